@@ -13,6 +13,8 @@ TORCH ?= $(if $(filter Linux,$(shell uname -s)),$(if $(GPU),cuda,cpu),cuda)
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed-$(TORCH)
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --require-hashes
+# The tree of links on which import-linter sees headlight's packages, as the wheel has them.
+LINT := $(VENV)/lint
 # Where builds of PyTorch for the CPU alone are, besides where pip looks by itself.
 CPU_BUILDS := https://download.pytorch.org/whl/cpu/torch/
 WITH_TOKEN = HEADLIGHT_TOKEN="$${HEADLIGHT_TOKEN:-$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(12))')}"
@@ -29,7 +31,7 @@ share: $(INSTALLED) ## start it for others too, who need the link or QR code tha
 	@$(WITH_TOKEN) $(BIN)/python -m streamlit run app.py --server.address 0.0.0.0 $(ARGS)
 
 serve: $(INSTALLED) ## share it by as many processes as there are cores, or by WORKERS=2
-	@$(WITH_TOKEN) exec $(BIN)/python -m pages.server.serving $(WORKERS:%=--workers %) --server.address 0.0.0.0 $(ARGS)
+	@$(WITH_TOKEN) exec $(BIN)/python -m headlight.pages.server.serving $(WORKERS:%=--workers %) --server.address 0.0.0.0 $(ARGS)
 
 # Tests that run side by side: half of a browser test's time is waiting.
 test test-all: WORKERS ?= 3
@@ -43,7 +45,10 @@ test-all: browser ## run the rest: every model, size and theme, and rarer paths
 lint: $(VENV)/.installed-dev ## check the formatting, the code and who imports whom
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
-	$(BIN)/lint-imports --no-cache --no-logo
+	mkdir -p $(LINT)/headlight
+	ln -sfn $(addprefix $(CURDIR)/, model viz pages) $(LINT)/headlight
+	ln -sfn $(CURDIR)/recipe $(LINT)
+	cd $(LINT) && $(abspath $(BIN))/lint-imports --no-cache --no-logo --config $(CURDIR)/pyproject.toml
 	$(BIN)/oxlint viz pages/browser
 
 format: $(VENV)/.installed-dev ## format the code and fix what ruff can fix

@@ -4,12 +4,12 @@ That is the Attention page: what every head looks at in the visitor's sentence.
 """
 
 if __name__ == "__main__":  # a visitor opens the page
-    from pages.parts.pages import open_page
+    from headlight.pages.parts.pages import open_page
 
     open_page("attention")
 else:  # the server starts
     from streamlit import App
 
-    from pages.server.start import BEFORE_PAGES, announced
+    from headlight.pages.server.start import BEFORE_PAGES, announced
 
     app = App(__file__, middleware=BEFORE_PAGES, lifespan=announced)

@@ -18,8 +18,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from bench.performance import meaning, page_options, publish
 from bench.report import compare_times
-from model import Run, Trace, load
-from model.insight.ablation import head_removals
+from headlight.model import Run, Trace, load
+from headlight.model.insight.ablation import head_removals
 
 TOKENS = 20
 SOURCE = (
@@ -35,7 +35,7 @@ TARGET = (
 def operations(call: Callable[[], object]) -> int:
     """The number of multiplications and additions in one call of a model."""
     # torch does not count what oneDNN does.
-    with patch("model.linear.ONEDNN", None), FlopCounterMode(display=False) as counter:
+    with patch("headlight.model.linear.ONEDNN", None), FlopCounterMode(display=False) as counter:
         call()
     return counter.get_total_flops()
 

@@ -20,12 +20,12 @@ from statistics import median
 
 from bench.performance import meaning, page_options, publish
 from bench.report import Case
-from model import load
-from model.atlas.corpus import windows
-from model.atlas.counting import Count, count_window, merge
-from model.memory import keep_few_kernels
-from model.tokenizer import SPACE
-from model.translator import Translator
+from headlight.model import load
+from headlight.model.atlas.corpus import windows
+from headlight.model.atlas.counting import Count, count_window, merge
+from headlight.model.memory import keep_few_kernels
+from headlight.model.tokenizer import SPACE
+from headlight.model.translator import Translator
 
 WINDOW = 1_024
 WINDOWS = 18

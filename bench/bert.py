@@ -12,8 +12,8 @@ from transformers import BertConfig, BertModel
 
 from bench.performance import meaning, page_options, publish
 from bench.report import compare_times
-from model.library.bert import build_bert
-from model.trace import Run, Trace
+from headlight.model.library.bert import build_bert
+from headlight.model.trace import Run, Trace
 
 TOKENS = (16, 32, 64, 128, 256, 512)
 

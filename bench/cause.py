@@ -6,9 +6,9 @@ import torch
 
 from bench.ablation import SOURCE, TARGET, TOKENS
 from bench.report import Case, compare_times, json_option, report
-from model import Run, Trace, Translator, load
-from model.insight.knockout import edges_of, knock_out
-from model.insight.patching import Answers, patch_heads, two_runs
+from headlight.model import Run, Trace, Translator, load
+from headlight.model.insight.knockout import edges_of, knock_out
+from headlight.model.insight.patching import Answers, patch_heads, two_runs
 
 
 def knockout(translator: Translator) -> Case:

@@ -21,13 +21,13 @@ import torch
 
 from bench.performance import RESULTS, meaning, page_options, plot, publish
 from bench.report import Case
-from model import Transformer, TransformerConfig
-from model.decoding.search import NEVER_WRITTEN, decode
-from model.decoding.strategies import Strategy
-from model.memory_layout import lay_out, pack
-from model.tokens import END_ID
-from model.trace import Run, Trace
-from viz import head_grid
+from headlight.model import Transformer, TransformerConfig
+from headlight.model.decoding.search import NEVER_WRITTEN, decode
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.memory_layout import lay_out, pack
+from headlight.model.tokens import END_ID
+from headlight.model.trace import Run, Trace
+from headlight.viz import head_grid
 
 SUPPRESSED = (*NEVER_WRITTEN, END_ID)  # so that every step writes a token
 VOCABULARY, WIDTH_OF_HEAD, D_FF, POSITIONS = 8_000, 32, 1_024, 640

@@ -26,8 +26,8 @@ from transformers import (
 
 from bench.library_writing import writing_cases
 from bench.report import Case, compare_times, json_option, report
-from model.library.attachment import attach
-from model.trace import Run, Trace
+from headlight.model.library.attachment import attach
+from headlight.model.trace import Run, Trace
 
 TOKENS, ROUNDS = 128, 12
 

@@ -21,10 +21,10 @@ from transformers import (
 )
 
 from bench.report import Case, compare_times
-from model.decoding.strategies import Strategy
-from model.library.attachment import attach
-from model.library.piece_tokenizer import PieceTokenizer
-from model.library.writing import Writer
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.library.attachment import attach
+from headlight.model.library.piece_tokenizer import PieceTokenizer
+from headlight.model.library.writing import Writer
 
 VOCABULARY, NEW_TOKENS, BEAM = 32_000, 40, 4
 TEXT = "The blue car is faster than the red car, because it is not as old."

@@ -38,8 +38,8 @@ from bench.browser import SCRIPT, browsing, process_id, renderer_peak, serving, 
 from bench.performance import meaning, page_options, publish
 from bench.random_heads import HEADS, LAYERS, names, random_weights
 from bench.report import Case
+from headlight.viz import attention_lines, head_grid
 from tests.browser.install import chromium_path
-from viz import attention_lines, head_grid
 
 TOKENS = (16, 32, 64, 128, 256)
 GROWTH = (512, 128)

@@ -76,16 +76,16 @@ def watch(split: Split) -> None:
     split.time("parts", streamlit, "_bidi_component")
     split.time("messages", ScriptRunContext, "enqueue")
     split.time("page", script_runner.ScriptRunner, "_run_script")
-    from pages.shared.widgets import choose
+    from headlight.pages.shared.widgets import choose
 
     split.time("choices", choose, "choose")
-    from pages.shared.show import pictures
+    from headlight.pages.shared.show import pictures
 
     split.time("pictures", pictures, "show")
-    from model import Translator
-    from pages.shared.frame import frame
-    from pages.shared.link import address
-    from pages.shared.runs import door
+    from headlight.model import Translator
+    from headlight.pages.shared.frame import frame
+    from headlight.pages.shared.link import address
+    from headlight.pages.shared.runs import door
 
     split.time("writing", Translator, "write")
     split.time("reading", Translator, "trace")

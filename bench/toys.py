@@ -1,8 +1,8 @@
 """python -m bench.toys: one training step of each toy here against torch.nn.Transformer's.
 
 Both sides have the same size, batches, optimizer and schedule, and run on one thread as in the app.
-Ours is the loop of `python -m model.train`, whose attention computes every stage; the peer's is
-torch's own fused attention.
+Ours is the loop of `python -m headlight.model.train`, whose attention computes every stage; the
+peer's is torch's own fused attention.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bench.report import compare_times, json_option, report
-from model.config import TransformerConfig
-from model.positions import sinusoids
-from model.training.data import Batch
-from model.training.loop import Settings, learning_rate, make_optimizer
-from model.training.small_models import SmallModel, default_options
-from model.training.tasks import TASKS
+from headlight.model.config import TransformerConfig
+from headlight.model.positions import sinusoids
+from headlight.model.training.data import Batch
+from headlight.model.training.loop import Settings, learning_rate, make_optimizer
+from headlight.model.training.small_models import SmallModel, default_options
+from headlight.model.training.tasks import TASKS
 
 ROUNDS = 60
 
@@ -68,7 +68,7 @@ class Peer(nn.Module):
 def peer_steps(
     peer: Peer, batches: Iterator[Batch], d_model: int, settings: Settings
 ) -> Iterator[float]:
-    """Train the peer as `model.training.loop.train` does; yields the loss of each step."""
+    """Train the peer as `headlight.model.training.loop.train` does; yields the loss of each step."""
     optimizer = make_optimizer(peer)
     for number, batch in enumerate(batches, start=1):
         for group in optimizer.param_groups:

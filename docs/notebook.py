@@ -8,9 +8,16 @@
 # %%
 import torch
 
-from model import AttentionEdit, Site, load
-from model.decoding.steps import stack_rows
-from viz import Bar, attention_heatmap, attention_lines, compared_maps, decoding_player, head_grid
+from headlight.model import AttentionEdit, Site, load
+from headlight.model.decoding.steps import stack_rows
+from headlight.viz import (
+    Bar,
+    attention_heatmap,
+    attention_lines,
+    compared_maps,
+    decoding_player,
+    head_grid,
+)
 
 translator = load("en-fr")
 sentence = "The red car is faster than the blue car."

@@ -1,6 +1,6 @@
 """A Transformer from scratch, with every attention stage visible.
 
-    from model import load
+    from headlight.model import load
     translator = load("en-fr")
     translator.translate("I love my cat.").text
 
@@ -13,18 +13,18 @@ continuer.py make it read and write text; edits/ describes a visitor's changes, 
 the tokens, insight/ takes a run apart, training/ trains, and library/ reads other people's models.
 """
 
-from model.config import TransformerConfig
-from model.continuer import Continuer
-from model.decoding.steps import Decoding, Translation, Writing
-from model.decoding.strategies import Strategy
-from model.library.bert_reader import BertReader
-from model.library.hub import LoadingError
-from model.library.loading import load_bert, load_model
-from model.library.transformers_reader import TransformersReader
-from model.reader import Reader
-from model.trace import AttentionEdit, AttentionRecord, PositionEdit, Run, Site, Trace
-from model.transformer import Transformer
-from model.translator import Translator, load
+from headlight.model.config import TransformerConfig
+from headlight.model.continuer import Continuer
+from headlight.model.decoding.steps import Decoding, Translation, Writing
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.library.bert_reader import BertReader
+from headlight.model.library.hub import LoadingError
+from headlight.model.library.loading import load_bert, load_model
+from headlight.model.library.transformers_reader import TransformersReader
+from headlight.model.reader import Reader
+from headlight.model.trace import AttentionEdit, AttentionRecord, PositionEdit, Run, Site, Trace
+from headlight.model.transformer import Transformer
+from headlight.model.translator import Translator, load
 
 __all__ = [
     "AttentionEdit",

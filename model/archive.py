@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load
 from torch import Tensor
 
-from model.checkpoint import (
+from headlight.model.checkpoint import (
     CONFIG,
     TOKENIZER,
     WEIGHTS,
@@ -22,13 +22,13 @@ from model.checkpoint import (
     refuse_misfit,
     save_checkpoint,
 )
-from model.config import TransformerConfig, refuse_outside
-from model.memory_layout import lay_out
-from model.own_reader import OwnReader
-from model.tokenizer import Tokenizer
-from model.tokens import SPECIAL_TOKENS
-from model.transformer import Transformer
-from model.translator import reader_of
+from headlight.model.config import TransformerConfig, refuse_outside
+from headlight.model.memory_layout import lay_out
+from headlight.model.own_reader import OwnReader
+from headlight.model.tokenizer import Tokenizer
+from headlight.model.tokens import SPECIAL_TOKENS
+from headlight.model.transformer import Transformer
+from headlight.model.translator import reader_of
 
 MEGABYTE = 1024**2
 LARGEST_ARCHIVE = 25 * MEGABYTE

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from model.linear import Linear
-from model.masks import softmax_of_visible
-from model.trace import AttentionEdit, AttentionRecord, Run, Site, Steps
+from headlight.model.linear import Linear
+from headlight.model.masks import softmax_of_visible
+from headlight.model.trace import AttentionEdit, AttentionRecord, Run, Site, Steps
 
 UNCHANGED = AttentionEdit()
 PLAIN = Steps()

@@ -12,10 +12,10 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from model.config import TransformerConfig
-from model.tokenizer import Tokenizer
-from model.trace import Side
-from model.transformer import Transformer
+from headlight.model.config import TransformerConfig
+from headlight.model.tokenizer import Tokenizer
+from headlight.model.trace import Side
+from headlight.model.transformer import Transformer
 
 WEIGHTS, CONFIG, TOKENIZER = "weights.safetensors", "config.json", "tokenizer.json"
 POSITION_COUNTS = "reach.csv"  # of training pairs, if known

@@ -5,21 +5,21 @@ from collections.abc import Collection, Mapping, Sequence
 import torch
 from torch import Tensor
 
-from model.decoding.search import (
+from headlight.model.decoding.search import (
     NEVER_WRITTEN,
     Expansion,
     TransformerPrefixes,
     room_to_write,
     search,
 )
-from model.decoding.steps import Decoding, Writing
-from model.decoding.strategies import Strategy
-from model.own_reader import OwnReader, objective_of
-from model.reader import Ability, Objective, Question
-from model.tokenizer import Tokenizer
-from model.tokens import END_ID, START_ID, Token, no_source
-from model.trace import Run, RunEdits, Site, Trace
-from model.transformer import Transformer
+from headlight.model.decoding.steps import Decoding, Writing
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.own_reader import OwnReader, objective_of
+from headlight.model.reader import Ability, Objective, Question
+from headlight.model.tokenizer import Tokenizer
+from headlight.model.tokens import END_ID, START_ID, Token, no_source
+from headlight.model.trace import Run, RunEdits, Site, Trace
+from headlight.model.transformer import Transformer
 
 MISSING: Mapping[Ability, str] = {
     "read a pair": "This model goes on from one text, and has no place for a second.",

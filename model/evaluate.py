@@ -1,4 +1,4 @@
-"""Score a checkpoint: python -m model.evaluate --pairs FILE."""
+"""Score a checkpoint: python -m headlight.model.evaluate --pairs FILE."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from model.decoding.search import Decoded, decode
-from model.tokenizer import Tokenizer
-from model.tokens import pad, source_sequence
-from model.trace import RunEdits
-from model.training.data import group_references, read_rows
-from model.transformer import Transformer
+from headlight.model.decoding.search import Decoded, decode
+from headlight.model.tokenizer import Tokenizer
+from headlight.model.tokens import pad, source_sequence
+from headlight.model.trace import RunEdits
+from headlight.model.training.data import group_references, read_rows
+from headlight.model.transformer import Transformer
 
 if TYPE_CHECKING:
-    from model.translator import Translator
+    from headlight.model.translator import Translator
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,9 @@ def is_copied(value: str, text: str) -> bool:
 
 def main() -> None:
     """Print BLEU and chrF of a shipped model or of a checkpoint folder."""
-    from model.translator import load
+    from headlight.model.translator import load
 
-    parser = argparse.ArgumentParser(prog="python -m model.evaluate", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m headlight.model.evaluate", description=__doc__)
     parser.add_argument(
         "--pairs",
         type=Path,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from model.library.hub import LoadingError
+from headlight.model.library.hub import LoadingError
 
 BYTES = 4  # of a weight, as float32
 WORK = 1.2  # for the memory of a text, and of the library while it loads

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from model.attention import MultiHeadAttention
-from model.linear import Linear
-from model.transformer import Transformer
+from headlight.model.attention import MultiHeadAttention
+from headlight.model.linear import Linear
+from headlight.model.transformer import Transformer
 
 
 class FusedAttention(MultiHeadAttention):

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 import torch
 from torch import Tensor
 
-from model.reader import Ability, Objective, Question, Reader
-from model.stream import DecoderStream, stream_of
-from model.tokenizer import Tokenizer
-from model.tokens import BYTES, PAD_ID, SPECIAL_TOKENS, Token, pad, token_ids
-from model.trace import Run, RunEdits, Site, Trace
-from model.transformer import Transformer
+from headlight.model.reader import Ability, Objective, Question, Reader
+from headlight.model.stream import DecoderStream, stream_of
+from headlight.model.tokenizer import Tokenizer
+from headlight.model.tokens import BYTES, PAD_ID, SPECIAL_TOKENS, Token, pad, token_ids
+from headlight.model.trace import Run, RunEdits, Site, Trace
+from headlight.model.transformer import Transformer
 
 POST_NORM: Mapping[Ability, str] = {
     "add up logits": "The logits of a post-norm model are no plain sum over its parts, as every "

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from model.config import TransformerConfig
-from model.trace import PositionEdit
+from headlight.model.config import TransformerConfig
+from headlight.model.trace import PositionEdit
 
 
 def frequencies(d_model: int, base: float = 10_000.0) -> Tensor:

@@ -14,11 +14,11 @@ from typing import Literal, NamedTuple, Protocol, get_args
 import torch
 from torch import Tensor
 
-from model.decoding.steps import Decoding, Writing
-from model.decoding.strategies import Strategy
-from model.stream import DecoderStream
-from model.tokens import Token
-from model.trace import Run, RunEdits, Shape, Site, Trace
+from headlight.model.decoding.steps import Decoding, Writing
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.stream import DecoderStream
+from headlight.model.tokens import Token
+from headlight.model.trace import Run, RunEdits, Shape, Site, Trace
 
 Ability = Literal[
     "write",  # text of its own: a translation, or a continuation of a prompt

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.trace import Block, Site, Trace
-from model.transformer import Transformer
+from headlight.model.trace import Block, Site, Trace
+from headlight.model.transformer import Transformer
 
 ROUNDING = 1e-4  # of the largest number, which float32 leaves in sums
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import tokenizers
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 
-from model.tokens import BYTES, SPECIAL_TOKENS, Token, check_characters
+from headlight.model.tokens import BYTES, SPECIAL_TOKENS, Token, check_characters
 
 SPACE = "▁"  # the space before a word, in the vocabulary
 VISIBLE_SPACE = "␣"  # the name of a token that is only spaces

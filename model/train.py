@@ -1,4 +1,4 @@
-"""Train a Transformer on sentence pairs: python -m model.train --pairs FILE --valid FILE."""
+"""Train a Transformer on sentence pairs: python -m headlight.model.train --pairs FILE."""
 
 import argparse
 import math
@@ -9,20 +9,20 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from model.checkpoint import (
+from headlight.model.checkpoint import (
     TOKENIZER,
     copy_weights,
     load_checkpoint,
     save_checkpoint,
     save_tokenizer,
 )
-from model.config import TransformerConfig
-from model.evaluate import score
-from model.memory_layout import best_device
-from model.tokenizer import Tokenizer
-from model.training import together
-from model.training.arguments import check, make_parser, settings_of, shape_of
-from model.training.data import (
+from headlight.model.config import TransformerConfig
+from headlight.model.evaluate import score
+from headlight.model.memory_layout import best_device
+from headlight.model.tokenizer import Tokenizer
+from headlight.model.training import together
+from headlight.model.training.arguments import check, make_parser, settings_of, shape_of
+from headlight.model.training.data import (
     Batch,
     EncodedPair,
     Pairs,
@@ -31,7 +31,7 @@ from model.training.data import (
     encode_pairs,
     read_pairs,
 )
-from model.training.loop import (
+from headlight.model.training.loop import (
     DIVERGED,
     Settings,
     learning_rate,
@@ -39,7 +39,7 @@ from model.training.loop import (
     train,
     validation_loss,
 )
-from model.training.resuming import (
+from headlight.model.training.resuming import (
     STATE,
     Log,
     Progress,
@@ -53,7 +53,7 @@ from model.training.resuming import (
     refuse_other_options,
     save_training,
 )
-from model.transformer import Transformer
+from headlight.model.transformer import Transformer
 
 
 @dataclass

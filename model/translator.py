@@ -6,19 +6,19 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from model.checkpoint import load_checkpoint
-from model.continuer import Continuer
-from model.decoding.search import Expansion, decode
-from model.decoding.steps import Decoding, Translation
-from model.decoding.strategies import Strategy
-from model.masks import look_ahead_mask
-from model.memory_layout import best_device, lay_out, pack
-from model.own_reader import OwnReader, objective_of
-from model.reader import Ability, Objective
-from model.tokenizer import Tokenizer
-from model.tokens import END_ID, SPECIAL_TOKENS, START_ID, Token
-from model.trace import Run, RunEdits, Site, Trace
-from model.transformer import Transformer
+from headlight.model.checkpoint import load_checkpoint
+from headlight.model.continuer import Continuer
+from headlight.model.decoding.search import Expansion, decode
+from headlight.model.decoding.steps import Decoding, Translation
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.masks import look_ahead_mask
+from headlight.model.memory_layout import best_device, lay_out, pack
+from headlight.model.own_reader import OwnReader, objective_of
+from headlight.model.reader import Ability, Objective
+from headlight.model.tokenizer import Tokenizer
+from headlight.model.tokens import END_ID, SPECIAL_TOKENS, START_ID, Token
+from headlight.model.trace import Run, RunEdits, Site, Trace
+from headlight.model.transformer import Transformer
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 MISSING: Mapping[Ability, str] = {

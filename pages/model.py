@@ -1,5 +1,5 @@
 """The page The model."""
 
-from pages.parts.pages import open_page
+from headlight.pages.parts.pages import open_page
 
 open_page("model")

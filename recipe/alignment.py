@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from model.tokens import Token
-from model.training.data import read_pairs
-from model.translator import Translator, load
+from headlight.model.tokens import Token
+from headlight.model.training.data import read_pairs
+from headlight.model.translator import Translator, load
 
 WORD = re.compile(r"[^\W_]+")
 ROUNDS = 5  # of learning the aligner

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import sacrebleu
 
-from model.evaluate import decode_all
-from model.insight.doubt import Sign, doubts, mean_of, most_pieces
-from model.training.data import group_references, read_pairs
-from model.translator import Translator, load
+from headlight.model.evaluate import decode_all
+from headlight.model.insight.doubt import Sign, doubts, mean_of, most_pieces
+from headlight.model.training.data import group_references, read_pairs
+from headlight.model.translator import Translator, load
 
 GOOD, BAD = 50, 30  # chrF from which a translation is good, and below which it is bad
 WRONG = 0.02  # of the good translations that each of the two signs with a threshold may warn of

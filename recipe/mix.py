@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from model.training.data import Pairs, read_pairs
+from headlight.model.training.data import Pairs, read_pairs
 from recipe.copying import make_copies, make_test, with_one_time
 
 # Sentences that the field uses as examples. A model that will be shown with them must not have

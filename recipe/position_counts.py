@@ -8,12 +8,12 @@ import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from model.checkpoint import CONFIG, POSITION_COUNTS, TOKENIZER, replacing
-from model.config import TransformerConfig
-from model.tokenizer import Tokenizer
-from model.tokens import source_sequence, target_sequence
-from model.trace import Side
-from model.training.data import EncodedPair, encode_pairs, read_pairs
+from headlight.model.checkpoint import CONFIG, POSITION_COUNTS, TOKENIZER, replacing
+from headlight.model.config import TransformerConfig
+from headlight.model.tokenizer import Tokenizer
+from headlight.model.tokens import source_sequence, target_sequence
+from headlight.model.trace import Side
+from headlight.model.training.data import EncodedPair, encode_pairs, read_pairs
 
 
 def count_positions(pairs: Sequence[EncodedPair], max_positions: int) -> dict[Side, list[int]]:

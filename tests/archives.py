@@ -11,11 +11,11 @@ from dataclasses import asdict, replace
 
 import torch
 
-from model.archive import pack_checkpoint
-from model.checkpoint import CONFIG, TOKENIZER, WEIGHTS
-from model.config import TransformerConfig
-from model.tokenizer import Tokenizer
-from model.transformer import Transformer
+from headlight.model.archive import pack_checkpoint
+from headlight.model.checkpoint import CONFIG, TOKENIZER, WEIGHTS
+from headlight.model.config import TransformerConfig
+from headlight.model.tokenizer import Tokenizer
+from headlight.model.transformer import Transformer
 
 DIGITS = Tokenizer.train_characters(["0123456789"])
 SMALL = TransformerConfig(

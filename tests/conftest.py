@@ -9,12 +9,12 @@ import hypothesis
 import pytest
 import torch
 
-from model.config import TransformerConfig
-from model.tokenizer import Tokenizer
-from model.training.data import bucketed_batches, encode_pairs
-from model.training.loop import Settings, make_optimizer, train
-from model.transformer import Transformer
-from model.translator import Translator
+from headlight.model.config import TransformerConfig
+from headlight.model.tokenizer import Tokenizer
+from headlight.model.training.data import bucketed_batches, encode_pairs
+from headlight.model.training.loop import Settings, make_optimizer, train
+from headlight.model.transformer import Transformer
+from headlight.model.translator import Translator
 
 # A busy machine must not fail a property for being slow.
 hypothesis.settings.register_profile(

@@ -10,7 +10,7 @@ from bench.hostile.addresses import address
 from bench.hostile.damaged import damaged
 from bench.hostile.messages import message
 from bench.hostile.tally import Tally, table, try_all
-from pages.talks.talk_file import read_talk
+from headlight.pages.talks.talk_file import read_talk
 from tests.apart import run_apart
 
 IDS = {key: f"$$ID-0-{key}" for key in ("sentence", "layer", "head")}

@@ -11,9 +11,9 @@ from bench.crowd import Clock, Served, family, resident
 from bench.load import cases_of, rush_cases, sentence_of, wrong
 from bench.performance import machine, plot, write_section
 from bench.visitors import Rerun, Visitor, heatmap
-from model import load
-from pages.browser.library import mounted
-from viz import attention_heatmap
+from headlight.model import load
+from headlight.pages.browser.library import mounted
+from headlight.viz import attention_heatmap
 
 
 def test_no_two_visitors_enter_the_same_sentence():

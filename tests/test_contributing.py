@@ -4,8 +4,8 @@ import ast
 import re
 from pathlib import Path
 
-import viz
-from pages.parts.pages import PAGES
+from headlight import viz
+from headlight.pages.parts.pages import PAGES
 
 ROOT = Path(__file__).parents[1]
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

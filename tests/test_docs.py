@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model import Site, load
+from headlight.model import Site, load
+from headlight.viz import CanvasPicture
 from tests.model.library.conftest import transformers_folders
-from viz import CanvasPicture
 
 __all__ = ["transformers_folders"]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from model import AttentionEdit, Site, load
-from pages.parts.atlas.figures import TITLES
-from pages.parts.pages import PAGES
+from headlight.model import AttentionEdit, Site, load
+from headlight.pages.parts.atlas.figures import TITLES
+from headlight.pages.parts.pages import PAGES
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

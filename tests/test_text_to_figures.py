@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from model import load
-from model.insight.scoring import trace_log_probabilities
-from model.trace import KINDS, Site
-from tests.odd_texts import ODD_TEXTS, texts
-from viz import (
+from headlight.model import load
+from headlight.model.insight.scoring import trace_log_probabilities
+from headlight.model.trace import KINDS, Site
+from headlight.viz import (
     Chip,
     attention_heatmap,
     attention_lines,
@@ -23,7 +22,8 @@ from viz import (
     probability_bars,
     token_strip,
 )
-from viz.numbers import FORMULA, to_csv, to_npz
+from headlight.viz.numbers import FORMULA, to_csv, to_npz
+from tests.odd_texts import ODD_TEXTS, texts
 
 
 def header_of(picture):

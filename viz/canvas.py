@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from viz import modules
-from viz.numbers import Numbers
+from headlight.viz import modules
+from headlight.viz.numbers import Numbers
 
 FONT = "font:14px system-ui,sans-serif"
 FRAME = f"body{{margin:0;{FONT}}}"  # of a notebook

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from viz.arrays import as_floats
+from headlight.viz.arrays import as_floats
 
 if TYPE_CHECKING:
     import altair as alt

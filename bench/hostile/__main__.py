@@ -32,8 +32,8 @@ from bench.hostile.damaged import damaged_text
 from bench.hostile.messages import message
 from bench.hostile.strangers import Stranger
 from bench.hostile.tally import Tally, table, try_all
-from pages.talks.talk import TALKS
-from pages.talks.talk_file import read_talk
+from headlight.pages.talks.talk import TALKS
+from headlight.pages.talks.talk_file import read_talk
 
 FAULTS = (RuntimeError, TimeoutError, OSError)
 A_SESSION = 10  # messages that one of them gets

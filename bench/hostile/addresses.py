@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from pages.parts.pages import PAGES
+from headlight.pages.parts.pages import PAGES
 from tests.odd_texts import ODD_TEXTS
 
 LONGEST = 3_000  # characters of a value: a server takes no line of more than 64 kB

@@ -10,9 +10,9 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from bench.random_heads import names, random_weights
-from pages.shared.show.pictures import load_library, picked, show
-from pages.streamlit_fixes.served_scripts import with_scripts
-from viz import attention_lines, head_grid, selected_map
+from headlight.pages.shared.show.pictures import load_library, picked, show
+from headlight.pages.streamlit_fixes.served_scripts import with_scripts
+from headlight.viz import attention_lines, head_grid, selected_map
 
 random_weights = st.cache_resource(random_weights, show_spinner=False)
 

@@ -1,4 +1,4 @@
-"""Count what every head does over a text: python -m model.atlas --text FILE --output FOLDER."""
+"""Count what every head does over a text: python -m headlight.model.atlas --text FILE."""
 
 import argparse
 import sys
@@ -8,22 +8,22 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from model.atlas.corpus import digest, in_words, windows
-from model.atlas.counting import Count, count_window, merge
-from model.atlas.engine_ray import counts_on_ray
-from model.atlas.files import COUNT, about_of, digest_of, load_count, save_count
-from model.atlas.looking import search
-from model.atlas.results import finish
-from model.library.loading import load_model
-from model.memory import keep_few_kernels
-from model.reader import Reader
+from headlight.model.atlas.corpus import digest, in_words, windows
+from headlight.model.atlas.counting import Count, count_window, merge
+from headlight.model.atlas.engine_ray import counts_on_ray
+from headlight.model.atlas.files import COUNT, about_of, digest_of, load_count, save_count
+from headlight.model.atlas.looking import search
+from headlight.model.atlas.results import finish
+from headlight.model.library.loading import load_model
+from headlight.model.memory import keep_few_kernels
+from headlight.model.reader import Reader
 
 WINDOW = 1_024  # lines
 
 
 def make_parser() -> argparse.ArgumentParser:
     """The options of the command."""
-    parser = argparse.ArgumentParser(prog="python -m model.atlas", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m headlight.model.atlas", description=__doc__)
     parser.add_argument("--model", default="en-fr", help="a shipped name, a folder or a hub's name")
     parser.add_argument(
         "--text",

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.atlas.corpus import Line, Window
-from model.atlas.examples import (
+from headlight.model.atlas.corpus import Line, Window
+from headlight.model.atlas.examples import (
     FEWEST,
     MOST,
     Best,
@@ -22,14 +22,14 @@ from model.atlas.examples import (
     merge_samples,
     sampled,
 )
-from model.atlas.statistics import BADGES, Sums, add, sums_of
-from model.evaluate import decode_all
-from model.insight.rows import Rows
-from model.memory import give_back
-from model.reader import Reader
-from model.tokens import START_ID, Token
-from model.trace import AttentionRecord, Run, Site, Trace
-from model.translator import Translator
+from headlight.model.atlas.statistics import BADGES, Sums, add, sums_of
+from headlight.model.evaluate import decode_all
+from headlight.model.insight.rows import Rows
+from headlight.model.memory import give_back
+from headlight.model.reader import Reader
+from headlight.model.tokens import START_ID, Token
+from headlight.model.trace import AttentionRecord, Run, Site, Trace
+from headlight.model.translator import Translator
 
 NUMBERS_AT_ONCE = 2**22  # weights of all heads in a batch: 16 MB, and some copies
 CUT = "longer than the model reads, counted as far as it does"

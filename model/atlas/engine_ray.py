@@ -12,13 +12,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from model.atlas.corpus import Window
-from model.atlas.counting import Count, count_window
-from model.atlas.files import digest_of
-from model.library.hub import first_line
-from model.library.loading import load_model
-from model.memory import keep_few_kernels
-from model.translator import shipped_models
+from headlight.model.atlas.corpus import Window
+from headlight.model.atlas.counting import Count, count_window
+from headlight.model.atlas.files import digest_of
+from headlight.model.library.hub import first_line
+from headlight.model.library.loading import load_model
+from headlight.model.memory import keep_few_kernels
+from headlight.model.translator import shipped_models
 
 if TYPE_CHECKING:
     from ray.data import Dataset

@@ -5,7 +5,7 @@ from hashlib import blake2b
 import numpy as np
 from torch import Tensor
 
-from model.atlas.corpus import Line
+from headlight.model.atlas.corpus import Line
 
 KEPT = 3  # sentences a head, pattern and side
 FEWEST = 4  # rows of an example with more than one visible key; fewer say little

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from model.atlas.counting import Count, rows_of
-from model.atlas.statistics import (
+from headlight.model.atlas.counting import Count, rows_of
+from headlight.model.atlas.statistics import (
     ALL,
     BADGES,
     OFFSETS,
@@ -21,8 +21,8 @@ from model.atlas.statistics import (
     Sums,
     sums_of,
 )
-from model.reader import Reader
-from model.trace import KINDS, Kind, Trace
+from headlight.model.reader import Reader
+from headlight.model.trace import KINDS, Kind, Trace
 
 OF_SEVERAL = ("variability", "distance to other heads")  # a sentence has none, or it takes long
 FAR = 2.0  # standard deviations

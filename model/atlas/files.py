@@ -20,12 +20,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from model.atlas import counting, statistics
-from model.atlas.counting import Count
-from model.atlas.figures import Figure
-from model.insight import rows
-from model.reader import Reader
-from model.trace import Kind
+from headlight.model.atlas import counting, statistics
+from headlight.model.atlas.counting import Count
+from headlight.model.atlas.figures import Figure
+from headlight.model.insight import rows
+from headlight.model.reader import Reader
+from headlight.model.trace import Kind
 
 COUNT = "count.npz"
 WORDS = "words.json"  # the part of the file that is no array

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from model.atlas.corpus import WINDOW, OwnText, in_words
-from model.atlas.counting import Count, count_window, merge
-from model.atlas.figures import as_data
-from model.atlas.files import Atlas, about_of, as_atlas
-from model.atlas.looking import examples
-from model.jobs import Job, JobQueue, keep_in_the_background
-from model.reader import Reader
+from headlight.model.atlas.corpus import WINDOW, OwnText, in_words
+from headlight.model.atlas.counting import Count, count_window, merge
+from headlight.model.atlas.figures import as_data
+from headlight.model.atlas.files import Atlas, about_of, as_atlas
+from headlight.model.atlas.looking import examples
+from headlight.model.jobs import Job, JobQueue, keep_in_the_background
+from headlight.model.reader import Reader
 
 Step = TypeVar("Step")
 MOST_NUMBERS = 2**23  # weights of all heads in one sentence: 32 MB, and some copies

@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.atlas.corpus import Line
-from model.atlas.counting import Count, is_punctuation, numbers_of, read, rows_of
-from model.atlas.examples import NOBODY, SIGNS
-from model.atlas.figures import clearest_pattern, kinds_of
-from model.insight.rows import Rows
-from model.library.pieces import as_pieces
-from model.reader import Reader
-from model.tokens import Token
-from model.trace import Kind, Site, Trace
+from headlight.model.atlas.corpus import Line
+from headlight.model.atlas.counting import Count, is_punctuation, numbers_of, read, rows_of
+from headlight.model.atlas.examples import NOBODY, SIGNS
+from headlight.model.atlas.figures import clearest_pattern, kinds_of
+from headlight.model.insight.rows import Rows
+from headlight.model.library.pieces import as_pieces
+from headlight.model.reader import Reader
+from headlight.model.tokens import Token
+from headlight.model.trace import Kind, Site, Trace
 
 SEARCHED = 20  # sentences at most
 TRIED = 5 * SEARCHED  # read at most; a word in the text is not always one token

@@ -15,19 +15,19 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from model.atlas.corpus import Line
-from model.atlas.counting import Count, read
-from model.atlas.figures import as_data, defined, figures, kinds_of, listed
-from model.atlas.files import load_arrays, save_arrays, write
-from model.atlas.looking import examples
-from model.atlas.statistics import ALL, MICHEL, Statistic, Sums, add
-from model.evaluate import compare, translate_all
-from model.insight.ablation import NOTHING_TO_MEASURE, head_removals
-from model.insight.estimate import estimated_removals
-from model.insight.scoring import log_probability, rows_at_once
-from model.reader import Objective, Reader
-from model.trace import KINDS, AttentionEdit, Run, Shape, Site, Trace
-from model.translator import Translator
+from headlight.model.atlas.corpus import Line
+from headlight.model.atlas.counting import Count, read
+from headlight.model.atlas.figures import as_data, defined, figures, kinds_of, listed
+from headlight.model.atlas.files import load_arrays, save_arrays, write
+from headlight.model.atlas.looking import examples
+from headlight.model.atlas.statistics import ALL, MICHEL, Statistic, Sums, add
+from headlight.model.evaluate import compare, translate_all
+from headlight.model.insight.ablation import NOTHING_TO_MEASURE, head_removals
+from headlight.model.insight.estimate import estimated_removals
+from headlight.model.insight.scoring import log_probability, rows_at_once
+from headlight.model.reader import Objective, Reader
+from headlight.model.trace import KINDS, AttentionEdit, Run, Shape, Site, Trace
+from headlight.model.translator import Translator
 
 SAVED_EVERY = 10  # seconds
 EFFECTS = "effects.npz"

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.insight.rows import (
+from headlight.model.insight.rows import (
     CLARK,
     PATTERNS,
     Rows,
@@ -19,7 +19,7 @@ from model.insight.rows import (
     top_at_offset,
     weight_on,
 )
-from model.trace import KINDS, SELF, Kind
+from headlight.model.trace import KINDS, SELF, Kind
 
 BINS = 20
 OFFSETS = tuple(range(-3, 4))

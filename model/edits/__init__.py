@@ -13,11 +13,11 @@ Together with the `PositionEdit` of each side these are the `RunEdits` of model/
 nothing of visitors, links and words.
 """
 
-from model.edits.cells import MOST_CELLS, CellEdit
-from model.edits.edits import Edits, describe, opens_the_future, read_edits, write_edits
-from model.edits.gates import MOST_HEADS, HeadAddress
-from model.edits.masking import EXTRA, TRAINED, MaskAddress
-from model.edits.masks import Mask, Setting
+from headlight.model.edits.cells import MOST_CELLS, CellEdit
+from headlight.model.edits.edits import Edits, describe, opens_the_future, read_edits, write_edits
+from headlight.model.edits.gates import MOST_HEADS, HeadAddress
+from headlight.model.edits.masking import EXTRA, TRAINED, MaskAddress
+from headlight.model.edits.masks import Mask, Setting
 
 __all__ = [
     "EXTRA",

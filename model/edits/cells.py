@@ -6,7 +6,7 @@ from itertools import groupby
 
 from torch import Tensor
 
-from model.edits.text import (
+from headlight.model.edits.text import (
     how_many,
     read_head,
     read_kind,
@@ -15,7 +15,7 @@ from model.edits.text import (
     rectangles,
     span_text,
 )
-from model.trace import Kind, Shape, Site
+from headlight.model.trace import Kind, Shape, Site
 
 MOST_CELLS = 5_000  # that a text may close or open
 

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from torch import Tensor
 
-from model.edits.cells import (
+from headlight.model.edits.cells import (
     MOST_CELLS,
     CellEdit,
     after_stroke,
@@ -25,8 +25,8 @@ from model.edits.cells import (
     with_cells,
     write_cells,
 )
-from model.edits.gates import HeadAddress, gate_at, gate_words, read_gate, write_gates
-from model.edits.masking import (
+from headlight.model.edits.gates import HeadAddress, gate_at, gate_words, read_gate, write_gates
+from headlight.model.edits.masking import (
     EXTRA,
     TRAINED,
     MaskAddress,
@@ -36,8 +36,8 @@ from model.edits.masking import (
     read_mask,
     write_masks,
 )
-from model.edits.masks import Setting, all_cells
-from model.trace import KINDS, AttentionEdit, Kind, RunEdits, Shape, Site
+from headlight.model.edits.masks import Setting, all_cells
+from headlight.model.trace import KINDS, AttentionEdit, Kind, RunEdits, Shape, Site
 
 Address = TypeVar("Address", MaskAddress, HeadAddress)
 Value = TypeVar("Value")

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import torch
 from torch import Tensor
 
-from model.edits.text import how_many, read_head, read_kind, read_layer, read_number
-from model.trace import Kind, Shape, Site
+from headlight.model.edits.text import how_many, read_head, read_kind, read_layer, read_number
+from headlight.model.trace import Kind, Shape, Site
 
 MOST_HEADS = 6  # that are named one by one
 

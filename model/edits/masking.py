@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-import model.edits.masks as folder
-from model.edits.masks import Cells, Mask, Setting
-from model.edits.text import how_many, read_number
-from model.trace import Kind, Shape
+import headlight.model.edits.masks as folder
+from headlight.model.edits.masks import Cells, Mask, Setting
+from headlight.model.edits.text import how_many, read_number
+from headlight.model.trace import Kind, Shape
 
 FILES = [import_module(f"{folder.__name__}.{file.name}") for file in iter_modules(folder.__path__)]
 MASKS: list[Mask] = [file.MASK for file in FILES]

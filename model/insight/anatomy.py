@@ -7,9 +7,17 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from model.attention import UNCHANGED
-from model.reader import Reader
-from model.trace import AttentionEdit, AttentionRecord, Block, ResidualRecord, RunEdits, Site, Trace
+from headlight.model.attention import UNCHANGED
+from headlight.model.reader import Reader
+from headlight.model.trace import (
+    AttentionEdit,
+    AttentionRecord,
+    Block,
+    ResidualRecord,
+    RunEdits,
+    Site,
+    Trace,
+)
 
 
 class TracedRun(Protocol):

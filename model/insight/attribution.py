@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from model.attention import UNCHANGED
-from model.reader import Reader
-from model.trace import AttentionRecord, RunEdits, Site, Trace
+from headlight.model.attention import UNCHANGED
+from headlight.model.reader import Reader
+from headlight.model.trace import AttentionRecord, RunEdits, Site, Trace
 
 
 @dataclass(frozen=True)

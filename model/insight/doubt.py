@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from model.tokens import Token
+from headlight.model.tokens import Token
 
 Sign = Literal[
     "no words", "script", "capitals", "language", "repeated", "missing", "pieces", "unsure"

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from model.attention import UNCHANGED
-from model.insight.ablation import NOTHING_TO_MEASURE, without_each_head
-from model.insight.scoring import log_probability
-from model.library.attention_interface import sink_softmax
-from model.library.hub import first_line
-from model.reader import Objective, Reader
-from model.trace import AttentionRecord, Run, RunEdits, Site, Trace
+from headlight.model.attention import UNCHANGED
+from headlight.model.insight.ablation import NOTHING_TO_MEASURE, without_each_head
+from headlight.model.insight.scoring import log_probability
+from headlight.model.library.attention_interface import sink_softmax
+from headlight.model.library.hub import first_line
+from headlight.model.reader import Objective, Reader
+from headlight.model.trace import AttentionRecord, Run, RunEdits, Site, Trace
 
 MOST_WEIGHTS = 2**26  # of all heads; a backward pass keeps them all
 TOO_LONG = (

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from model.insight.ablation import cell_removals
-from model.insight.anatomy import Weight
-from model.insight.scoring import log_probability
-from model.reader import Objective
-from model.trace import Kind, Run, Site, Trace
+from headlight.model.insight.ablation import cell_removals
+from headlight.model.insight.anatomy import Weight
+from headlight.model.insight.scoring import log_probability
+from headlight.model.reader import Objective
+from headlight.model.trace import Kind, Run, Site, Trace
 
 NOTES = {
     "weights": "The share of this key's value in what the head takes; it does not say how large "

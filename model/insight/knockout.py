@@ -9,13 +9,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.attention import UNCHANGED, fit_cells
-from model.decoding.steps import Writing
-from model.insight.scoring import log_probabilities, rows_at_once
-from model.library.pieces import as_pieces, whole_words
-from model.reader import Objective, Reader
-from model.tokens import Token
-from model.trace import AttentionEdit, AttentionRecord, Kind, Run, RunEdits, Site, Steps, Trace
+from headlight.model.attention import UNCHANGED, fit_cells
+from headlight.model.decoding.steps import Writing
+from headlight.model.insight.scoring import log_probabilities, rows_at_once
+from headlight.model.library.pieces import as_pieces, whole_words
+from headlight.model.reader import Objective, Reader
+from headlight.model.tokens import Token
+from headlight.model.trace import (
+    AttentionEdit,
+    AttentionRecord,
+    Kind,
+    Run,
+    RunEdits,
+    Site,
+    Steps,
+    Trace,
+)
 
 ROWS_AT_ONCE = 16  # so that results can be shown while the rest is measured
 WRITTEN = "the log-probability of what was written"

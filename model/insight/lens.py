@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.tokens import Token
-from model.trace import Block, Run, Side, Trace
-from model.transformer import Transformer
-from model.translator import Translator
+from headlight.model.tokens import Token
+from headlight.model.trace import Block, Run, Side, Trace
+from headlight.model.transformer import Transformer
+from headlight.model.translator import Translator
 
 PARTS = {"self": "self-attention", "cross": "cross-attention", "feed_forward": "feed-forward"}
 

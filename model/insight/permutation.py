@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.tokens import Token
-from model.trace import PositionEdit, Run
-from model.transformer import Transformer
-from model.translator import Translator
+from headlight.model.tokens import Token
+from headlight.model.trace import PositionEdit, Run
+from headlight.model.transformer import Transformer
+from headlight.model.translator import Translator
 
 
 @dataclass(frozen=True)

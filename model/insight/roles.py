@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.reader import Reader
-from model.tokens import Token
-from model.trace import SELF, Kind, RunEdits, Site, Trace
+from headlight.model.reader import Reader
+from headlight.model.tokens import Token
+from headlight.model.trace import SELF, Kind, RunEdits, Site, Trace
 
 SEQUENCES = 4  # whose scores are averaged
 LONGEST = 25  # random tokens, each of which is read twice

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.trace import SELF, Kind
+from headlight.model.trace import SELF, Kind
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.reader import Objective, Reader
-from model.tokens import END_ID, PAD_ID
-from model.trace import PositionEdit, Run, Trace
-from model.translator import Translator
+from headlight.model.reader import Objective, Reader
+from headlight.model.tokens import END_ID, PAD_ID
+from headlight.model.trace import PositionEdit, Run, Trace
+from headlight.model.translator import Translator
 
 NUMBERS_AT_ONCE = 2**26  # bounds the memory of runs in one batch to some 256 MB a tensor
 

@@ -9,13 +9,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from model.insight.anatomy import Anatomy
-from model.insight.lens import stream_norms
-from model.layers import Residual
-from model.library.bert import Bert
-from model.tokens import token_ids
-from model.trace import Block, Run, RunEdits, Side, Site, Trace
-from model.transformer import Decoder, Encoder, Transformer
+from headlight.model.insight.anatomy import Anatomy
+from headlight.model.insight.lens import stream_norms
+from headlight.model.layers import Residual
+from headlight.model.library.bert import Bert
+from headlight.model.tokens import token_ids
+from headlight.model.trace import Block, Run, RunEdits, Side, Site, Trace
+from headlight.model.transformer import Decoder, Encoder, Transformer
 
 EPSILON = 1e-5
 NormOrder = Literal["pre", "post"]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from model.library.pieces import Piece, whole_words
-from model.reader import Objective, Question
-from model.trace import Site, Trace
+from headlight.model.library.pieces import Piece, whole_words
+from headlight.model.reader import Objective, Question
+from headlight.model.trace import Site, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from model.library.attention_interface import (
+from headlight.model.library.attention_interface import (
     NAME,
     AttentionSites,
     Watch,
@@ -28,12 +28,19 @@ from model.library.attention_interface import (
     watched,
     watching,
 )
-from model.library.decoder_modules import DecoderModules, find_modules, heads_to_stream
-from model.library.hub import LoadingError
-from model.library.measuring import Parity, call, measured, read_texts
-from model.library.watched_softmax import MISSING, Running, SoftmaxSites, enter, leave, replacing
-from model.reader import Ability
-from model.trace import KINDS, Kind, Run, Site, Trace
+from headlight.model.library.decoder_modules import DecoderModules, find_modules, heads_to_stream
+from headlight.model.library.hub import LoadingError
+from headlight.model.library.measuring import Parity, call, measured, read_texts
+from headlight.model.library.watched_softmax import (
+    MISSING,
+    Running,
+    SoftmaxSites,
+    enter,
+    leave,
+    replacing,
+)
+from headlight.model.reader import Ability
+from headlight.model.trace import KINDS, Kind, Run, Site, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel

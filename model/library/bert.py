@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Literal
 import torch
 from torch import Tensor, nn
 
-from model.attention import MultiHeadAttention
-from model.checkpoint import copy_weights
-from model.config import TransformerConfig
-from model.layers import EncoderLayer, activation
-from model.library.answers import OutputHead
-from model.library.hub import LoadingError
-from model.library.pieces import Piece
-from model.linear import Linear
-from model.masks import padding_mask
-from model.positions import Positions
-from model.tokens import token_ids
-from model.trace import EmbeddingRecord, PositionEdit, Run, Site
+from headlight.model.attention import MultiHeadAttention
+from headlight.model.checkpoint import copy_weights
+from headlight.model.config import TransformerConfig
+from headlight.model.layers import EncoderLayer, activation
+from headlight.model.library.answers import OutputHead
+from headlight.model.library.hub import LoadingError
+from headlight.model.library.pieces import Piece
+from headlight.model.linear import Linear
+from headlight.model.masks import padding_mask
+from headlight.model.positions import Positions
+from headlight.model.tokens import token_ids
+from headlight.model.trace import EmbeddingRecord, PositionEdit, Run, Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig

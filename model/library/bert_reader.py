@@ -10,15 +10,15 @@ import tokenizers
 import torch
 from torch import Tensor
 
-from model.config import TransformerConfig
-from model.library.answers import Answering, Answers, masked_positions
-from model.library.bert import Bert
-from model.library.hub import LoadingError
-from model.library.measuring import Parity, measure_parity
-from model.library.piece_tokenizer import PieceTokenizer
-from model.library.pieces import SPACES, Piece
-from model.reader import Ability, Reader
-from model.trace import Run, RunEdits, Site, Trace
+from headlight.model.config import TransformerConfig
+from headlight.model.library.answers import Answering, Answers, masked_positions
+from headlight.model.library.bert import Bert
+from headlight.model.library.hub import LoadingError
+from headlight.model.library.measuring import Parity, measure_parity
+from headlight.model.library.piece_tokenizer import PieceTokenizer
+from headlight.model.library.pieces import SPACES, Piece
+from headlight.model.reader import Ability, Reader
+from headlight.model.trace import Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from model.library.attachment import Attachment
-from model.library.piece_tokenizer import PieceTokenizer
-from model.library.pieces import Piece
-from model.trace import AttentionEdit, Run, RunEdits, Site, Trace
+from headlight.model.library.attachment import Attachment
+from headlight.model.library.piece_tokenizer import PieceTokenizer
+from headlight.model.library.pieces import Piece
+from headlight.model.trace import AttentionEdit, Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 from torch import Tensor, nn
 
-from model.library.hub import LoadingError, first_line
-from model.trace import Trace
+from headlight.model.library.hub import LoadingError, first_line
+from headlight.model.trace import Trace
 
 PANIC = "PanicException"  # Rust's panics; the class is no Exception, and cannot be imported
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor, nn
 
-from model.stream import DecoderStream, FrozenNorm, freeze, is_close
-from model.trace import AttentionRecord, Site
+from headlight.model.stream import DecoderStream, FrozenNorm, freeze, is_close
+from headlight.model.trace import AttentionRecord, Site
 
 # The layer that reads the concatenated heads, in the attention module or, as in BERT, next to it.
 NAMES = ("o_proj", "out_proj", "c_proj", "out_lin", "Wo", "o", "dense")

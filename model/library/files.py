@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import Tensor
 
-from model.library.hub import (
+from headlight.model.library.hub import (
     CONFIG_FILE,
     INDEX_FILE,
     WEIGHTS_FILE,

@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from model.checkpoint import WEIGHTS
-from model.library.answers import class_labels
-from model.library.bert import bert_config, build_bert
-from model.library.bert_reader import BertReader
-from model.library.checks import check_weights
-from model.library.files import count_numbers, read_config, read_tokenizer, read_weights
-from model.library.hub import LoadingError, Progress, fetch, first_line
-from model.library.transformers_loading import load_transformers_reader
-from model.memory import check_memory
-from model.memory_layout import best_device
-from model.reader import Reader
-from model.translator import load, shipped_models
+from headlight.model.checkpoint import WEIGHTS
+from headlight.model.library.answers import class_labels
+from headlight.model.library.bert import bert_config, build_bert
+from headlight.model.library.bert_reader import BertReader
+from headlight.model.library.checks import check_weights
+from headlight.model.library.files import count_numbers, read_config, read_tokenizer, read_weights
+from headlight.model.library.hub import LoadingError, Progress, fetch, first_line
+from headlight.model.library.transformers_loading import load_transformers_reader
+from headlight.model.memory import check_memory
+from headlight.model.memory_layout import best_device
+from headlight.model.reader import Reader
+from headlight.model.translator import load, shipped_models
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
-from model.library.bert import Bert
-from model.library.files import read_config
-from model.library.hub import LoadingError, first_line
-from model.library.watched_softmax import join_blocks
-from model.library.writing import GenerationPrefixes, Watchable
-from model.trace import KINDS, Kind, Run, Trace
+from headlight.model.library.bert import Bert
+from headlight.model.library.files import read_config
+from headlight.model.library.hub import LoadingError, first_line
+from headlight.model.library.watched_softmax import join_blocks
+from headlight.model.library.writing import GenerationPrefixes, Watchable
+from headlight.model.trace import KINDS, Kind, Run, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import tokenizers
 
-from model.library.checks import check_ids, tokenizing
-from model.library.pieces import Piece, Role
-from model.tokenizer import forget_texts
-from model.tokens import BYTES, Token, check_characters
+from headlight.model.library.checks import check_ids, tokenizing
+from headlight.model.library.pieces import Piece, Role
+from headlight.model.tokenizer import forget_texts
+from headlight.model.tokens import BYTES, Token, check_characters
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

@@ -7,8 +7,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from model.tokenizer import VISIBLE_SPACE
-from model.tokens import BYTES, Token
+from headlight.model.tokenizer import VISIBLE_SPACE
+from headlight.model.tokens import BYTES, Token
 
 Role = Literal["written", "unknown", "mask", "special", "padding"]
 CONTINUES = "##"  # begins a piece of BERT's that continues the previous word

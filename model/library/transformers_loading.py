@@ -10,15 +10,20 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from model.library.answers import OutputHead
-from model.library.attachment import Attachment, PartlyRecordedError, attach, attach_softmax
-from model.library.checks import check_weights
-from model.library.files import count_numbers, read_config, read_tokenizer
-from model.library.hub import LoadingError, Progress, fetch, first_line
-from model.library.piece_tokenizer import PieceTokenizer
-from model.library.transformers_reader import TransformersReader
-from model.memory import check_memory
-from model.memory_layout import best_device
+from headlight.model.library.answers import OutputHead
+from headlight.model.library.attachment import (
+    Attachment,
+    PartlyRecordedError,
+    attach,
+    attach_softmax,
+)
+from headlight.model.library.checks import check_weights
+from headlight.model.library.files import count_numbers, read_config, read_tokenizer
+from headlight.model.library.hub import LoadingError, Progress, fetch, first_line
+from headlight.model.library.piece_tokenizer import PieceTokenizer
+from headlight.model.library.transformers_reader import TransformersReader
+from headlight.model.memory import check_memory
+from headlight.model.memory_layout import best_device
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from model.decoding.steps import Decoding, Writing
-from model.decoding.strategies import Strategy
-from model.library.answers import Answering, Answers, OutputHead, class_labels
-from model.library.attachment import Attachment, Parity
-from model.library.calls import Calls, attention_edits, last_states
-from model.library.decoder_modules import decoder_states, listening
-from model.library.piece_tokenizer import NO_PADDING, PieceTokenizer
-from model.library.pieces import Piece
-from model.library.writing import Writer
-from model.reader import Ability, Reader, Shape
-from model.stream import DecoderStream
-from model.trace import Run, RunEdits, Site, Trace
+from headlight.model.decoding.steps import Decoding, Writing
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.library.answers import Answering, Answers, OutputHead, class_labels
+from headlight.model.library.attachment import Attachment, Parity
+from headlight.model.library.calls import Calls, attention_edits, last_states
+from headlight.model.library.decoder_modules import decoder_states, listening
+from headlight.model.library.piece_tokenizer import NO_PADDING, PieceTokenizer
+from headlight.model.library.pieces import Piece
+from headlight.model.library.writing import Writer
+from headlight.model.reader import Ability, Reader, Shape
+from headlight.model.stream import DecoderStream
+from headlight.model.trace import Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -23,10 +23,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from model.attention import UNCHANGED, fit_cells, fit_weights
-from model.library.attention_interface import Watch, from_position_0
-from model.reader import Ability
-from model.trace import AttentionEdit, AttentionRecord, Kind, PositionEdit, Run, Site
+from headlight.model.attention import UNCHANGED, fit_cells, fit_weights
+from headlight.model.library.attention_interface import Watch, from_position_0
+from headlight.model.reader import Ability
+from headlight.model.trace import AttentionEdit, AttentionRecord, Kind, PositionEdit, Run, Site
 
 # Masks add or fill in -65500 or less, in float32 -1e6 or less; no score is that low.
 CLOSED = -3e4

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Protocol
 import torch
 from torch import Tensor
 
-from model.decoding.search import Decoded, Expansion, room_to_write, search
-from model.decoding.steps import Decoding, Writing
-from model.decoding.strategies import Strategy
-from model.edits import opens_the_future
-from model.library.hub import first_line
-from model.library.piece_tokenizer import PieceTokenizer
-from model.library.pieces import Piece
-from model.tokens import token_ids
-from model.trace import Run, RunEdits, Trace
+from headlight.model.decoding.search import Decoded, Expansion, room_to_write, search
+from headlight.model.decoding.steps import Decoding, Writing
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.edits import opens_the_future
+from headlight.model.library.hub import first_line
+from headlight.model.library.piece_tokenizer import PieceTokenizer
+from headlight.model.library.pieces import Piece
+from headlight.model.tokens import token_ids
+from headlight.model.trace import Run, RunEdits, Trace
 
 if TYPE_CHECKING:
     from transformers import LogitsProcessorList, PreTrainedModel

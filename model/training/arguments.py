@@ -1,4 +1,4 @@
-"""The command line of `python -m model.train`: its options, and the bounds of each."""
+"""The command line of `python -m headlight.model.train`: its options, and the bounds of each."""
 
 import argparse
 import math
@@ -8,10 +8,10 @@ from pathlib import Path
 
 import torch
 
-from model.config import CHOICES, TransformerConfig, refuse_outside
-from model.memory import memory_of_system
-from model.training.loop import OPTIMIZERS, PRECISIONS, Settings
-from model.transformer import Transformer
+from headlight.model.config import CHOICES, TransformerConfig, refuse_outside
+from headlight.model.memory import memory_of_system
+from headlight.model.training.loop import OPTIMIZERS, PRECISIONS, Settings
+from headlight.model.transformer import Transformer
 
 SHAPE = (
     "d_model", "heads", "encoder_layers", "decoder_layers", "d_ff", "dropout", "norm",
@@ -45,7 +45,7 @@ OF_A_LOGIT = 12  # bytes: itself, its gradient, and a copy for the loss
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
-        prog="python -m model.train", description="Train a Transformer on sentence pairs."
+        prog="python -m headlight.model.train", description="Train a Transformer on sentence pairs."
     )
     parser.add_argument("--pairs", type=Path, required=True, help="source<TAB>target, may be .gz")
     parser.add_argument("--valid", type=Path, required=True, help="pairs to score each epoch on")

@@ -12,8 +12,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from model.tokenizer import Tokenizer
-from model.tokens import END_ID, pad, source_sequence, target_sequence
+from headlight.model.tokenizer import Tokenizer
+from headlight.model.tokens import END_ID, pad, source_sequence, target_sequence
 
 Pairs = list[tuple[str, str]]
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.jobs import EndedError, Job, JobQueue, Status, keep_in_the_background
-from model.memory_layout import lay_out
-from model.own_reader import OwnReader
-from model.training.loop import learning_rate, thinned
-from model.training.repeats import Lesion, small_model
-from model.training.small_models import TrainingOptions
-from model.training.snapshots import Snapshots
-from model.training.tasks import Task
-from model.translator import reader_of
+from headlight.model.jobs import EndedError, Job, JobQueue, Status, keep_in_the_background
+from headlight.model.memory_layout import lay_out
+from headlight.model.own_reader import OwnReader
+from headlight.model.training.loop import learning_rate, thinned
+from headlight.model.training.repeats import Lesion, small_model
+from headlight.model.training.small_models import TrainingOptions
+from headlight.model.training.snapshots import Snapshots
+from headlight.model.training.tasks import Task
+from headlight.model.translator import reader_of
 
 POINTS = 300  # of the loss curve
 REST = 0.002  # seconds between two steps in which others come to turn

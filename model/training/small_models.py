@@ -8,17 +8,17 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.config import TransformerConfig, refuse_outside
-from model.decoding.search import decode
-from model.tokenizer import Tokenizer
-from model.tokens import pad, source_sequence
-from model.trace import Kind, Trace
-from model.training.data import Batch, EncodedPair, collate
-from model.training.loop import Settings, TrainingStep, make_optimizer, train
-from model.training.snapshots import Snapshots
-from model.training.tasks import TASKS, Task, is_unseen
-from model.transformer import Transformer
-from model.translator import Translator
+from headlight.model.config import TransformerConfig, refuse_outside
+from headlight.model.decoding.search import decode
+from headlight.model.tokenizer import Tokenizer
+from headlight.model.tokens import pad, source_sequence
+from headlight.model.trace import Kind, Trace
+from headlight.model.training.data import Batch, EncodedPair, collate
+from headlight.model.training.loop import Settings, TrainingStep, make_optimizer, train
+from headlight.model.training.snapshots import Snapshots
+from headlight.model.training.tasks import TASKS, Task, is_unseen
+from headlight.model.transformer import Transformer
+from headlight.model.translator import Translator
 
 MAX_POSITIONS = 48  # of either side: the longest sources to choose, with room to go beyond
 SNAPSHOTS = 59  # of the attention along a run; one more if it is stopped between two
@@ -181,7 +181,7 @@ class SmallModel:
         )
 
     def train(self) -> Iterator[ScoredStep]:
-        """Train to the last step, by the loop of `python -m model.train`.
+        """Train to the last step, by the loop of `python -m headlight.model.train`.
 
         Raises FloatingPointError as that does.
         """

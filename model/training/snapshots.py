@@ -1,6 +1,6 @@
 """Attention at snapshots of a training.
 
-python -m model.training.snapshots --snapshots DIR --output FILE
+python -m headlight.model.training.snapshots --snapshots DIR --output FILE
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import torch
 from safetensors import safe_open
 from torch import Tensor
 
-from model.checkpoint import load_checkpoint, save_tensors
-from model.trace import KINDS, Kind
-from model.translator import Translator
+from headlight.model.checkpoint import load_checkpoint, save_tensors
+from headlight.model.trace import KINDS, Kind
+from headlight.model.translator import Translator
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,9 @@ def record_snapshots(
 
 def main() -> None:
     """Record the history of a training that kept snapshots."""
-    parser = argparse.ArgumentParser(prog="python -m model.training.snapshots", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m headlight.model.training.snapshots", description=__doc__
+    )
     parser.add_argument(
         "--snapshots", type=Path, required=True, help="the folder of step-* folders"
     )

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from model.training.data import Batch, EncodedPair, collate
+from headlight.model.training.data import Batch, EncodedPair, collate
 
 LONGEST_WAIT = timedelta(days=1)  # for the first process, which scores and saves
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-import viz
-from viz import CanvasPicture
-from viz.modules import exports, in_order, script, stylesheet
+from headlight import viz
+from headlight.viz import CanvasPicture
+from headlight.viz.modules import exports, in_order, script, stylesheet
 
 HERE = Path(__file__).parent
 VIZ = Path(viz.__file__).parent

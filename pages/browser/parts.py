@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import segno
 
-from viz.canvas import CanvasPicture, Part
+from headlight.viz.canvas import CanvasPicture, Part
 
 Format = Literal["png", "svg", "html", "csv", "npz", "json", "gif"]
 Copy = Literal["frame", "component", "address"]  # ways to put a picture on other slides

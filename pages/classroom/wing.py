@@ -6,11 +6,11 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.browser.parts import locks, qr_code
-from pages.shared.link import address
-from pages.shared.link.address import ON_THIS_MACHINE, is_of_this_machine
-from pages.shared.show.pictures import show
-from pages.shared.state.page import BUTTONS, CLICKS, PAGES, TOOLS, Page, Wing
+from headlight.pages.browser.parts import locks, qr_code
+from headlight.pages.shared.link import address
+from headlight.pages.shared.link.address import ON_THIS_MACHINE, is_of_this_machine
+from headlight.pages.shared.show.pictures import show
+from headlight.pages.shared.state.page import BUTTONS, CLICKS, PAGES, TOOLS, Page, Wing
 
 PARAMETER = "workshop"  # in an address
 LONGEST = 4_000  # characters; all controls of a page take 1,700

@@ -2,26 +2,26 @@
 
 from importlib import import_module
 
-from pages.shared.frame import frame
-from pages.shared.state.page import PAGES, WINGS, list_pages
+from headlight.pages.shared.frame import frame
+from headlight.pages.shared.state.page import PAGES, WINGS, list_pages
 
 # Modules with a PAGE, a WING or both, in the order of the sidebar. A wing can be left out: it is
 # one line here and one folder.
 PARTS = (
-    "pages.parts.attention.page",
-    "pages.parts.inside.page",
-    "pages.parts.positions.page",
-    "pages.parts.atlas.page",  # a wing
-    "pages.parts.masks.page",
-    "pages.parts.heads.page",
-    "pages.parts.cause.page",  # a wing
-    "pages.parts.compare.page",
-    "pages.parts.decoding.page",
-    "pages.parts.training.page",  # a wing
-    "pages.talks.wing",  # a wing
-    "pages.classroom.wing",  # a wing
-    "pages.parts.models.page",
-    "pages.parts.model.page",
+    "headlight.pages.parts.attention.page",
+    "headlight.pages.parts.inside.page",
+    "headlight.pages.parts.positions.page",
+    "headlight.pages.parts.atlas.page",  # a wing
+    "headlight.pages.parts.masks.page",
+    "headlight.pages.parts.heads.page",
+    "headlight.pages.parts.cause.page",  # a wing
+    "headlight.pages.parts.compare.page",
+    "headlight.pages.parts.decoding.page",
+    "headlight.pages.parts.training.page",  # a wing
+    "headlight.pages.talks.wing",  # a wing
+    "headlight.pages.classroom.wing",  # a wing
+    "headlight.pages.parts.models.page",
+    "headlight.pages.parts.model.page",
 )
 
 for part in map(import_module, PARTS):

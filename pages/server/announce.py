@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 import segno
 from streamlit import config
 
-from pages.server.door import PARAMETER, access_token
-from pages.shared.runs.limits import open_to_others
-from pages.streamlit_fixes.own_address import get_internal_ip, get_url
+from headlight.pages.server.door import PARAMETER, access_token
+from headlight.pages.shared.runs.limits import open_to_others
+from headlight.pages.streamlit_fixes.own_address import get_internal_ip, get_url
 
 EVERY_NETWORK = ("0.0.0.0", "::", None)
 HERE = "Open to this machine alone; `make share` opens it to others."

@@ -5,7 +5,7 @@ import re
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pages.streamlit_fixes.inline_scripts import allowed_inline
+from headlight.pages.streamlit_fixes.inline_scripts import allowed_inline
 
 VARIABLE = "HEADLIGHT_EMBED"
 ORIGIN = re.compile(r"https?://(\*\.)?[\w-]+(\.[\w-]+)*(:\d+)?")

@@ -12,9 +12,9 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import config
 
-from pages.shared.runs.limits import BEHIND, LOOPBACK, of_this_worker, open_to_others
-from pages.streamlit_fixes.kept_uploads import kept_bytes
-from pages.streamlit_fixes.paths import CORE, HEALTH, path_of
+from headlight.pages.shared.runs.limits import BEHIND, LOOPBACK, of_this_worker, open_to_others
+from headlight.pages.streamlit_fixes.kept_uploads import kept_bytes
+from headlight.pages.streamlit_fixes.paths import CORE, HEALTH, path_of
 
 OTHER_NAME = (
     "Headlight does not answer to this name. Who runs it can allow the name, with "

@@ -1,4 +1,4 @@
-"""python -m pages.server.serving: several processes of the app behind one address.
+"""python -m headlight.pages.server.serving: several processes of the app behind one address.
 
 HAProxy sends every visitor to one of them, and to the same one each time. A process that ends is
 started again; meanwhile its visitors go to another, with what their address holds.
@@ -23,12 +23,12 @@ from urllib.request import urlopen
 
 from streamlit import config
 
-from pages.server.announce import announcement
-from pages.server.door import access_token
-from pages.server.frames import framing_origins
-from pages.shared.runs.limits import BEHIND
-from pages.streamlit_fixes.own_address import load_config_options
-from pages.streamlit_fixes.paths import HEALTH, public
+from headlight.pages.server.announce import announcement
+from headlight.pages.server.door import access_token
+from headlight.pages.server.frames import framing_origins
+from headlight.pages.shared.runs.limits import BEHIND
+from headlight.pages.streamlit_fixes.own_address import load_config_options
+from headlight.pages.streamlit_fixes.paths import HEALTH, public
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATE = Path(__file__).with_name("haproxy.cfg").read_text(encoding="utf-8")

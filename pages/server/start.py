@@ -11,13 +11,13 @@ from threading import Thread
 from starlette.middleware import Middleware
 from streamlit import App, config
 
-from pages.server.announce import announcement, link
-from pages.server.door import access_token, behind_door
-from pages.server.frames import framing_origins, with_policy
-from pages.server.guards import bounded_uploads, is_behind_proxy, own_names_alone
-from pages.streamlit_fixes.no_external_address import ask_no_other_host
-from pages.streamlit_fixes.served_scripts import with_scripts
-from pages.streamlit_fixes.whole_callbacks import run_callbacks_whole
+from headlight.pages.server.announce import announcement, link
+from headlight.pages.server.door import access_token, behind_door
+from headlight.pages.server.frames import framing_origins, with_policy
+from headlight.pages.server.guards import bounded_uploads, is_behind_proxy, own_names_alone
+from headlight.pages.streamlit_fixes.no_external_address import ask_no_other_host
+from headlight.pages.streamlit_fixes.served_scripts import with_scripts
+from headlight.pages.streamlit_fixes.whole_callbacks import run_callbacks_whole
 
 # In the order in which they see a request.
 BEFORE_PAGES = [
@@ -35,7 +35,7 @@ def load_pages() -> None:
     """Load the code of the pages, without a garbage collection of it now or later."""
     gc.disable()
     try:
-        import_module("pages.parts.pages")
+        import_module("headlight.pages.parts.pages")
     finally:
         gc.freeze()
         gc.enable()

@@ -13,7 +13,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from pages.streamlit_fixes.paths import CORE, path_of, public
+from headlight.pages.streamlit_fixes.paths import CORE, path_of, public
 
 SENT = {
     "content-type": "text/javascript; charset=utf-8",

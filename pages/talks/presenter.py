@@ -7,18 +7,18 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.browser import parts
-from pages.shared.link import address
-from pages.shared.link.address import link_of
-from pages.shared.show.captions import names_site
-from pages.shared.show.pictures import picked, show
-from pages.shared.state.page import PAGES, Page, enter
-from pages.shared.state.showing import NOTE, drawn, place
-from pages.talks import slide, talk
-from pages.talks.slides import Slide
-from pages.talks.stage import staged
-from viz.canvas import CanvasPicture
-from viz.numbers import writable
+from headlight.pages.browser import parts
+from headlight.pages.shared.link import address
+from headlight.pages.shared.link.address import link_of
+from headlight.pages.shared.show.captions import names_site
+from headlight.pages.shared.show.pictures import picked, show
+from headlight.pages.shared.state.page import PAGES, Page, enter
+from headlight.pages.shared.state.showing import NOTE, drawn, place
+from headlight.pages.talks import slide, talk
+from headlight.pages.talks.slides import Slide
+from headlight.pages.talks.stage import staged
+from headlight.viz.canvas import CanvasPicture
+from headlight.viz.numbers import writable
 
 PARAMETER = "talk"  # in an address: the number of the slide
 TURNS = "turns_asked"  # the key of the last turn's number

@@ -14,19 +14,19 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from pages.browser.parts import stills
-from pages.shared.link import address
-from pages.shared.link.address import link_of
-from pages.shared.show.pictures import css_class, picked, show
-from pages.shared.state.choices import GUESS, MODEL, SENTENCE, chosen, put
-from pages.shared.state.page import PAGES
-from pages.shared.state.showing import drawn
-from pages.talks import presenter, slide, talk
-from pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, WithoutHeads, file_of
-from pages.talks.deck.heads import without_heads
-from pages.talks.slides import Slide, write_talk
-from pages.talks.stage import keeping, question_key
-from viz.canvas import CanvasPicture, unpacked
+from headlight.pages.browser.parts import stills
+from headlight.pages.shared.link import address
+from headlight.pages.shared.link.address import link_of
+from headlight.pages.shared.show.pictures import css_class, picked, show
+from headlight.pages.shared.state.choices import GUESS, MODEL, SENTENCE, chosen, put
+from headlight.pages.shared.state.page import PAGES
+from headlight.pages.shared.state.showing import drawn
+from headlight.pages.talks import presenter, slide, talk
+from headlight.pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, WithoutHeads, file_of
+from headlight.pages.talks.deck.heads import without_heads
+from headlight.pages.talks.slides import Slide, write_talk
+from headlight.pages.talks.stage import keeping, question_key
+from headlight.viz.canvas import CanvasPicture, unpacked
 
 STYLE = Path(__file__).with_name("saving_talk.css")
 ROOM = Path(__file__).with_name("saving_pictures.css")
@@ -127,7 +127,7 @@ def written(saving: Saving) -> tuple[bytes, list[int]]:
     """Return the file, and the slides, from 1, that are incomplete in it."""
     if saving.kind == "html":
         return file_of(saving.done, write_talk(saving.slides))
-    from pages.talks.deck.powerpoint import powerpoint_of  # takes long
+    from headlight.pages.talks.deck.powerpoint import powerpoint_of  # takes long
 
     return powerpoint_of(saving.done, dark=st.context.theme.type == "dark")
 
@@ -217,7 +217,7 @@ def ask_for_stills(saving: Saving, number: int, coming: Sequence[str]) -> None:
     selectors = {key: css_class(f"on-{key}") for key in coming}
     options = {}
     if saving.kind == "pptx":
-        from pages.talks.deck.powerpoint import room_of
+        from headlight.pages.talks.deck.powerpoint import room_of
 
         st.html(ROOM)
         scene = saving.slides[number - 1]

@@ -5,8 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared.state import edit_history
-from pages.shared.state.page import PAGES, Page, shown
+from headlight.pages.shared.state import edit_history
+from headlight.pages.shared.state.page import PAGES, Page, shown
 
 # On the page Decoding: texts that begin with forced tokens, and when they were chosen.
 MADE = ("branches", "node", "applied")

@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass, field, replace
 from secrets import token_hex
 from typing import Any
 
-from pages.shared.link import address, link
-from pages.shared.show.captions import site_words
-from pages.shared.state.choices import HEAD, HEAD_NUMBER, LAYER, SENTENCE, chosen
-from pages.shared.state.page import PAGES, Page
+from headlight.pages.shared.link import address, link
+from headlight.pages.shared.show.captions import site_words
+from headlight.pages.shared.state.choices import HEAD, HEAD_NUMBER, LAYER, SENTENCE, chosen
+from headlight.pages.shared.state.page import PAGES, Page
 
 OF_A_SITE = ("attention", "masks", "inside")  # pages whose first picture is of one head
 OF_NO_SENTENCE = ("compare", "training", "model")  # pages without a sentence, or with their own

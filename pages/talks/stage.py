@@ -13,20 +13,20 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from pages.browser import parts
-from pages.browser.library import mounted
-from pages.browser.parts import thumbnail
-from pages.shared.show.pictures import component, css_class, show
-from pages.shared.show.riddle import NO_GUESS, Riddle
-from pages.shared.show.saving import About
-from pages.shared.state.choices import GUESS, GUESS_ROW, QUERY, chosen, put
-from pages.shared.state.page import Page, alone, shown
-from pages.shared.state.showing import NOTE, Showing, drawn, place
-from pages.shared.widgets.choose import choose
-from pages.talks.slide import slide
-from pages.talks.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION, Slide
-from viz import CanvasPicture
-from viz.canvas import unpacked
+from headlight.pages.browser import parts
+from headlight.pages.browser.library import mounted
+from headlight.pages.browser.parts import thumbnail
+from headlight.pages.shared.show.pictures import component, css_class, show
+from headlight.pages.shared.show.riddle import NO_GUESS, Riddle
+from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, QUERY, chosen, put
+from headlight.pages.shared.state.page import Page, alone, shown
+from headlight.pages.shared.state.showing import NOTE, Showing, drawn, place
+from headlight.pages.shared.widgets.choose import choose
+from headlight.pages.talks.slide import slide
+from headlight.pages.talks.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION, Slide
+from headlight.viz import CanvasPicture
+from headlight.viz.canvas import unpacked
 
 OFFSTAGE = "offstage"  # the key of everything that a slide does not show
 STAGE = "stage"

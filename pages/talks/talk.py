@@ -8,16 +8,16 @@ from secrets import token_urlsafe
 
 import streamlit as st
 
-from pages.browser.parts import browser_text
-from pages.shared.link import address
-from pages.shared.show.pictures import picked, show
-from pages.shared.state.choice import one_of
-from pages.shared.state.choices import chosen, put
-from pages.shared.state.page import PAGES, Page
-from pages.shared.state.showing import drawn, lead
-from pages.talks import stage
-from pages.talks.slide import draw_anew
-from pages.talks.slides import (
+from headlight.pages.browser.parts import browser_text
+from headlight.pages.shared.link import address
+from headlight.pages.shared.show.pictures import picked, show
+from headlight.pages.shared.state.choice import one_of
+from headlight.pages.shared.state.choices import chosen, put
+from headlight.pages.shared.state.page import PAGES, Page
+from headlight.pages.shared.state.showing import drawn, lead
+from headlight.pages.talks import stage
+from headlight.pages.talks.slide import draw_anew
+from headlight.pages.talks.slides import (
     LARGEST_FILE,
     MOST_SLIDES,
     Slide,
@@ -57,7 +57,7 @@ def shipped(name: str = READY.default) -> tuple[Slide, ...]:
 
 def read(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple[str, ...]]:
     """Return the result of `read_talk`, which is loaded with the first talk that is read."""
-    from pages.talks.talk_file import read_talk  # takes long
+    from headlight.pages.talks.talk_file import read_talk  # takes long
 
     return read_talk(data, kept)
 

@@ -8,10 +8,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from model.tokens import check_characters
-from pages.shared.link import address, link
-from pages.shared.state.page import PAGES, Page
-from pages.talks.slides import (
+from headlight.model.tokens import check_characters
+from headlight.pages.shared.link import address, link
+from headlight.pages.shared.state.page import PAGES, Page
+from headlight.pages.talks.slides import (
     FORMAT,
     LARGEST_FILE,
     LONGEST_NOTES,

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from pages.shared.link import address
-from pages.shared.state import showing
-from pages.shared.state.page import PAGES, TOOLS, Page, Wing, allows, enter
-from pages.talks import presenter, saving_talk, slide, stage, talk
-from pages.talks.page.page import PAGE
+from headlight.pages.shared.link import address
+from headlight.pages.shared.state import showing
+from headlight.pages.shared.state.page import PAGES, TOOLS, Page, Wing, allows, enter
+from headlight.pages.talks import presenter, saving_talk, slide, stage, talk
+from headlight.pages.talks.page.page import PAGE
 
 __all__ = ["PAGE", "WING"]
 

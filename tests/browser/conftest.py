@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Error, Page, expect, sync_playwright
 
-from model import load
+from headlight.model import load
 from tests.browser.install import LAUNCH_ARGS, chromium_path
 from tests.browser.rest import TIMEOUT_MS, until
 

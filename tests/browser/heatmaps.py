@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Error
 
+from headlight.viz.tokens import WRITES
 from tests.browser.rest import box_at_rest, until
-from viz.tokens import WRITES
 
 PLACE = ("left", "top", "side")  # pixels: of the first cell, and of a cell
 REDRAWN = (Error, AttributeError, AssertionError)  # a map that is redrawn under the pointer

@@ -5,7 +5,7 @@ import time
 
 from playwright.sync_api import Error
 
-from pages.streamlit_fixes.late_address import UNDERWAY
+from headlight.pages.streamlit_fixes.late_address import UNDERWAY
 
 TIMEOUT_MS = 60_000  # generous, for machines with few cores
 STILL = 150  # milliseconds

@@ -2,9 +2,9 @@
 
 from playwright.sync_api import expect
 
-from pages.shared.show.pictures import css_class
-from pages.talks.slides import write_talk
-from pages.talks.talk import KEPT
+from headlight.pages.shared.show.pictures import css_class
+from headlight.pages.talks.slides import write_talk
+from headlight.pages.talks.talk import KEPT
 
 SMALLEST = 20  # pixels of a token that the last row can read, at 1280 by 720
 TOKENS = {  # where each picture writes tokens as text

@@ -5,10 +5,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from model.atlas.files import open_atlas
-from pages.shared.runs.atlas import FOLDER
+from headlight.model.atlas.files import open_atlas
+from headlight.pages.shared.runs.atlas import FOLDER
+from headlight.viz.numbers import number_text
 from tests.browser.test_export import save
-from viz.numbers import number_text
 
 SENTENCE = "My sister sold seven boats."
 TABS = {

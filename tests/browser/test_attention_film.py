@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from headlight.viz import attention_film, training_curves
 from tests.browser.rest import until
-from viz import attention_film, training_curves
 
 STEPS, QUERIES, KEYS = [0, 10, 20, 30], ["a", "<b>", "c"], ["x", "y"]
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from model.insight.knockout import edges_of, knock_out
+from headlight.model.insight.knockout import edges_of, knock_out
+from headlight.viz.numbers import number_text
 from tests.browser.heatmaps import point_of, read_cell
 from tests.matrix import first_of
-from viz.numbers import number_text
 
 SENTENCE = "My brother bought three old bicycles yesterday."
 

@@ -5,10 +5,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from model import Site
-from model.edits import Edits
+from headlight.model import Site
+from headlight.model.edits import Edits
+from headlight.viz.tokens import WRITES
 from tests.browser.rest import box_at_rest, wait_for_address
-from viz.tokens import WRITES
 
 DOG = "The dog ate the meat because it was hungry."
 TIRED = "The animal didn't cross the street because it was too tired."

@@ -6,9 +6,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-import pages.parts.pages  # noqa: F401, what slides are of
-from pages.talks.slides import Slide
-from pages.talks.talk import shipped
+import headlight.pages.parts.pages  # noqa: F401, what slides are of
+from headlight.pages.talks.slides import Slide
+from headlight.pages.talks.talk import shipped
 from tests.browser.talks import with_talk
 
 pytestmark = pytest.mark.matrix

@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from model import load
-from model.decoding.strategies import Strategy
+from headlight.model import load
+from headlight.model.decoding.strategies import Strategy
 from tests.browser.boxes import choose_in
 
 SENTENCE = "My brother bought three old bicycles yesterday."

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from pages.parts.pages import PAGES
+from headlight.pages.parts.pages import PAGES
 from tests.browser.hosts import listening
 from tests.browser.rest import settled
 

@@ -6,10 +6,10 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from playwright.sync_api import expect
 
-from model.insight.ablation import head_removals
-from model.insight.estimate import estimated_removals
+from headlight.model.insight.ablation import head_removals
+from headlight.model.insight.estimate import estimated_removals
+from headlight.viz.numbers import number_text
 from tests.browser.test_export import SVG, save
-from viz.numbers import number_text
 
 SENTENCE = "The old woman bought a small house."
 HEADS, CELLS = ".st-key-estimate-heads", ".st-key-estimate-cells"

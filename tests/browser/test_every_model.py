@@ -5,14 +5,14 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from model import Site, load_model
-from model.edits import CellEdit, Edits
-from model.insight.scoring import log_probabilities
+from headlight.model import Site, load_model
+from headlight.model.edits import CellEdit, Edits
+from headlight.model.insight.scoring import log_probabilities
+from headlight.viz.numbers import number_text
 from tests.browser.heatmaps import expect_weight, hover_cell, point_of
 from tests.browser.test_masks_page import center
 from tests.matrix import first_of
 from tests.model.library.conftest import transformers_folders
-from viz.numbers import number_text
 
 __all__ = ["transformers_folders"]
 

@@ -11,11 +11,11 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from model import Site
+from headlight.model import Site
+from headlight.viz.tokens import WRITES
 from tests.browser.heatmaps import hover_cell
 from tests.browser.rest import box_at_rest
 from tests.matrix import first_of
-from viz.tokens import WRITES
 
 SENTENCE = "I love my cat."
 LAYER, HEAD = 2, 3  # from 1, as on screen

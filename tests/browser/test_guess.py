@@ -7,10 +7,10 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
-import pages.parts.pages  # noqa: F401, what slides are of
-from pages.shared.show.pictures import css_class
-from pages.talks.slides import Slide
-from pages.talks.stage import THUMBNAILS, thumbnail_key
+import headlight.pages.parts.pages  # noqa: F401, what slides are of
+from headlight.pages.shared.show.pictures import css_class
+from headlight.pages.talks.slides import Slide
+from headlight.pages.talks.stage import THUMBNAILS, thumbnail_key
 from tests.browser.rest import RUNNING, until
 from tests.browser.talks import expect_fitted, see_title, with_talk
 

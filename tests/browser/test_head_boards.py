@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from headlight.viz import head_effects, switchboard
 from tests.browser.answers import noting, picked
-from viz import head_effects, switchboard
 
 LABELS = {"encoder": "Encoder", "decoder": "Decoder"}
 

@@ -5,10 +5,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from model.edits import Edits
-from model.insight.roles import role_scores
-from model.insight.scoring import trace_log_probabilities
-from viz.numbers import number_text
+from headlight.model.edits import Edits
+from headlight.model.insight.roles import role_scores
+from headlight.model.insight.scoring import trace_log_probabilities
+from headlight.viz.numbers import number_text
 
 SENTENCE = "My brother bought three old bicycles yesterday."
 

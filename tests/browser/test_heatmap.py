@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from headlight.viz import attention_heatmap
 from tests.browser.answers import noting, picked
 from tests.browser.heatmaps import expect_cell, point_of
-from viz import attention_heatmap
 
 DARK, BRIGHT = (68, 1, 84), (253, 231, 37)  # the ends of the scale
 

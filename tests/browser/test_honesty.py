@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from pages.shared.frame.changes import APPLIED, IGNORED
+from headlight.pages.shared.frame.changes import APPLIED, IGNORED
 
 SENTENCE = "I love my cat."
 

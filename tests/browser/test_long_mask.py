@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from headlight.viz import mask_matrix
 from tests.browser.answers import noting, picked
-from viz import mask_matrix
 
 LABEL, SIDE = 92, 13  # as in viz/switches/mask_matrix.js
 TOKENS = [f"token{place}" for place in range(512)]

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from headlight.viz import attention_lines, head_grid
 from tests.browser.answers import noting, picked
-from viz import attention_lines, head_grid
 
 TOKENS = [f"token{place}" for place in range(512)]
 PLACES = np.random.default_rng(0).integers(0, 512, (12, 12, 2))

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from model import Site, load_bert
-from model.edits import Edits
-from model.library.pieces import merge_words, whole_words
+from headlight.model import Site, load_bert
+from headlight.model.edits import Edits
+from headlight.model.library.pieces import merge_words, whole_words
 from tests.browser.heatmaps import expect_cell
 
 FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"

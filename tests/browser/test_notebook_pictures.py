@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from viz import Chip, attention_lines, head_effects, head_grid, token_strip
+from headlight.viz import Chip, attention_lines, head_effects, head_grid, token_strip
 
 QUERIES, KEYS = ["le", "chat", "</script>"], ["the", "<b>cat</b>"]
 

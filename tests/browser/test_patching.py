@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from model.insight.patching import Answers, patch_heads, patch_tokens, two_runs
-from model.trace import Site
-from viz.numbers import number_text
+from headlight.model.insight.patching import Answers, patch_heads, patch_tokens, two_runs
+from headlight.model.trace import Site
+from headlight.viz.numbers import number_text
 
 SENTENCE, CHANGED = "The old man bought a red car.", "The old man bought a blue car."
 HEADS, TOKENS = ".st-key-patch-heads", ".st-key-patch-tokens"

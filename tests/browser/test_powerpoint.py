@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import expect
 from pptx import Presentation
 
-import pages.parts.pages  # noqa: F401, what slides are of
-from pages.talks.deck.powerpoint import AROUND, LIVE, PIXEL, WIDTH, room_of
-from pages.talks.slides import Slide
+import headlight.pages.parts.pages  # noqa: F401, what slides are of
+from headlight.pages.talks.deck.powerpoint import AROUND, LIVE, PIXEL, WIDTH, room_of
+from headlight.pages.talks.slides import Slide
 from tests.browser.talks import with_talk
 
 pytestmark = pytest.mark.matrix

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
-from pages.parts.pages import PAGES
+from headlight.pages.parts.pages import PAGES
 from tests.browser.rest import rerun, settled
 from tests.matrix import first_of
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from headlight.viz import Bar, decoding_player
 from tests.browser.answers import noting, picked
-from viz import Bar, decoding_player
 
 PROMPT, STEPS = 200, 12
 READ = [f"token{place}" for place in range(PROMPT + STEPS - 1)]

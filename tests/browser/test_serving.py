@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from bench.crowd import family, serving
-from pages.server.serving import COOKIE, WHERE
+from headlight.pages.server.serving import COOKIE, WHERE
 from tests.browser.rest import RUNNING, until
 
 pytestmark = pytest.mark.skipif(

@@ -8,10 +8,10 @@ from PIL import Image
 from playwright.sync_api import expect
 from pptx import Presentation
 
-import pages.parts.pages  # noqa: F401, what slides are of
-from pages.shared.show.pictures import css_class
-from pages.talks.presenter import QR_CODE
-from pages.talks.slides import Slide
+import headlight.pages.parts.pages  # noqa: F401, what slides are of
+from headlight.pages.shared.show.pictures import css_class
+from headlight.pages.talks.presenter import QR_CODE
+from headlight.pages.talks.slides import Slide
 from tests.browser.talks import expect_fitted, see_title, with_talk
 from tests.matrix import first_of
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 import pytest
 from playwright.sync_api import expect
 
-from pages.shared.show.pictures import css_class
-from pages.talks.slides import Slide
+from headlight.pages.shared.show.pictures import css_class
+from headlight.pages.talks.slides import Slide
 from tests.browser.heatmaps import READING, point_of
 from tests.browser.rest import box_at_rest
 from tests.browser.talks import FITTED, SMALLEST, expect_fitted, see_title, with_talk

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from pages.talks.slides import Slide
+from headlight.pages.talks.slides import Slide
 from tests.browser.talks import see_title, with_talk
 
 HOSTILE = "<img src=x onerror=window.hit=1>"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from viz import Leaf, Row, beam_tree, compared_maps, vector_rows
+from headlight.viz import Leaf, Row, beam_tree, compared_maps, vector_rows
 
 DARK = "<style>:root { --paper: #0e1117; --ink: #fafafa }</style>"
 VALUES = np.array([-2.0, 0.0, 1.0, 0.123456])

@@ -5,10 +5,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-import pages.parts.pages  # noqa: F401, what slides are of
-from pages.shared.show.pictures import css_class
-from pages.talks.slides import Slide
-from pages.talks.talk import shipped
+import headlight.pages.parts.pages  # noqa: F401, what slides are of
+from headlight.pages.shared.show.pictures import css_class
+from headlight.pages.talks.slides import Slide
+from headlight.pages.talks.talk import shipped
 from tests.browser.boxes import box, choose_in
 from tests.browser.heatmaps import READING, point_of
 from tests.browser.rest import RUNNING, box_at_rest, settled, wait_for_address

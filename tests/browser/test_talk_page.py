@@ -6,10 +6,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-import pages.parts.pages  # noqa: F401, what slides are of
-from pages.talks.slides import MOST_SLIDES, Slide
-from pages.talks.stage import THUMBNAILS, thumbnail_key
-from pages.talks.talk import KEPT, shipped
+import headlight.pages.parts.pages  # noqa: F401, what slides are of
+from headlight.pages.talks.slides import MOST_SLIDES, Slide
+from headlight.pages.talks.stage import THUMBNAILS, thumbnail_key
+from headlight.pages.talks.talk import KEPT, shipped
 from tests.browser.rest import RUNNING, wait_for_address
 from tests.browser.talks import with_talk
 from tests.matrix import first_of

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from model.insight.attribution import attribute
-from model.trace import Site
-from viz import sum_bars
-from viz.numbers import number_text
+from headlight.model.insight.attribution import attribute
+from headlight.model.trace import Site
+from headlight.viz import sum_bars
+from headlight.viz.numbers import number_text
 
 SENTENCE = "The old woman bought a small house."
 PARTS, KEYS = ".st-key-wrote-parts", ".st-key-wrote-keys"

@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch import nn
 
-import model.train
-from model.attention import MultiHeadAttention
-from model.layers import DecoderLayer, EncoderLayer
-from model.transformer import Decoder, Encoder
+from headlight.model import train
+from headlight.model.attention import MultiHeadAttention
+from headlight.model.layers import DecoderLayer, EncoderLayer
+from headlight.model.transformer import Decoder, Encoder
 
 ROOT = Path(__file__).parents[2]
 
@@ -119,14 +119,14 @@ def command(pairs, tmp_path, monkeypatch):
         words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
         if processes > 1:
             torchrun = ["torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
-            parts = [sys.executable, "-m", *torchrun, "-m", "model.train", *words, *flags]
+            parts = [sys.executable, "-m", *torchrun, "-m", "headlight.model.train", *words, *flags]
             environment = os.environ | {"CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
             subprocess.run(parts, cwd=ROOT, env=environment, check=True, timeout=300)
             return tmp_path / output
         monkeypatch.setattr(sys, "argv", ["train", *words, *flags])
         # Commands start in their own process, where nothing else has drawn random numbers.
         torch.manual_seed(987)
-        model.train.main()
+        train.main()
         return tmp_path / output
 
     return run
@@ -137,14 +137,14 @@ def killed_and_resumed(command, monkeypatch):
     """A function that trains, dies right after the given optimizer step, and goes on."""
 
     def run(step, processes=1, **options):
-        class Killing(model.train.tqdm):
+        class Killing(train.tqdm):
             def update(self, count=1):
                 super().update(count)
                 if self.n == step:
                     raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(model.train, "tqdm", Killing)
+            patch.setattr("headlight.model.train.tqdm", Killing)
             with pytest.raises(KeyboardInterrupt):
                 command("killed", **options)
         return command("killed", "--resume", processes=processes, **options)

@@ -10,13 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load, save
 
-import model.archive
-import model.checkpoint
-from model.archive import CONFIG_BOUNDS, pack_checkpoint, unpack_checkpoint
-from model.checkpoint import load_checkpoint
-from model.memory_layout import lay_out
-from model.training.small_models import SmallModel, TrainingOptions
-from model.translator import PRETRAINED, Translator
+from headlight.model import checkpoint
+from headlight.model.archive import CONFIG_BOUNDS, pack_checkpoint, unpack_checkpoint
+from headlight.model.checkpoint import load_checkpoint
+from headlight.model.memory_layout import lay_out
+from headlight.model.training.small_models import SmallModel, TrainingOptions
+from headlight.model.translator import PRETRAINED, Translator
 from tests import archives
 from tests.archives import pack
 
@@ -175,13 +174,13 @@ def test_configs_that_make_no_sense_are_refused(entries, sentence):
 
 def test_a_large_config_takes_no_memory_before_the_weights_are_compared(monkeypatch):
     made = []
-    transformer = model.checkpoint.Transformer
+    transformer = checkpoint.Transformer
 
     def watched(config):
         made.append(transformer(config))
         return made[-1]
 
-    monkeypatch.setattr(model.checkpoint, "Transformer", watched)
+    monkeypatch.setattr("headlight.model.checkpoint.Transformer", watched)
     refused(with_config(d_model=1_024, d_ff=8_192, encoder_layers=12, decoder_layers=12), "lack")
     assert [one.device.type for one in made] == ["meta"]
 
@@ -213,7 +212,7 @@ def test_other_weights_are_refused(change, sentence):
     ids=["520,000 dimensions", "20,000 tensors"],
 )
 def test_an_odd_header_is_refused_before_a_model_is_made(data, sentence, monkeypatch):
-    monkeypatch.setattr(model.archive, "assemble", None)
+    monkeypatch.setattr("headlight.model.archive.assemble", None)
     refused(data, sentence)
 
 
@@ -229,7 +228,7 @@ def test_the_memory_of_a_model_is_asked_for_before_it_is_taken(monkeypatch):
     def no_room(size):
         raise ValueError(f"There is no room for {size} bytes.")
 
-    monkeypatch.setattr(model.archive, "assemble", None)
+    monkeypatch.setattr("headlight.model.archive.assemble", None)
     with pytest.raises(ValueError, match=f"no room for {asked[0]} bytes"):
         unpack_checkpoint(zeros, no_room)
 
@@ -239,7 +238,7 @@ def test_whatever_a_library_stumbles_over_is_a_sentence(error, monkeypatch):
     def stumble(*arguments):
         raise error
 
-    monkeypatch.setattr(model.archive, "assemble", stumble)
+    monkeypatch.setattr("headlight.model.archive.assemble", stumble)
     refused(PACKED, "^No model can be made of what the file holds.$")
 
 

@@ -6,10 +6,10 @@ from torch import nn
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from model.attention import MultiHeadAttention, attend
-from model.insight.knockout import Others
-from model.masks import look_ahead_mask, padding_mask
-from model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.attention import MultiHeadAttention, attend
+from headlight.model.insight.knockout import Others
+from headlight.model.masks import look_ahead_mask, padding_mask
+from headlight.model.trace import AttentionEdit, Run, Site, Trace
 
 SITE = Site("encoder", 0)
 BATCH, HEADS, QUERIES, KEYS, WIDTH = 2, 4, 5, 6, 3

@@ -6,9 +6,15 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-import model.checkpoint
-from model.checkpoint import copy_weights, load_checkpoint, replacing, save_checkpoint, save_tensors
-from model.tokenizer import Tokenizer
+from headlight.model import checkpoint
+from headlight.model.checkpoint import (
+    copy_weights,
+    load_checkpoint,
+    replacing,
+    save_checkpoint,
+    save_tensors,
+)
+from headlight.model.tokenizer import Tokenizer
 
 IDS = torch.tensor([[4, 5, 6, 3]])
 
@@ -76,7 +82,7 @@ def test_a_checkpoint_folder_holds_three_files_and_no_pickle(folder):
 
 
 def test_no_code_of_the_model_reads_or_writes_pickles():
-    for path in Path(model.checkpoint.__file__).parent.glob("*.py"):
+    for path in Path(checkpoint.__file__).parent.glob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -163,7 +169,7 @@ def test_a_failed_save_leaves_the_file_as_it_was(tmp_path, monkeypatch):
         Path(unfinished).write_bytes(b"half")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(model.checkpoint, "save_file", fail)
+    monkeypatch.setattr("headlight.model.checkpoint.save_file", fail)
     with pytest.raises(KeyboardInterrupt):
         save_tensors(path, {"a": torch.zeros(3)})
     assert torch.equal(load_file(path)["a"], torch.ones(3))

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from model.config import TransformerConfig
+from headlight.model.config import TransformerConfig
 
 
 @pytest.mark.parametrize(

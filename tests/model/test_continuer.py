@@ -6,19 +6,19 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model import load_model
-from model.archive import pack_checkpoint, unpack_checkpoint
-from model.checkpoint import save_checkpoint
-from model.continuer import Continuer
-from model.decoding.search import NEVER_WRITTEN
-from model.decoding.strategies import Strategy
-from model.edits import CellEdit, Edits
-from model.insight.attribution import attribute
-from model.tokens import START_ID
-from model.trace import Site
-from model.training.repeats import small_model
-from model.training.small_models import default_options
-from model.translator import Translator, reader_of
+from headlight.model import load_model
+from headlight.model.archive import pack_checkpoint, unpack_checkpoint
+from headlight.model.checkpoint import save_checkpoint
+from headlight.model.continuer import Continuer
+from headlight.model.decoding.search import NEVER_WRITTEN
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.edits import CellEdit, Edits
+from headlight.model.insight.attribution import attribute
+from headlight.model.tokens import START_ID
+from headlight.model.trace import Site
+from headlight.model.training.repeats import small_model
+from headlight.model.training.small_models import default_options
+from headlight.model.translator import Translator, reader_of
 
 PROMPT = "kxqmwbkxq"
 SITES = [Site("decoder", 0), Site("decoder", 1)]

@@ -3,9 +3,9 @@ import sys
 import pytest
 import sacrebleu
 
-import model.evaluate
-from model.checkpoint import save_checkpoint
-from model.evaluate import compare, score, translate_all, translate_by_beam
+from headlight.model import evaluate
+from headlight.model.checkpoint import save_checkpoint
+from headlight.model.evaluate import compare, score, translate_all, translate_by_beam
 
 MANY = [
     ("a", "the cat sat on the mat today"),
@@ -25,7 +25,7 @@ def answering(answers):
 @pytest.mark.parametrize("answer", [target for source, target in MANY if source == "a"])
 def test_any_reference_is_a_perfect_translation(answer, monkeypatch, make_model):
     answers = {"a": answer, "b": MANY[1][1]}
-    monkeypatch.setattr(model.evaluate, "translate_all", answering(answers))
+    monkeypatch.setattr("headlight.model.evaluate.translate_all", answering(answers))
     scores = score(make_model(), None, MANY)
     assert scores.bleu == pytest.approx(100)
     assert scores.chrf == pytest.approx(100)
@@ -34,7 +34,7 @@ def test_any_reference_is_a_perfect_translation(answer, monkeypatch, make_model)
 
 def test_scores_are_sacrebleus_over_the_whole_corpus(monkeypatch, make_model):
     answers = {"a": "the cat sat on that mat", "b": "we leave the house tomorrow"}
-    monkeypatch.setattr(model.evaluate, "translate_all", answering(answers))
+    monkeypatch.setattr("headlight.model.evaluate.translate_all", answering(answers))
     scores = score(make_model(), None, MANY)
     references = [[MANY[0][1], MANY[1][1]], [MANY[2][1], None], [MANY[3][1], None]]
     hypotheses = list(answers.values())
@@ -78,7 +78,7 @@ def test_the_command_prints_both_scores_and_writes_the_translations(
     arguments = ["evaluate", "--pairs", str(tmp_path / "pairs.tsv")]
     arguments += ["--model", str(tmp_path / "saved"), "--output", str(tmp_path / "out.txt")]
     monkeypatch.setattr(sys, "argv", arguments)
-    model.evaluate.main()
+    evaluate.main()
     assert "8 sentences, beam 1\nall references: BLEU 100.0  chrF 100.0" in capsys.readouterr().out
     written = (tmp_path / "out.txt").read_text(encoding="utf-8").splitlines()
     assert written == [target for _, target in pairs]
@@ -92,7 +92,7 @@ def test_the_command_counts_what_is_copied_right(translator, pairs, tmp_path, mo
     (tmp_path / "copied.tsv").write_text(lines, encoding="utf-8")
     arguments = ["--pairs", str(tmp_path / "copied.tsv"), "--model", str(tmp_path / "saved")]
     monkeypatch.setattr(sys, "argv", ["evaluate", *arguments])
-    model.evaluate.main()
+    evaluate.main()
     assert "1 of 2 with all names, numbers and times copied right" in capsys.readouterr().out
 
 
@@ -106,7 +106,7 @@ def test_the_command_scores_the_first_reference_alone_too(
     (tmp_path / "pairs.tsv").write_text(lines, encoding="utf-8")
     arguments = ["evaluate", "--pairs", str(tmp_path / "pairs.tsv"), "--beam", "2"]
     monkeypatch.setattr(sys, "argv", [*arguments, "--model", str(tmp_path / "saved")])
-    model.evaluate.main()
+    evaluate.main()
     printed = capsys.readouterr().out
     assert "1 sentences, beam 2" in printed
     every, first = printed.split("first reference: ")

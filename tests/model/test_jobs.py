@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from model.jobs import Job, JobQueue
+from headlight.model.jobs import Job, JobQueue
 
 
 class Gate(Job):

@@ -2,9 +2,9 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from model.config import TransformerConfig
-from model.layers import Residual
-from model.trace import Block, Run
+from headlight.model.config import TransformerConfig
+from headlight.model.layers import Residual
+from headlight.model.trace import Block, Run
 
 BLOCK = Block("encoder", 0, "self")
 

@@ -3,8 +3,7 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-import model.linear
-from model.linear import Linear, onednn_linear
+from headlight.model.linear import Linear, onednn_linear
 
 SHAPES = [(5,), (15, 5), (16, 5), (1, 40, 5), (3, 7, 5), (2, 3, 9, 5)]
 
@@ -43,7 +42,7 @@ def test_gradients_flow(linear):
 @pytest.mark.parametrize("version", ["2.12.1", "2.14.0+cpu", "2.130.0", "3.0.0a1"])
 def test_a_torch_that_was_not_tried_computes_by_its_public_function(version, monkeypatch):
     assert onednn_linear(version) is None
-    monkeypatch.setattr(model.linear, "ONEDNN", onednn_linear(version))
+    monkeypatch.setattr("headlight.model.linear.ONEDNN", onednn_linear(version))
     layer, states = Linear(16, 24), torch.randn(3, 16)
     with torch.inference_mode():
         assert torch.equal(layer(states), F.linear(states, layer.weight, layer.bias))

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from model.memory_layout import best_device, lay_out, pack
-from model.trace import Run, Trace
+from headlight.model.memory_layout import best_device, lay_out, pack
+from headlight.model.trace import Run, Trace
 
 SOURCES = torch.tensor([[4, 5, 6, 7, 3], [10, 11, 3, 0, 0]])
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model.config import TransformerConfig
-from model.positions import (
+from headlight.model.config import TransformerConfig
+from headlight.model.positions import (
     Positions,
     by_offset,
     frequencies,
@@ -13,7 +13,7 @@ from model.positions import (
     rotation_error,
     sinusoids,
 )
-from model.trace import PositionEdit
+from headlight.model.trace import PositionEdit
 
 POSITIONS = ("sinusoidal", "learned", "none")
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from model import Site, load
-from model.checkpoint import load_position_counts
-from model.positions import rotation_error
-from model.translator import PRETRAINED
+from headlight.model import Site, load
+from headlight.model.checkpoint import load_position_counts
+from headlight.model.positions import rotation_error
+from headlight.model.translator import PRETRAINED
 
 TRANSLATIONS = {
     "I love my cat.": {"J'aime mon chat.", "J'adore mon chat."},
@@ -37,7 +37,7 @@ def test_the_shipped_model_is_the_one_its_card_describes(translator):
 @pytest.mark.parametrize("name", ["en-fr", "en-fr-unmasked", "en-fr-learned"])
 def test_a_shipped_model_has_a_card_with_its_licence_and_is_small(name):
     card = (PRETRAINED / name / "README.md").read_text(encoding="utf-8")
-    assert "python -m model.train" in card
+    assert "python -m headlight.model.train" in card
     assert sum(path.stat().st_size for path in (PRETRAINED / name).iterdir()) < 30e6
 
 

@@ -3,7 +3,7 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from model.sparing import ROWS, Dropout, dropout, is_sparing, smoothed_loss, spare
+from headlight.model.sparing import ROWS, Dropout, dropout, is_sparing, smoothed_loss, spare
 
 PROCESSOR = torch.device("cpu")
 

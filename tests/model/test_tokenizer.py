@@ -14,10 +14,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tokenizers import models
 
-from model.library.piece_tokenizer import PieceTokenizer
-from model.tokenizer import VISIBLE_SPACE as SPACE_SHOWN
-from model.tokenizer import Tokenizer, forget_texts
-from model.tokens import BYTES, END_ID, PAD_ID, SPECIAL_TOKENS, START_ID, UNKNOWN_ID
+from headlight.model.library.piece_tokenizer import PieceTokenizer
+from headlight.model.tokenizer import VISIBLE_SPACE as SPACE_SHOWN
+from headlight.model.tokenizer import Tokenizer, forget_texts
+from headlight.model.tokens import BYTES, END_ID, PAD_ID, SPECIAL_TOKENS, START_ID, UNKNOWN_ID
 
 AWKWARD = [
     "I don't know.",
@@ -392,7 +392,7 @@ def test_a_word_that_was_split_before_is_not_split_faster():
 
 def test_every_tokenizer_of_ours_has_no_cache(monkeypatch, tokenizer):
     forgotten = []
-    monkeypatch.setattr("model.tokenizer.forget_texts", forgotten.append)
+    monkeypatch.setattr("headlight.model.tokenizer.forget_texts", forgotten.append)
     again = Tokenizer(tokenizers.Tokenizer.from_str(tokenizer.backend.to_str()))
     assert forgotten == [again.backend]
 

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from model.tokens import (
+from headlight.model.tokens import (
     END_ID,
     PAD_ID,
     SPECIAL_TOKENS,

@@ -2,11 +2,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model import load
-from model.decoding.search import decode
-from model.insight.scoring import trace_log_probabilities
-from model.tokens import Token
-from model.trace import KeyValueCache, PositionEdit, Run, Site, Trace
+from headlight.model import load
+from headlight.model.decoding.search import decode
+from headlight.model.insight.scoring import trace_log_probabilities
+from headlight.model.tokens import Token
+from headlight.model.trace import KeyValueCache, PositionEdit, Run, Site, Trace
 
 SOURCE = [Token(4, "my", 0, 2), Token(5, "cat", 3, 6), Token(3, "<end>", 6, 6)]
 TARGET = [Token(2, "<start>", 0, 0), Token(6, "mon", 0, 3)]

@@ -5,9 +5,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-import model.train
-from model.checkpoint import load_checkpoint
-from model.training.resuming import COLUMNS
+from headlight.model import train
+from headlight.model.checkpoint import load_checkpoint
+from headlight.model.training.resuming import COLUMNS
 from tests.matrix import first_of
 
 
@@ -18,14 +18,14 @@ def log_rows(folder, *without):
 
 
 def test_every_epoch_holds_every_pair_in_another_order(command, monkeypatch, pairs):
-    orders, steps_of = [], model.train.train
+    orders, steps_of = [], train.train
 
     def spy(ours, optimizer, batches, *arguments):
         batches = list(batches)
         orders.append([row for batch in batches for row in batch.source_ids[:, :3].tolist()])
         return steps_of(ours, optimizer, batches, *arguments)
 
-    monkeypatch.setattr(model.train, "train", spy)
+    monkeypatch.setattr("headlight.model.train.train", spy)
     command("run", steps=9)
     assert len(orders) >= 3
     assert sorted(orders[0]) == sorted(orders[1]) == sorted(orders[2])
@@ -79,7 +79,7 @@ def test_a_training_killed_between_its_log_and_its_checkpoint_logs_no_row_twice(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(model.train, "save_checkpoint", die)
+        patch.setattr("headlight.model.train.save_checkpoint", die)
         with pytest.raises(KeyboardInterrupt):
             command("killed", checkpoint_every=3)
     resumed = command("killed", "--resume", checkpoint_every=3)

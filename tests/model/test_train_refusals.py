@@ -13,9 +13,9 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-import model.train
-from model.checkpoint import load_checkpoint
-from model.training.resuming import read_training
+from headlight.model import train
+from headlight.model.checkpoint import load_checkpoint
+from headlight.model.training.resuming import read_training
 
 STATE = "training.safetensors"
 
@@ -34,7 +34,7 @@ def refused(command, *arguments, **options):
     with pytest.raises(SystemExit) as ended:
         command(*arguments, **options)
     said = str(ended.value)
-    assert said.startswith("python -m model.train: ")
+    assert said.startswith("python -m headlight.model.train: ")
     assert said.endswith(".")
     assert "\n" not in said
     return said
@@ -293,13 +293,13 @@ def test_files_that_are_not_there_are_named(command, tmp_path):
 def test_an_option_out_of_bounds_is_refused_before_anything_is_read(
     option, value, words, command, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(model.train, "read_pairs", None)
+    monkeypatch.setattr("headlight.model.train.read_pairs", None)
     assert words in refused(command, "run", **{option: value})
     assert not (tmp_path / "run").exists()
 
 
 def test_a_model_that_memory_cannot_hold_is_refused_before_any_is_taken(command, monkeypatch):
-    monkeypatch.setattr(model.train, "read_pairs", None)
+    monkeypatch.setattr("headlight.model.train.read_pairs", None)
     shape = {"d_model": 16_384, "d_ff": 131_072, "encoder_layers": 50, "decoder_layers": 50}
     said = refused(command, "run", **shape)
     assert "GB of memory, of which there are" in said
@@ -316,7 +316,7 @@ def test_too_little_memory_is_told(error, command, monkeypatch):
     def fail(*arguments):
         raise error
 
-    monkeypatch.setattr(model.train, "train", fail)
+    monkeypatch.setattr("headlight.model.train.train", fail)
     assert "There is too little memory" in refused(command, "run")
 
 
@@ -340,7 +340,7 @@ def test_a_diverged_training_stops_and_keeps_the_last_good_checkpoint(every, com
 
 
 def test_weights_that_became_no_numbers_do_not_replace_good_ones(command, tmp_path, monkeypatch):
-    steps_of = model.train.train
+    steps_of = train.train
 
     def ruin(ours, *arguments):
         for step in steps_of(ours, *arguments):
@@ -349,7 +349,7 @@ def test_weights_that_became_no_numbers_do_not_replace_good_ones(command, tmp_pa
                     next(ours.parameters()).fill_(torch.nan)
             yield step
 
-    monkeypatch.setattr(model.train, "train", ruin)
+    monkeypatch.setattr("headlight.model.train.train", ruin)
     assert "At step 8 the training diverged" in refused(command, "run", checkpoint_every=2)
     assert read_training(tmp_path / "run" / STATE).place.step == 6
     assert load_checkpoint(tmp_path / "run")[0].output.weight.isfinite().all()

@@ -5,12 +5,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-import model.translator
-from model.checkpoint import save_checkpoint
-from model.decoding.search import NEVER_WRITTEN
-from model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
-from model.trace import AttentionEdit, Run, Site, Trace
-from model.translator import Translator, load
+from headlight.model.checkpoint import save_checkpoint
+from headlight.model.decoding.search import NEVER_WRITTEN
+from headlight.model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
+from headlight.model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.translator import Translator, load
 
 SITES = [Site(kind, layer) for kind in ("encoder", "decoder", "cross") for layer in (0, 1)]
 NO_HEADS = torch.zeros(4)
@@ -267,12 +266,12 @@ def test_a_checkpoint_folder_loads_as_a_translator(saved, pairs):
 
 
 def test_a_shipped_model_loads_by_its_name(saved, pairs, monkeypatch):
-    monkeypatch.setattr(model.translator, "PRETRAINED", saved)
+    monkeypatch.setattr("headlight.model.translator.PRETRAINED", saved)
     assert load("tiny").translate(pairs[0][0]).text == pairs[0][1]
 
 
 def test_a_name_that_is_no_model_lists_the_shipped_ones(saved, monkeypatch):
-    monkeypatch.setattr(model.translator, "PRETRAINED", saved)
+    monkeypatch.setattr("headlight.model.translator.PRETRAINED", saved)
     with pytest.raises(
         FileNotFoundError, match=r"^big is neither a shipped model \(tiny\) nor a folder\.$"
     ):

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.pages import PAGES
-from pages.shared.runs.shelf import shelf
-from pages.shared.state.catalog import LIBRARY
+from headlight.pages.parts.pages import PAGES
+from headlight.pages.shared.runs.shelf import shelf
+from headlight.pages.shared.state.catalog import LIBRARY
 
 ROOT = Path(__file__).parents[2]
 PICTURES = ("bidi_component", "plotly_chart", "vega_lite_chart")

@@ -1,7 +1,7 @@
 import pytest
 import streamlit as st
 
-from model import load, load_bert
+from headlight.model import load, load_bert
 from tests.model.library.conftest import transformers_folders
 
 __all__ = ["bert", "bert_folder", "shipped", "transformers_folders"]

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from model import Site
-from model.edits import Edits, write_edits
-from model.library.pieces import merge_words
-from pages.shared.state.catalog import EXAMPLES
-from pages.shared.state.choices import HEAD, LAYER
+from headlight.model import Site
+from headlight.model.edits import Edits, write_edits
+from headlight.model.library.pieces import merge_words
+from headlight.pages.shared.state.catalog import EXAMPLES
+from headlight.pages.shared.state.choices import HEAD, LAYER
 from tests.pages.apps import address, go_to, open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps, mounted
 from tests.viz.unpacking import split

@@ -10,24 +10,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from model import Site, load
-from model.edits import Edits, write_edits
-from model.insight.scoring import trace_log_probabilities
-from model.training.snapshots import Snapshots
-from model.translator import PRETRAINED
-from pages.parts.compare import links
-from pages.parts.compare.links import LONGEST_EDITS, SIDES, read_text, write_text
-from pages.parts.compare.page import PAGE
-from pages.parts.compare.sides import ModelSide, SnapshotSide
-from pages.shared.link import link
-from pages.shared.show import comparison
-from pages.shared.state.catalog import EXAMPLES
+from headlight.model import Site, load
+from headlight.model.edits import Edits, write_edits
+from headlight.model.insight.scoring import trace_log_probabilities
+from headlight.model.training.snapshots import Snapshots
+from headlight.model.translator import PRETRAINED
+from headlight.pages.parts.compare import links
+from headlight.pages.parts.compare.links import LONGEST_EDITS, SIDES, read_text, write_text
+from headlight.pages.parts.compare.page import PAGE
+from headlight.pages.parts.compare.sides import ModelSide, SnapshotSide
+from headlight.pages.shared.link import link
+from headlight.pages.shared.show import comparison
+from headlight.pages.shared.state.catalog import EXAMPLES
+from headlight.viz import compared_maps, largest_changes
+from headlight.viz.tokens import WRITES
 from tests.pages import apps
 from tests.pages.pictures import canvas_pictures
 from tests.viz.maps.test_compared_maps import maps_of
 from tests.viz.unpacking import unpack
-from viz import compared_maps, largest_changes
-from viz.tokens import WRITES
 
 TIRED, WIDE = EXAMPLES[1], links.WIDE.text
 GATES = {("cross", 1, 3): 0.0, ("encoder", 0, 0): 0.5}
@@ -329,7 +329,7 @@ def test_a_model_that_went_meanwhile_is_told(key, words):
     app = AppTest.from_string(
         """
 import streamlit as st
-from pages.parts.compare.choosers import change_model
+from headlight.pages.parts.compare.choosers import change_model
 change_model("a", st.session_state.chosen_model)
 """
     )

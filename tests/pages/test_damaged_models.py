@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.parts.pages import PAGES
+from headlight.pages.parts.pages import PAGES
 from tests.matrix import first_of
 from tests.model.library.damage import SHOWN
 from tests.pages.apps import open_with

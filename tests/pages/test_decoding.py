@@ -1,16 +1,16 @@
 import numpy as np
 import pytest
 
-from model.decoding.strategies import Strategy
-from model.edits import Edits
-from model.insight.scoring import trace_log_probabilities
-from model.tokens import START_ID
-from pages.parts.decoding.request import Branch
-from pages.talks.slides import Slide
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.edits import Edits
+from headlight.model.insight.scoring import trace_log_probabilities
+from headlight.model.tokens import START_ID
+from headlight.pages.parts.decoding.request import Branch
+from headlight.pages.talks.slides import Slide
+from headlight.viz.numbers import number_text
 from tests.pages import apps
 from tests.pages.apps import address
 from tests.pages.pictures import canvas_pictures
-from viz.numbers import number_text
 
 SENTENCE = "My sister sold seven boats."
 OTHER = "The old man saw the moon."

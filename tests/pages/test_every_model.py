@@ -7,23 +7,23 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from model.decoding.steps import stack_rows
-from model.edits import CellEdit, Edits, write_edits
-from model.insight import patching
-from model.insight.scoring import log_probabilities
-from model.reader import ABILITIES
-from model.trace import Site
-from pages.parts.decoding.request import LONGEST
-from pages.parts.models.page import ABILITIES as WORDS
-from pages.shared.runs.shelf import shelf
-from pages.shared.show.comparison import LABELS
-from pages.shared.state.catalog import LIBRARY
+from headlight.model.decoding.steps import stack_rows
+from headlight.model.edits import CellEdit, Edits, write_edits
+from headlight.model.insight import patching
+from headlight.model.insight.scoring import log_probabilities
+from headlight.model.reader import ABILITIES
+from headlight.model.trace import Site
+from headlight.pages.parts.decoding.request import LONGEST
+from headlight.pages.parts.models.page import ABILITIES as WORDS
+from headlight.pages.shared.runs.shelf import shelf
+from headlight.pages.shared.show.comparison import LABELS
+from headlight.pages.shared.state.catalog import LIBRARY
+from headlight.viz.numbers import number_text
+from headlight.viz.tokens import WRITES
 from tests.matrix import first_of
 from tests.model.library.conftest import save_model
 from tests.pages.apps import address, button, drawn, loaded, open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps
-from viz.numbers import number_text
-from viz.tokens import WRITES
 
 MODELS = ("GPT-2", "Llama", "DistilBERT", "classes", "spans", "Marian", "T5", "Bloom")
 BLOOM = {"vocab_size": 400, "hidden_size": 16, "n_layer": 2, "n_head": 4}

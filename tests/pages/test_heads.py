@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from model import Site
-from model.edits import CellEdit, Edits, write_edits
-from model.insight.ablation import head_removals
-from model.insight.scoring import trace_log_probabilities
+from headlight.model import Site
+from headlight.model.edits import CellEdit, Edits, write_edits
+from headlight.model.insight.ablation import head_removals
+from headlight.model.insight.scoring import trace_log_probabilities
+from headlight.viz.numbers import number_text
 from tests.pages.apps import address, button, open_page, open_with, with_heads_measured
 from tests.pages.pictures import canvas_pictures, heatmaps
-from viz.numbers import number_text
 
 SENTENCE = "My sister sold seven boats."
 GATES = {("cross", 1, 3): 0.0, ("encoder", 0, 0): 0.5}

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from model import Site
-from model.edits import CellEdit, Edits, write_edits
-from model.insight.explain import explain
-from model.insight.lens import word_similarity
-from model.translator import choose_objective
+from headlight.model import Site
+from headlight.model.edits import CellEdit, Edits, write_edits
+from headlight.model.insight.explain import explain
+from headlight.model.insight.lens import word_similarity
+from headlight.model.translator import choose_objective
 from tests.model.insight.recording import weight_of
 from tests.pages import apps
 from tests.pages.apps import open_with

@@ -4,8 +4,8 @@ import gc
 
 import pytest
 
-from pages.parts.pages import PAGES
-from pages.shared.runs.atlas import own_text, start
+from headlight.pages.parts.pages import PAGES
+from headlight.pages.shared.runs.atlas import own_text, start
 from tests.matrix import first_of
 from tests.pages.apps import open_page, open_with
 from tests.pages.sessions import end, session

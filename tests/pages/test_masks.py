@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from model import Site, load
-from model.edits import CellEdit, Edits
-from model.insight.scoring import trace_log_probabilities
-from pages.parts.masks.lessons import PICTURES
-from pages.talks.slides import Slide
+from headlight.model import Site, load
+from headlight.model.edits import CellEdit, Edits
+from headlight.model.insight.scoring import trace_log_probabilities
+from headlight.pages.parts.masks.lessons import PICTURES
+from headlight.pages.talks.slides import Slide
+from headlight.viz.numbers import number_text
 from tests.pages.apps import button, edited, new_app, on_stage, open_page
 from tests.pages.pictures import canvas_pictures, heatmaps
-from viz.numbers import number_text
 
 SENTENCE = "My sister sold seven boats."
 

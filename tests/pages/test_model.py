@@ -2,9 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from model.training.snapshots import Snapshots
-from model.translator import PRETRAINED
-from pages.shared.show.captions import labels_at_snapshots
+from headlight.model.training.snapshots import Snapshots
+from headlight.model.translator import PRETRAINED
+from headlight.pages.shared.show.captions import labels_at_snapshots
 from tests.pages.apps import open_page
 from tests.pages.pictures import canvas_pictures
 

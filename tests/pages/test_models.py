@@ -4,16 +4,16 @@ from itertools import product
 
 import pytest
 
-from model import load_bert
-from pages.parts.pages import PAGES
-from pages.shared.runs import limits
-from pages.shared.runs.shelf import NONE, shelf
-from pages.shared.state.catalog import DEFAULT, LIBRARY, CatalogEntry, short
-from pages.shared.state.models import Workshop
+from headlight.model import load_bert
+from headlight.pages.parts.pages import PAGES
+from headlight.pages.shared.runs import limits
+from headlight.pages.shared.runs.shelf import NONE, shelf
+from headlight.pages.shared.state.catalog import DEFAULT, LIBRARY, CatalogEntry, short
+from headlight.pages.shared.state.models import Workshop
+from headlight.viz.numbers import power_text
 from tests.matrix import first_of
 from tests.pages.apps import address, button, go_to, loaded, new_app, open_page, open_with
 from tests.pages.pictures import heatmaps
-from viz.numbers import power_text
 
 FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"
 OWN = CatalogEntry("own-1", "Mine", ("I love my cat.",), "input", "output")

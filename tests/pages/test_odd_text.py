@@ -5,9 +5,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from pages.parts.pages import PAGES
-from pages.shared.state.catalog import LONGEST_NAME
-from pages.shared.state.choices import LONGEST_SENTENCE
+from headlight.pages.parts.pages import PAGES
+from headlight.pages.shared.state.catalog import LONGEST_NAME
+from headlight.pages.shared.state.choices import LONGEST_SENTENCE
 from tests.matrix import first_of
 from tests.odd_texts import ODD_TEXTS
 from tests.pages.apps import button, go_to, new_app, open_page, open_with

@@ -4,14 +4,14 @@ import unicodedata
 import numpy as np
 import pytest
 
-from model import PositionEdit, Site, load
-from model.insight.permutation import permutation_differences, shuffled
-from model.insight.scoring import trace_log_probabilities
-from model.positions import rotation, sinusoids
-from pages.shared.runs.shelf import shelf
+from headlight.model import PositionEdit, Site, load
+from headlight.model.insight.permutation import permutation_differences, shuffled
+from headlight.model.insight.scoring import trace_log_probabilities
+from headlight.model.positions import rotation, sinusoids
+from headlight.pages.shared.runs.shelf import shelf
+from headlight.viz.numbers import number_text
 from tests.pages.apps import open_page
 from tests.pages.pictures import canvas_pictures, heatmaps, plotly_heatmaps
-from viz.numbers import number_text
 
 SENTENCE = "My sister sold seven boats."
 

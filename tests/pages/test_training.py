@@ -4,13 +4,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model.training.small_models import default_options
-from pages.parts.training.run import GONE, MOST_RUNS
-from pages.parts.training.use import packed, title_of
+from headlight.model.training.small_models import default_options
+from headlight.pages.parts.training.run import GONE, MOST_RUNS
+from headlight.pages.parts.training.use import packed, title_of
+from headlight.viz.tokens import and_written
 from tests.matrix import first_of
 from tests.pages.apps import on_stage, open_page, texts_on_stage
 from tests.pages.pictures import canvas_pictures
-from viz.tokens import and_written
 
 TINY = {"steps": 12, "layers": 1, "heads": 2, "d_model": 16, "d_ff": 16, "batch_size": 4}
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import recipe.alignment
-from model.checkpoint import save_checkpoint
+from headlight.model.checkpoint import save_checkpoint
 from recipe.alignment import (
     WordAligner,
     agreement,

@@ -2,8 +2,8 @@ import random
 
 import pytest
 
-from model.evaluate import is_copied
-from model.training.tasks import is_unseen
+from headlight.model.evaluate import is_copied
+from headlight.model.training.tasks import is_unseen
 from recipe.copying import (
     FRAMES,
     TEST_PAIRS,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from model import load
+from headlight.model import load
 from recipe import measure_doubt
 
 HERE = Path(__file__).parent

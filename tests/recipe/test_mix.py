@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recipe.mix
-from model.training.data import read_pairs
+from headlight.model.training.data import read_pairs
 from recipe.mix import (
     FIELD_SENTENCES,
     HELD_OUT,

@@ -2,8 +2,8 @@ import sys
 
 import torch
 
-from model.checkpoint import load_position_counts, save_checkpoint
-from model.training.data import EncodedPair
+from headlight.model.checkpoint import load_position_counts, save_checkpoint
+from headlight.model.training.data import EncodedPair
 from recipe.position_counts import count_positions, main
 
 

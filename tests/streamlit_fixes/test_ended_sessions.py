@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
-from pages.streamlit_fixes import ended_sessions
+from headlight.pages.streamlit_fixes import ended_sessions
 from tests.apart import run_apart
 
 KEPT_FOR = 120  # seconds

@@ -1,6 +1,6 @@
 import re
 
-from pages.streamlit_fixes.inline_scripts import INDEX, INLINE, allowed_inline
+from headlight.pages.streamlit_fixes.inline_scripts import INDEX, INLINE, allowed_inline
 
 
 def test_every_inline_script_of_streamlits_page_is_allowed():

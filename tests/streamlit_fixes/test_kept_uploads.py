@@ -3,7 +3,7 @@ from types import SimpleNamespace
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from pages.streamlit_fixes import kept_uploads
+from headlight.pages.streamlit_fixes import kept_uploads
 
 
 def test_the_bytes_of_all_files_of_a_session_are_counted(monkeypatch):

@@ -7,7 +7,7 @@ from tests.pages.apps import run_script
 ASKING = """
 import time
 import streamlit as st
-from pages.streamlit_fixes import late_address
+from headlight.pages.streamlit_fixes import late_address
 st.query_params.from_dict({"head": "5"})
 if "after" in st.session_state:
     late_address.know({"head": "6"}, time.monotonic() - st.session_state.after)

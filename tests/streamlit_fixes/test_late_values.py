@@ -4,7 +4,7 @@ from tests.pages import apps
 
 START = """
 import streamlit as st
-from pages.streamlit_fixes.late_values import editor
+from headlight.pages.streamlit_fixes.late_values import editor
 """
 
 
@@ -13,12 +13,12 @@ def drawn(script, **state):
 
 
 CHOOSE = """
-from pages.shared.state.choice import number
-from pages.shared.widgets.choose import choose
+from headlight.pages.shared.state.choice import number
+from headlight.pages.shared.widgets.choose import choose
 choose(number("n", 2, (1, 8)))
 """
 STEPS = """
-from pages.streamlit_fixes.late_values import note_offered, step
+from headlight.pages.streamlit_fixes.late_values import note_offered, step
 note_offered("letter", list("abcd"), st.session_state.setdefault("letter", "b"))
 st.selectbox("Letter", list("abcd"), key="letter")
 st.button("On", on_click=step, args=["letter", 1])

@@ -2,7 +2,7 @@ import pytest
 from streamlit import net_util
 from streamlit.web.server import server_util
 
-from pages.streamlit_fixes.no_external_address import ask_no_other_host
+from headlight.pages.streamlit_fixes.no_external_address import ask_no_other_host
 
 FOREIGN = "https://page.example"
 

@@ -1,6 +1,6 @@
 from streamlit.web.server.starlette import starlette_routes
 
-from pages.streamlit_fixes.paths import CORE, HEALTH, METRICS
+from headlight.pages.streamlit_fixes.paths import CORE, HEALTH, METRICS
 
 
 def test_streamlit_answers_where_it_did():

@@ -1,7 +1,7 @@
 import pytest
 
-from pages.streamlit_fixes import served_scripts
-from pages.streamlit_fixes.served_scripts import published, with_scripts
+from headlight.pages.streamlit_fixes import served_scripts
+from headlight.pages.streamlit_fixes.served_scripts import published, with_scripts
 
 SCRIPT = "console.log('é');" * 100
 

@@ -1,6 +1,6 @@
 from streamlit.runtime import runtime_util
 
-from pages.streamlit_fixes.waiting_messages import LONG_ENOUGH
+from headlight.pages.streamlit_fixes.waiting_messages import LONG_ENOUGH
 
 
 def test_streamlit_looks_for_what_is_drawn_within_that_time():

@@ -5,7 +5,7 @@ from streamlit.runtime.scriptrunner import ScriptRunner
 from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 
-from pages.streamlit_fixes.whole_callbacks import run_callbacks_whole
+from headlight.pages.streamlit_fixes.whole_callbacks import run_callbacks_whole
 from tests.pages import apps
 
 BOX = """

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from viz import attention_heatmap, attention_lines, head_grid
-from viz.arrays import as_floats, as_levels, head_weights, layer_weights
+from headlight.viz import attention_heatmap, attention_lines, head_grid
+from headlight.viz.arrays import as_floats, as_levels, head_weights, layer_weights
 
 TOKENS = ["[CLS]", "a", "cat"]
 

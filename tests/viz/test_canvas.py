@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import viz
+from headlight import viz
+from headlight.viz import CanvasPicture, Chip, attention_lines, head_grid, token_strip
+from headlight.viz.canvas import Part
+from headlight.viz.modules import exports
 from tests.viz.unpacking import split, unpack
-from viz import CanvasPicture, Chip, attention_lines, head_grid, token_strip
-from viz.canvas import Part
-from viz.modules import exports
 
 PARTS = [
     Part(path)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from viz.colors import DIVERGING, limit_of
+from headlight.viz.colors import DIVERGING, limit_of
 
 
 def lightness(color):

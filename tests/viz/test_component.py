@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 
-from viz import attention_heatmap, head_grid
+from headlight.viz import attention_heatmap, head_grid
 
 LINE = re.compile(
     r'<(?P<name>headlight-[a-z-]+-[0-9a-f]{8}) data="(?P<data>[A-Za-z0-9+/=]+)">(?P<words>[^<]*)'

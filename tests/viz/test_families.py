@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from viz.modules import imports as imported
+from headlight.viz.modules import imports as imported
 
 ROOT = Path(__file__).parents[2]
 VIZ = ROOT / "viz"

@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from pages.browser import library
-from viz.modules import as_function, exports, imports, in_order, script, stylesheet
+from headlight.pages.browser import library
+from headlight.viz.modules import as_function, exports, imports, in_order, script, stylesheet
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from viz import head_grid, position_lines
-from viz.numbers import (
+from headlight.viz import head_grid, position_lines
+from headlight.viz.numbers import (
     FORMULA,
     Numbers,
     as_cell,

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from viz.tokens import aligned, and_written, check_sizes, plotly_labels, shorten
+from headlight.viz.tokens import aligned, and_written, check_sizes, plotly_labels, shorten
 
 
 def test_sizes_that_fit_pass():

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from plotly.colors import sample_colorscale, sequential, unlabel_rgb
 
-from viz.canvas import CanvasPicture, Part
-from viz.curves.position_lines import COLORS
-from viz.numbers import Numbers, number_text
+from headlight.viz.canvas import CanvasPicture, Part
+from headlight.viz.curves.position_lines import COLORS
+from headlight.viz.numbers import Numbers, number_text
 
 PART = Part.next_to(__file__, "Points")
 TRUE, ESTIMATED = "true effect, in nats", "estimated, in nats"

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from viz.canvas import CanvasPicture, Part
-from viz.curves.position_lines import COLORS, MOST_LINES
-from viz.numbers import Numbers
+from headlight.viz.canvas import CanvasPicture, Part
+from headlight.viz.curves.position_lines import COLORS, MOST_LINES
+from headlight.viz.numbers import Numbers
 
 PART = Part.next_to(__file__, "Training curves")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from viz.canvas import CanvasPicture, Part
+from headlight.viz.canvas import CanvasPicture, Part
 
 PART = Part.next_to(__file__, "Where this is in the model")
 STACKS = {

@@ -5,11 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from viz.arrays import as_array
-from viz.canvas import CanvasPicture, Part
-from viz.colors import DIVERGING, SEQUENTIAL
-from viz.numbers import Numbers, counted
-from viz.tokens import check_sizes
+from headlight.viz.arrays import as_array
+from headlight.viz.canvas import CanvasPicture, Part
+from headlight.viz.colors import DIVERGING, SEQUENTIAL
+from headlight.viz.numbers import Numbers, counted
+from headlight.viz.tokens import check_sizes
 
 PART = Part.next_to(__file__, "Attention over the training")
 

@@ -5,10 +5,10 @@ from typing import Literal
 
 import numpy as np
 
-from viz.arrays import head_weights
-from viz.canvas import CanvasPicture, Part
-from viz.numbers import Numbers, largest
-from viz.tokens import check_sizes
+from headlight.viz.arrays import head_weights
+from headlight.viz.canvas import CanvasPicture, Part
+from headlight.viz.numbers import Numbers, largest
+from headlight.viz.tokens import check_sizes
 
 PART = Part.next_to(__file__)
 

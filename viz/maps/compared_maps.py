@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from viz.arrays import head_weights
-from viz.canvas import CanvasPicture, Part
-from viz.colors import DIVERGING, SEQUENTIAL
-from viz.numbers import DECIMALS, Numbers
-from viz.tokens import Pair, aligned, check_sizes
+from headlight.viz.arrays import head_weights
+from headlight.viz.canvas import CanvasPicture, Part
+from headlight.viz.colors import DIVERGING, SEQUENTIAL
+from headlight.viz.numbers import DECIMALS, Numbers
+from headlight.viz.tokens import Pair, aligned, check_sizes
 
 PART = Part.next_to(__file__, "Two heads side by side, and their difference")
 

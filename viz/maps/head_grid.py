@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from viz.arrays import as_floats, as_levels, in_bytes, layer_weights
-from viz.canvas import CanvasPicture, Part
-from viz.colors import SEQUENTIAL
-from viz.numbers import Numbers
-from viz.tokens import check_sizes
+from headlight.viz.arrays import as_floats, as_levels, in_bytes, layer_weights
+from headlight.viz.canvas import CanvasPicture, Part
+from headlight.viz.colors import SEQUENTIAL
+from headlight.viz.numbers import Numbers
+from headlight.viz.tokens import check_sizes
 
 PART = Part.next_to(__file__, "All heads")
 SELECTED = Part(Path(__file__).with_name("selected_map.js"))

@@ -5,10 +5,10 @@ from typing import Literal
 
 import numpy as np
 
-from viz.canvas import CanvasPicture, Part
-from viz.colors import DIVERGING
-from viz.numbers import of_heads
-from viz.switches.head_scores import height_of, listed
+from headlight.viz.canvas import CanvasPicture, Part
+from headlight.viz.colors import DIVERGING
+from headlight.viz.numbers import of_heads
+from headlight.viz.switches.head_scores import height_of, listed
 
 PART = Part.next_to(__file__)
 UPWARDS = {theme: colors[::-1] for theme, colors in DIVERGING.items()}

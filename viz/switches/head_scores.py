@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from viz.canvas import CanvasPicture, Part
-from viz.colors import SEQUENTIAL
-from viz.numbers import of_heads
+from headlight.viz.canvas import CanvasPicture, Part
+from headlight.viz.colors import SEQUENTIAL
+from headlight.viz.numbers import of_heads
 
 PART = Part.next_to(__file__)
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from viz.canvas import CanvasPicture, Part
-from viz.numbers import Numbers
-from viz.tokens import check_sizes
+from headlight.viz.canvas import CanvasPicture, Part
+from headlight.viz.numbers import Numbers
+from headlight.viz.tokens import check_sizes
 
 PART = Part.next_to(__file__)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from viz.canvas import CanvasPicture, Part
+from headlight.viz.canvas import CanvasPicture, Part
 
 PART = Part.next_to(__file__)
 

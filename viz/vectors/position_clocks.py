@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from viz.canvas import CanvasPicture, Part
-from viz.numbers import Numbers, counted
+from headlight.viz.canvas import CanvasPicture, Part
+from headlight.viz.numbers import Numbers, counted
 
 PART = Part.next_to(__file__)
 

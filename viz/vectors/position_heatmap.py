@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.colors import DIVERGING, limit_of
-from viz.numbers import Numbers, counted
-from viz.tokens import plotly_labels
+from headlight.viz.colors import DIVERGING, limit_of
+from headlight.viz.numbers import Numbers, counted
+from headlight.viz.tokens import plotly_labels
 
 CLEAR = "rgba(0,0,0,0)"
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from viz.canvas import CanvasPicture, Part
-from viz.colors import DIVERGING, SEQUENTIAL, limit_of
-from viz.numbers import DECIMALS, Numbers, counted, number_text
+from headlight.viz.canvas import CanvasPicture, Part
+from headlight.viz.colors import DIVERGING, SEQUENTIAL, limit_of
+from headlight.viz.numbers import DECIMALS, Numbers, counted, number_text
 
 PART = Part.next_to(__file__)
 

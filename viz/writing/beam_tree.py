@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from viz.canvas import CanvasPicture, Part
-from viz.numbers import Numbers
+from headlight.viz.canvas import CanvasPicture, Part
+from headlight.viz.numbers import Numbers
 
 PART = Part.next_to(__file__)
 

@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from viz.canvas import CanvasPicture, Part
-from viz.colors import SEQUENTIAL
-from viz.numbers import Numbers
-from viz.tokens import check_sizes
+from headlight.viz.canvas import CanvasPicture, Part
+from headlight.viz.colors import SEQUENTIAL
+from headlight.viz.numbers import Numbers
+from headlight.viz.tokens import check_sizes
 
 PART = Part.next_to(__file__)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from viz.canvas import CanvasPicture, Part
+from headlight.viz.canvas import CanvasPicture, Part
 
 PART = Part.next_to(__file__)
 

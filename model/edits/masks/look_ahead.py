@@ -3,7 +3,7 @@
 Source: "Attention Is All You Need", section 3.2.3.
 """
 
-from model.edits.masks import Mask
+from headlight.model.edits.masks import Mask
 
 MASK = Mask(
     name="look-ahead",

@@ -1,6 +1,6 @@
 """The padding mask: no query sees the tokens that pad a text to the length of others."""
 
-from model.edits.masks import Mask
+from headlight.model.edits.masks import Mask
 
 MASK = Mask(
     name="padding",

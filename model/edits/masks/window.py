@@ -1,6 +1,6 @@
 """A local window: a query only sees keys near it, on both sides."""
 
-from model.edits.masks import Mask
+from headlight.model.edits.masks import Mask
 
 MASK = Mask(
     name="window",

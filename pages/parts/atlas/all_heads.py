@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 import streamlit as st
 
-from model.atlas.files import Atlas
-from model.edits import HeadAddress
-from pages.parts.atlas.figures import (
+from headlight.model.atlas.files import Atlas
+from headlight.model.edits import HeadAddress
+from headlight.pages.parts.atlas.figures import (
     EFFECTS,
     Shown,
     about_corpus,
@@ -20,15 +20,15 @@ from pages.parts.atlas.figures import (
     statistic,
     table_of_heads,
 )
-from pages.shared.controls.measure import flat, selected_head, show_heads
-from pages.shared.runs.arrays import heads_of
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import show
-from pages.shared.show.saving import About
-from pages.shared.state.choices import KINDS
-from viz import CanvasPicture, head_effects, head_scores, training_curves
-from viz.numbers import Numbers
+from headlight.pages.shared.controls.measure import flat, selected_head, show_heads
+from headlight.pages.shared.runs.arrays import heads_of
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import show
+from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.state.choices import KINDS
+from headlight.viz import CanvasPicture, head_effects, head_scores, training_curves
+from headlight.viz.numbers import Numbers
 
 STATISTIC = statistic("atlas_statistic", "previous token", "Statistic")
 CHOICES = (STATISTIC,)

@@ -7,23 +7,23 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from model.atlas.figures import nearest
-from model.atlas.files import Atlas, KindOfHeads
-from model.atlas.statistics import ALL
-from model.edits import HeadAddress
-from model.trace import Kind
-from pages.shared.controls.measure import selected_head
-from pages.shared.runs.arrays import heads_of
-from pages.shared.runs.atlas import shown_text
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.captions import site_words
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import show_table
-from pages.shared.show.saving import About, about
-from pages.shared.state.choice import Choice, one_of
-from pages.shared.state.choices import KINDS, put, select_head
-from pages.shared.widgets.choose import choose
-from viz.numbers import Numbers, number_text
+from headlight.model.atlas.figures import nearest
+from headlight.model.atlas.files import Atlas, KindOfHeads
+from headlight.model.atlas.statistics import ALL
+from headlight.model.edits import HeadAddress
+from headlight.model.trace import Kind
+from headlight.pages.shared.controls.measure import selected_head
+from headlight.pages.shared.runs.arrays import heads_of
+from headlight.pages.shared.runs.atlas import shown_text
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.captions import site_words
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import show_table
+from headlight.pages.shared.show.saving import About, about
+from headlight.pages.shared.state.choice import Choice, one_of
+from headlight.pages.shared.state.choices import KINDS, put, select_head
+from headlight.pages.shared.widgets.choose import choose
+from headlight.viz.numbers import Numbers, number_text
 
 EFFECTS = {"removal": "effect of removal", "importance": "gradient importance"}
 TITLES = {statistic.name: statistic.name for statistic in ALL} | EFFECTS

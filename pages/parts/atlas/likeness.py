@@ -3,17 +3,17 @@
 import numpy as np
 import streamlit as st
 
-from model.atlas.figures import plane_of
-from model.atlas.files import Atlas
-from pages.parts.atlas.figures import about_corpus, name_selected, neighbours, short
-from pages.shared.controls.measure import selected_head, show_points
-from pages.shared.runs.arrays import heads_of
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.glossary import caption
-from pages.shared.state.choices import KINDS
-from pages.shared.widgets.choose import choose_kind
-from viz import head_plane, layer_colors
-from viz.numbers import number_text
+from headlight.model.atlas.figures import plane_of
+from headlight.model.atlas.files import Atlas
+from headlight.pages.parts.atlas.figures import about_corpus, name_selected, neighbours, short
+from headlight.pages.shared.controls.measure import selected_head, show_points
+from headlight.pages.shared.runs.arrays import heads_of
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.state.choices import KINDS
+from headlight.pages.shared.widgets.choose import choose_kind
+from headlight.viz import head_plane, layer_colors
+from headlight.viz.numbers import number_text
 
 CHOICES = ()
 PICTURES = {"atlas-plane": "heads by likeness"}

@@ -6,27 +6,34 @@ from math import isnan
 import numpy as np
 import streamlit as st
 
-from model.atlas.examples import KEPT, MOST
-from model.atlas.figures import BY_NAME, Standing, standing
-from model.atlas.files import Atlas, KindOfHeads
-from model.atlas.statistics import POSITIONAL, Statistic
-from model.edits import HeadAddress
-from pages.parts.atlas.figures import EFFECTS, Shown, about_corpus, all_figures, capital, neighbours
-from pages.shared.controls.measure import flat
-from pages.shared.controls.sentence import read_another
-from pages.shared.runs.atlas import sentence_figures, shown_text
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.captions import site_words
-from pages.shared.show.cells import follow, lead_to
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import show
-from pages.shared.show.saving import about, about_run
-from pages.shared.state.choice import counted
-from pages.shared.state.choices import SECOND, put, select_head
-from pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer
-from viz import Spread, attention_heatmap, distributions, measure_bars
-from viz.numbers import number_text
-from viz.tokens import and_written
+from headlight.model.atlas.examples import KEPT, MOST
+from headlight.model.atlas.figures import BY_NAME, Standing, standing
+from headlight.model.atlas.files import Atlas, KindOfHeads
+from headlight.model.atlas.statistics import POSITIONAL, Statistic
+from headlight.model.edits import HeadAddress
+from headlight.pages.parts.atlas.figures import (
+    EFFECTS,
+    Shown,
+    about_corpus,
+    all_figures,
+    capital,
+    neighbours,
+)
+from headlight.pages.shared.controls.measure import flat
+from headlight.pages.shared.controls.sentence import read_another
+from headlight.pages.shared.runs.atlas import sentence_figures, shown_text
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.captions import site_words
+from headlight.pages.shared.show.cells import follow, lead_to
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import show
+from headlight.pages.shared.show.saving import about, about_run
+from headlight.pages.shared.state.choice import counted
+from headlight.pages.shared.state.choices import SECOND, put, select_head
+from headlight.pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer
+from headlight.viz import Spread, attention_heatmap, distributions, measure_bars
+from headlight.viz.numbers import number_text
+from headlight.viz.tokens import and_written
 
 EXAMPLE = counted("atlas_example", 0, KEPT, label="Example")
 SIDES = {"clearest": "Clearest", "least": "Least clear"}

@@ -5,18 +5,25 @@ from functools import partial
 
 import streamlit as st
 
-from model.atlas.corpus import in_words
-from model.atlas.counting import Count
-from model.atlas.figures import as_data
-from model.atlas.jobs import CountJob
-from model.atlas.results import table
-from pages.shared.link.address import section
-from pages.shared.runs import limits
-from pages.shared.runs.atlas import OwnAtlas, own_atlas, own_text, remove, shown_text, start
-from pages.shared.show.glossary import caption
-from pages.shared.state.choice import like
-from pages.shared.state.choices import chosen, put
-from pages.shared.state.showing import NOTE, place, showing
+from headlight.model.atlas.corpus import in_words
+from headlight.model.atlas.counting import Count
+from headlight.model.atlas.figures import as_data
+from headlight.model.atlas.jobs import CountJob
+from headlight.model.atlas.results import table
+from headlight.pages.shared.link.address import section
+from headlight.pages.shared.runs import limits
+from headlight.pages.shared.runs.atlas import (
+    OwnAtlas,
+    own_atlas,
+    own_text,
+    remove,
+    shown_text,
+    start,
+)
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.state.choice import like
+from headlight.pages.shared.state.choices import chosen, put
+from headlight.pages.shared.state.showing import NOTE, place, showing
 
 OWN_TEXT = like("atlas_text", "", r"[\w-]{1,8}")  # the text that is shown, for links to name
 CHOICES = (OWN_TEXT,)

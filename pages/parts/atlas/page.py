@@ -2,17 +2,24 @@
 
 import streamlit as st
 
-from model.atlas.files import Atlas
-from pages.parts.atlas import all_heads, likeness, one_head, own_text, search, two_statistics
-from pages.parts.atlas.figures import TAB
-from pages.shared.controls.sentence import ask
-from pages.shared.link.address import section
-from pages.shared.runs.atlas import atlas_of, shown_text
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.glossary import caption
-from pages.shared.show.sight import tabs
-from pages.shared.state.choices import TARGET
-from pages.shared.state.page import Page
+from headlight.model.atlas.files import Atlas
+from headlight.pages.parts.atlas import (
+    all_heads,
+    likeness,
+    one_head,
+    own_text,
+    search,
+    two_statistics,
+)
+from headlight.pages.parts.atlas.figures import TAB
+from headlight.pages.shared.controls.sentence import ask
+from headlight.pages.shared.link.address import section
+from headlight.pages.shared.runs.atlas import atlas_of, shown_text
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.sight import tabs
+from headlight.pages.shared.state.choices import TARGET
+from headlight.pages.shared.state.page import Page
 
 # Each has a body, its choices and its pictures.
 PARTS = {
@@ -25,7 +32,7 @@ PARTS = {
 INTRO = "What every head does over {text}, with the model as trained."
 NO_ATLAS = (
     "There is no atlas of this model yet: count a text of your own above, or make one of any text "
-    "with `python -m model.atlas --model NAME --text FILE --output FOLDER`."
+    "with `python -m headlight.model.atlas --model NAME --text FILE --output FOLDER`."
 )
 
 

@@ -3,19 +3,19 @@
 import numpy as np
 import streamlit as st
 
-from model.atlas.files import Atlas
-from model.atlas.looking import SEARCHED, Looked
-from pages.parts.atlas.figures import name_selected, short, table_of_heads
-from pages.parts.atlas.one_head import open_attention
-from pages.shared.controls.measure import selected_head
-from pages.shared.runs.atlas import lines_kept, looked_from
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.cells import follow
-from pages.shared.show.glossary import caption
-from pages.shared.show.saving import about
-from pages.shared.state.choice import text
-from pages.shared.widgets.choose import choose, pick_one
-from viz.numbers import Numbers
+from headlight.model.atlas.files import Atlas
+from headlight.model.atlas.looking import SEARCHED, Looked
+from headlight.pages.parts.atlas.figures import name_selected, short, table_of_heads
+from headlight.pages.parts.atlas.one_head import open_attention
+from headlight.pages.shared.controls.measure import selected_head
+from headlight.pages.shared.runs.atlas import lines_kept, looked_from
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.cells import follow
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.saving import about
+from headlight.pages.shared.state.choice import text
+from headlight.pages.shared.widgets.choose import choose, pick_one
+from headlight.viz.numbers import Numbers
 
 LONGEST_WORD = 40  # characters
 WORD = text("atlas_word", "it", LONGEST_WORD, label="Token that looks")

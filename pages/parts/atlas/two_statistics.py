@@ -5,10 +5,10 @@ from math import isnan
 import numpy as np
 import streamlit as st
 
-from model.atlas.files import Atlas
-from model.edits import HeadAddress
-from model.insight.knockout import rank_correlation
-from pages.parts.atlas.figures import (
+from headlight.model.atlas.files import Atlas
+from headlight.model.edits import HeadAddress
+from headlight.model.insight.knockout import rank_correlation
+from headlight.pages.parts.atlas.figures import (
     Shown,
     about_corpus,
     all_figures,
@@ -19,16 +19,16 @@ from pages.parts.atlas.figures import (
     short,
     statistic,
 )
-from pages.shared.controls.measure import selected_head, show_points
-from pages.shared.runs.arrays import heads_of
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.glossary import caption
-from pages.shared.state.choice import one_of
-from pages.shared.state.choices import KINDS
-from pages.shared.widgets.choose import choose
-from viz import head_points, layer_colors
-from viz.curves.position_lines import COLORS
-from viz.numbers import number_text
+from headlight.pages.shared.controls.measure import selected_head, show_points
+from headlight.pages.shared.runs.arrays import heads_of
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.state.choice import one_of
+from headlight.pages.shared.state.choices import KINDS
+from headlight.pages.shared.widgets.choose import choose
+from headlight.viz import head_points, layer_colors
+from headlight.viz.curves.position_lines import COLORS
+from headlight.viz.numbers import number_text
 
 ACROSS = statistic("atlas_across", "confidence", "Across")
 UP = statistic("atlas_up", "importance", "Up")

@@ -6,17 +6,17 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from model.library.pieces import as_pieces
-from model.trace import Kind, Trace
-from pages.shared.link import address
-from pages.shared.runs.arrays import weights_of
-from pages.shared.runs.run import ModelRun
-from pages.shared.state import models
-from pages.shared.state.catalog import TELLING
-from pages.shared.state.choices import KEY, LIT, PICTURE, QUERY, SENTENCE, open_on, put
-from pages.shared.state.page import PAGES
-from pages.shared.state.showing import showing
-from viz.arrays import as_floats
+from headlight.model.library.pieces import as_pieces
+from headlight.model.trace import Kind, Trace
+from headlight.pages.shared.link import address
+from headlight.pages.shared.runs.arrays import weights_of
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.state import models
+from headlight.pages.shared.state.catalog import TELLING
+from headlight.pages.shared.state.choices import KEY, LIT, PICTURE, QUERY, SENTENCE, open_on, put
+from headlight.pages.shared.state.page import PAGES
+from headlight.pages.shared.state.showing import showing
+from headlight.viz.arrays import as_floats
 
 LEAST = 0.3  # share of a token's attention; less is not clear enough to open on
 LETTERS = 4  # the length of a word that carries meaning, as a rule

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from model.edits import Edits, HeadAddress
-from pages.parts.attention.opening import open_on_a_telling_head
-from pages.parts.attention.view import (
+from headlight.model.edits import Edits, HeadAddress
+from headlight.pages.parts.attention.opening import open_on_a_telling_head
+from headlight.pages.parts.attention.view import (
     CHOICES,
     EMPTY,
     LAYER_SUMMARIES,
@@ -18,28 +18,28 @@ from pages.parts.attention.view import (
     choose_view,
     view_notes,
 )
-from pages.shared.controls.sentence import ask, show_translation, tokens_read
-from pages.shared.link.address import section
-from pages.shared.runs.run import ModelRun, written
-from pages.shared.show import overview
-from pages.shared.show.captions import site_words
-from pages.shared.show.cells import if_taken_apart, open_inside
-from pages.shared.show.comparison import CHANGED, TRAINED, compare_choices
-from pages.shared.show.riddle import CHOICES as RIDDLE
-from pages.shared.show.riddle import Riddle, most_looked_at
-from pages.shared.show.saving import About, about_run
-from pages.shared.show.words import formula, reading_of
-from pages.shared.state import choices, edit_history, models
-from pages.shared.state.page import Page
-from pages.shared.state.showing import say
-from pages.shared.widgets.choose import (
+from headlight.pages.shared.controls.sentence import ask, show_translation, tokens_read
+from headlight.pages.shared.link.address import section
+from headlight.pages.shared.runs.run import ModelRun, written
+from headlight.pages.shared.show import overview
+from headlight.pages.shared.show.captions import site_words
+from headlight.pages.shared.show.cells import if_taken_apart, open_inside
+from headlight.pages.shared.show.comparison import CHANGED, TRAINED, compare_choices
+from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
+from headlight.pages.shared.show.riddle import Riddle, most_looked_at
+from headlight.pages.shared.show.saving import About, about_run
+from headlight.pages.shared.show.words import formula, reading_of
+from headlight.pages.shared.state import choices, edit_history, models
+from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.state.showing import say
+from headlight.pages.shared.widgets.choose import (
     choose,
     choose_head,
     choose_kind,
     choose_layer,
     place_options,
 )
-from viz.numbers import number_text
+from headlight.viz.numbers import number_text
 
 
 @section

@@ -6,17 +6,23 @@ from functools import cached_property
 import numpy as np
 import streamlit as st
 
-from model.library.pieces import Between, Selection, as_pieces, select
-from model.trace import Kind, Site
-from pages.shared.runs.arrays import as_array, blocked_cells, heads_meant, one_head, weights_of
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.captions import labels_of
-from pages.shared.show.cells import CellAddress
-from pages.shared.state.choice import one_of, text
-from pages.shared.state.choices import LONGEST_SENTENCE, SUMMARIES, HeadChoice, chosen
-from pages.shared.widgets.choose import choose
-from viz import Behind
-from viz.arrays import as_floats
+from headlight.model.library.pieces import Between, Selection, as_pieces, select
+from headlight.model.trace import Kind, Site
+from headlight.pages.shared.runs.arrays import (
+    as_array,
+    blocked_cells,
+    heads_meant,
+    one_head,
+    weights_of,
+)
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.captions import labels_of
+from headlight.pages.shared.show.cells import CellAddress
+from headlight.pages.shared.state.choice import one_of, text
+from headlight.pages.shared.state.choices import LONGEST_SENTENCE, SUMMARIES, HeadChoice, chosen
+from headlight.pages.shared.widgets.choose import choose
+from headlight.viz import Behind
+from headlight.viz.arrays import as_floats
 
 BETWEEN_WORDS: dict[Between, str] = {
     "all": "both",

@@ -7,11 +7,11 @@ from math import isnan
 import numpy as np
 import streamlit as st
 
-from model.edits import HeadAddress
-from model.insight.ablation import NOTHING_TO_MEASURE
-from model.insight.knockout import rank_correlation
-from model.trace import Kind, Site
-from pages.shared.controls.measure import (
+from headlight.model.edits import HeadAddress
+from headlight.model.insight.ablation import NOTHING_TO_MEASURE
+from headlight.model.insight.knockout import rank_correlation
+from headlight.model.trace import Kind, Site
+from headlight.pages.shared.controls.measure import (
     MEASURED,
     Measurement,
     choose_measured,
@@ -20,8 +20,8 @@ from pages.shared.controls.measure import (
     show_heads,
     show_points,
 )
-from pages.shared.runs.arrays import heads_of
-from pages.shared.runs.heads import (
+from headlight.pages.shared.runs.arrays import heads_of
+from headlight.pages.shared.runs.heads import (
     Closings,
     Effects,
     closed_cells,
@@ -31,18 +31,18 @@ from pages.shared.runs.heads import (
     measured_by,
     removal_effects,
 )
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.captions import labels_of, site_words
-from pages.shared.show.cells import follow, if_taken_apart, open_inside
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import picked, show
-from pages.shared.show.riddle import least_without
-from pages.shared.show.saving import About, about_run
-from pages.shared.show.sight import reveal_if_sought
-from pages.shared.state.choices import KINDS
-from pages.shared.state.showing import NOTE, place
-from viz import effect_points, head_effects
-from viz.numbers import number_text
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.captions import labels_of, site_words
+from headlight.pages.shared.show.cells import follow, if_taken_apart, open_inside
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import picked, show
+from headlight.pages.shared.show.riddle import least_without
+from headlight.pages.shared.show.saving import About, about_run
+from headlight.pages.shared.show.sight import reveal_if_sought
+from headlight.pages.shared.state.choices import KINDS
+from headlight.pages.shared.state.showing import NOTE, place
+from headlight.viz import effect_points, head_effects
+from headlight.viz.numbers import number_text
 
 TITLE = "Quick estimate"
 CHOICES = (MEASURED,)

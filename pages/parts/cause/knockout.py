@@ -6,23 +6,23 @@ from math import isnan
 
 import streamlit as st
 
-from model.insight import knockout
-from model.trace import Shape, Site
-from pages.shared.controls.measure import Measurement
-from pages.shared.controls.sentence import can
-from pages.shared.runs.patching import Knockout, knocked_out, looks_at, size_of
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.cells import attention_map, close_edge
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import show
-from pages.shared.show.riddle import Riddle, places_of_most, told_apart
-from pages.shared.show.saving import about_run
-from pages.shared.state.choice import Choice
-from pages.shared.state.choices import GUESS_ROW
-from pages.shared.widgets.choose import choose, choose_token
-from viz import CanvasPicture, attention_heatmap, knockout_map
-from viz.numbers import number_text
-from viz.tokens import and_written
+from headlight.model.insight import knockout
+from headlight.model.trace import Shape, Site
+from headlight.pages.shared.controls.measure import Measurement
+from headlight.pages.shared.controls.sentence import can
+from headlight.pages.shared.runs.patching import Knockout, knocked_out, looks_at, size_of
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.cells import attention_map, close_edge
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import show
+from headlight.pages.shared.show.riddle import Riddle, places_of_most, told_apart
+from headlight.pages.shared.show.saving import about_run
+from headlight.pages.shared.state.choice import Choice
+from headlight.pages.shared.state.choices import GUESS_ROW
+from headlight.pages.shared.widgets.choose import choose, choose_token
+from headlight.viz import CanvasPicture, attention_heatmap, knockout_map
+from headlight.viz.numbers import number_text
+from headlight.viz.tokens import and_written
 
 TITLE = "Knockout map"
 WHAT = {"knockout": "What each token loses without a word", "looked-at": "Where the heads look"}

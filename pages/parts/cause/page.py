@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.parts.cause import estimate, knockout, patching, wrote
-from pages.shared.controls.sentence import ask
-from pages.shared.link.address import section
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.riddle import CHOICES as RIDDLE
-from pages.shared.show.sight import tabs
-from pages.shared.show.words import notes, warn
-from pages.shared.state import edit_history
-from pages.shared.state.choice import one_of
-from pages.shared.state.choices import TARGET
-from pages.shared.state.page import Page
+from headlight.pages.parts.cause import estimate, knockout, patching, wrote
+from headlight.pages.shared.controls.sentence import ask
+from headlight.pages.shared.link.address import section
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
+from headlight.pages.shared.show.sight import tabs
+from headlight.pages.shared.show.words import notes, warn
+from headlight.pages.shared.state import edit_history
+from headlight.pages.shared.state.choice import one_of
+from headlight.pages.shared.state.choices import TARGET
+from headlight.pages.shared.state.page import Page
 
 # Each has a title, a body, its choices and its pictures.
 TABS = {"knockout": knockout, "wrote": wrote, "patching": patching, "estimate": estimate}

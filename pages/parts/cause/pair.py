@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from model.reader import Question, Reader
-from model.trace import Trace
-from pages.shared.runs.run import ModelRun
-from pages.shared.state.choice import Choice, counted, text
-from pages.shared.state.choices import MOST_TOKENS, chosen, put
-from pages.shared.widgets.choose import choose
+from headlight.model.reader import Question, Reader
+from headlight.model.trace import Trace
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.state.choice import Choice, counted, text
+from headlight.pages.shared.state.choices import MOST_TOKENS, chosen, put
+from headlight.pages.shared.widgets.choose import choose
 
 LIKELIEST = 12  # tokens offered as the other word
 LONGEST_WORD = 60  # characters

@@ -5,28 +5,28 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from model.edits import HeadAddress
-from model.insight.patching import Answers, Part
-from model.trace import Site
-from pages.parts.cause import two_texts
-from pages.parts.cause.two_texts import choose_compared
-from pages.shared.controls.measure import Measurement, flat, selected_among, show_heads
-from pages.shared.controls.sentence import can
-from pages.shared.runs.arrays import heads_of
-from pages.shared.runs.patching import Patched, Shares, TwoTexts, patched, patched_tokens
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.captions import site_words
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import show
-from pages.shared.show.riddle import Riddle, which_head
-from pages.shared.show.saving import About, about_run
-from pages.shared.show.sight import reveal_if_sought
-from pages.shared.state.choice import one_of
-from pages.shared.state.choices import KINDS
-from pages.shared.widgets.choose import choose
-from viz import CanvasPicture, head_effects, sum_bars
-from viz.numbers import DECIMALS, number_text
-from viz.tokens import and_written
+from headlight.model.edits import HeadAddress
+from headlight.model.insight.patching import Answers, Part
+from headlight.model.trace import Site
+from headlight.pages.parts.cause import two_texts
+from headlight.pages.parts.cause.two_texts import choose_compared
+from headlight.pages.shared.controls.measure import Measurement, flat, selected_among, show_heads
+from headlight.pages.shared.controls.sentence import can
+from headlight.pages.shared.runs.arrays import heads_of
+from headlight.pages.shared.runs.patching import Patched, Shares, TwoTexts, patched, patched_tokens
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.captions import site_words
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import show
+from headlight.pages.shared.show.riddle import Riddle, which_head
+from headlight.pages.shared.show.saving import About, about_run
+from headlight.pages.shared.show.sight import reveal_if_sought
+from headlight.pages.shared.state.choice import one_of
+from headlight.pages.shared.state.choices import KINDS
+from headlight.pages.shared.widgets.choose import choose
+from headlight.viz import CanvasPicture, head_effects, sum_bars
+from headlight.viz.numbers import DECIMALS, number_text
+from headlight.viz.tokens import and_written
 
 TITLE = "Patching between two texts"
 WHAT = {"patch-heads": "What each head brings", "patch-tokens": "What a head brings at each token"}

@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from model.insight.patching import Answers
-from model.reader import Reader
-from model.trace import Shape
-from pages.parts.cause.pair import LONGEST_WORD, choose_word
-from pages.shared.runs.patching import TwoTexts, two_texts
-from pages.shared.runs.run import ModelRun
-from pages.shared.state.choice import Choice, text
-from pages.shared.state.choices import LONGEST_SENTENCE, MOST_TOKENS, put
-from pages.shared.widgets.choose import choose, pick_one
+from headlight.model.insight.patching import Answers
+from headlight.model.reader import Reader
+from headlight.model.trace import Shape
+from headlight.pages.parts.cause.pair import LONGEST_WORD, choose_word
+from headlight.pages.shared.runs.patching import TwoTexts, two_texts
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.state.choice import Choice, text
+from headlight.pages.shared.state.choices import LONGEST_SENTENCE, MOST_TOKENS, put
+from headlight.pages.shared.widgets.choose import choose, pick_one
 
 WORD = re.compile(r"[^\W\d_]+")
 LETTER = re.compile(r"[^\W_]")

@@ -6,26 +6,26 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from model.edits import HeadAddress
-from model.insight.attribution import Attribution
-from model.insight.lens import PARTS
-from model.trace import Kind, Site
-from pages.parts.cause.pair import AGAINST, WRITTEN, Pair, choose_pair
-from pages.shared.controls.measure import flat, selected_among, show_heads
-from pages.shared.controls.sentence import can
-from pages.shared.runs.arrays import as_array, heads_of
-from pages.shared.runs.heads import attributed
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.captions import site_words
-from pages.shared.show.cells import follow, if_taken_apart, open_inside
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import picked, show
-from pages.shared.show.riddle import which_head
-from pages.shared.show.saving import About, about_run
-from pages.shared.show.sight import reveal_if_sought
-from pages.shared.state.choices import KINDS
-from viz import head_effects, sum_bars
-from viz.numbers import number_text
+from headlight.model.edits import HeadAddress
+from headlight.model.insight.attribution import Attribution
+from headlight.model.insight.lens import PARTS
+from headlight.model.trace import Kind, Site
+from headlight.pages.parts.cause.pair import AGAINST, WRITTEN, Pair, choose_pair
+from headlight.pages.shared.controls.measure import flat, selected_among, show_heads
+from headlight.pages.shared.controls.sentence import can
+from headlight.pages.shared.runs.arrays import as_array, heads_of
+from headlight.pages.shared.runs.heads import attributed
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.captions import site_words
+from headlight.pages.shared.show.cells import follow, if_taken_apart, open_inside
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import picked, show
+from headlight.pages.shared.show.riddle import which_head
+from headlight.pages.shared.show.saving import About, about_run
+from headlight.pages.shared.show.sight import reveal_if_sought
+from headlight.pages.shared.state.choices import KINDS
+from headlight.viz import head_effects, sum_bars
+from headlight.viz.numbers import number_text
 
 TITLE = "What each head wrote"
 CHOICES = (WRITTEN, AGAINST)

@@ -8,9 +8,16 @@ from typing import Any
 
 import streamlit as st
 
-from model.edits import write_edits
-from pages.parts.compare.links import LONGEST_LINK, SIDES_EDITS, current, elsewhere, paste, show_on
-from pages.parts.compare.sides import (
+from headlight.model.edits import write_edits
+from headlight.pages.parts.compare.links import (
+    LONGEST_LINK,
+    SIDES_EDITS,
+    current,
+    elsewhere,
+    paste,
+    show_on,
+)
+from headlight.pages.parts.compare.sides import (
     NO_TRAINING,
     OWN_TRAINING,
     ModelSide,
@@ -20,11 +27,11 @@ from pages.parts.compare.sides import (
     hidden_words,
     recordings,
 )
-from pages.shared.controls.sentence import text_label
-from pages.shared.link import link
-from pages.shared.state import edit_history, models
-from pages.shared.widgets.choose import place_options, words
-from pages.streamlit_fixes.late_values import Widget, editor
+from headlight.pages.shared.controls.sentence import text_label
+from headlight.pages.shared.link import link
+from headlight.pages.shared.state import edit_history, models
+from headlight.pages.shared.widgets.choose import place_options, words
+from headlight.pages.streamlit_fixes.late_values import Widget, editor
 
 NO_MODEL = "That model is not here any more, so the last one stays."
 NO_SENTENCE = "There was nothing to read in that sentence, so the last one stays."

@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import numpy as np
 import streamlit as st
 
-from model.trace import Shape
-from pages.parts.compare.sides import (
+from headlight.model.trace import Shape
+from headlight.pages.parts.compare.sides import (
     OWN_TRAINING,
     SNAPSHOT,
     ModelSide,
@@ -19,14 +19,14 @@ from pages.parts.compare.sides import (
     at_step,
     recordings,
 )
-from pages.shared.link import address, link
-from pages.shared.runs.arrays import as_array
-from pages.shared.runs.run import written
-from pages.shared.state import models
-from pages.shared.state.choice import Choice, switch, text
-from pages.shared.state.choices import SUMMARIES, chosen, put
-from pages.shared.state.edit_history import BEFORE_AND_AFTER
-from pages.shared.state.page import PAGES
+from headlight.pages.shared.link import address, link
+from headlight.pages.shared.runs.arrays import as_array
+from headlight.pages.shared.runs.run import written
+from headlight.pages.shared.state import models
+from headlight.pages.shared.state.choice import Choice, switch, text
+from headlight.pages.shared.state.choices import SUMMARIES, chosen, put
+from headlight.pages.shared.state.edit_history import BEFORE_AND_AFTER
+from headlight.pages.shared.state.page import PAGES
 
 OWN_TARGETS = (
     "Off, both decoders read the same text if both sides have the same sentence: what A writes as "

@@ -4,28 +4,37 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.parts.compare.choosers import choose_side
-from pages.parts.compare.links import NAMES, OWN, SIDES, SIDES_EDITS, TIRED, WIDE, current, presets
-from pages.parts.compare.sides import ModelSide, Pair, Side, SnapshotSide, hidden_words
-from pages.shared.controls import loading
-from pages.shared.link import address
-from pages.shared.link.address import section
-from pages.shared.runs.run import ModelRun, written
-from pages.shared.runs.shelf import shelf
-from pages.shared.show.captions import edit_words
-from pages.shared.show.comparison import compare_outputs, compare_texts
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import show
-from pages.shared.show.saving import About, about
-from pages.shared.show.words import notes
-from pages.shared.state import models
-from pages.shared.state.choices import SUMMARIES, chosen
-from pages.shared.state.page import Page
-from pages.shared.state.showing import NOTE, place
-from pages.shared.widgets.choose import choose
-from viz import Change, compared_maps, largest_changes
-from viz.numbers import number_text
-from viz.tokens import aligned
+from headlight.pages.parts.compare.choosers import choose_side
+from headlight.pages.parts.compare.links import (
+    NAMES,
+    OWN,
+    SIDES,
+    SIDES_EDITS,
+    TIRED,
+    WIDE,
+    current,
+    presets,
+)
+from headlight.pages.parts.compare.sides import ModelSide, Pair, Side, SnapshotSide, hidden_words
+from headlight.pages.shared.controls import loading
+from headlight.pages.shared.link import address
+from headlight.pages.shared.link.address import section
+from headlight.pages.shared.runs.run import ModelRun, written
+from headlight.pages.shared.runs.shelf import shelf
+from headlight.pages.shared.show.captions import edit_words
+from headlight.pages.shared.show.comparison import compare_outputs, compare_texts
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import show
+from headlight.pages.shared.show.saving import About, about
+from headlight.pages.shared.show.words import notes
+from headlight.pages.shared.state import models
+from headlight.pages.shared.state.choices import SUMMARIES, chosen
+from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.state.showing import NOTE, place
+from headlight.pages.shared.widgets.choose import choose
+from headlight.viz import Change, compared_maps, largest_changes
+from headlight.viz.numbers import number_text
+from headlight.viz.tokens import aligned
 
 CLASSIC = (
     "The well-known pair: with “tired”, “it” should be the animal, “il”, and with “wide” the "

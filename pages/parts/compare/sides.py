@@ -6,20 +6,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from model.edits import Edits, read_edits
-from model.reader import Reader
-from model.trace import Kind, Site
-from model.training.snapshots import Snapshots
-from pages.shared.runs.arrays import as_array, heads_meant, one_head
-from pages.shared.runs.readers import reader
-from pages.shared.runs.run import ModelRun, hiding
-from pages.shared.runs.training import recorded_training
-from pages.shared.show.captions import labels_at_snapshots, labels_of, site_words
-from pages.shared.state import catalog, choices, models
-from pages.shared.state.choice import Choice, like
-from pages.shared.state.choices import KINDS, SUMMARIES, HeadChoice, places_in
-from pages.shared.state.models import workshop
-from pages.shared.widgets.choose import place_options
+from headlight.model.edits import Edits, read_edits
+from headlight.model.reader import Reader
+from headlight.model.trace import Kind, Site
+from headlight.model.training.snapshots import Snapshots
+from headlight.pages.shared.runs.arrays import as_array, heads_meant, one_head
+from headlight.pages.shared.runs.readers import reader
+from headlight.pages.shared.runs.run import ModelRun, hiding
+from headlight.pages.shared.runs.training import recorded_training
+from headlight.pages.shared.show.captions import labels_at_snapshots, labels_of, site_words
+from headlight.pages.shared.state import catalog, choices, models
+from headlight.pages.shared.state.choice import Choice, like
+from headlight.pages.shared.state.choices import KINDS, SUMMARIES, HeadChoice, places_in
+from headlight.pages.shared.state.models import workshop
+from headlight.pages.shared.widgets.choose import place_options
 
 NO_TRAINING = (
     "This session has no training of its own to show here. Start one on the Training page, or "

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from model import Writing
-from model.insight.scoring import log_probabilities, most_likely_tokens
-from model.reader import Question
-from pages.parts.decoding.player import node_of, player, tree
-from pages.parts.decoding.request import (
+from headlight.model import Writing
+from headlight.model.insight.scoring import log_probabilities, most_likely_tokens
+from headlight.model.reader import Question
+from headlight.pages.parts.decoding.player import node_of, player, tree
+from headlight.pages.parts.decoding.request import (
     CHOICES,
     STRATEGIES,
     STRATEGY,
@@ -18,20 +18,20 @@ from pages.parts.decoding.request import (
     choose_request,
     show_branch,
 )
-from pages.shared.controls.sentence import ask
-from pages.shared.link.address import section
-from pages.shared.runs.arrays import as_array
-from pages.shared.runs.run import ModelRun, reading_its_own, written
-from pages.shared.show.glossary import GLOSSARY, caption
-from pages.shared.show.pictures import chips_written, show
-from pages.shared.show.riddle import CHOICES as RIDDLE
-from pages.shared.show.saving import About, about_run
-from pages.shared.show.words import warn
-from pages.shared.state.choices import TARGET, chosen
-from pages.shared.state.page import Page
-from pages.shared.widgets.choose import choose
-from viz import shifted_right, token_strip
-from viz.numbers import number_text
+from headlight.pages.shared.controls.sentence import ask
+from headlight.pages.shared.link.address import section
+from headlight.pages.shared.runs.arrays import as_array
+from headlight.pages.shared.runs.run import ModelRun, reading_its_own, written
+from headlight.pages.shared.show.glossary import GLOSSARY, caption
+from headlight.pages.shared.show.pictures import chips_written, show
+from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
+from headlight.pages.shared.show.saving import About, about_run
+from headlight.pages.shared.show.words import warn
+from headlight.pages.shared.state.choices import TARGET, chosen
+from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.widgets.choose import choose
+from headlight.viz import shifted_right, token_strip
+from headlight.viz.numbers import number_text
 
 WHAT_IF = "Click a candidate above, or type a text there: decoding goes on from it as a branch."
 TEACHER_FORCING = (

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from model import Decoding
-from model.trace import Kind, Site
-from pages.parts.decoding.request import (
+from headlight.model import Decoding
+from headlight.model.trace import Kind, Site
+from headlight.pages.parts.decoding.request import (
     STEP,
     Branch,
     Request,
@@ -17,14 +17,20 @@ from pages.parts.decoding.request import (
     show_branch,
     text_at,
 )
-from pages.parts.decoding.steps import CANDIDATES, alignment_of, certainty_of, player_of, tree_of
-from pages.shared.show.captions import site_words
-from pages.shared.show.cells import follow, open_inside
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import picked, show
-from pages.shared.show.riddle import Riddle, places_of_most, row_asked_about, told_apart
-from pages.shared.show.saving import About
-from pages.shared.state.choices import (
+from headlight.pages.parts.decoding.steps import (
+    CANDIDATES,
+    alignment_of,
+    certainty_of,
+    player_of,
+    tree_of,
+)
+from headlight.pages.shared.show.captions import site_words
+from headlight.pages.shared.show.cells import follow, open_inside
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import picked, show
+from headlight.pages.shared.show.riddle import Riddle, places_of_most, row_asked_about, told_apart
+from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.state.choices import (
     GUESS_ROW,
     HEAD,
     KINDS,
@@ -34,9 +40,9 @@ from pages.shared.state.choices import (
     chosen,
     put,
 )
-from pages.shared.widgets.choose import choose
-from viz import CanvasPicture
-from viz.numbers import number_text
+from headlight.pages.shared.widgets.choose import choose
+from headlight.viz import CanvasPicture
+from headlight.viz.numbers import number_text
 
 PLAYER = (
     "The weights are those of the very step, for the head chosen above. A row of the alignment "

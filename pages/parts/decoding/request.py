@@ -5,16 +5,16 @@ from dataclasses import dataclass, field, fields, replace
 
 import streamlit as st
 
-from model import Decoding
-from model.decoding.strategies import STRATEGIES, Strategy
-from model.trace import Shape
-from pages.shared.link import address
-from pages.shared.runs.run import ModelRun, decoded
-from pages.shared.state import edit_history
-from pages.shared.state.choice import Choice, counted, number, one_of
-from pages.shared.state.choices import MOST_TOKENS, applied, chosen, put, set_aside
-from pages.shared.state.showing import NOTE, place
-from pages.shared.widgets.choose import choose, choose_head, choose_layer
+from headlight.model import Decoding
+from headlight.model.decoding.strategies import STRATEGIES, Strategy
+from headlight.model.trace import Shape
+from headlight.pages.shared.link import address
+from headlight.pages.shared.runs.run import ModelRun, decoded
+from headlight.pages.shared.state import edit_history
+from headlight.pages.shared.state.choice import Choice, counted, number, one_of
+from headlight.pages.shared.state.choices import MOST_TOKENS, applied, chosen, put, set_aside
+from headlight.pages.shared.state.showing import NOTE, place
+from headlight.pages.shared.widgets.choose import choose, choose_head, choose_layer
 
 MOST = 6  # branches kept next to the free run
 ROOM = 400  # characters of a link

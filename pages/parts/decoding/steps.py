@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model import Decoding
-from model.decoding.steps import DecodingStep, Node, stack_rows
-from model.trace import Kind
-from pages.shared.runs.arrays import as_array, one_head
-from pages.shared.state.choices import HeadChoice
-from viz import (
+from headlight.model import Decoding
+from headlight.model.decoding.steps import DecodingStep, Node, stack_rows
+from headlight.model.trace import Kind
+from headlight.pages.shared.runs.arrays import as_array, one_head
+from headlight.pages.shared.state.choices import HeadChoice
+from headlight.viz import (
     Bar,
     CanvasPicture,
     Leaf,

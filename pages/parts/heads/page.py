@@ -7,35 +7,35 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from model.edits import Edits, HeadAddress
-from model.insight.roles import ROLES, SEQUENCES, why_not
-from model.insight.rows import DEFINITIONS, badges
-from model.trace import Site
-from pages.parts.heads.switches import head_switches
-from pages.shared.controls import measure
-from pages.shared.controls.sentence import ask, tokens_read
-from pages.shared.frame import changes
-from pages.shared.link.address import section
-from pages.shared.runs.arrays import as_array
-from pages.shared.runs.atlas import shown_text, usual
-from pages.shared.runs.heads import cost_of_removals, head_roles, removal_effects
-from pages.shared.runs.run import ModelRun
-from pages.shared.show import comparison
-from pages.shared.show.captions import labels_of, site_words
-from pages.shared.show.cells import attention_map, if_taken_apart, open_inside
-from pages.shared.show.glossary import caption
-from pages.shared.show.riddle import CHOICES as RIDDLE
-from pages.shared.show.riddle import Riddle, least_without, most_looked_at, which_head
-from pages.shared.show.saving import About, about, about_run
-from pages.shared.show.sight import reveal_if_sought
-from pages.shared.show.words import HEAD_WORDS
-from pages.shared.state import edit_history
-from pages.shared.state.choice import number, one_of, switch
-from pages.shared.state.choices import KINDS
-from pages.shared.state.page import Page
-from pages.shared.widgets.choose import choose
-from viz import attention_heatmap, head_effects, head_scores
-from viz.numbers import number_text
+from headlight.model.edits import Edits, HeadAddress
+from headlight.model.insight.roles import ROLES, SEQUENCES, why_not
+from headlight.model.insight.rows import DEFINITIONS, badges
+from headlight.model.trace import Site
+from headlight.pages.parts.heads.switches import head_switches
+from headlight.pages.shared.controls import measure
+from headlight.pages.shared.controls.sentence import ask, tokens_read
+from headlight.pages.shared.frame import changes
+from headlight.pages.shared.link.address import section
+from headlight.pages.shared.runs.arrays import as_array
+from headlight.pages.shared.runs.atlas import shown_text, usual
+from headlight.pages.shared.runs.heads import cost_of_removals, head_roles, removal_effects
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show import comparison
+from headlight.pages.shared.show.captions import labels_of, site_words
+from headlight.pages.shared.show.cells import attention_map, if_taken_apart, open_inside
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
+from headlight.pages.shared.show.riddle import Riddle, least_without, most_looked_at, which_head
+from headlight.pages.shared.show.saving import About, about, about_run
+from headlight.pages.shared.show.sight import reveal_if_sought
+from headlight.pages.shared.show.words import HEAD_WORDS
+from headlight.pages.shared.state import edit_history
+from headlight.pages.shared.state.choice import number, one_of, switch
+from headlight.pages.shared.state.choices import KINDS
+from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.widgets.choose import choose
+from headlight.viz import attention_heatmap, head_effects, head_scores
+from headlight.viz.numbers import number_text
 
 DETAIL = "head-in-detail"  # the key of the part that shows the selected head
 EFFECTS = measure.Measurement(

@@ -7,16 +7,16 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from model.edits import HeadAddress
-from model.trace import Kind
-from pages.shared.link import address
-from pages.shared.show.overview import where_in_the_model
-from pages.shared.show.pictures import all_picked, show
-from pages.shared.show.saving import About
-from pages.shared.state import edit_history
-from pages.shared.state.choices import KIND, KINDS, select_head
-from pages.streamlit_fixes.late_values import editor
-from viz import switchboard
+from headlight.model.edits import HeadAddress
+from headlight.model.trace import Kind
+from headlight.pages.shared.link import address
+from headlight.pages.shared.show.overview import where_in_the_model
+from headlight.pages.shared.show.pictures import all_picked, show
+from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.state import edit_history
+from headlight.pages.shared.state.choices import KIND, KINDS, select_head
+from headlight.pages.streamlit_fixes.late_values import editor
+from headlight.viz import switchboard
 
 Shapes = Mapping[Kind, tuple[int, int]]  # the numbers of layers and heads of each kind
 

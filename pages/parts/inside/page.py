@@ -5,28 +5,28 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from model.insight.anatomy import Weight
-from model.insight.explain import NOTES
-from model.trace import Site
-from pages.parts.inside.steps import step_by_step
-from pages.parts.inside.stream import WORDS, similar_words, stream
-from pages.parts.inside.switches import SWITCHES, switches
-from pages.parts.inside.words import TAB_WORDS, VIEWS
-from pages.shared.controls.sentence import ask, tokens_read
-from pages.shared.link.address import section
-from pages.shared.runs.arrays import as_array
-from pages.shared.runs.inside import MOST_CLOSED, explained, taken_apart
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.captions import labels_of, site_words
-from pages.shared.show.cells import WEIGHT_BAR, stands_for, stood_for
-from pages.shared.show.glossary import caption
-from pages.shared.show.overview import where_in_the_model
-from pages.shared.show.pictures import show
-from pages.shared.show.saving import About, about_run
-from pages.shared.show.sight import reveal_if_sought
-from pages.shared.state import edit_history
-from pages.shared.state.choice import one_of
-from pages.shared.state.choices import (
+from headlight.model.insight.anatomy import Weight
+from headlight.model.insight.explain import NOTES
+from headlight.model.trace import Site
+from headlight.pages.parts.inside.steps import step_by_step
+from headlight.pages.parts.inside.stream import WORDS, similar_words, stream
+from headlight.pages.parts.inside.switches import SWITCHES, switches
+from headlight.pages.parts.inside.words import TAB_WORDS, VIEWS
+from headlight.pages.shared.controls.sentence import ask, tokens_read
+from headlight.pages.shared.link.address import section
+from headlight.pages.shared.runs.arrays import as_array
+from headlight.pages.shared.runs.inside import MOST_CLOSED, explained, taken_apart
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.captions import labels_of, site_words
+from headlight.pages.shared.show.cells import WEIGHT_BAR, stands_for, stood_for
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.overview import where_in_the_model
+from headlight.pages.shared.show.pictures import show
+from headlight.pages.shared.show.saving import About, about_run
+from headlight.pages.shared.show.sight import reveal_if_sought
+from headlight.pages.shared.state import edit_history
+from headlight.pages.shared.state.choice import one_of
+from headlight.pages.shared.state.choices import (
     HEAD,
     INSIDE_OF,
     INSIDE_PAD_TO,
@@ -38,9 +38,15 @@ from pages.shared.state.choices import (
     chosen,
     put,
 )
-from pages.shared.state.page import Page
-from pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer, choose_token
-from viz import Row, vector_rows
+from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.widgets.choose import (
+    choose,
+    choose_head,
+    choose_kind,
+    choose_layer,
+    choose_token,
+)
+from headlight.viz import Row, vector_rows
 
 TITLES = {
     "steps": "Step by step",

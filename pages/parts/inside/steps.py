@@ -8,17 +8,17 @@ import torch
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
-from model.insight.anatomy import Anatomy, Weight, block_of
-from model.trace import EmbeddingRecord
-from pages.parts.inside.words import INPUT_OF_BERT, STEPS
-from pages.shared.runs.arrays import as_array
-from pages.shared.runs.inside import taken_apart
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import show
-from pages.shared.show.saving import About
-from pages.shared.show.sight import parts
-from viz import CanvasPicture, Row, vector_rows
-from viz.numbers import number_text
+from headlight.model.insight.anatomy import Anatomy, Weight, block_of
+from headlight.model.trace import EmbeddingRecord
+from headlight.pages.parts.inside.words import INPUT_OF_BERT, STEPS
+from headlight.pages.shared.runs.arrays import as_array
+from headlight.pages.shared.runs.inside import taken_apart
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import show
+from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.show.sight import parts
+from headlight.viz import CanvasPicture, Row, vector_rows
+from headlight.viz.numbers import number_text
 
 LARGEST = 5  # contributors that have a frame
 VALUES_SHOWN = 6  # keys that have their own row

@@ -3,19 +3,19 @@
 import streamlit as st
 import torch
 
-from model.insight.lens import Similarity, stream_norms
-from model.trace import Trace
-from pages.parts.inside.words import TAB_WORDS
-from pages.shared.controls.sentence import can
-from pages.shared.runs.arrays import as_array, tokens_of
-from pages.shared.runs.inside import each_word, lens_table, words_in_sentence
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import show, show_altair
-from pages.shared.show.saving import About
-from pages.shared.state.choice import text
-from pages.shared.widgets.choose import choose
-from viz import position_lines, word_heatmap
+from headlight.model.insight.lens import Similarity, stream_norms
+from headlight.model.trace import Trace
+from headlight.pages.parts.inside.words import TAB_WORDS
+from headlight.pages.shared.controls.sentence import can
+from headlight.pages.shared.runs.arrays import as_array, tokens_of
+from headlight.pages.shared.runs.inside import each_word, lens_table, words_in_sentence
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import show, show_altair
+from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.state.choice import text
+from headlight.pages.shared.widgets.choose import choose
+from headlight.viz import position_lines, word_heatmap
 
 WORDS = text("words", "king, queen, moon", 200, label="Words, with commas between")
 

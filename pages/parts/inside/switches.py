@@ -5,20 +5,20 @@ import streamlit as st
 import torch
 from streamlit.delta_generator import DeltaGenerator
 
-from model.insight import variants
-from model.insight.anatomy import Anatomy, Weight, block_of
-from pages.parts.inside.words import SWITCH_WORDS
-from pages.shared.runs import inside
-from pages.shared.runs.arrays import as_array
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import show, show_altair
-from pages.shared.show.saving import NO_MODEL, About
-from pages.shared.show.sight import parts
-from pages.shared.state.choice import number, switch
-from pages.shared.state.choices import chosen
-from pages.shared.widgets.choose import choose
-from viz import Row, position_lines, vector_rows
-from viz.numbers import power_text
+from headlight.model.insight import variants
+from headlight.model.insight.anatomy import Anatomy, Weight, block_of
+from headlight.pages.parts.inside.words import SWITCH_WORDS
+from headlight.pages.shared.runs import inside
+from headlight.pages.shared.runs.arrays import as_array
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import show, show_altair
+from headlight.pages.shared.show.saving import NO_MODEL, About
+from headlight.pages.shared.show.sight import parts
+from headlight.pages.shared.state.choice import number, switch
+from headlight.pages.shared.state.choices import chosen
+from headlight.pages.shared.widgets.choose import choose
+from headlight.viz import Row, position_lines, vector_rows
+from headlight.viz.numbers import power_text
 
 SCALED = switch("scale_on", True, label="Divide by √d")
 TEMPERATURE = number("softmax_temperature", 1.0, (0.1, 5.0), label="Temperature", step=0.1)

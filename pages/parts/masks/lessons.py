@@ -5,25 +5,25 @@ from itertools import cycle
 import streamlit as st
 import torch
 
-from model.masks import masked_softmax
-from model.trace import AttentionRecord, Site
-from pages.parts.masks.stages import Focus, stages
-from pages.shared.runs.arrays import blocked_cells, tokens_of
-from pages.shared.runs.run import ModelRun, masks_of
-from pages.shared.runs.training import cheat
-from pages.shared.show.captions import labels_of
-from pages.shared.show.cells import OpenCell
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import show
-from pages.shared.show.saving import About, about_run
-from pages.shared.show.sight import tabs
-from pages.shared.show.words import BLOCKING, MASK_WORDS
-from pages.shared.state import models
-from pages.shared.state.catalog import SHIPPED
-from pages.shared.state.choice import counted, one_of
-from pages.shared.state.choices import KINDS, MOST_TOKENS
-from pages.shared.widgets.choose import choose, choose_token
-from viz import attention_heatmap, mask_matrix
+from headlight.model.masks import masked_softmax
+from headlight.model.trace import AttentionRecord, Site
+from headlight.pages.parts.masks.stages import Focus, stages
+from headlight.pages.shared.runs.arrays import blocked_cells, tokens_of
+from headlight.pages.shared.runs.run import ModelRun, masks_of
+from headlight.pages.shared.runs.training import cheat
+from headlight.pages.shared.show.captions import labels_of
+from headlight.pages.shared.show.cells import OpenCell
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import show
+from headlight.pages.shared.show.saving import About, about_run
+from headlight.pages.shared.show.sight import tabs
+from headlight.pages.shared.show.words import BLOCKING, MASK_WORDS
+from headlight.pages.shared.state import models
+from headlight.pages.shared.state.catalog import SHIPPED
+from headlight.pages.shared.state.choice import counted, one_of
+from headlight.pages.shared.state.choices import KINDS, MOST_TOKENS
+from headlight.pages.shared.widgets.choose import choose, choose_token
+from headlight.viz import attention_heatmap, mask_matrix
 
 METHOD = one_of(
     "method", {name: name.replace("-inf", "−∞") for name in BLOCKING}, label="Block with"

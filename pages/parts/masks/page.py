@@ -5,28 +5,35 @@ from functools import partial
 
 import streamlit as st
 
-from model.edits import EXTRA, TRAINED, Edits, Mask, MaskAddress, Setting
-from model.reader import Reader
-from model.trace import Site
-from pages.parts.masks.lessons import BLOCKED_ROW, METHOD, PICTURES, TAB, below
-from pages.parts.masks.stages import SCOPE, Focus, asks_to_open, matrix
-from pages.shared.controls.sentence import ask, tokens_read
-from pages.shared.frame import changes
-from pages.shared.link import address
-from pages.shared.link.address import section
-from pages.shared.runs.run import ModelRun
-from pages.shared.show import comparison
-from pages.shared.show.captions import labels_of, site_words
-from pages.shared.show.cells import if_taken_apart, open_inside, way_back
-from pages.shared.show.glossary import caption
-from pages.shared.show.overview import where_in_the_model
-from pages.shared.show.saving import about_run
-from pages.shared.show.words import MASK_WORDS
-from pages.shared.state import edit_history
-from pages.shared.state.choices import HEAD_NUMBER, MASK_KIND, TARGET, chosen, padding, put
-from pages.shared.state.page import Page
-from pages.shared.widgets.choose import choose, choose_kind, choose_layer, choose_place
-from pages.streamlit_fixes.late_values import editor
+from headlight.model.edits import EXTRA, TRAINED, Edits, Mask, MaskAddress, Setting
+from headlight.model.reader import Reader
+from headlight.model.trace import Site
+from headlight.pages.parts.masks.lessons import BLOCKED_ROW, METHOD, PICTURES, TAB, below
+from headlight.pages.parts.masks.stages import SCOPE, Focus, asks_to_open, matrix
+from headlight.pages.shared.controls.sentence import ask, tokens_read
+from headlight.pages.shared.frame import changes
+from headlight.pages.shared.link import address
+from headlight.pages.shared.link.address import section
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show import comparison
+from headlight.pages.shared.show.captions import labels_of, site_words
+from headlight.pages.shared.show.cells import if_taken_apart, open_inside, way_back
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.overview import where_in_the_model
+from headlight.pages.shared.show.saving import about_run
+from headlight.pages.shared.show.words import MASK_WORDS
+from headlight.pages.shared.state import edit_history
+from headlight.pages.shared.state.choices import (
+    HEAD_NUMBER,
+    MASK_KIND,
+    TARGET,
+    chosen,
+    padding,
+    put,
+)
+from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.widgets.choose import choose, choose_kind, choose_layer, choose_place
+from headlight.pages.streamlit_fixes.late_values import editor
 
 PAD_TO = padding("pad_to")
 

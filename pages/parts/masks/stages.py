@@ -9,20 +9,20 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from model.attention import edited_mask
-from model.edits import CellEdit, Edits
-from model.trace import AttentionEdit, AttentionRecord, Site
-from pages.shared.runs.arrays import blocked_cells
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.cells import OpenCell, attention_map
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import all_picked, show
-from pages.shared.show.saving import About
-from pages.shared.show.words import MASK_WORDS
-from pages.shared.state import edit_history
-from pages.shared.state.choice import one_of
-from pages.shared.state.choices import chosen
-from viz import attention_heatmap, mask_matrix
+from headlight.model.attention import edited_mask
+from headlight.model.edits import CellEdit, Edits
+from headlight.model.trace import AttentionEdit, AttentionRecord, Site
+from headlight.pages.shared.runs.arrays import blocked_cells
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.cells import OpenCell, attention_map
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import all_picked, show
+from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.show.words import MASK_WORDS
+from headlight.pages.shared.state import edit_history
+from headlight.pages.shared.state.choice import one_of
+from headlight.pages.shared.state.choices import chosen
+from headlight.viz import attention_heatmap, mask_matrix
 
 Tokens = tuple[list[str], list[str]]  # queries, keys
 

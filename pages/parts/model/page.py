@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.shared.link.address import section
-from pages.shared.runs.training import FOLDER, recorded_training
-from pages.shared.show.captions import labels_at_snapshots
-from pages.shared.show.glossary import caption, draw_glossary
-from pages.shared.show.pictures import show
-from pages.shared.show.saving import about
-from pages.shared.state.choice import counted
-from pages.shared.state.choices import KIND, KINDS
-from pages.shared.state.page import Page
-from pages.shared.widgets.choose import choose
-from viz import attention_film, training_curves
+from headlight.pages.shared.link.address import section
+from headlight.pages.shared.runs.training import FOLDER, recorded_training
+from headlight.pages.shared.show.captions import labels_at_snapshots
+from headlight.pages.shared.show.glossary import caption, draw_glossary
+from headlight.pages.shared.show.pictures import show
+from headlight.pages.shared.show.saving import about
+from headlight.pages.shared.state.choice import counted
+from headlight.pages.shared.state.choices import KIND, KINDS
+from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.widgets.choose import choose
+from headlight.viz import attention_film, training_curves
 
 CURVES = {  # the log's columns, and their names
     "valid_loss": "Loss on unseen pairs, in nats a token",

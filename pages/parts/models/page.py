@@ -2,21 +2,21 @@
 
 import streamlit as st
 
-from model.library.hub import first_line
-from model.library.measuring import Parity
-from model.reader import ABILITIES as ALL_ABILITIES
-from model.reader import Ability, Reader
-from pages.shared.controls import loading
-from pages.shared.runs.readers import card_of, parity_at_loading, reader, size_of
-from pages.shared.runs.run import ModelRun, measured_parity
-from pages.shared.runs.shelf import WILD, any_is_allowed, hub_patterns, is_allowed, rule
-from pages.shared.show.glossary import caption
-from pages.shared.state import models
-from pages.shared.state.catalog import LONGEST_NAME, CatalogEntry
-from pages.shared.state.choices import KINDS, SECOND, SENTENCE, chosen
-from pages.shared.state.page import PAGES, Page
-from pages.shared.widgets.choose import pick_one
-from viz.numbers import power_text
+from headlight.model.library.hub import first_line
+from headlight.model.library.measuring import Parity
+from headlight.model.reader import ABILITIES as ALL_ABILITIES
+from headlight.model.reader import Ability, Reader
+from headlight.pages.shared.controls import loading
+from headlight.pages.shared.runs.readers import card_of, parity_at_loading, reader, size_of
+from headlight.pages.shared.runs.run import ModelRun, measured_parity
+from headlight.pages.shared.runs.shelf import WILD, any_is_allowed, hub_patterns, is_allowed, rule
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.state import models
+from headlight.pages.shared.state.catalog import LONGEST_NAME, CatalogEntry
+from headlight.pages.shared.state.choices import KINDS, SECOND, SENTENCE, chosen
+from headlight.pages.shared.state.page import PAGES, Page
+from headlight.pages.shared.widgets.choose import pick_one
+from headlight.viz.numbers import power_text
 
 ABILITIES: dict[Ability, str] = {
     "write": "write",

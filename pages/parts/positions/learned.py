@@ -6,9 +6,9 @@ import numpy as np
 import streamlit as st
 import torch
 
-from model.positions import by_offset, sinusoids
-from model.trace import PositionEdit
-from pages.parts.positions.tables import (
+from headlight.model.positions import by_offset, sinusoids
+from headlight.model.trace import PositionEdit
+from headlight.pages.parts.positions.tables import (
     LONGEST,
     choose_dimensions,
     dimensions,
@@ -16,10 +16,10 @@ from pages.parts.positions.tables import (
     show_lines,
     show_table,
 )
-from pages.parts.positions.words import BEYOND_WORDS, LEARNED_WORDS
-from pages.shared.link.address import section
-from pages.shared.runs.arrays import as_array
-from pages.shared.runs.positions import (
+from headlight.pages.parts.positions.words import BEYOND_WORDS, LEARNED_WORDS
+from headlight.pages.shared.link.address import section
+from headlight.pages.shared.runs.arrays import as_array
+from headlight.pages.shared.runs.positions import (
     LEARNED,
     SHIFTS,
     learned_table,
@@ -28,16 +28,16 @@ from pages.shared.runs.positions import (
     trained_pairs,
     trained_up_to,
 )
-from pages.shared.runs.run import ModelRun, written
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import chips_written, show
-from pages.shared.show.saving import NO_MODEL, About, about
-from pages.shared.show.sight import parts
-from pages.shared.state import catalog, models
-from pages.shared.state.choice import like, number, one_of, switch
-from pages.shared.state.choices import chosen
-from pages.shared.widgets.choose import choose
-from viz import token_strip
+from headlight.pages.shared.runs.run import ModelRun, written
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import chips_written, show
+from headlight.pages.shared.show.saving import NO_MODEL, About, about
+from headlight.pages.shared.show.sight import parts
+from headlight.pages.shared.state import catalog, models
+from headlight.pages.shared.state.choice import like, number, one_of, switch
+from headlight.pages.shared.state.choices import chosen
+from headlight.pages.shared.widgets.choose import choose
+from headlight.viz import token_strip
 
 SHIPPED = {catalog.DEFAULT: "sinusoidal, the shipped model", LEARNED: "learned, the small model"}
 DIMENSION = number("positions_dimension", 24, (0, LONGEST - 1), label="Dimension")

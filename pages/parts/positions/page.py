@@ -1,11 +1,11 @@
 """Positions: how tokens get theirs, by sinusoids or learned, and what happens without."""
 
-from pages.parts.positions import learned, sentence, sinusoids
-from pages.shared.controls.sentence import ask, can
-from pages.shared.show.comparison import KEYS
-from pages.shared.state.choice import one_of
-from pages.shared.state.page import Page
-from pages.shared.widgets.choose import choose
+from headlight.pages.parts.positions import learned, sentence, sinusoids
+from headlight.pages.shared.controls.sentence import ask, can
+from headlight.pages.shared.show.comparison import KEYS
+from headlight.pages.shared.state.choice import one_of
+from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.widgets.choose import choose
 
 TABS = {
     "sentence": "Your sentence",

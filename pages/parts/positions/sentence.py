@@ -4,25 +4,42 @@ from dataclasses import replace
 
 import streamlit as st
 
-from model.insight.permutation import shuffled
-from model.trace import PositionEdit, Side, Site, Trace
-from pages.parts.positions.words import SENTENCE_WORDS, TOKEN_WORDS, edit_words, side_words
-from pages.shared.link.address import section
-from pages.shared.runs.arrays import as_array, blocked_cells, one_head
-from pages.shared.runs.positions import shuffle
-from pages.shared.runs.run import ModelRun, written
-from pages.shared.show.captions import labels_of, site_words
-from pages.shared.show.comparison import CHANGED, KEYS, TRAINED, compare_texts, say_outcome
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import chips, show, show_plotly
-from pages.shared.show.saving import About, about, about_run
-from pages.shared.show.sight import parts
-from pages.shared.state import models
-from pages.shared.state.choice import counted, number, one_of
-from pages.shared.state.choices import chosen, put
-from pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer, choose_token
-from viz import attention_heatmap, token_strip, vector_strips
-from viz.numbers import power_text
+from headlight.model.insight.permutation import shuffled
+from headlight.model.trace import PositionEdit, Side, Site, Trace
+from headlight.pages.parts.positions.words import (
+    SENTENCE_WORDS,
+    TOKEN_WORDS,
+    edit_words,
+    side_words,
+)
+from headlight.pages.shared.link.address import section
+from headlight.pages.shared.runs.arrays import as_array, blocked_cells, one_head
+from headlight.pages.shared.runs.positions import shuffle
+from headlight.pages.shared.runs.run import ModelRun, written
+from headlight.pages.shared.show.captions import labels_of, site_words
+from headlight.pages.shared.show.comparison import (
+    CHANGED,
+    KEYS,
+    TRAINED,
+    compare_texts,
+    say_outcome,
+)
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import chips, show, show_plotly
+from headlight.pages.shared.show.saving import About, about, about_run
+from headlight.pages.shared.show.sight import parts
+from headlight.pages.shared.state import models
+from headlight.pages.shared.state.choice import counted, number, one_of
+from headlight.pages.shared.state.choices import chosen, put
+from headlight.pages.shared.widgets.choose import (
+    choose,
+    choose_head,
+    choose_kind,
+    choose_layer,
+    choose_token,
+)
+from headlight.viz import attention_heatmap, token_strip, vector_strips
+from headlight.viz.numbers import power_text
 
 SIDE = one_of("positions_token_side", {"encoder": "Encoder", "decoder": "Decoder"}, label="Side")
 TOKENS = {

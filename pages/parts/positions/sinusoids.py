@@ -5,18 +5,18 @@ import math
 import streamlit as st
 from torch import Tensor
 
-from model.positions import by_offset, frequencies, rotation, rotation_error, sinusoids
-from pages.parts.positions import tables
-from pages.parts.positions.words import FORMULA, ROTATION, SINUSOID_WORDS
-from pages.shared.link.address import section
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import show, show_altair
-from pages.shared.show.saving import NO_MODEL
-from pages.shared.show.sight import parts
-from pages.shared.state.choice import number, one_of
-from pages.shared.widgets.choose import choose
-from viz import position_clocks, wavelengths
-from viz.numbers import power_text
+from headlight.model.positions import by_offset, frequencies, rotation, rotation_error, sinusoids
+from headlight.pages.parts.positions import tables
+from headlight.pages.parts.positions.words import FORMULA, ROTATION, SINUSOID_WORDS
+from headlight.pages.shared.link.address import section
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import show, show_altair
+from headlight.pages.shared.show.saving import NO_MODEL
+from headlight.pages.shared.show.sight import parts
+from headlight.pages.shared.state.choice import number, one_of
+from headlight.pages.shared.widgets.choose import choose
+from headlight.viz import position_clocks, wavelengths
+from headlight.viz.numbers import power_text
 
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)
 MOST_SHOWN = 32  # dimensions of the rotation, so that single blocks are visible

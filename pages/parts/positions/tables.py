@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 
-from model.trace import Shape
-from pages.shared.show.pictures import show_altair, show_plotly
-from pages.shared.show.saving import About
-from pages.shared.state.choice import Choice
-from pages.shared.state.choices import chosen, put
-from pages.streamlit_fixes.late_values import editor
-from viz import position_heatmap, position_lines
-from viz.curves.position_lines import MOST_LINES
+from headlight.model.trace import Shape
+from headlight.pages.shared.show.pictures import show_altair, show_plotly
+from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.state.choice import Choice
+from headlight.pages.shared.state.choices import chosen, put
+from headlight.pages.streamlit_fixes.late_values import editor
+from headlight.viz import position_heatmap, position_lines
+from headlight.viz.curves.position_lines import MOST_LINES
 
 LONGEST = 512  # positions
 WIDEST = 10_000  # dimensions that a link can name

@@ -1,7 +1,7 @@
 """The plain words of the Positions page."""
 
-from model.trace import PositionEdit, Side
-from pages.shared.state.catalog import CatalogEntry
+from headlight.model.trace import PositionEdit, Side
+from headlight.pages.shared.state.catalog import CatalogEntry
 
 FORMULA = (
     r"\begin{aligned}"

@@ -5,12 +5,12 @@ from functools import partial
 
 import streamlit as st
 
-from model.config import CHOICES as OF_MODELS
-from model.training.small_models import BOUNDS, TrainingOptions, default_options
-from model.training.tasks import TASKS, Task
-from pages.shared.state.choice import Choice, number, one_of
-from pages.shared.state.choices import chosen, put
-from pages.shared.widgets.choose import choose, pick_one
+from headlight.model.config import CHOICES as OF_MODELS
+from headlight.model.training.small_models import BOUNDS, TrainingOptions, default_options
+from headlight.model.training.tasks import TASKS, Task
+from headlight.pages.shared.state.choice import Choice, number, one_of
+from headlight.pages.shared.state.choices import chosen, put
+from headlight.pages.shared.widgets.choose import choose, pick_one
 
 LABELS = {  # of the options
     "longest": "Most {length}",

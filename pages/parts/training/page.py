@@ -4,21 +4,26 @@ import numpy as np
 import streamlit as st
 import torch
 
-from model.tokens import SPECIAL_TOKENS
-from model.training.loop import Settings, learning_rate, loss_of_probability, smoothed_target
-from model.training.small_models import TrainingOptions
-from model.training.tasks import DIGITS
-from pages.parts.training.options import CHOICES, LABELS, choose_options
-from pages.parts.training.run import TOY_KIND, TOY_RUN, watch
-from pages.parts.training.use import upload
-from pages.shared.link.address import section
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import show_altair
-from pages.shared.show.saving import NO_MODEL
-from pages.shared.state.choice import one_of
-from pages.shared.state.page import Page
-from pages.shared.widgets.choose import choose
-from viz import position_lines
+from headlight.model.tokens import SPECIAL_TOKENS
+from headlight.model.training.loop import (
+    Settings,
+    learning_rate,
+    loss_of_probability,
+    smoothed_target,
+)
+from headlight.model.training.small_models import TrainingOptions
+from headlight.model.training.tasks import DIGITS
+from headlight.pages.parts.training.options import CHOICES, LABELS, choose_options
+from headlight.pages.parts.training.run import TOY_KIND, TOY_RUN, watch
+from headlight.pages.parts.training.use import upload
+from headlight.pages.shared.link.address import section
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import show_altair
+from headlight.pages.shared.show.saving import NO_MODEL
+from headlight.pages.shared.state.choice import one_of
+from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.widgets.choose import choose
+from headlight.viz import position_lines
 
 SCHEDULE = (
     "The paper's schedule: d_model^-0.5 · min(step^-0.5, step · warm-up^-1.5). A wider model takes "

@@ -5,26 +5,26 @@ from math import log
 
 import streamlit as st
 
-from model.jobs import ACTIVE, JobQueue
-from model.training.jobs import TrainingJob, TrainingState, training_queue
-from model.training.repeats import Reading
-from model.training.tasks import TASKS, Task
-from pages.parts.training.options import changes, chosen_options
-from pages.parts.training.use import try_it, use_it
-from pages.shared.link.address import section
-from pages.shared.runs import limits
-from pages.shared.runs.training import lesioned
-from pages.shared.show.captions import labels_at_snapshots, site_words
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import show
-from pages.shared.show.saving import about
-from pages.shared.state.choice import like
-from pages.shared.state.choices import KIND, KINDS, chosen, put
-from pages.shared.state.models import Training, refusals, workshop
-from pages.shared.state.showing import NOTE, place, showing
-from pages.shared.widgets.choose import choose_kind
-from viz import attention_film, measure_bars, training_curves
-from viz.curves.training_curves import Curve
+from headlight.model.jobs import ACTIVE, JobQueue
+from headlight.model.training.jobs import TrainingJob, TrainingState, training_queue
+from headlight.model.training.repeats import Reading
+from headlight.model.training.tasks import TASKS, Task
+from headlight.pages.parts.training.options import changes, chosen_options
+from headlight.pages.parts.training.use import try_it, use_it
+from headlight.pages.shared.link.address import section
+from headlight.pages.shared.runs import limits
+from headlight.pages.shared.runs.training import lesioned
+from headlight.pages.shared.show.captions import labels_at_snapshots, site_words
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import show
+from headlight.pages.shared.show.saving import about
+from headlight.pages.shared.state.choice import like
+from headlight.pages.shared.state.choices import KIND, KINDS, chosen, put
+from headlight.pages.shared.state.models import Training, refusals, workshop
+from headlight.pages.shared.state.showing import NOTE, place, showing
+from headlight.pages.shared.widgets.choose import choose_kind
+from headlight.viz import attention_film, measure_bars, training_curves
+from headlight.viz.curves.training_curves import Curve
 
 INDUCTION = "Induction score"
 REPEATED = "Loss from the second reading on, in nats a token"

@@ -7,21 +7,21 @@ from itertools import chain, count, zip_longest
 
 import streamlit as st
 
-from model.archive import pack_checkpoint
-from model.own_reader import OwnReader
-from model.tokens import END_ID, Token
-from model.training.jobs import TrainingJob, TrainingState
-from model.training.tasks import LONGEST_INPUT, TASKS, Task
-from pages.shared.link.address import section
-from pages.shared.runs import training
-from pages.shared.runs.training import answered
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import chips, show
-from pages.shared.show.saving import about
-from pages.shared.state import models
-from pages.shared.state.catalog import ONE_SIDE
-from pages.shared.state.models import Training, refusals, workshop
-from viz import token_strip
+from headlight.model.archive import pack_checkpoint
+from headlight.model.own_reader import OwnReader
+from headlight.model.tokens import END_ID, Token
+from headlight.model.training.jobs import TrainingJob, TrainingState
+from headlight.model.training.tasks import LONGEST_INPUT, TASKS, Task
+from headlight.pages.shared.link.address import section
+from headlight.pages.shared.runs import training
+from headlight.pages.shared.runs.training import answered
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import chips, show
+from headlight.pages.shared.show.saving import about
+from headlight.pages.shared.state import models
+from headlight.pages.shared.state.catalog import ONE_SIDE
+from headlight.pages.shared.state.models import Training, refusals, workshop
+from headlight.viz import token_strip
 
 # The names of the two sides of each task on the other pages.
 SIDES = {

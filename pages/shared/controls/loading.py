@@ -4,13 +4,13 @@ from functools import partial
 
 import streamlit as st
 
-from model.library.hub import LoadingError
-from pages.shared.link.address import section
-from pages.shared.runs.readers import entry_of
-from pages.shared.runs.shelf import Loaded, Stage, any_is_allowed, rule, shelf
-from pages.shared.state import models
-from pages.shared.state.catalog import CatalogEntry
-from pages.shared.state.models import workshop
+from headlight.model.library.hub import LoadingError
+from headlight.pages.shared.link.address import section
+from headlight.pages.shared.runs.readers import entry_of
+from headlight.pages.shared.runs.shelf import Loaded, Stage, any_is_allowed, rule, shelf
+from headlight.pages.shared.state import models
+from headlight.pages.shared.state.catalog import CatalogEntry
+from headlight.pages.shared.state.models import workshop
 
 MOMENT = 1.0  # seconds that loading may take before a bar is shown
 EVERY = 0.5  # seconds between two updates of the bar

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from model.edits import HeadAddress
-from model.trace import Kind
-from pages.shared.runs.door import ModelCall
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.comparison import measured_on
-from pages.shared.show.pictures import picked, show
-from pages.shared.show.sight import seek
-from pages.shared.state.choice import Choice, counted
-from pages.shared.state.choices import (
+from headlight.model.edits import HeadAddress
+from headlight.model.trace import Kind
+from headlight.pages.shared.runs.door import ModelCall
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.comparison import measured_on
+from headlight.pages.shared.show.pictures import picked, show
+from headlight.pages.shared.show.sight import seek
+from headlight.pages.shared.state.choice import Choice, counted
+from headlight.pages.shared.state.choices import (
     HEAD,
     KIND,
     LAYER,
@@ -25,9 +25,9 @@ from pages.shared.state.choices import (
     chosen,
     select_head,
 )
-from pages.shared.state.showing import is_wanted
-from pages.shared.widgets.choose import choose
-from viz import CanvasPicture
+from headlight.pages.shared.state.showing import is_wanted
+from headlight.pages.shared.widgets.choose import choose
+from headlight.viz import CanvasPicture
 
 ALL = "all"  # all tokens of a text
 MEASURED = Choice(

@@ -5,23 +5,32 @@ from functools import partial
 
 import streamlit as st
 
-from model.edits import Edits
-from model.reader import Ability, Reader
-from pages.shared.controls import loading
-from pages.shared.runs.readers import reader
-from pages.shared.runs.run import ModelRun, hiding, written
-from pages.shared.runs.shelf import any_is_allowed
-from pages.shared.show.comparison import say_outcome
-from pages.shared.show.pictures import all_picked, chips, chips_written, show
-from pages.shared.show.saving import About
-from pages.shared.show.words import notes, warn
-from pages.shared.state import models
-from pages.shared.state.catalog import CatalogEntry
-from pages.shared.state.choice import Choice
-from pages.shared.state.choices import LIT, MASKED, MODEL, SECOND, SENTENCE, chosen, places_in, put
-from pages.shared.state.showing import NOTE, place
-from pages.shared.widgets.choose import choose, pick_one
-from viz import token_strip
+from headlight.model.edits import Edits
+from headlight.model.reader import Ability, Reader
+from headlight.pages.shared.controls import loading
+from headlight.pages.shared.runs.readers import reader
+from headlight.pages.shared.runs.run import ModelRun, hiding, written
+from headlight.pages.shared.runs.shelf import any_is_allowed
+from headlight.pages.shared.show.comparison import say_outcome
+from headlight.pages.shared.show.pictures import all_picked, chips, chips_written, show
+from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.show.words import notes, warn
+from headlight.pages.shared.state import models
+from headlight.pages.shared.state.catalog import CatalogEntry
+from headlight.pages.shared.state.choice import Choice
+from headlight.pages.shared.state.choices import (
+    LIT,
+    MASKED,
+    MODEL,
+    SECOND,
+    SENTENCE,
+    chosen,
+    places_in,
+    put,
+)
+from headlight.pages.shared.state.showing import NOTE, place
+from headlight.pages.shared.widgets.choose import choose, pick_one
+from headlight.viz import token_strip
 
 EMPTY = "Type {asked} above, or pick one of the examples."
 TARGET_HELP = "What the decoder reads. Left empty, it is what the model writes itself, as trained."

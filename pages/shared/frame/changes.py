@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from model.edits import Edits
-from pages.shared.show.captions import edit_words
-from pages.shared.state import edit_history
-from pages.shared.state.choices import AS_TRAINED, chosen, put
-from pages.shared.state.edit_history import BEFORE_AND_AFTER
-from pages.shared.state.page import PAGES, Changes, Page
-from pages.shared.state.showing import showing
+from headlight.model.edits import Edits
+from headlight.pages.shared.show.captions import edit_words
+from headlight.pages.shared.state import edit_history
+from headlight.pages.shared.state.choices import AS_TRAINED, chosen, put
+from headlight.pages.shared.state.edit_history import BEFORE_AND_AFTER
+from headlight.pages.shared.state.page import PAGES, Changes, Page
+from headlight.pages.shared.state.showing import showing
 
 APPLIED: dict[Changes, str] = {
     "all": "Applied here.",

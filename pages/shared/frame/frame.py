@@ -6,14 +6,23 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from pages.browser.parts import copy_link, kept_text, keyboard
-from pages.shared.frame import changes
-from pages.shared.link import address
-from pages.shared.show.pictures import all_picked, css_class, load_library, picked, show
-from pages.shared.state import showing
-from pages.shared.state.models import come_back, is_of_this_server, workshop
-from pages.shared.state.page import PAGES, TOOLS, WINGS, Page, allows, alone, is_open, shown
-from pages.streamlit_fixes.late_values import step
+from headlight.pages.browser.parts import copy_link, kept_text, keyboard
+from headlight.pages.shared.frame import changes
+from headlight.pages.shared.link import address
+from headlight.pages.shared.show.pictures import all_picked, css_class, load_library, picked, show
+from headlight.pages.shared.state import showing
+from headlight.pages.shared.state.models import come_back, is_of_this_server, workshop
+from headlight.pages.shared.state.page import (
+    PAGES,
+    TOOLS,
+    WINGS,
+    Page,
+    allows,
+    alone,
+    is_open,
+    shown,
+)
+from headlight.pages.streamlit_fixes.late_values import step
 
 KEY = "keyboard"
 SIDEBAR_WIDTH = 220  # pixels

@@ -7,14 +7,14 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from model.edits import Edits, read_edits, write_edits
-from model.trace import KINDS, Shape
-from pages.shared.link import link
-from pages.shared.runs.limits import LOOPBACK
-from pages.shared.runs.readers import reader
-from pages.shared.state import catalog, edit_history, models
-from pages.shared.state.choice import Choice
-from pages.shared.state.choices import (
+from headlight.model.edits import Edits, read_edits, write_edits
+from headlight.model.trace import KINDS, Shape
+from headlight.pages.shared.link import link
+from headlight.pages.shared.runs.limits import LOOPBACK
+from headlight.pages.shared.runs.readers import reader
+from headlight.pages.shared.state import catalog, edit_history, models
+from headlight.pages.shared.state.choice import Choice
+from headlight.pages.shared.state.choices import (
     EDITS,
     HEAD,
     HEAD_NUMBER,
@@ -25,9 +25,9 @@ from pages.shared.state.choices import (
     chosen,
     put,
 )
-from pages.shared.state.page import ALONE, PAGES, WINGS, Page, alone, enter, shown
-from pages.shared.state.showing import showing
-from pages.streamlit_fixes.late_address import gone_to, know, write
+from headlight.pages.shared.state.page import ALONE, PAGES, WINGS, Page, alone, enter, shown
+from headlight.pages.shared.state.showing import showing
+from headlight.pages.streamlit_fixes.late_address import gone_to, know, write
 
 ON_THIS_MACHINE = (
     "This address opens on this machine alone. To let a class in, start the app with `make share`, "

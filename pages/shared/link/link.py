@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from model.trace import Shape
-from pages.shared.state.choice import Choice
-from pages.shared.state.page import ALONE, WINGS
+from headlight.model.trace import Shape
+from headlight.pages.shared.state.choice import Choice
+from headlight.pages.shared.state.page import ALONE, WINGS
 
 VERSION = "2"  # increased when links change their meaning
 VERSION_KEY = "v"

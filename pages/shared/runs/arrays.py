@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 from torch import Tensor
 
-from model.edits import HeadAddress
-from model.tokens import END_ID, SPECIAL_TOKENS, Token
-from model.trace import AttentionRecord, Kind, Site, Trace
-from pages.shared.state.choices import SUMMARIES, HeadChoice
+from headlight.model.edits import HeadAddress
+from headlight.model.tokens import END_ID, SPECIAL_TOKENS, Token
+from headlight.model.trace import AttentionRecord, Kind, Site, Trace
+from headlight.pages.shared.state.choices import SUMMARIES, HeadChoice
 
 
 def as_array(tensor: Tensor) -> np.ndarray:

@@ -7,21 +7,21 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from model.atlas.corpus import Line, as_windows
-from model.atlas.counting import Count, numbers_of
-from model.atlas.figures import Figures, figures_of
-from model.atlas.files import Atlas, digest_of, open_atlas
-from model.atlas.jobs import MOST_NUMBERS, CountJob, count_queue
-from model.atlas.looking import Looked, search
-from model.jobs import JobQueue
-from model.trace import Kind
-from model.translator import PRETRAINED
-from pages.shared.runs import limits
-from pages.shared.runs.door import model_call
-from pages.shared.runs.readers import errors_explained, loading, reader, translator
-from pages.shared.runs.run import ModelRun
-from pages.shared.state import models
-from pages.shared.state.catalog import DEFAULT
+from headlight.model.atlas.corpus import Line, as_windows
+from headlight.model.atlas.counting import Count, numbers_of
+from headlight.model.atlas.figures import Figures, figures_of
+from headlight.model.atlas.files import Atlas, digest_of, open_atlas
+from headlight.model.atlas.jobs import MOST_NUMBERS, CountJob, count_queue
+from headlight.model.atlas.looking import Looked, search
+from headlight.model.jobs import JobQueue
+from headlight.model.trace import Kind
+from headlight.model.translator import PRETRAINED
+from headlight.pages.shared.runs import limits
+from headlight.pages.shared.runs.door import model_call
+from headlight.pages.shared.runs.readers import errors_explained, loading, reader, translator
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.state import models
+from headlight.pages.shared.state.catalog import DEFAULT
 
 TOO_LONG = "This text is too long to be measured with so many heads: shorten it to compare it."
 FOLDER = PRETRAINED / DEFAULT / "atlas"

@@ -16,10 +16,10 @@ import streamlit as st
 from cachetools.keys import hashkey
 from torch import Tensor, nn
 
-from model.tokenizer import Tokenizer
-from pages.shared.runs import limits
-from pages.shared.runs.housekeeping import released
-from pages.shared.state import models
+from headlight.model.tokenizer import Tokenizer
+from headlight.pages.shared.runs import limits
+from headlight.pages.shared.runs.housekeeping import released
+from headlight.pages.shared.state import models
 
 
 class Place(NamedTuple):

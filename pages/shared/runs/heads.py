@@ -7,19 +7,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from model.decoding.steps import Writing
-from model.edits import Edits, HeadAddress
-from model.insight.ablation import cell_removals, head_removals, sites_by_layer, without_each_head
-from model.insight.attribution import Attribution, attribute
-from model.insight.estimate import Gap, estimated_closings, estimated_removals, gaps
-from model.insight.roles import LONGEST, SPECIAL, RoleScores, role_scores
-from model.insight.scoring import rows_at_once
-from model.reader import Objective
-from model.trace import Kind, Run, Site
-from pages.shared.runs.arrays import as_array
-from pages.shared.runs.door import model_call
-from pages.shared.runs.readers import errors_explained, reader
-from pages.shared.runs.run import ModelRun, written
+from headlight.model.decoding.steps import Writing
+from headlight.model.edits import Edits, HeadAddress
+from headlight.model.insight.ablation import (
+    cell_removals,
+    head_removals,
+    sites_by_layer,
+    without_each_head,
+)
+from headlight.model.insight.attribution import Attribution, attribute
+from headlight.model.insight.estimate import Gap, estimated_closings, estimated_removals, gaps
+from headlight.model.insight.roles import LONGEST, SPECIAL, RoleScores, role_scores
+from headlight.model.insight.scoring import rows_at_once
+from headlight.model.reader import Objective
+from headlight.model.trace import Kind, Run, Site
+from headlight.pages.shared.runs.arrays import as_array
+from headlight.pages.shared.runs.door import model_call
+from headlight.pages.shared.runs.readers import errors_explained, reader
+from headlight.pages.shared.runs.run import ModelRun, written
 
 Effects = Mapping[Kind, np.ndarray]  # (layers, heads), in nats; NaN if not measured yet
 Report = Callable[[Effects, float], None]  # takes the effects so far, and the share of the work

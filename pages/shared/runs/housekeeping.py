@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import cache
 from threading import Event, Thread
 
-from model.memory import give_back
+from headlight.model.memory import give_back
 
 QUIET = 5.0  # seconds without a release after which memory is tidied
 # One for each of the model calls that may run at once, see AT_ONCE in door.py. By default glibc

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from model.insight import variants
-from model.insight.anatomy import Anatomy, Weight, block_of, read_at, take_apart
-from model.insight.explain import Explanation, explain
-from model.insight.lens import LensTable, Similarity, in_sentence, lens, word_similarity
-from model.trace import Side, Site
-from pages.shared.runs.door import model_call
-from pages.shared.runs.readers import translator
-from pages.shared.runs.run import ModelRun
+from headlight.model.insight import variants
+from headlight.model.insight.anatomy import Anatomy, Weight, block_of, read_at, take_apart
+from headlight.model.insight.explain import Explanation, explain
+from headlight.model.insight.lens import LensTable, Similarity, in_sentence, lens, word_similarity
+from headlight.model.trace import Side, Site
+from headlight.pages.shared.runs.door import model_call
+from headlight.pages.shared.runs.readers import translator
+from headlight.pages.shared.runs.run import ModelRun
 
 MOST_CLOSED = 64  # keys whose cells are closed one after the other
 

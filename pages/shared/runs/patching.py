@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.insight import patching
-from model.insight.knockout import edges_of, knock_out, what_was_written
-from model.insight.scoring import log_probabilities
-from model.reader import Objective
-from model.trace import Kind, RunEdits, Site, Trace
-from pages.shared.runs.arrays import as_array
-from pages.shared.runs.door import model_call
-from pages.shared.runs.readers import errors_explained
-from pages.shared.runs.run import ModelRun, reading_its_own, written
+from headlight.model.insight import patching
+from headlight.model.insight.knockout import edges_of, knock_out, what_was_written
+from headlight.model.insight.scoring import log_probabilities
+from headlight.model.reader import Objective
+from headlight.model.trace import Kind, RunEdits, Site, Trace
+from headlight.pages.shared.runs.arrays import as_array
+from headlight.pages.shared.runs.door import model_call
+from headlight.pages.shared.runs.readers import errors_explained
+from headlight.pages.shared.runs.run import ModelRun, reading_its_own, written
 
 LIKELIEST = 12  # tokens kept after each written one
 CUT = "The changed text has more tokens than this model reads: shorten it."

@@ -3,17 +3,17 @@
 import numpy as np
 import streamlit as st
 
-from model.checkpoint import POSITION_COUNTS, load_position_counts
-from model.insight.permutation import Shuffle, shuffle_words
-from model.insight.scoring import scores_by_shift
-from model.trace import Side
-from model.translator import PRETRAINED
-from pages.shared.runs.arrays import as_array
-from pages.shared.runs.door import model_call
-from pages.shared.runs.readers import translator
-from pages.shared.runs.shelf import shelf
-from pages.shared.state import models
-from pages.shared.state.catalog import DEFAULT
+from headlight.model.checkpoint import POSITION_COUNTS, load_position_counts
+from headlight.model.insight.permutation import Shuffle, shuffle_words
+from headlight.model.insight.scoring import scores_by_shift
+from headlight.model.trace import Side
+from headlight.model.translator import PRETRAINED
+from headlight.pages.shared.runs.arrays import as_array
+from headlight.pages.shared.runs.door import model_call
+from headlight.pages.shared.runs.readers import translator
+from headlight.pages.shared.runs.shelf import shelf
+from headlight.pages.shared.state import models
+from headlight.pages.shared.state.catalog import DEFAULT
 
 LEARNED = "en-fr-learned"  # small, with a learned table of positions on either side
 SHIFTS = (0, 1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 224, 256, 384, 512)

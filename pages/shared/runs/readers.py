@@ -8,17 +8,17 @@ from typing import NamedTuple
 import streamlit as st
 import torch
 
-from model.library.hub import Card, first_line
-from model.library.measuring import Parity
-from model.own_reader import OwnReader
-from model.reader import Reader
-from model.translator import load
-from pages.shared.runs import limits
-from pages.shared.runs.housekeeping import freeze, session_ended, share_arenas
-from pages.shared.runs.shelf import GONE, shelf
-from pages.shared.state import models
-from pages.shared.state.catalog import CatalogEntry, library_entry
-from pages.streamlit_fixes import ended_sessions
+from headlight.model.library.hub import Card, first_line
+from headlight.model.library.measuring import Parity
+from headlight.model.own_reader import OwnReader
+from headlight.model.reader import Reader
+from headlight.model.translator import load
+from headlight.pages.shared.runs import limits
+from headlight.pages.shared.runs.housekeeping import freeze, session_ended, share_arenas
+from headlight.pages.shared.runs.shelf import GONE, shelf
+from headlight.pages.shared.state import models
+from headlight.pages.shared.state.catalog import CatalogEntry, library_entry
+from headlight.pages.streamlit_fixes import ended_sessions
 
 # Each operation of a model releases Python's lock (the GIL), and gets it back only after another
 # thread's turn: with many visitors a model call would spend most of its time waiting for turns.

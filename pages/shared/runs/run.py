@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 
 from torch import Tensor
 
-from model.decoding.steps import Decoding, Writing
-from model.decoding.strategies import Strategy
-from model.edits import Edits
-from model.library.checks import check_numbers
-from model.library.measuring import Parity
-from model.reader import Objective, Reader
-from model.trace import AttentionRecord, PositionEdit, RunEdits, Site, Trace
-from pages.shared.runs.door import model_call
-from pages.shared.runs.readers import errors_explained, loading, reader
-from pages.shared.state import models
+from headlight.model.decoding.steps import Decoding, Writing
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.edits import Edits
+from headlight.model.library.checks import check_numbers
+from headlight.model.library.measuring import Parity
+from headlight.model.reader import Objective, Reader
+from headlight.model.trace import AttentionRecord, PositionEdit, RunEdits, Site, Trace
+from headlight.pages.shared.runs.door import model_call
+from headlight.pages.shared.runs.readers import errors_explained, loading, reader
+from headlight.pages.shared.state import models
 
 IN_FULL = 10_000_000  # weights recorded with all else; if there are more, one site at a time
 AS_TRAINED = PositionEdit()

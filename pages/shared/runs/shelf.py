@@ -14,8 +14,8 @@ from weakref import WeakSet
 import streamlit as st
 from cachetools import LRUCache
 
-from model.jobs import Job, JobQueue
-from model.library.hub import (
+from headlight.model.jobs import Job, JobQueue
+from headlight.model.library.hub import (
     ON_THE_HUB,
     Card,
     LoadingError,
@@ -23,9 +23,9 @@ from model.library.hub import (
     first_line,
     read_card,
 )
-from model.library.loading import fetch_model, load_from_library
-from model.reader import Reader
-from pages.shared.runs import housekeeping, limits
+from headlight.model.library.loading import fetch_model, load_from_library
+from headlight.model.reader import Reader
+from headlight.pages.shared.runs import housekeeping, limits
 
 LOOK = 0.1  # seconds between two checks whether a model is still wanted
 NONE = (

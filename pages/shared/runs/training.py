@@ -9,20 +9,20 @@ from weakref import WeakKeyDictionary
 import streamlit as st
 from cachetools import LRUCache
 
-from model.archive import unpack_checkpoint
-from model.decoding.steps import Writing
-from model.insight.scoring import trace_log_probabilities
-from model.own_reader import OwnReader
-from model.training.jobs import TrainingJob
-from model.training.repeats import Lesion
-from model.training.snapshots import Snapshots
-from model.translator import PRETRAINED
-from pages.shared.runs import limits
-from pages.shared.runs.door import model_call
-from pages.shared.runs.housekeeping import released
-from pages.shared.runs.readers import translator
-from pages.shared.state.catalog import DEFAULT
-from pages.shared.state.models import workshop
+from headlight.model.archive import unpack_checkpoint
+from headlight.model.decoding.steps import Writing
+from headlight.model.insight.scoring import trace_log_probabilities
+from headlight.model.own_reader import OwnReader
+from headlight.model.training.jobs import TrainingJob
+from headlight.model.training.repeats import Lesion
+from headlight.model.training.snapshots import Snapshots
+from headlight.model.translator import PRETRAINED
+from headlight.pages.shared.runs import limits
+from headlight.pages.shared.runs.door import model_call
+from headlight.pages.shared.runs.housekeeping import released
+from headlight.pages.shared.runs.readers import translator
+from headlight.pages.shared.state.catalog import DEFAULT
+from headlight.pages.shared.state.models import workshop
 
 FOLDER = PRETRAINED / DEFAULT
 UNMASKED = "en-fr-unmasked"  # a small model

@@ -2,14 +2,14 @@
 
 import re
 
-from model.edits import Edits, describe
-from model.tokens import END_ID, SPECIAL_TOKENS
-from model.trace import Kind
-from model.training.snapshots import Snapshots
-from pages.shared.runs.arrays import tokens_of
-from pages.shared.runs.run import ModelRun, written
-from pages.shared.state.choices import KINDS, SUMMARIES, HeadChoice
-from viz.tokens import and_written
+from headlight.model.edits import Edits, describe
+from headlight.model.tokens import END_ID, SPECIAL_TOKENS
+from headlight.model.trace import Kind
+from headlight.model.training.snapshots import Snapshots
+from headlight.pages.shared.runs.arrays import tokens_of
+from headlight.pages.shared.runs.run import ModelRun, written
+from headlight.pages.shared.state.choices import KINDS, SUMMARIES, HeadChoice
+from headlight.viz.tokens import and_written
 
 
 def site_words(kind: Kind, layer: HeadChoice, head: HeadChoice | None = None) -> str:

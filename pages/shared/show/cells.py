@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from model.edits import CellEdit, Edits
-from model.trace import Kind
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.pictures import picked, show
-from pages.shared.show.riddle import Riddle
-from pages.shared.show.saving import About
-from pages.shared.show.sight import seek
-from pages.shared.state import edit_history, models
-from pages.shared.state.choices import (
+from headlight.model.edits import CellEdit, Edits
+from headlight.model.trace import Kind
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.pictures import picked, show
+from headlight.pages.shared.show.riddle import Riddle
+from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.show.sight import seek
+from headlight.pages.shared.state import edit_history, models
+from headlight.pages.shared.state.choices import (
     INSIDE_OF,
     INSIDE_PAD_TO,
     INSIDE_TARGET,
@@ -27,9 +27,9 @@ from pages.shared.state.choices import (
     put,
     select_head,
 )
-from pages.shared.state.page import PAGES, shown
-from pages.shared.state.showing import showing
-from viz import CanvasPicture
+from headlight.pages.shared.state.page import PAGES, shown
+from headlight.pages.shared.state.showing import showing
+from headlight.viz import CanvasPicture
 
 WEIGHT_BAR = "weight-bar"  # the key of the bar with a weight on the page Inside a head
 

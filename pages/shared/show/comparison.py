@@ -13,20 +13,20 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
-from model.decoding.steps import Translation, Writing
-from model.edits import Edits
-from model.insight.scoring import log_probabilities
-from model.reader import Objective, Question
-from pages.shared.runs.arrays import as_array
-from pages.shared.runs.run import ModelRun, written
-from pages.shared.show.glossary import GLOSSARY
-from pages.shared.show.pictures import chips_written, show
-from pages.shared.show.saving import About
-from pages.shared.show.words import warn
-from pages.shared.state.showing import is_wanted, say
-from pages.streamlit_fixes.waiting_messages import send_what_is_drawn
-from viz import CanvasPicture, probability_bars, token_strip
-from viz.numbers import number_text
+from headlight.model.decoding.steps import Translation, Writing
+from headlight.model.edits import Edits
+from headlight.model.insight.scoring import log_probabilities
+from headlight.model.reader import Objective, Question
+from headlight.pages.shared.runs.arrays import as_array
+from headlight.pages.shared.runs.run import ModelRun, written
+from headlight.pages.shared.show.glossary import GLOSSARY
+from headlight.pages.shared.show.pictures import chips_written, show
+from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.show.words import warn
+from headlight.pages.shared.state.showing import is_wanted, say
+from headlight.pages.streamlit_fixes.waiting_messages import send_what_is_drawn
+from headlight.viz import CanvasPicture, probability_bars, token_strip
+from headlight.viz.numbers import number_text
 
 TRAINED, CHANGED = "as trained", "with your changes"
 KEYS = ("trained", "changed")

@@ -6,17 +6,26 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from pages.shared.runs.readers import reader
-from pages.shared.show.cells import OpenCell, attention_map
-from pages.shared.show.glossary import caption
-from pages.shared.show.pictures import picked, show
-from pages.shared.show.riddle import Riddle
-from pages.shared.show.saving import About
-from pages.shared.show.words import HOW_TO_READ
-from pages.shared.state.choice import Choice
-from pages.shared.state.choices import HEAD, KINDS, LAYER, LIT, OWN_SCALE, SUMMARIES, chosen, put
-from pages.shared.widgets.choose import choose
-from viz import (
+from headlight.pages.shared.runs.readers import reader
+from headlight.pages.shared.show.cells import OpenCell, attention_map
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import picked, show
+from headlight.pages.shared.show.riddle import Riddle
+from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.show.words import HOW_TO_READ
+from headlight.pages.shared.state.choice import Choice
+from headlight.pages.shared.state.choices import (
+    HEAD,
+    KINDS,
+    LAYER,
+    LIT,
+    OWN_SCALE,
+    SUMMARIES,
+    chosen,
+    put,
+)
+from headlight.pages.shared.widgets.choose import choose
+from headlight.viz import (
     Behind,
     CanvasPicture,
     architecture_map,
@@ -25,7 +34,7 @@ from viz import (
     head_grid,
     selected_map,
 )
-from viz.arrays import as_levels, in_bytes
+from headlight.viz.arrays import as_levels, in_bytes
 
 SELECTION = "grid-selection"
 KEY = "architecture"

@@ -12,26 +12,26 @@ from typing import TYPE_CHECKING, Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from model.decoding.steps import Writing
-from model.library.pieces import as_pieces
-from model.tokens import Token
-from pages.browser import library
-from pages.browser.parts import save_menu
-from pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
-from pages.shared.state.page import CLICKS, allows, shown
-from pages.shared.state.showing import is_wanted, place, showing
-from pages.streamlit_fixes.served_scripts import published
-from viz import CanvasPicture, Chip
-from viz.canvas import FILE, Part, caption_html
-from viz.numbers import Numbers, from_chart, largest
-from viz.tokens import aligned
-from viz.vectors.position_heatmap import in_theme, numbers_of
+from headlight.model.decoding.steps import Writing
+from headlight.model.library.pieces import as_pieces
+from headlight.model.tokens import Token
+from headlight.pages.browser import library
+from headlight.pages.browser.parts import save_menu
+from headlight.pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
+from headlight.pages.shared.state.page import CLICKS, allows, shown
+from headlight.pages.shared.state.showing import is_wanted, place, showing
+from headlight.pages.streamlit_fixes.served_scripts import published
+from headlight.viz import CanvasPicture, Chip
+from headlight.viz.canvas import FILE, Part, caption_html
+from headlight.viz.numbers import Numbers, from_chart, largest
+from headlight.viz.tokens import aligned
+from headlight.viz.vectors.position_heatmap import in_theme, numbers_of
 
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-    from pages.shared.show.riddle import Riddle
+    from headlight.pages.shared.show.riddle import Riddle
 
 STAGED = 740, 480  # the width in pixels of a chart on a slide, alone and next to others
 LETTERS = ("font", "xaxis_tickfont", "yaxis_tickfont", "xaxis_title_font", "yaxis_title_font")

@@ -7,11 +7,11 @@ from functools import partial
 
 import numpy as np
 
-from model.trace import Kind
-from pages.shared.show.captions import site_words
-from pages.shared.state.choices import GUESS, GUESS_ROW, KINDS, chosen
-from pages.shared.widgets.choose import choose_token
-from viz.numbers import number_text
+from headlight.model.trace import Kind
+from headlight.pages.shared.show.captions import site_words
+from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, KINDS, chosen
+from headlight.pages.shared.widgets.choose import choose_token
+from headlight.viz.numbers import number_text
 
 NO_GUESS = -1  # the guess of a visitor who asked for the answer
 CHOICES = (GUESS, GUESS_ROW)

@@ -13,15 +13,15 @@ from typing import Any
 import streamlit as st
 from PIL import Image
 
-from model.edits import Edits
-from pages.browser.parts import Copy, Format
-from pages.shared.link import address
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.captions import edit_words
-from pages.shared.state import models
-from pages.shared.state.page import shown
-from pages.shared.state.showing import showing
-from viz.numbers import MOST_NUMBERS, MOST_ROWS, Numbers, count, to_csv, to_npz, writable
+from headlight.model.edits import Edits
+from headlight.pages.browser.parts import Copy, Format
+from headlight.pages.shared.link import address
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.captions import edit_words
+from headlight.pages.shared.state import models
+from headlight.pages.shared.state.page import shown
+from headlight.pages.shared.state.showing import showing
+from headlight.viz.numbers import MOST_NUMBERS, MOST_ROWS, Numbers, count, to_csv, to_npz, writable
 
 LONGEST_NAME = 80  # characters of a file's name, without its ending
 PNG = "data:image/png;base64,"

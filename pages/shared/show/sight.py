@@ -6,11 +6,11 @@ from types import MappingProxyType
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.browser.parts import contents, reveal
-from pages.shared.show.pictures import css_class, show
-from pages.shared.state.choice import Choice
-from pages.shared.state.showing import is_wanted
-from pages.shared.widgets.choose import choose
+from headlight.pages.browser.parts import contents, reveal
+from headlight.pages.shared.show.pictures import css_class, show
+from headlight.pages.shared.state.choice import Choice
+from headlight.pages.shared.state.showing import is_wanted
+from headlight.pages.shared.widgets.choose import choose
 
 SOUGHT = "sought"  # the key of what was opened, until it is drawn
 

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from model.insight.doubt import LEAST_SURE, Doubt, doubts
-from model.masks import Method
-from model.tokens import Token
-from model.trace import Kind
-from pages.shared.runs.run import ModelRun, written
-from pages.shared.state.catalog import DEFAULT, ONE_SIDE
-from viz.numbers import number_text
+from headlight.model.insight.doubt import LEAST_SURE, Doubt, doubts
+from headlight.model.masks import Method
+from headlight.model.tokens import Token
+from headlight.model.trace import Kind
+from headlight.pages.shared.runs.run import ModelRun, written
+from headlight.pages.shared.state.catalog import DEFAULT, ONE_SIDE
+from headlight.viz.numbers import number_text
 
 HOW_TO_READ = {
     "heatmap": (

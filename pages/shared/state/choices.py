@@ -5,10 +5,10 @@ from typing import Any
 
 import streamlit as st
 
-from model.edits import read_edits
-from model.trace import Kind, Shape
-from pages.shared.state import catalog, models
-from pages.shared.state.choice import Choice, counted, like, number, one_of, switch, text
+from headlight.model.edits import read_edits
+from headlight.model.trace import Kind, Shape
+from headlight.pages.shared.state import catalog, models
+from headlight.pages.shared.state.choice import Choice, counted, like, number, one_of, switch, text
 
 LONGEST_SENTENCE = 4_000  # characters: room for 512 tokens
 MOST_TOKENS = 512

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from model.edits import Edits, HeadAddress
-from pages.shared.state import models
-from pages.shared.state.choices import AS_TRAINED, chosen
+from headlight.model.edits import Edits, HeadAddress
+from headlight.pages.shared.state import models
+from headlight.pages.shared.state.choices import AS_TRAINED, chosen
 
 LONGEST = 100  # changes that can be undone
 BEFORE_AND_AFTER = "before_and_after"  # whether the page Compare is to show only the changes

@@ -9,9 +9,9 @@ from weakref import WeakValueDictionary
 
 import streamlit as st
 
-from model.own_reader import OwnReader
-from model.training.jobs import TrainingJob
-from pages.shared.state.catalog import (
+from headlight.model.own_reader import OwnReader
+from headlight.model.training.jobs import TrainingJob
+from headlight.pages.shared.state.catalog import (
     DEFAULT,
     LIBRARY,
     OWN,

@@ -6,8 +6,8 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.shared.state.choice import Choice
-from pages.shared.state.choices import COMMON, KIND
+from headlight.pages.shared.state.choice import Choice
+from headlight.pages.shared.state.choices import COMMON, KIND
 
 Changes = Literal["all", "in force", "by side", "none"]
 CLICKS, BUTTONS, TOOLS = "clicks", "buttons", "tools"  # controls that are no choice of a page

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 if TYPE_CHECKING:
-    from pages.shared.show.riddle import Riddle
-    from pages.shared.show.saving import About
-    from viz import CanvasPicture
+    from headlight.pages.shared.show.riddle import Riddle
+    from headlight.pages.shared.show.saving import About
+    from headlight.viz import CanvasPicture
 
 NOTE = "slide-note"  # the key of a sentence that is drawn in place of pictures
 DRAWN = "pictures_drawn"

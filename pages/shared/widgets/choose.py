@@ -5,12 +5,20 @@ from typing import Any
 
 import streamlit as st
 
-from model.trace import Kind
-from pages.shared.runs.readers import reader
-from pages.shared.state.choice import Choice
-from pages.shared.state.choices import HEAD, KIND, LAYER, SUMMARIES, HeadChoice, chosen, put
-from pages.shared.state.page import shown
-from pages.streamlit_fixes.late_values import Widget, beginning, hear, note_offered, tell
+from headlight.model.trace import Kind
+from headlight.pages.shared.runs.readers import reader
+from headlight.pages.shared.state.choice import Choice
+from headlight.pages.shared.state.choices import (
+    HEAD,
+    KIND,
+    LAYER,
+    SUMMARIES,
+    HeadChoice,
+    chosen,
+    put,
+)
+from headlight.pages.shared.state.page import shown
+from headlight.pages.streamlit_fixes.late_values import Widget, beginning, hear, note_offered, tell
 
 MOST_LAYERS = 6  # side by side with their summaries, next to a head and a picture
 

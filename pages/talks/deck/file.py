@@ -9,12 +9,12 @@ from functools import cache
 
 import numpy as np
 
-from pages.browser import library, parts
-from viz.canvas import CanvasPicture, Part, unpacked
-from viz.maps.heatmap import attention_heatmap
-from viz.numbers import writable
-from viz.switches.head_effects import PART as BOARD
-from viz.writing.token_strip import PART as STRIP
+from headlight.pages.browser import library, parts
+from headlight.viz.canvas import CanvasPicture, Part, unpacked
+from headlight.viz.maps.heatmap import attention_heatmap
+from headlight.viz.numbers import writable
+from headlight.viz.switches.head_effects import PART as BOARD
+from headlight.viz.writing.token_strip import PART as STRIP
 
 LARGEST = 25_000_000  # bytes of a file, which the page Talk can open again
 TOO_LARGE = "Left out, for the file would be larger than {most} MB: {names}."

@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from model.decoding.steps import Writing
-from model.edits import Edits, MaskAddress
-from pages.shared.runs.heads import removal_effects, written_without_heads
-from pages.shared.runs.run import ModelRun, written
-from pages.shared.show.captions import edit_words
-from pages.shared.show.pictures import chips_written
-from pages.shared.state.choices import KINDS
-from pages.talks.deck.file import WithoutHeads
-from viz import CanvasPicture, head_effects, token_strip
-from viz.numbers import number_text
+from headlight.model.decoding.steps import Writing
+from headlight.model.edits import Edits, MaskAddress
+from headlight.pages.shared.runs.heads import removal_effects, written_without_heads
+from headlight.pages.shared.runs.run import ModelRun, written
+from headlight.pages.shared.show.captions import edit_words
+from headlight.pages.shared.show.pictures import chips_written
+from headlight.pages.shared.state.choices import KINDS
+from headlight.pages.talks.deck.file import WithoutHeads
+from headlight.viz import CanvasPicture, head_effects, token_strip
+from headlight.viz.numbers import number_text
 
 MASKS = (
     Edits(off=["look-ahead"]),

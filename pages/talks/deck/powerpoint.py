@@ -18,8 +18,8 @@ from pptx.shapes.base import BaseShape
 from pptx.slide import Slide
 from pptx.text.text import TextFrame, _Paragraph
 
-from pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, within
-from viz.numbers import writable
+from headlight.pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, within
+from headlight.viz.numbers import writable
 
 WIDTH, HEIGHT = 1280, 720  # pixels of a slide; an inch has 96
 PIXEL = 9525  # of the format's own units

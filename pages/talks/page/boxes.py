@@ -5,16 +5,23 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.browser.parts import Row, slide_list
-from pages.shared.link.address import ON_THIS_MACHINE, is_of_this_machine, link_of
-from pages.shared.show.pictures import all_picked, show
-from pages.shared.state.choices import GUESS
-from pages.shared.state.page import PAGES, Page
-from pages.streamlit_fixes.late_values import Widget, editor
-from pages.talks import talk
-from pages.talks.slide import turn_to
-from pages.talks.slides import LONGEST_NOTES, LONGEST_TITLE, LONGEST_WORDS, SIZES, Slide, copied
-from pages.talks.stage import THUMBNAILS, thumbnail_key
+from headlight.pages.browser.parts import Row, slide_list
+from headlight.pages.shared.link.address import ON_THIS_MACHINE, is_of_this_machine, link_of
+from headlight.pages.shared.show.pictures import all_picked, show
+from headlight.pages.shared.state.choices import GUESS
+from headlight.pages.shared.state.page import PAGES, Page
+from headlight.pages.streamlit_fixes.late_values import Widget, editor
+from headlight.pages.talks import talk
+from headlight.pages.talks.slide import turn_to
+from headlight.pages.talks.slides import (
+    LONGEST_NOTES,
+    LONGEST_TITLE,
+    LONGEST_WORDS,
+    SIZES,
+    Slide,
+    copied,
+)
+from headlight.pages.talks.stage import THUMBNAILS, thumbnail_key
 
 WORDS_HELP = "Line breaks stay; **bold** and *italic* between asterisks."
 NOTES_HELP = "Seen by the speaker alone, in a window of their own."

@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from pages.shared.show.saving import slug
-from pages.shared.state.page import Page
-from pages.shared.widgets.choose import choose
-from pages.talks import saving_talk, talk
-from pages.talks.deck.file import talk_in
-from pages.talks.page.boxes import boxes, edit, edited, rows
-from pages.talks.slide import turn_to
-from pages.talks.slides import LARGEST_FILE, Slide, copied, write_talk
+from headlight.pages.shared.show.saving import slug
+from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.widgets.choose import choose
+from headlight.pages.talks import saving_talk, talk
+from headlight.pages.talks.deck.file import talk_in
+from headlight.pages.talks.page.boxes import boxes, edit, edited, rows
+from headlight.pages.talks.slide import turn_to
+from headlight.pages.talks.slides import LARGEST_FILE, Slide, copied, write_talk
 
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 HOW = (

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from model.trace import Site
+from headlight.model.trace import Site
 
 
 def plain_figures(traces, kind, layers, heads):

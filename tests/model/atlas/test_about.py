@@ -2,8 +2,8 @@
 
 import pytest
 
-from model.atlas import files
-from model.atlas.counting import Count, merge
+from headlight.model.atlas import files
+from headlight.model.atlas.counting import Count, merge
 
 
 def test_counts_by_other_code_do_not_merge(translator, monkeypatch):

@@ -12,13 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import model.atlas.files
-from model.atlas.__main__ import main
-from model.atlas.counting import CUT
-from model.atlas.files import COUNT, load_count
-from model.atlas.results import DEFINITIONS
-from model.atlas.statistics import ALL
-from model.checkpoint import save_checkpoint
+from headlight.model.atlas.__main__ import main
+from headlight.model.atlas.counting import CUT
+from headlight.model.atlas.files import COUNT, load_count
+from headlight.model.atlas.results import DEFINITIONS
+from headlight.model.atlas.statistics import ALL
+from headlight.model.checkpoint import save_checkpoint
 
 ROOT = Path(__file__).parents[3]
 
@@ -75,7 +74,16 @@ def test_a_count_that_is_killed_goes_on_as_if_it_had_not_been(folder, text, tmp_
     options = ["--text", text, "--window", 16, "--save-every", 0, "--effects", 0]
     assert atlas(*options, "--output", tmp_path / "whole") is None
     killed = tmp_path / "killed"
-    words = [sys.executable, "-m", "model.atlas", "--model", folder, *options, "--output", killed]
+    words = [
+        sys.executable,
+        "-m",
+        "headlight.model.atlas",
+        "--model",
+        folder,
+        *options,
+        "--output",
+        killed,
+    ]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(list(map(str, words)), cwd=ROOT, env=environment)
     while not (killed / COUNT).exists():
@@ -208,7 +216,7 @@ def test_a_full_disk_keeps_what_was_counted(text, tmp_path, atlas, monkeypatch):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         real(number)
 
-    monkeypatch.setattr(model.atlas.files.os, "fsync", fsync)
+    monkeypatch.setattr("headlight.model.atlas.files.os.fsync", fsync)
     said = atlas(*options, "--save-every", 0)
     assert "No space left on device. What was kept before is whole" in said
     assert load_count(tmp_path).windows == [0, 1, 2]

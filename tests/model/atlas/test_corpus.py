@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from model.atlas.corpus import LONGEST, Line, windows
+from headlight.model.atlas.corpus import LONGEST, Line, windows
 
 HOSTILE = [
     b"One.\n",

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from model import load
-from model.atlas.corpus import Line, Window
-from model.atlas.counting import (
+from headlight.model import load
+from headlight.model.atlas.corpus import Line, Window
+from headlight.model.atlas.counting import (
     CUT,
     NUMBERS_AT_ONCE,
     REFUSED,
@@ -19,9 +19,9 @@ from model.atlas.counting import (
     numbers_of,
     read,
 )
-from model.atlas.examples import FEWEST, KEPT, SIGNS, merge_samples, sampled
-from model.atlas.figures import clearest_pattern, figures
-from model.continuer import Continuer
+from headlight.model.atlas.examples import FEWEST, KEPT, SIGNS, merge_samples, sampled
+from headlight.model.atlas.figures import clearest_pattern, figures
+from headlight.model.continuer import Continuer
 from tests.model.atlas.plain import plain_figures
 
 

@@ -16,13 +16,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from model.atlas import engine_ray
-from model.atlas.corpus import windows
-from model.atlas.counting import Count, count_window, merge
-from model.atlas.engine_ray import Counter, counts_on_ray, knock, rows_of
-from model.atlas.files import COUNT, digest_of, load_count
-from model.checkpoint import save_checkpoint
-from model.library.loading import load_model
+from headlight.model.atlas import engine_ray
+from headlight.model.atlas.corpus import windows
+from headlight.model.atlas.counting import Count, count_window, merge
+from headlight.model.atlas.engine_ray import Counter, counts_on_ray, knock, rows_of
+from headlight.model.atlas.files import COUNT, digest_of, load_count
+from headlight.model.checkpoint import save_checkpoint
+from headlight.model.library.loading import load_model
 from tests.model.atlas.test_command import ROOT, assert_equal_counts
 
 LINES_AT_ONCE = 4
@@ -147,7 +147,7 @@ def test_a_killed_worker_loses_nothing_and_counts_nothing_twice(
     words += ["--address", cluster.address]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "HOME": str(tmp_path / "home")}
     process = subprocess.Popen(
-        [sys.executable, "-m", "model.atlas", *map(str, words)], cwd=ROOT, env=environment
+        [sys.executable, "-m", "headlight.model.atlas", *map(str, words)], cwd=ROOT, env=environment
     )
     wait_for((tmp_path / COUNT).exists, process)
     killed = actors(cluster)[0]

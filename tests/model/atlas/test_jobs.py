@@ -7,13 +7,13 @@ from threading import Event
 import numpy as np
 import pytest
 
-from model import load
-from model.atlas import jobs
-from model.atlas.corpus import WINDOW, Line, Window, as_windows
-from model.atlas.counting import LARGE, Count, count_window, merge
-from model.atlas.figures import figures
-from model.atlas.files import about_of
-from model.atlas.jobs import OWN, CountJob, count_queue
+from headlight.model import load
+from headlight.model.atlas import jobs
+from headlight.model.atlas.corpus import WINDOW, Line, Window, as_windows
+from headlight.model.atlas.counting import LARGE, Count, count_window, merge
+from headlight.model.atlas.figures import figures
+from headlight.model.atlas.files import about_of
+from headlight.model.atlas.jobs import OWN, CountJob, count_queue
 
 SECRET = "A secret sentence."
 

@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
-from model import load
-from model.atlas.corpus import Line
-from model.atlas.counting import is_punctuation
-from model.atlas.looking import SEARCHED, TRIED, search, stands_in
+from headlight.model import load
+from headlight.model.atlas.corpus import Line
+from headlight.model.atlas.counting import is_punctuation
+from headlight.model.atlas.looking import SEARCHED, TRIED, search, stands_in
 
 
 @pytest.mark.parametrize(

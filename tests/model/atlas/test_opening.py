@@ -6,12 +6,12 @@ import json
 import numpy as np
 import pytest
 
-from model import load
-from model.atlas.corpus import Line, Window
-from model.atlas.counting import count_window
-from model.atlas.figures import as_data, clearest_pattern, divergences, figures
-from model.atlas.files import as_atlas, open_atlas
-from model.atlas.looking import examples
+from headlight.model import load
+from headlight.model.atlas.corpus import Line, Window
+from headlight.model.atlas.counting import count_window
+from headlight.model.atlas.figures import as_data, clearest_pattern, divergences, figures
+from headlight.model.atlas.files import as_atlas, open_atlas
+from headlight.model.atlas.looking import examples
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from model.atlas.corpus import (
+from headlight.model.atlas.corpus import (
     LARGEST,
     NOTHING,
     UNREADABLE,

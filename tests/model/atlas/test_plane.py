@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.atlas.figures import nearest, plane_of
+from headlight.model.atlas.figures import nearest, plane_of
 
 POINTS = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 4.0], [-1.0, 2.5], [2.0, 2.0]])
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from model import load
-from model.atlas.corpus import Line, Window
-from model.atlas.counting import count_window, read
-from model.atlas.figures import BY_NAME, OF_SEVERAL, figures, figures_of, standing
+from headlight.model import load
+from headlight.model.atlas.corpus import Line, Window
+from headlight.model.atlas.counting import count_window, read
+from headlight.model.atlas.figures import BY_NAME, OF_SEVERAL, figures, figures_of, standing
 
 
 @pytest.mark.parametrize("pair", [("I love my cat.", "J'adore mon chat."), ("Hurry up.", None)])

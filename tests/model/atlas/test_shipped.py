@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from model import load
-from model.atlas.corpus import Line
-from model.atlas.files import digest_of, open_atlas
-from model.atlas.looking import in_bytes, traced
-from model.atlas.statistics import STATISTICS, per_sentence
-from model.translator import PRETRAINED
+from headlight.model import load
+from headlight.model.atlas.corpus import Line
+from headlight.model.atlas.files import digest_of, open_atlas
+from headlight.model.atlas.looking import in_bytes, traced
+from headlight.model.atlas.statistics import STATISTICS, per_sentence
+from headlight.model.translator import PRETRAINED
 
 FOLDER = PRETRAINED / "en-fr" / "atlas"
 LARGEST = 2_000_000  # bytes

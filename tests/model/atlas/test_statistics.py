@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 import torch
 
-from model.atlas.counting import Count, flags_of
-from model.atlas.figures import (
+from headlight.model.atlas.counting import Count, flags_of
+from headlight.model.atlas.figures import (
     clearest_pattern,
     divergences,
     figures,
     offset_shares,
     positional,
 )
-from model.atlas.statistics import ALL, BINS, FIRST, STATISTICS, add, sums_of
-from model.insight.rows import Rows, pattern_scores
+from headlight.model.atlas.statistics import ALL, BINS, FIRST, STATISTICS, add, sums_of
+from headlight.model.insight.rows import Rows, pattern_scores
 
 WORDS = ("<s>", "I", "see", ",", "he", "said", ",", "it", "all", "now", ".", "</s>")
 SIZE = len(WORDS)

@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from model.decoding.search import NEVER_WRITTEN
-from model.decoding.steps import stack_rows
-from model.decoding.strategies import Strategy
-from model.edits import CellEdit, Edits
-from model.tokens import END_ID, START_ID
-from model.trace import KINDS, Run, Trace
+from headlight.model.decoding.search import NEVER_WRITTEN
+from headlight.model.decoding.steps import stack_rows
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.edits import CellEdit, Edits
+from headlight.model.tokens import END_ID, START_ID
+from headlight.model.trace import KINDS, Run, Trace
 
 SOURCE = "The old house is on the hill."
 EDITS = Edits(

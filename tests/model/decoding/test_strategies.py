@@ -7,12 +7,12 @@ import torch
 from torch.nn import functional as F
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
-from model.decoding.search import NEVER_WRITTEN, decode
-from model.decoding.strategies import Strategy, narrow
-from model.edits import CellEdit, Edits
-from model.insight.scoring import next_log_probabilities
-from model.tokens import END_ID, START_ID
-from model.trace import Run
+from headlight.model.decoding.search import NEVER_WRITTEN, decode
+from headlight.model.decoding.strategies import Strategy, narrow
+from headlight.model.edits import CellEdit, Edits
+from headlight.model.insight.scoring import next_log_probabilities
+from headlight.model.tokens import END_ID, START_ID
+from headlight.model.trace import Run
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 3]])
 EDITS = Edits(

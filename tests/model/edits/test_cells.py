@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from model.edits import CellEdit, Edits
-from model.trace import Site
+from headlight.model.edits import CellEdit, Edits
+from headlight.model.trace import Site
 from tests.model.edits.tracing import traced, visible
 
 

@@ -5,8 +5,8 @@ from dataclasses import fields, replace
 import pytest
 import torch
 
-from model.edits import MOST_HEADS, CellEdit, Edits, describe, opens_the_future
-from model.trace import AttentionEdit, Run, Site
+from headlight.model.edits import MOST_HEADS, CellEdit, Edits, describe, opens_the_future
+from headlight.model.trace import AttentionEdit, Run, Site
 from tests.model.edits.tracing import traced, visible
 
 

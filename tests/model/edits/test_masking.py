@@ -3,9 +3,18 @@
 import pytest
 import torch
 
-from model.edits import EXTRA, TRAINED, Edits, Mask, MaskAddress, describe, read_edits, write_edits
-from model.edits.masks import all_cells
-from model.trace import KINDS, Run, Site, Trace
+from headlight.model.edits import (
+    EXTRA,
+    TRAINED,
+    Edits,
+    Mask,
+    MaskAddress,
+    describe,
+    read_edits,
+    write_edits,
+)
+from headlight.model.edits.masks import all_cells
+from headlight.model.trace import KINDS, Run, Site, Trace
 from tests.model.edits.tracing import TARGET, traced, visible
 
 

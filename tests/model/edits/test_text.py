@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from model.config import TransformerConfig
-from model.edits import MOST_CELLS, TRAINED, CellEdit, Edits, read_edits, write_edits
-from model.trace import KINDS
+from headlight.model.config import TransformerConfig
+from headlight.model.edits import MOST_CELLS, TRAINED, CellEdit, Edits, read_edits, write_edits
+from headlight.model.trace import KINDS
 
 CONFIG = TransformerConfig(
     20, 20, d_model=16, heads=4, encoder_layers=2, decoder_layers=3, max_positions=32

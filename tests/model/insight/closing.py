@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import torch
 
-from model.edits import CellEdit, Edits
-from model.insight.knockout import knock_out
-from model.insight.scoring import log_probabilities
-from model.trace import Run
+from headlight.model.edits import CellEdit, Edits
+from headlight.model.insight.knockout import knock_out
+from headlight.model.insight.scoring import log_probabilities
+from headlight.model.trace import Run
 
 
 def measured(reader, trace, edges, edits=None):

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from model.insight.anatomy import Weight
-from model.tokens import END_ID, START_ID, Token
-from model.trace import AttentionEdit, Run, Site, Trace
-from model.translator import Translator
+from headlight.model.insight.anatomy import Weight
+from headlight.model.tokens import END_ID, START_ID, Token
+from headlight.model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.translator import Translator
 
 HEADS = 4
 SITES = [Site(kind, layer) for kind in ("encoder", "decoder", "cross") for layer in (0, 1)]

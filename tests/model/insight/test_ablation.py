@@ -2,11 +2,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model import load_bert
-from model.insight.ablation import head_removals, without_each_head
-from model.insight.scoring import next_log_probabilities
-from model.reader import Shape
-from model.trace import AttentionEdit, Run, Site
+from headlight.model import load_bert
+from headlight.model.insight.ablation import head_removals, without_each_head
+from headlight.model.insight.scoring import next_log_probabilities
+from headlight.model.reader import Shape
+from headlight.model.trace import AttentionEdit, Run, Site
 from tests.model.insight.recording import reader_of, record, tokens
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 8, 9, 3]])
@@ -96,7 +96,7 @@ def test_a_model_with_more_encoder_than_decoder_layers_is_covered(make_model):
 
 def test_fewer_runs_side_by_side_say_the_same(model, monkeypatch):
     together = dict(removals_of(model))
-    monkeypatch.setattr("model.insight.scoring.NUMBERS_AT_ONCE", 3 * 6 * 20)
+    monkeypatch.setattr("headlight.model.insight.scoring.NUMBERS_AT_ONCE", 3 * 6 * 20)
     apart = dict(removals_of(model))
     for site in SITES:
         assert_close(apart[site], together[site], atol=1e-5, rtol=0)

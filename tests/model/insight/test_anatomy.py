@@ -2,10 +2,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model import load_bert
-from model.edits import CellEdit, Edits
-from model.insight.anatomy import take_apart
-from model.trace import KINDS, AttentionEdit, Block, Run, Site, Trace
+from headlight.model import load_bert
+from headlight.model.edits import CellEdit, Edits
+from headlight.model.insight.anatomy import take_apart
+from headlight.model.trace import KINDS, AttentionEdit, Block, Run, Site, Trace
 from tests.model.insight.recording import weight_of
 
 SOURCES = torch.tensor([[4, 5, 6, 7, 8, 3]])

@@ -5,10 +5,10 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from model.insight.attribution import attribute
-from model.library.decoder_modules import freeze_any
-from model.trace import AttentionEdit, Run, Site
-from model.translator import load
+from headlight.model.insight.attribution import attribute
+from headlight.model.library.decoder_modules import freeze_any
+from headlight.model.trace import AttentionEdit, Run, Site
+from headlight.model.translator import load
 from tests.model.insight.recording import reader_of, record
 
 ROW, TOKEN, OTHER = 2, 5, 9

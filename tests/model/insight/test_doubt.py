@@ -2,9 +2,9 @@
 
 import pytest
 
-from model import load
-from model.insight import doubt
-from model.insight.doubt import doubts_of_text, most_pieces
+from headlight.model import load
+from headlight.model.insight import doubt
+from headlight.model.insight.doubt import doubts_of_text, most_pieces
 
 
 @pytest.fixture(scope="module")

@@ -4,15 +4,15 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model import load_bert
-from model.attention import UNCHANGED
-from model.insight import estimate
-from model.insight.ablation import cell_removals, head_removals
-from model.insight.estimate import estimated_closings, estimated_removals, gaps
-from model.insight.scoring import log_probability
-from model.memory_layout import lay_out
-from model.trace import AttentionEdit, Run, Site
-from model.translator import choose_objective
+from headlight.model import load_bert
+from headlight.model.attention import UNCHANGED
+from headlight.model.insight import estimate
+from headlight.model.insight.ablation import cell_removals, head_removals
+from headlight.model.insight.estimate import estimated_closings, estimated_removals, gaps
+from headlight.model.insight.scoring import log_probability
+from headlight.model.memory_layout import lay_out
+from headlight.model.trace import AttentionEdit, Run, Site
+from headlight.model.translator import choose_objective
 from tests.model.insight.recording import AT_SITES, EDITS, HEADS, IN_FORCE, SITES, reader_of, record
 
 STEP = 1e-5

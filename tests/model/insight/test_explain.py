@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model import attention, load_bert
-from model.insight.explain import (
+from headlight.model import attention, load_bert
+from headlight.model.insight.explain import (
     NOTES,
     Explanation,
     contributions,
@@ -14,11 +14,11 @@ from model.insight.explain import (
     removals,
     rollout,
 )
-from model.insight.scoring import log_probability, trace_log_probabilities
-from model.memory_layout import lay_out
-from model.tokens import END_ID, PAD_ID
-from model.trace import AttentionEdit, Block, Run, Site, Trace
-from model.translator import choose_objective
+from headlight.model.insight.scoring import log_probability, trace_log_probabilities
+from headlight.model.memory_layout import lay_out
+from headlight.model.tokens import END_ID, PAD_ID
+from headlight.model.trace import AttentionEdit, Block, Run, Site, Trace
+from headlight.model.translator import choose_objective
 from tests.model.insight.recording import (
     AT_SITES,
     EDITS,
@@ -143,7 +143,7 @@ def test_more_keys_than_run_at_once_give_the_same_removals(model, monkeypatch):
     site = Site("encoder", 0)
     objective = choose_objective(trace, site, 0)
     together = removals(weight_of(model, trace, site, 0, 0), objective)
-    monkeypatch.setattr("model.insight.ablation.ROWS_AT_ONCE", 4)
+    monkeypatch.setattr("headlight.model.insight.ablation.ROWS_AT_ONCE", 4)
     assert_close(
         removals(weight_of(model, trace, site, 0, 0), objective), together, atol=1e-5, rtol=0
     )

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.insight.rows import DEFINITIONS, PATTERNS, badges, pattern_scores
+from headlight.model.insight.rows import DEFINITIONS, PATTERNS, badges, pattern_scores
 
 SIZE = 6
 

@@ -5,10 +5,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model.decoding.steps import Writing
-from model.edits import CellEdit, Edits
-from model.insight import knockout
-from model.insight.knockout import (
+from headlight.model.decoding.steps import Writing
+from headlight.model.edits import CellEdit, Edits
+from headlight.model.insight import knockout
+from headlight.model.insight.knockout import (
     Word,
     agreements,
     disagreements,
@@ -19,8 +19,8 @@ from model.insight.knockout import (
     what_was_written,
     words_of,
 )
-from model.tokens import END_ID, PAD_ID, START_ID, Token
-from model.trace import AttentionEdit, Site
+from headlight.model.tokens import END_ID, PAD_ID, START_ID, Token
+from headlight.model.trace import AttentionEdit, Site
 from tests.model.insight.closing import closed_by_hand, measured
 from tests.model.insight.recording import reader_of, record, tokens
 

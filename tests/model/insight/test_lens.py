@@ -2,9 +2,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model.insight.lens import lens, stream_norms
-from model.memory_layout import lay_out
-from model.trace import Block, Run, Trace
+from headlight.model.insight.lens import lens, stream_norms
+from headlight.model.memory_layout import lay_out
+from headlight.model.trace import Block, Run, Trace
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 8, 3]])
 TARGET = torch.tensor([[2, 14, 15, 16]])

@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model.attention import UNCHANGED
-from model.edits import Edits
-from model.insight import patching
-from model.insight.patching import (
+from headlight.model.attention import UNCHANGED
+from headlight.model.edits import Edits
+from headlight.model.insight import patching
+from headlight.model.insight.patching import (
     Answers,
     Patch,
     Patched,
@@ -17,8 +17,8 @@ from model.insight.patching import (
     patches_at,
     two_runs,
 )
-from model.tokens import END_ID, START_ID
-from model.trace import Run, Site
+from headlight.model.tokens import END_ID, START_ID
+from headlight.model.trace import Run, Site
 from tests.model.insight.recording import SITES, SOURCE, TARGET, reader_of, record, tokens
 
 PARTS = ("heads", "weights", "value")

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from model import load
-from model.insight.permutation import permutation_differences, shuffled
-from model.trace import PositionEdit, Run
+from headlight.model import load
+from headlight.model.insight.permutation import permutation_differences, shuffled
+from headlight.model.trace import PositionEdit, Run
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 5, 3]])
 ORDER = (3, 1, 4, 0, 2, 5)  # the last token stays

@@ -4,13 +4,19 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model import load
-from model.config import TransformerConfig
-from model.insight.roles import copied, duplicate_token, induction, previous_token, role_scores
-from model.tokenizer import Tokenizer
-from model.trace import AttentionEdit, Site
-from model.transformer import Transformer
-from model.translator import Translator
+from headlight.model import load
+from headlight.model.config import TransformerConfig
+from headlight.model.insight.roles import (
+    copied,
+    duplicate_token,
+    induction,
+    previous_token,
+    role_scores,
+)
+from headlight.model.tokenizer import Tokenizer
+from headlight.model.trace import AttentionEdit, Site
+from headlight.model.transformer import Transformer
+from headlight.model.translator import Translator
 
 LETTERS = "abcdefghijklmnopqrst"
 PLACES = 64

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from model.insight.scoring import (
+from headlight.model.insight.scoring import (
     most_likely_tokens,
     next_log_probabilities,
     trace_log_probabilities,

@@ -3,10 +3,10 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from model.insight.lens import in_sentence, word_similarity
-from model.memory_layout import lay_out
-from model.tokenizer import Tokenizer
-from model.translator import Translator
+from headlight.model.insight.lens import in_sentence, word_similarity
+from headlight.model.memory_layout import lay_out
+from headlight.model.tokenizer import Tokenizer
+from headlight.model.translator import Translator
 
 WORDS = ["house", "school", "maison", "house", "House"]
 

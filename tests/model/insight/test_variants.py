@@ -5,10 +5,10 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from model import load_bert
-from model.insight.anatomy import read_at, take_apart
-from model.insight.lens import stream_norms
-from model.insight.variants import (
+from headlight.model import load_bert
+from headlight.model.insight.anatomy import read_at, take_apart
+from headlight.model.insight.lens import stream_norms
+from headlight.model.insight.variants import (
     activations,
     layer_and_batch_norm,
     norm_orders,
@@ -18,8 +18,8 @@ from model.insight.variants import (
     separate_heads,
     width_sweep,
 )
-from model.memory_layout import lay_out
-from model.trace import AttentionEdit, Block, PositionEdit, Site
+from headlight.model.memory_layout import lay_out
+from headlight.model.trace import AttentionEdit, Block, PositionEdit, Site
 from tests.model.insight.recording import SITES, record, weight_of
 
 

@@ -6,8 +6,8 @@ import torch
 import transformers
 from tokenizers import decoders, models, pre_tokenizers, processors, trainers
 
-from model.library.attachment import attach
-from model.library.transformers_loading import load_transformers_reader
+from headlight.model.library.attachment import attach
+from headlight.model.library.transformers_loading import load_transformers_reader
 from tests.model.library.families import make_inputs, make_model
 
 END, PAD = 1, 0

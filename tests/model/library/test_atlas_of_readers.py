@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from model.atlas.corpus import Line, Window
-from model.atlas.counting import count_window, read, rows_of
-from model.atlas.figures import figures
-from model.atlas.results import sums_of_line
-from model.library.loading import load_bert
-from model.library.transformers_loading import load_transformers_reader
-from model.trace import Site
+from headlight.model.atlas.corpus import Line, Window
+from headlight.model.atlas.counting import count_window, read, rows_of
+from headlight.model.atlas.figures import figures
+from headlight.model.atlas.results import sums_of_line
+from headlight.model.library.loading import load_bert
+from headlight.model.library.transformers_loading import load_transformers_reader
+from headlight.model.trace import Site
 from tests.model.atlas.plain import plain_figures
 
 NAMES = ("BERT", "GPT-2", "Llama", "T5", "BART", "RoBERTa", "DistilBERT", "ALBERT")

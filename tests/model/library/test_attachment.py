@@ -4,11 +4,11 @@ import pytest
 import torch
 import transformers
 
-from model.library import measuring
-from model.library.attachment import attach, kind_of
-from model.library.hub import LoadingError
-from model.library.transformers_loading import attach_somehow
-from model.trace import Site
+from headlight.model.library import measuring
+from headlight.model.library.attachment import attach, kind_of
+from headlight.model.library.hub import LoadingError
+from headlight.model.library.transformers_loading import attach_somehow
+from headlight.model.trace import Site
 from tests.model.library.families import LLAMA, PAIRS, T5, VOCABULARY, make_inputs, make_model
 
 SIZE = {

@@ -5,10 +5,10 @@ import torch
 from torch.testing import assert_close
 from transformers import AttentionInterface, AttentionMaskInterface
 
-from model.library import attention_interface
-from model.library.attention_interface import NAME, register
-from model.library.decoder_modules import output_projection
-from model.trace import Site
+from headlight.model.library import attention_interface
+from headlight.model.library.attention_interface import NAME, register
+from headlight.model.library.decoder_modules import output_projection
+from headlight.model.trace import Site
 from tests.model.library.families import (
     DECODERS,
     FAMILIES,

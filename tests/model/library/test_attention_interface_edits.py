@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model.insight.knockout import Others
-from model.library.decoder_modules import output_projection
-from model.trace import AttentionEdit, Run, Site
+from headlight.model.insight.knockout import Others
+from headlight.model.library.decoder_modules import output_projection
+from headlight.model.trace import AttentionEdit, Run, Site
 from tests.model.library.families import (
     DECODERS,
     FAMILIES,

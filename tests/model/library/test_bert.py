@@ -8,11 +8,11 @@ from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 from transformers import BertForMaskedLM, BertModel
 
-from model.edits import Edits
-from model.library.bert import build_bert
-from model.library.files import read_config, read_weights
-from model.library.hub import LoadingError
-from model.trace import PositionEdit, Run, Site, Trace
+from headlight.model.edits import Edits
+from headlight.model.library.bert import build_bert
+from headlight.model.library.files import read_config, read_weights
+from headlight.model.library.hub import LoadingError
+from headlight.model.trace import PositionEdit, Run, Site, Trace
 
 SHAPES = {
     "plain": {},

@@ -4,12 +4,12 @@ import torch
 from torch.testing import assert_close
 from transformers import AutoTokenizer, BertForMaskedLM
 
-from model.library.bert_reader import BertReader
-from model.library.files import read_config, read_tokenizer
-from model.library.hub import LoadingError
-from model.library.loading import load_bert
-from model.library.measuring import Parity
-from model.library.pieces import whole_words
+from headlight.model.library.bert_reader import BertReader
+from headlight.model.library.files import read_config, read_tokenizer
+from headlight.model.library.hub import LoadingError
+from headlight.model.library.loading import load_bert
+from headlight.model.library.measuring import Parity
+from headlight.model.library.pieces import whole_words
 
 FIRST, SECOND = "The cat, playing on the mat.", "It was unbelievable!"
 

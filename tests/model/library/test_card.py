@@ -2,8 +2,15 @@
 
 import pytest
 
-from model.library import hub as module
-from model.library.hub import CARD_FILE, LONGEST_CARD, Card, LoadingError, licence_in, read_card
+from headlight.model.library import hub as module
+from headlight.model.library.hub import (
+    CARD_FILE,
+    LONGEST_CARD,
+    Card,
+    LoadingError,
+    licence_in,
+    read_card,
+)
 
 MIT = "---\nlanguage: en\nlicense: mit\n---\n# A model\n"
 

@@ -3,14 +3,14 @@
 import pytest
 import torch
 
-from model.library.checks import (
+from headlight.model.library.checks import (
     TokenizerError,
     are_numbers,
     check_ids,
     check_numbers,
     tokenizing,
 )
-from model.trace import Trace
+from headlight.model.trace import Trace
 
 
 class PanicException(BaseException):

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from model.library.hub import LoadingError
-from model.library.loading import load_from_library
-from model.library.transformers_loading import load_transformers_reader
+from headlight.model.library.hub import LoadingError
+from headlight.model.library.loading import load_from_library
+from headlight.model.library.transformers_loading import load_transformers_reader
 from tests.model.library.damage import IGNORED, RAN, REFUSED, SHOWN
 
 

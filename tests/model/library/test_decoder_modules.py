@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model.insight.attribution import attribute
-from model.library.decoder_modules import listening
-from model.library.transformers_loading import load_transformers_reader
-from model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.insight.attribution import attribute
+from headlight.model.library.decoder_modules import listening
+from headlight.model.library.transformers_loading import load_transformers_reader
+from headlight.model.trace import AttentionEdit, Run, Site, Trace
 from tests.model.library.families import DECODERS, PAIRS
 
 POST_NORM = {"Gemma 2", "Gemma 3", "Marian", "BART"}  # Gemma has norms after its blocks too

@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model.decoding.steps import Decoding, Writing
-from model.decoding.strategies import Strategy
-from model.library.attachment import attach_softmax
-from model.library.pieces import Piece
-from model.library.writing import Writer
-from model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.decoding.steps import Decoding, Writing
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.library.attachment import attach_softmax
+from headlight.model.library.pieces import Piece
+from headlight.model.library.writing import Writer
+from headlight.model.trace import AttentionEdit, Run, Site, Trace
 from tests.model.library import test_watched_softmax as own_code
 from tests.model.library.families import DECODERS, END, PAD, PAIRS, make_inputs, make_model
 

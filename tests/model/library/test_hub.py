@@ -15,11 +15,11 @@ import torch
 from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
-from model import memory
-from model.library.files import read_config, read_weights
-from model.library.hub import LoadingError, fetch, progress_bar
-from model.library.loading import fetch_model, load_bert
-from model.library.transformers_loading import load_transformers_reader
+from headlight.model import memory
+from headlight.model.library.files import read_config, read_weights
+from headlight.model.library.hub import LoadingError, fetch, progress_bar
+from headlight.model.library.loading import fetch_model, load_bert
+from headlight.model.library.transformers_loading import load_transformers_reader
 
 LOADERS = pytest.mark.parametrize("load", [load_bert, load_transformers_reader])
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

@@ -3,8 +3,8 @@
 import pytest
 from torch.testing import assert_close
 
-from model.insight.knockout import edges_of
-from model.library.transformers_loading import load_transformers_reader
+from headlight.model.insight.knockout import edges_of
+from headlight.model.library.transformers_loading import load_transformers_reader
 from tests.model.insight.closing import closed_by_hand, measured
 
 TEXT = "I love my cat."

@@ -4,11 +4,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model import BertReader, LoadingError, Translator, load_model
-from model.checkpoint import save_checkpoint
-from model.library.transformers_reader import TransformersReader
-from model.reader import ABILITIES
-from model.trace import Run
+from headlight.model import BertReader, LoadingError, Translator, load_model
+from headlight.model.checkpoint import save_checkpoint
+from headlight.model.library.transformers_reader import TransformersReader
+from headlight.model.reader import ABILITIES
+from headlight.model.trace import Run
 
 
 @pytest.fixture(scope="module")

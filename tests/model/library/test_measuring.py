@@ -5,16 +5,16 @@ import torch
 import transformers
 from torch.nn import functional as F
 
-from model.library import measuring
-from model.library.hub import LoadingError
-from model.library.piece_tokenizer import PieceTokenizer
-from model.library.transformers_loading import (
+from headlight.model.library import measuring
+from headlight.model.library.hub import LoadingError
+from headlight.model.library.piece_tokenizer import PieceTokenizer
+from headlight.model.library.transformers_loading import (
     BEYOND,
     attach_somehow,
     compared_texts,
     load_transformers_reader,
 )
-from model.trace import Run, Site
+from headlight.model.trace import Run, Site
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -168,7 +168,9 @@ def test_steps_are_found_wrong_if_their_columns_are_shifted(transformers_folders
     texts = texts_of(model, transformers_folders["GPT-2"])
     assert attach_somehow(model, texts, "Mine").writes
     model = build("DogeForCausalLM", WINDOWED | {"keep_window_size": 64})
-    monkeypatch.setattr("model.library.watched_softmax.from_position_0", lambda record, _: record)
+    monkeypatch.setattr(
+        "headlight.model.library.watched_softmax.from_position_0", lambda record, _: record
+    )
     attached = attach_somehow(model, texts, "Mine")
     assert model.config.use_cache is False
     assert attached.writes

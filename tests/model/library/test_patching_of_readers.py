@@ -6,11 +6,18 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model.insight import patching
-from model.insight.patching import Answers, Patch, Patched, patch_heads, patch_tokens, two_runs
-from model.library.transformers_loading import load_transformers_reader
-from model.library.watched_softmax import check
-from model.trace import AttentionEdit, Run
+from headlight.model.insight import patching
+from headlight.model.insight.patching import (
+    Answers,
+    Patch,
+    Patched,
+    patch_heads,
+    patch_tokens,
+    two_runs,
+)
+from headlight.model.library.transformers_loading import load_transformers_reader
+from headlight.model.library.watched_softmax import check
+from headlight.model.trace import AttentionEdit, Run
 
 CLEAN, CHANGED = "I love my cat.", "I love love cat."
 PARTS = ("heads", "weights", "value")

@@ -6,7 +6,7 @@ import pytest
 import torch
 import transformers
 
-from model.library.transformers_loading import load_transformers_reader
+from headlight.model.library.transformers_loading import load_transformers_reader
 from tests.model.library.conftest import BART
 
 TEXT, TARGET = "I love my cat.", "J'aime mon chat."

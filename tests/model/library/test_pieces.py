@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.library.pieces import Piece, as_pieces, merge_words, whole_words
-from model.tokenizer import Tokenizer
+from headlight.model.library.pieces import Piece, as_pieces, merge_words, whole_words
+from headlight.model.tokenizer import Tokenizer
 
 lengths = st.lists(st.integers(1, 4), min_size=1, max_size=6)
 

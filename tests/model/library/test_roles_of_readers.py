@@ -1,8 +1,8 @@
 import pytest
 
-from model.insight.roles import ROLES, role_scores, why_not
-from model.library.loading import load_bert
-from model.library.transformers_loading import load_transformers_reader
+from headlight.model.insight.roles import ROLES, role_scores, why_not
+from headlight.model.library.loading import load_bert
+from headlight.model.library.transformers_loading import load_transformers_reader
 from tests.model.library.conftest import FOLDERS
 
 

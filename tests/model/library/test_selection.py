@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from model import load_bert
-from model.library.pieces import BETWEEN, SEGMENTS, Piece, merge_words, select
-from model.trace import Site
+from headlight.model import load_bert
+from headlight.model.library.pieces import BETWEEN, SEGMENTS, Piece, merge_words, select
+from headlight.model.trace import Site
 
 FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"
 

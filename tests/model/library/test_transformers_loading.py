@@ -8,11 +8,11 @@ import pytest
 import torch
 import transformers
 
-from model import memory
-from model.library.files import count_numbers
-from model.library.hub import LoadingError
-from model.library.transformers_loading import load_transformers_reader
-from model.memory import check_memory, free_memory
+from headlight.model import memory
+from headlight.model.library.files import count_numbers
+from headlight.model.library.hub import LoadingError
+from headlight.model.library.transformers_loading import load_transformers_reader
+from headlight.model.memory import check_memory, free_memory
 
 SIZE = {
     "vocab_size": 400, "hidden_size": 16, "num_hidden_layers": 4, "num_attention_heads": 4,

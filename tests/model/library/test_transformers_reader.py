@@ -6,11 +6,11 @@ import transformers
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from model.library.pieces import whole_words
-from model.library.transformers_loading import LONGEST
-from model.library.transformers_reader import TransformersReader
-from model.reader import ABILITIES, Shape
-from model.trace import AttentionEdit, PositionEdit, Run, Site, Trace
+from headlight.model.library.pieces import whole_words
+from headlight.model.library.transformers_loading import LONGEST
+from headlight.model.library.transformers_reader import TransformersReader
+from headlight.model.reader import ABILITIES, Shape
+from headlight.model.trace import AttentionEdit, PositionEdit, Run, Site, Trace
 from tests.model.library.conftest import END, FOLDERS, PAD
 
 TEXT, SECOND, TARGET = "I love my cat.", "Where is the school?", "J'aime mon chat."

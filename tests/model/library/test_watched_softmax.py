@@ -9,11 +9,11 @@ import torch
 import transformers
 from torch.nn import functional as F
 
-from model.insight.knockout import Others
-from model.library.attachment import Attachment, Parity, attach_softmax
-from model.library.hub import LoadingError
-from model.library.watched_softmax import join_blocks, split_blocks
-from model.trace import AttentionEdit, PositionEdit, Run, Site, Trace
+from headlight.model.insight.knockout import Others
+from headlight.model.library.attachment import Attachment, Parity, attach_softmax
+from headlight.model.library.hub import LoadingError
+from headlight.model.library.watched_softmax import join_blocks, split_blocks
+from headlight.model.trace import AttentionEdit, PositionEdit, Run, Site, Trace
 
 BERT = {"vocab_size": 64, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4,
         "intermediate_size": 20, "max_position_embeddings": 64}  # fmt: skip

@@ -6,10 +6,10 @@ import shutil
 import pytest
 import torch
 
-from model.decoding.steps import stack_rows
-from model.decoding.strategies import Strategy
-from model.library.transformers_loading import load_transformers_reader
-from model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.decoding.steps import stack_rows
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.library.transformers_loading import load_transformers_reader
+from headlight.model.trace import AttentionEdit, Run, Site, Trace
 from tests.model.library.conftest import END
 
 TEXT, TEXTS = "I love my cat.", ("I love my cat.", "The old house is on the hill.", "We read")

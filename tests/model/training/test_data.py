@@ -6,8 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.tokens import source_sequence, target_sequence
-from model.training.data import (
+from headlight.model.tokens import source_sequence, target_sequence
+from headlight.model.training.data import (
     EncodedPair,
     bucketed_batches,
     collate,

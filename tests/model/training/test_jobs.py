@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from model.training.jobs import POINTS, TrainingJob, training_queue
-from model.training.loop import learning_rate, thinned
-from model.training.small_models import SNAPSHOTS, SmallModel, TrainingOptions
+from headlight.model.training.jobs import POINTS, TrainingJob, training_queue
+from headlight.model.training.loop import learning_rate, thinned
+from headlight.model.training.small_models import SNAPSHOTS, SmallModel, TrainingOptions
 
 SMALL = TrainingOptions(
     shortest=2, longest=3, layers=1, heads=2, d_model=16, d_ff=32, steps=30, batch_size=4, warmup=4

@@ -2,7 +2,7 @@ import csv
 
 import pytest
 
-from model.training.resuming import COLUMNS, Log, read_rows
+from headlight.model.training.resuming import COLUMNS, Log, read_rows
 
 VALUES = dict.fromkeys(COLUMNS, 0)
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model.training.data import Batch, EncodedPair, collate
-from model.training.loop import (
+from headlight.model.training.data import Batch, EncodedPair, collate
+from headlight.model.training.loop import (
     Settings,
     batch_loss,
     learning_rate,

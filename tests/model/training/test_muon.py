@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from model.training.loop import Muon, orthogonal
+from headlight.model.training.loop import Muon, orthogonal
 
 
 @pytest.mark.parametrize("precision", [torch.bfloat16, torch.float32])

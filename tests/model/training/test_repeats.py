@@ -5,10 +5,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from model.trace import AttentionEdit
-from model.training.repeats import small_model
-from model.training.small_models import default_options
-from model.training.tasks import TASKS
+from headlight.model.trace import AttentionEdit
+from headlight.model.training.repeats import small_model
+from headlight.model.training.small_models import default_options
+from headlight.model.training.tasks import TASKS
 
 TINY = replace(
     default_options("repeat"), heads=2, d_model=16, d_ff=16, steps=12, batch_size=8, warmup=4

@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from model.trace import KINDS
-from model.training.small_models import (
+from headlight.model.trace import KINDS
+from headlight.model.training.small_models import (
     BOUNDS,
     DEFAULTS,
     SmallModel,
@@ -13,8 +13,8 @@ from model.training.small_models import (
     default_options,
     early_steps,
 )
-from model.training.tasks import TASKS, is_unseen
-from model.translator import Translator
+from headlight.model.training.tasks import TASKS, is_unseen
+from headlight.model.translator import Translator
 
 SMALL = TrainingOptions(
     shortest=2, longest=3, layers=1, heads=2, d_model=16, d_ff=32, steps=12, batch_size=4, warmup=4
@@ -99,7 +99,7 @@ def test_a_seed_decides_everything_and_touches_no_other_chance():
 
 
 def test_the_learning_rate_and_the_losses_are_those_of_the_shared_loop():
-    from model.training.loop import batch_loss, learning_rate
+    from headlight.model.training.loop import batch_loss, learning_rate
 
     toy = SmallModel(replace(SMALL, label_smoothing=0.1))
     expected = batch_loss(toy.model, next(toy.batches()), 0.1).item()

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from model.trace import Site
-from model.training.snapshots import KINDS, Snapshots, record_snapshots
-from model.translator import Translator
+from headlight.model.trace import Site
+from headlight.model.training.snapshots import KINDS, Snapshots, record_snapshots
+from headlight.model.translator import Translator
 
 
 @pytest.fixture(scope="module")

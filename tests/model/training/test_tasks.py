@@ -3,8 +3,8 @@ import random
 
 import pytest
 
-from model.training.small_models import default_options
-from model.training.tasks import TASKS, is_unseen
+from headlight.model.training.small_models import default_options
+from headlight.model.training.tasks import TASKS, is_unseen
 
 
 def pairs(task, count=300, seed=0):

@@ -6,9 +6,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from model.training.data import EncodedPair, collate
-from model.training.loop import batch_loss
-from model.training.together import share
+from headlight.model.training.data import EncodedPair, collate
+from headlight.model.training.loop import batch_loss
+from headlight.model.training.together import share
 
 EXACT = {"dropout": 0.0, "steps": 9, "score_every": 3}
 
@@ -67,9 +67,9 @@ def test_the_shares_of_a_batch_have_its_gradients(count, make_model, monkeypatch
     batch_loss(model, collate(pairs)).backward()
     whole = {name: weight.grad.clone() for name, weight in model.named_parameters()}
     model.zero_grad()
-    monkeypatch.setattr("model.training.together.processes", lambda: count)
+    monkeypatch.setattr("headlight.model.training.together.processes", lambda: count)
     for rank in range(count):
-        monkeypatch.setattr("model.training.together.rank", lambda rank=rank: rank)
+        monkeypatch.setattr("headlight.model.training.together.rank", lambda rank=rank: rank)
         part = share(pairs)
         (batch_loss(model, part) * part.weight / count).backward()
     for name, weight in model.named_parameters():

@@ -5,10 +5,10 @@ import subprocess
 
 import pytest
 
-from pages.browser import library
-from pages.browser.parts import save_menu
+from headlight.pages.browser import library
+from headlight.pages.browser.parts import save_menu
+from headlight.viz import Chip, selected_map, token_strip
 from tests.viz.unpacking import split, unpack
-from viz import Chip, selected_map, token_strip
 
 PARTS = [path.stem for path in library.parts()]
 

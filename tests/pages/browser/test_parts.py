@@ -1,6 +1,6 @@
 import pytest
 
-from pages.browser.parts import (
+from headlight.pages.browser.parts import (
     KEYS,
     KEYS_OF_SLIDES,
     Row,

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import pages.parts.pages  # noqa: F401 - lists the pages
-from pages.classroom import wing
-from pages.classroom.wing import BUTTONS, CLICKS, CONTROLS, Lesson, read, write
-from pages.shared.state.page import PAGES
+import headlight.pages.parts.pages  # noqa: F401 - lists the pages
+from headlight.pages.classroom import wing
+from headlight.pages.classroom.wing import BUTTONS, CLICKS, CONTROLS, Lesson, read, write
+from headlight.pages.shared.state.page import PAGES
 from tests.pages.apps import button, open_page
 
 LESSONS = st.builds(

@@ -1,7 +1,7 @@
 import pytest
 
-from pages.server import announce
-from pages.server.announce import announcement, link
+from headlight.pages.server import announce
+from headlight.pages.server.announce import announcement, link
 
 TOKEN = "correct horse+battery"
 

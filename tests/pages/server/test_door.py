@@ -1,7 +1,7 @@
 import pytest
 from starlette.websockets import WebSocketDisconnect
 
-from pages.server.door import COOKIE, access_token, behind_door, same
+from headlight.pages.server.door import COOKIE, access_token, behind_door, same
 
 TOKEN = "a token+with&odd=characters"
 LINK = "?token=a+token%2Bwith%26odd%3Dcharacters"

@@ -3,8 +3,8 @@ import socket
 import pytest
 from starlette.websockets import WebSocketDisconnect
 
-from pages.server.guards import is_own, own_names_alone
-from pages.shared.runs.limits import is_shared, open_to_others
+from headlight.pages.server.guards import is_own, own_names_alone
+from headlight.pages.shared.runs.limits import is_shared, open_to_others
 
 HERE = ("localhost", "localhost:8501", "LOCALHOST", "127.0.0.1:8501", "[::1]:8501")
 OTHERS = (

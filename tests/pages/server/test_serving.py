@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
-from pages.server import serving
-from pages.server.guards import is_behind_proxy, is_own
-from pages.shared.runs.limits import BEHIND, is_shared, of_this_worker, open_to_others
-from pages.streamlit_fixes.paths import HEALTH, public
+from headlight.pages.server import serving
+from headlight.pages.server.guards import is_behind_proxy, is_own
+from headlight.pages.shared.runs.limits import BEHIND, is_shared, of_this_worker, open_to_others
+from headlight.pages.streamlit_fixes.paths import HEALTH, public
 
 
 def test_the_proxy_is_told_where_it_listens_and_where_the_workers_do(options):
@@ -59,7 +59,7 @@ def test_who_gets_in_is_as_the_proxy_listens(monkeypatch, options):
 
 def test_what_all_visitors_may_take_is_split_over_the_workers(monkeypatch):
     assert of_this_worker(2000) == 2000
-    monkeypatch.setattr("pages.shared.runs.limits.WORKERS", 4)
+    monkeypatch.setattr("headlight.pages.shared.runs.limits.WORKERS", 4)
     assert of_this_worker(2000) == 500
     assert of_this_worker(1) == 1
 

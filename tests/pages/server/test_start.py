@@ -4,7 +4,7 @@ from queue import Queue
 
 import pytest
 
-from pages.server import start
+from headlight.pages.server import start
 
 
 @pytest.mark.parametrize("headless", [True, False])
@@ -21,7 +21,7 @@ def test_the_browser_of_who_starts_it_opens_the_app_with_the_token(
     begin = start.announced(None).__aenter__()
     with pytest.raises(StopIteration):
         begin.send(None)
-    assert loaded.get(timeout=60) == "pages.parts.pages"
+    assert loaded.get(timeout=60) == "headlight.pages.parts.pages"
     assert opened == ([] if headless else ["http://localhost:8501/?token=correct+horse"])
     assert "Headlight: http://localhost:8501" in capsys.readouterr().out
 

@@ -4,8 +4,8 @@ import pytest
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from pages.server.guards import bounded_uploads
-from pages.streamlit_fixes import kept_uploads
+from headlight.pages.server.guards import bounded_uploads
+from headlight.pages.streamlit_fixes import kept_uploads
 
 MEGABYTE = 1024**2
 

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from model.trace import Site
-from pages.talks import stage
-from pages.talks.slides import Slide, write_talk
-from pages.talks.talk_file import read_talk
+from headlight.model.trace import Site
+from headlight.pages.talks import stage
+from headlight.pages.talks.slides import Slide, write_talk
+from headlight.pages.talks.talk_file import read_talk
 from tests.matrix import first_of
 from tests.pages.apps import (
     address,

@@ -8,11 +8,11 @@ import streamlit
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 
-from pages.parts.pages import PAGES
-from pages.shared.state.choices import HEAD, SENTENCE, put
-from pages.shared.state.models import Workshop
-from pages.talks import presenter
-from pages.talks.slides import Slide
+from headlight.pages.parts.pages import PAGES
+from headlight.pages.shared.state.choices import HEAD, SENTENCE, put
+from headlight.pages.shared.state.models import Workshop
+from headlight.pages.talks import presenter
+from headlight.pages.talks.slides import Slide
 from tests.matrix import first_of
 from tests.pages.apps import (
     address,
@@ -344,7 +344,7 @@ def test_a_slide_says_that_its_model_is_gone():
 
 
 def test_a_slide_has_the_model_of_the_visitors_own(translator):
-    from pages.shared.state.catalog import CatalogEntry
+    from headlight.pages.shared.state.catalog import CatalogEntry
 
     entry = CatalogEntry("own-1", "Mine", ("I love my cat.",), "input", "output")
     slide = Slide("attention", {"model": "own-1", "layer": "2", "sentence": "We leave today."})

@@ -8,20 +8,20 @@ from math import exp
 
 import pytest
 
-from model import PositionEdit
-from model.decoding.strategies import Strategy
-from model.edits import read_edits
-from model.insight.attribution import attribute
-from model.insight.knockout import agreements
-from model.insight.patching import Answers
-from model.reader import Question
-from model.trace import Site
-from pages.parts.pages import PAGES
-from pages.shared.link import link
-from pages.shared.runs.patching import knocked_out, patched, two_texts
-from pages.shared.runs.run import ModelRun
-from pages.talks.talk import READY
-from pages.talks.talk import shipped as slides_of
+from headlight.model import PositionEdit
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.edits import read_edits
+from headlight.model.insight.attribution import attribute
+from headlight.model.insight.knockout import agreements
+from headlight.model.insight.patching import Answers
+from headlight.model.reader import Question
+from headlight.model.trace import Site
+from headlight.pages.parts.pages import PAGES
+from headlight.pages.shared.link import link
+from headlight.pages.shared.runs.patching import knocked_out, patched, two_texts
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.talks.talk import READY
+from headlight.pages.talks.talk import shipped as slides_of
 from tests.pages.sessions import end, session
 
 TALK = [slide for name in READY.options for slide in slides_of(name)]

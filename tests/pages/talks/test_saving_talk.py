@@ -10,12 +10,12 @@ import pytest
 from PIL import Image
 from pptx import Presentation
 
-from pages.shared.state.catalog import LIBRARY
-from pages.talks import saving_talk
-from pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, talk_in
-from pages.talks.slides import Slide
-from pages.talks.talk import shipped
-from pages.talks.talk_file import read_talk
+from headlight.pages.shared.state.catalog import LIBRARY
+from headlight.pages.talks import saving_talk
+from headlight.pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, talk_in
+from headlight.pages.talks.slides import Slide
+from headlight.pages.talks.talk import shipped
+from headlight.pages.talks.talk_file import read_talk
 from tests.matrix import first_of
 from tests.pages.apps import address, button, go_to, new_app, open_page, open_with
 from tests.viz.unpacking import split

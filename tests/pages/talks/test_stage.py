@@ -6,8 +6,8 @@ from tests.pages.apps import below, key_of
 
 SCRIPT = """
 import streamlit as st
-from pages.shared.state.showing import place, show_by, showing
-from pages.talks.stage import Stage, clear, staged
+from headlight.pages.shared.state.showing import place, show_by, showing
+from headlight.pages.talks.stage import Stage, clear, staged
 show_by(Stage())
 def body():
     for name in ("first", "second", "third"):
@@ -72,7 +72,7 @@ body()
 
 def test_what_is_drawn_for_a_file_is_kept_with_what_a_click_in_it_leads_to():
     keeping = """
-from pages.talks.stage import keeping
+from headlight.pages.talks.stage import keeping
 is_kept = showing().keeps
 st.session_state.before = is_kept("first", int, dict)
 with staged(["first"]), keeping() as kept:

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import pages.parts.pages  # noqa: F401, what slides are of
-from pages.talks import talk
-from pages.talks.slides import LARGEST_FILE, MOST_SLIDES, Slide, write_talk
+import headlight.pages.parts.pages  # noqa: F401, what slides are of
+from headlight.pages.talks import talk
+from headlight.pages.talks.slides import LARGEST_FILE, MOST_SLIDES, Slide, write_talk
 from tests.pages.apps import button, open_page
 from tests.pages.pictures import canvas_pictures
 

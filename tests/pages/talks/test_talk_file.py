@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.hostile import talks
-from pages.parts.pages import PAGES
-from pages.talks.slides import (
+from headlight.pages.parts.pages import PAGES
+from headlight.pages.talks.slides import (
     FORMAT,
     LARGEST_FILE,
     LONGEST_TITLE,
@@ -21,7 +21,7 @@ from pages.talks.slides import (
     Slide,
     write_talk,
 )
-from pages.talks.talk_file import read_talk
+from headlight.pages.talks.talk_file import read_talk
 
 GOOD = {"page": "attention"}
 

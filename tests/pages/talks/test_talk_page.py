@@ -7,14 +7,14 @@ from urllib.parse import urlencode
 
 import pytest
 
-from pages.parts.atlas.figures import TAB as ATLAS_TAB
-from pages.parts.pages import PAGES
-from pages.shared.state.catalog import LIBRARY
-from pages.talks import talk
-from pages.talks.page import boxes
-from pages.talks.slides import MOST_SLIDES, Slide, write_talk
-from pages.talks.talk import TALKS, shipped
-from pages.talks.talk_file import read_talk
+from headlight.pages.parts.atlas.figures import TAB as ATLAS_TAB
+from headlight.pages.parts.pages import PAGES
+from headlight.pages.shared.state.catalog import LIBRARY
+from headlight.pages.talks import talk
+from headlight.pages.talks.page import boxes
+from headlight.pages.talks.slides import MOST_SLIDES, Slide, write_talk
+from headlight.pages.talks.talk import TALKS, shipped
+from headlight.pages.talks.talk_file import read_talk
 from tests.matrix import first_of
 from tests.pages.apps import address as address_of
 from tests.pages.apps import (

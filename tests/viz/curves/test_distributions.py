@@ -1,7 +1,7 @@
 import numpy as np
 
+from headlight.viz import Spread, distributions
 from tests.viz.unpacking import unpack
-from viz import Spread, distributions
 
 SPREADS = [
     Spread("<b>entropy", "1.2 ± 0.1 nats", np.array([1, 5, 2]), 0.0, 6.0, 1.5, "here 1.5", True),

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from headlight.viz import effect_points, head_plane, head_points, layer_colors
 from tests.viz.unpacking import unpack
-from viz import effect_points, head_plane, head_points, layer_colors
 
 TRUE, ESTIMATED = np.array([-1.0, 0.5, 0.0]), np.array([-0.5, 0.25, 0.125])
 NAMES = ["<b>one", "two", "three"]

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from viz import position_lines, wavelengths
-from viz.curves.position_lines import MOST_LINES
+from headlight.viz import position_lines, wavelengths
+from headlight.viz.curves.position_lines import MOST_LINES
 
 
 def rows(chart):

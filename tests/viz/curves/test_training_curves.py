@@ -1,7 +1,7 @@
 import pytest
 
+from headlight.viz import training_curves
 from tests.viz.unpacking import unpack
-from viz import training_curves
 
 FIRST = {"loss": ([1, 2, 3], [3.0, 2.0, 1.5]), "exact": ([3], [0.25])}
 SECOND = {"loss": ([1, 2], [2.5, 1.0]), "exact": ([], [])}

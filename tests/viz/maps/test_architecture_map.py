@@ -1,7 +1,7 @@
 import pytest
 
+from headlight.viz import architecture_map
 from tests.viz.unpacking import unpack
-from viz import architecture_map
 
 LABELS = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross-attention"}
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from headlight.viz import attention_film
 from tests.viz.unpacking import unpack
-from viz import attention_film
 
 STEPS, QUERIES, KEYS = [0, 5, 20], ["a", "<b>"], ["x", "x", "y"]
 WEIGHTS = np.random.default_rng(0).dirichlet(np.ones(3), (3, 2, 4, 2)).astype(np.float32)

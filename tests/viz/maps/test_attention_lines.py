@@ -1,7 +1,7 @@
 import numpy as np
 
+from headlight.viz import attention_lines
 from tests.viz.unpacking import unpack
-from viz import attention_lines
 
 WEIGHTS = np.array([[0.1, 0.9, 0.0], [0.25, 0.25, 0.5]], np.float32)
 

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headlight.viz import compared_maps, largest_changes
+from headlight.viz.maps.compared_maps import axes_of, differences
+from headlight.viz.tokens import aligned
 from tests.viz.unpacking import unpack
-from viz import compared_maps, largest_changes
-from viz.maps.compared_maps import axes_of, differences
-from viz.tokens import aligned
 
 TOKENS = st.lists(st.sampled_from(["a", "b", "c", "the"]), min_size=1, max_size=8)
 FIRST = ["the", "cat", "is", "tired", "."], ["the", "cat", "is", "tired", "."]

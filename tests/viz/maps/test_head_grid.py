@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from headlight.viz import head_grid, selected_map
+from headlight.viz.arrays import as_levels
+from headlight.viz.maps.head_grid import MOST_CELLS, join_cells, joined_shape
 from tests.viz.unpacking import unpack
-from viz import head_grid, selected_map
-from viz.arrays import as_levels
-from viz.maps.head_grid import MOST_CELLS, join_cells, joined_shape
 
 sizes = st.integers(1, 2_000)
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from headlight.viz import Behind, attention_heatmap, knockout_map, word_heatmap
 from tests.viz.unpacking import unpack
-from viz import Behind, attention_heatmap, knockout_map, word_heatmap
 
 WEIGHTS = np.array([[0.1, 0.9, 0.0], [0.25, 0.25, 0.5]])
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from headlight.viz import head_effects
 from tests.viz.unpacking import unpack
-from viz import head_effects
 
 LABELS = {"encoder": "Encoder", "cross": "Cross"}
 EFFECTS = {

@@ -1,7 +1,7 @@
 import numpy as np
 
+from headlight.viz import head_scores
 from tests.viz.unpacking import unpack
-from viz import head_scores
 
 SCORES = {"decoder": np.array([[0.0, 0.5], [1.0, 0.25]]), "cross": np.array([[0.75, 0.1]])}
 LABELS = {"decoder": "Decoder", "cross": "Cross"}

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from headlight.viz import mask_matrix
+from headlight.viz.switches.mask_matrix import BLOCKED, CLOSED, OPENED, VISIBLE
 from tests.viz.unpacking import unpack
-from viz import mask_matrix
-from viz.switches.mask_matrix import BLOCKED, CLOSED, OPENED, VISIBLE
 
 TRAINED = np.array([[True, False], [True, True]])
 

@@ -1,7 +1,7 @@
 import numpy as np
 
+from headlight.viz import switchboard
 from tests.viz.unpacking import unpack
-from viz import switchboard
 
 LABELS = {"encoder": "Encoder", "cross": "Cross"}
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from headlight.viz import position_clocks
 from tests.viz.unpacking import unpack
-from viz import position_clocks
 
 ANGLES = np.arange(6)[:, None] * np.array([1.0, 0.5])
 HANDS = np.stack([np.sin(ANGLES), np.cos(ANGLES)], axis=-1)  # (positions, pairs, 2)

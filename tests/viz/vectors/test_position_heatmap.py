@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from viz import position_heatmap, vector_strips
-from viz.vectors.position_heatmap import numbers_of
+from headlight.viz import position_heatmap, vector_strips
+from headlight.viz.vectors.position_heatmap import numbers_of
 
 TABLE = np.array([[0.0, 1.0, -0.5], [0.8, 0.5, -2.0]])
 

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from headlight.viz import Row, vector_rows
+from headlight.viz.vectors.vector_rows import rounded_parts
 from tests.viz.unpacking import unpack
-from viz import Row, vector_rows
-from viz.vectors.vector_rows import rounded_parts
 
 
 def shown(text):

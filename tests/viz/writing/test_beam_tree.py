@@ -1,7 +1,7 @@
 import pytest
 
+from headlight.viz import Leaf, beam_tree
 from tests.viz.unpacking import unpack
-from viz import Leaf, beam_tree
 
 FIRST = [Leaf(None, "<a>", "<a>", -0.5, -0.5, kept=True, ended=False, best=True)]
 SECOND = [

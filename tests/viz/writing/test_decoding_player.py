@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from headlight.viz import Bar, decoding_player
 from tests.viz.unpacking import unpack
-from viz import Bar, decoding_player
 
 READ, SOURCE = ["<start>", "a", "<b>"], ["x", "y"]
 SELF = np.tril(np.arange(1.0, 10.0).reshape(3, 3) / 10)

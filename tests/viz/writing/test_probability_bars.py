@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from headlight.viz import measure_bars, probability_bars
 from tests.viz.unpacking import unpack
-from viz import measure_bars, probability_bars
 
 
 def test_every_run_has_a_bar_for_every_token_in_the_order_of_the_text():

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from headlight.viz import shifted_right
 from tests.viz.unpacking import unpack
-from viz import shifted_right
 
 READ, WANTED, FAVOURITES = ["<start>", "a"], ["a", "<end>"], ["b", "<end>"]
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from headlight.viz import sum_bars
 from tests.viz.unpacking import unpack
-from viz import sum_bars
 
 WORDS = {"ends": ("for “a”", "for “b”"), "total": "Sum"}
 

@@ -5,24 +5,24 @@ import re
 import numpy as np
 import pytest
 
-from model.atlas.corpus import Line, Window
-from model.atlas.counting import count_window
-from model.atlas.figures import BY_NAME, as_data, figures, plane_of
-from model.atlas.files import as_atlas, open_atlas
-from model.atlas.looking import examples, search
-from model.insight.knockout import rank_correlation
-from pages.parts.atlas import page
-from pages.parts.atlas.figures import EFFECTS, TITLES, figure_of
-from pages.parts.atlas.one_head import trimmed
-from pages.shared.runs import atlas as runs_atlas
-from pages.shared.runs.atlas import FOLDER
-from pages.shared.runs.shelf import shelf
-from pages.talks.slides import Slide
+from headlight.model.atlas.corpus import Line, Window
+from headlight.model.atlas.counting import count_window
+from headlight.model.atlas.figures import BY_NAME, as_data, figures, plane_of
+from headlight.model.atlas.files import as_atlas, open_atlas
+from headlight.model.atlas.looking import examples, search
+from headlight.model.insight.knockout import rank_correlation
+from headlight.pages.parts.atlas import page
+from headlight.pages.parts.atlas.figures import EFFECTS, TITLES, figure_of
+from headlight.pages.parts.atlas.one_head import trimmed
+from headlight.pages.shared.runs import atlas as runs_atlas
+from headlight.pages.shared.runs.atlas import FOLDER
+from headlight.pages.shared.runs.shelf import shelf
+from headlight.pages.talks.slides import Slide
+from headlight.viz.numbers import number_text
 from tests.matrix import first_of
 from tests.pages.apps import address, button, drawn, new_app, on_stage, open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps, mounted
 from tests.viz.unpacking import split
-from viz.numbers import number_text
 
 SENTENCE = "My sister sold seven boats."
 PLACE = {"sentence": SENTENCE, "kind": "encoder", "layer": "4", "head": "2"}
@@ -239,7 +239,7 @@ def test_a_token_that_is_nowhere_is_said_to_be(word, words):
 
 def test_a_model_without_an_atlas_says_how_to_make_one(transformers_folders):
     app = open_with(transformers_folders["GPT-2"], "atlas")
-    assert "python -m model.atlas --model" in said(app)
+    assert "python -m headlight.model.atlas --model" in said(app)
     assert set(drawn(app)) <= {"library", "workshop-key", "kept"}
 
 

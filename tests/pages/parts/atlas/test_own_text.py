@@ -7,20 +7,20 @@ import time
 import numpy as np
 import pytest
 
-from model.atlas.corpus import NOTHING, Line, Window
-from model.atlas.counting import count_window
-from model.atlas.figures import figures
-from pages.parts.atlas.own_text import GONE, OTHER_MODEL, as_json, as_table
-from pages.shared.runs import limits
-from pages.talks.stage import Stage
+from headlight.model.atlas.corpus import NOTHING, Line, Window
+from headlight.model.atlas.counting import count_window
+from headlight.model.atlas.figures import figures
+from headlight.pages.parts.atlas.own_text import GONE, OTHER_MODEL, as_json, as_table
+from headlight.pages.shared.runs import limits
+from headlight.pages.talks.stage import Stage
 from tests.pages.apps import open_with, run_script
 
 SCRIPT = """
 import streamlit as st
-import pages.parts.pages
-from pages.parts.atlas.own_text import draw
-from pages.shared.runs.atlas import atlas_of, own_text, shown_text
-from pages.shared.state.page import PAGES, enter
+import headlight.pages.parts.pages
+from headlight.pages.parts.atlas.own_text import draw
+from headlight.pages.shared.runs.atlas import atlas_of, own_text, shown_text
+from headlight.pages.shared.state.page import PAGES, enter
 
 enter(PAGES["heads"])
 draw()

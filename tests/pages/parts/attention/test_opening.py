@@ -2,8 +2,8 @@
 
 import pytest
 
-from pages.parts.attention.opening import opening, telling_rank
-from pages.shared.state.catalog import EXAMPLES, TELLING
+from headlight.pages.parts.attention.opening import opening, telling_rank
+from headlight.pages.shared.state.catalog import EXAMPLES, TELLING
 
 
 def test_the_example_that_is_tried_first_tells_something_of_the_shipped_model(shipped):

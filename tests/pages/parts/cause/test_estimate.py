@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 import torch
 
-from model.insight import estimate
-from model.insight.ablation import cell_removals, head_removals
-from model.insight.estimate import estimated_closings, estimated_removals, gaps
-from model.insight.knockout import rank_correlation
-from model.trace import AttentionEdit, Site
-from pages.parts.cause import estimate as tab
-from pages.parts.cause.estimate import MOST_CELLS, MOST_NAMED, outliers
-from pages.shared.state.choices import LONGEST_SENTENCE
+from headlight.model.insight import estimate
+from headlight.model.insight.ablation import cell_removals, head_removals
+from headlight.model.insight.estimate import estimated_closings, estimated_removals, gaps
+from headlight.model.insight.knockout import rank_correlation
+from headlight.model.trace import AttentionEdit, Site
+from headlight.pages.parts.cause import estimate as tab
+from headlight.pages.parts.cause.estimate import MOST_CELLS, MOST_NAMED, outliers
+from headlight.pages.shared.state.choices import LONGEST_SENTENCE
+from headlight.viz.numbers import number_text
 from tests.matrix import first_of
 from tests.odd_texts import ODD_TEXTS
 from tests.pages.apps import address, button, open_page, open_with
 from tests.pages.pictures import canvas_pictures
-from viz.numbers import number_text
 
 SENTENCE = "My sister sold seven boats."
 PLACE = {"cause_tab": "estimate", "sentence": SENTENCE}

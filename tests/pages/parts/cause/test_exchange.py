@@ -2,8 +2,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from model.tokenizer import Tokenizer
-from pages.parts.cause.two_texts import NEXT, WORD, texts_beside
+from headlight.model.tokenizer import Tokenizer
+from headlight.pages.parts.cause.two_texts import NEXT, WORD, texts_beside
 from tests.odd_texts import ODD_TEXTS
 
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from model import load_model
-from model.edits import CellEdit, Edits, write_edits
-from model.insight.knockout import edges_of, knock_out
-from pages.parts.cause import knockout
-from pages.parts.cause.knockout import ALL, LAYERS, in_words, windows
-from pages.shared.state.catalog import LIBRARY
-from pages.talks.slides import Slide
+from headlight.model import load_model
+from headlight.model.edits import CellEdit, Edits, write_edits
+from headlight.model.insight.knockout import edges_of, knock_out
+from headlight.pages.parts.cause import knockout
+from headlight.pages.parts.cause.knockout import ALL, LAYERS, in_words, windows
+from headlight.pages.shared.state.catalog import LIBRARY
+from headlight.pages.talks.slides import Slide
 from tests.pages.apps import address, button, drawn, new_app, on_stage, open_page, open_with
 from tests.pages.pictures import heatmaps
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from model import load_model
-from model.insight import patching as insight
-from model.insight.patching import Answers, patch_heads, patch_tokens, two_runs
-from model.trace import Site
+from headlight.model import load_model
+from headlight.model.insight import patching as insight
+from headlight.model.insight.patching import Answers, patch_heads, patch_tokens, two_runs
+from headlight.model.trace import Site
 from tests.matrix import first_of
 from tests.odd_texts import ODD_TEXTS
 from tests.pages.apps import (

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from model.insight.attribution import attribute
-from model.trace import AttentionEdit, Site
-from pages.shared.state.choices import LONGEST_SENTENCE
+from headlight.model.insight.attribution import attribute
+from headlight.model.trace import AttentionEdit, Site
+from headlight.pages.shared.state.choices import LONGEST_SENTENCE
 from tests.matrix import first_of
 from tests.odd_texts import ODD_TEXTS
 from tests.pages.apps import address, go_to, new_app, open_page, open_with

@@ -5,18 +5,18 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 
-from model import Site, load, load_bert
-from model.edits import Edits
-from model.insight.scoring import log_probabilities
-from model.library.transformers_loading import load_transformers_reader
-from pages.shared.runs import run
-from pages.shared.runs.shelf import shelf
-from pages.shared.show import comparison
-from pages.shared.state.catalog import EXAMPLES, LIBRARY
+from headlight.model import Site, load, load_bert
+from headlight.model.edits import Edits
+from headlight.model.insight.scoring import log_probabilities
+from headlight.model.library.transformers_loading import load_transformers_reader
+from headlight.pages.shared.runs import run
+from headlight.pages.shared.runs.shelf import shelf
+from headlight.pages.shared.show import comparison
+from headlight.pages.shared.state.catalog import EXAMPLES, LIBRARY
+from headlight.viz.tokens import WRITES
 from tests.matrix import first_of
 from tests.pages.apps import button, go_to, loaded, open_page, open_with
 from tests.pages.test_compare import WIDE, click, maps, strips, texts, told, widget
-from viz.tokens import WRITES
 
 FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"
 CAT = "I love my cat."

@@ -1,7 +1,7 @@
 import pytest
 
-from model import load
-from pages.parts.decoding.request import BRANCH, MOST, Branch, Branches
+from headlight.model import load
+from headlight.pages.parts.decoding.request import BRANCH, MOST, Branch, Branches
 
 SHAPE = load("en-fr").model.config.shape
 

@@ -1,9 +1,9 @@
 import pytest
 
-from model import load
-from model.decoding.strategies import STRATEGIES, Strategy
-from pages.parts.decoding.request import CHOICES, OPTIONS, STRATEGY, strategy_words
-from pages.shared.link import link
+from headlight.model import load
+from headlight.model.decoding.strategies import STRATEGIES, Strategy
+from headlight.pages.parts.decoding.request import CHOICES, OPTIONS, STRATEGY, strategy_words
+from headlight.pages.shared.link import link
 
 CONFIG = load("en-fr").model.config
 

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from model.atlas.files import open_atlas
-from model.insight.rows import badges
-from model.trace import Site
-from pages.shared.runs.atlas import FOLDER
+from headlight.model.atlas.files import open_atlas
+from headlight.model.insight.rows import badges
+from headlight.model.trace import Site
+from headlight.pages.shared.runs.atlas import FOLDER
 from tests.pages.apps import open_page
 from tests.pages.pictures import save_menus
 

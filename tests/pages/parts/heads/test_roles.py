@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from model.edits import Edits
-from model.insight.roles import ROLES, role_scores
+from headlight.model.edits import Edits
+from headlight.model.insight.roles import ROLES, role_scores
 from tests.matrix import first_of
 from tests.pages.apps import open_page
 from tests.pages.pictures import canvas_pictures

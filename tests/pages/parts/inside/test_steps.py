@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 import torch
 
-from model import Site
-from model.edits import Edits
-from model.insight.anatomy import Weight
-from pages.parts.inside.page import PAGE
-from pages.parts.inside.steps import scaling, softmax, steps_of, value_rows
-from pages.shared.runs.inside import taken_apart
-from pages.shared.runs.run import ModelRun
-from pages.shared.runs.shelf import shelf
-from pages.shared.state.catalog import LIBRARY
+from headlight.model import Site
+from headlight.model.edits import Edits
+from headlight.model.insight.anatomy import Weight
+from headlight.pages.parts.inside.page import PAGE
+from headlight.pages.parts.inside.steps import scaling, softmax, steps_of, value_rows
+from headlight.pages.shared.runs.inside import taken_apart
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.runs.shelf import shelf
+from headlight.pages.shared.state.catalog import LIBRARY
+from headlight.viz.numbers import number_text
 from tests.model.library.conftest import SIZE, save_model
 from tests.pages.sessions import end, session
 from tests.viz.unpacking import split
-from viz.numbers import number_text
 
 LATENT = SIZE | {
     "num_key_value_heads": 4, "q_lora_rank": 8, "kv_lora_rank": 8, "qk_rope_head_dim": 4,

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from model.edits import CellEdit, Edits
-from model.trace import Site
-from pages.parts.masks.stages import Focus, visible_without_cells
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.saving import about_run
+from headlight.model.edits import CellEdit, Edits
+from headlight.model.trace import Site
+from headlight.pages.parts.masks.stages import Focus, visible_without_cells
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.saving import about_run
 from tests.pages.sessions import end, session
 
 SENTENCE, SITE, HEAD = "I love my cat.", Site("decoder", 1), 2

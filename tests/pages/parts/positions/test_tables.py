@@ -1,7 +1,7 @@
 import pytest
 
-from model import load
-from pages.parts.positions.tables import dimensions, pairs_of_all_speeds
+from headlight.model import load
+from headlight.pages.parts.positions.tables import dimensions, pairs_of_all_speeds
 
 CONFIG = load("en-fr").model.config
 DIMENSIONS = dimensions("dimensions")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from model.tokens import Token
-from pages.parts.training.use import wrong_positions
+from headlight.model.tokens import Token
+from headlight.pages.parts.training.use import wrong_positions
 
 
 def read(text):

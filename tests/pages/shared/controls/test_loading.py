@@ -6,15 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from model.library.hub import LoadingError
-from model.trace import Shape
-from pages.shared.controls import loading
-from pages.shared.runs import limits
-from pages.shared.runs import shelf as shelves
-from pages.shared.runs.shelf import NONE, Loaded, LoadJob, Shelf, rule
-from pages.shared.state import models
-from pages.shared.state.catalog import DEFAULT, LIBRARY
-from pages.shared.state.models import Workshop
+from headlight.model.library.hub import LoadingError
+from headlight.model.trace import Shape
+from headlight.pages.shared.controls import loading
+from headlight.pages.shared.runs import limits
+from headlight.pages.shared.runs import shelf as shelves
+from headlight.pages.shared.runs.shelf import NONE, Loaded, LoadJob, Shelf, rule
+from headlight.pages.shared.state import models
+from headlight.pages.shared.state.catalog import DEFAULT, LIBRARY
+from headlight.pages.shared.state.models import Workshop
 from tests.pages.apps import address, button, new_app, open_page
 
 NAME = "some/bert"

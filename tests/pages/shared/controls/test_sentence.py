@@ -2,10 +2,10 @@
 
 import pytest
 
-from pages.shared.controls import sentence
-from pages.shared.state.catalog import EXAMPLES
-from pages.shared.state.choices import MASKED
-from pages.shared.state.models import Workshop
+from headlight.pages.shared.controls import sentence
+from headlight.pages.shared.state.catalog import EXAMPLES
+from headlight.pages.shared.state.choices import MASKED
+from headlight.pages.shared.state.models import Workshop
 from tests.pages.apps import address, drawn, go_to, open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps
 from tests.pages.shared.state.test_models import OWN

@@ -3,9 +3,9 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.pages import PAGES
-from pages.shared.frame import frame
-from pages.shared.state.models import Training, Workshop, new_key, workshop, workshops
+from headlight.pages.parts.pages import PAGES
+from headlight.pages.shared.frame import frame
+from headlight.pages.shared.state.models import Training, Workshop, new_key, workshop, workshops
 
 ANSWER = "from pages.shared.frame import frame; frame._come_back()"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from model.edits import CellEdit, Edits, write_edits
-from pages.parts.pages import PAGES
-from pages.shared.frame.changes import APPLIED, IGNORED
+from headlight.model.edits import CellEdit, Edits, write_edits
+from headlight.pages.parts.pages import PAGES
+from headlight.pages.shared.frame.changes import APPLIED, IGNORED
 from tests.matrix import first_of
 from tests.pages.apps import address, go_to, open_page
 

@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from model.edits import CellEdit, Edits
-from pages.parts.pages import PAGES
-from pages.shared.link import address as module
-from pages.shared.state.choices import TOO_MANY
+from headlight.model.edits import CellEdit, Edits
+from headlight.pages.parts.pages import PAGES
+from headlight.pages.shared.link import address as module
+from headlight.pages.shared.state.choices import TOO_MANY
 from tests.matrix import first_of
 from tests.pages.apps import address, button, edited, go_to, open_page
 

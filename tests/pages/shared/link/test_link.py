@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model import load
-from model.edits import CellEdit, Edits, write_edits
-from pages.parts.decoding.request import BRANCH
-from pages.parts.pages import PAGES
-from pages.shared.link import link
-from pages.shared.state.choices import COMMON, LONGEST_EDITS, LONGEST_SENTENCE, TOO_MANY
+from headlight.model import load
+from headlight.model.edits import CellEdit, Edits, write_edits
+from headlight.pages.parts.decoding.request import BRANCH
+from headlight.pages.parts.pages import PAGES
+from headlight.pages.shared.link import link
+from headlight.pages.shared.state.choices import COMMON, LONGEST_EDITS, LONGEST_SENTENCE, TOO_MANY
 
 SHAPE = load("en-fr").shape
 # What some choice or other takes from a link, and does not have by default.

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pages.shared.runs import limits
-from pages.shared.runs.shelf import NONE, any_is_allowed, is_allowed, rule
+from headlight.pages.shared.runs import limits
+from headlight.pages.shared.runs.shelf import NONE, any_is_allowed, is_allowed, rule
 
 
 @pytest.fixture

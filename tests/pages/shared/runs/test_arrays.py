@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import torch
 
-from model import Site
-from model.trace import AttentionEdit
-from pages.shared.runs import arrays
+from headlight.model import Site
+from headlight.model.trace import AttentionEdit
+from headlight.pages.shared.runs import arrays
 
 
 @pytest.fixture(scope="module")

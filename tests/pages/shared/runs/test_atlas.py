@@ -8,8 +8,8 @@ from weakref import ref
 
 import pytest
 
-from pages.shared.runs import atlas
-from pages.shared.runs.atlas import (
+from headlight.pages.shared.runs import atlas
+from headlight.pages.shared.runs.atlas import (
     FOLDER,
     atlas_of,
     own_atlas,

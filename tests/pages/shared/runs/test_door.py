@@ -9,10 +9,10 @@ from threading import Barrier, Event, Thread
 
 import pytest
 
-from model.edits import Edits
-from pages.shared.runs import door
-from pages.shared.runs.door import AT_ONCE, Results, Together, model_call
-from pages.shared.runs.run import ModelRun
+from headlight.model.edits import Edits
+from headlight.pages.shared.runs import door
+from headlight.pages.shared.runs.door import AT_ONCE, Results, Together, model_call
+from headlight.pages.shared.runs.run import ModelRun
 from tests.pages.sessions import end, session
 
 calls = []

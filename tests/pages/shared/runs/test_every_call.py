@@ -34,7 +34,7 @@ def model_calls(source):
     """The names by which a source calls a model, or imports what calls one."""
     found = set()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "model":
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("headlight.model"):
             found |= {alias.name for alias in node.names} & FUNCTIONS
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             method, owner = node.func.attr, name_of(node.func.value)

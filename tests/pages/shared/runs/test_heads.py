@@ -3,13 +3,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model import load, load_model
-from model.edits import Edits
-from model.insight.ablation import head_removals
-from pages.shared.runs import heads as module
-from pages.shared.runs import run
-from pages.shared.runs.heads import heads_that_change, removal_effects, written_without_heads
-from pages.shared.runs.run import ModelRun, written
+from headlight.model import load, load_model
+from headlight.model.edits import Edits
+from headlight.model.insight.ablation import head_removals
+from headlight.pages.shared.runs import heads as module
+from headlight.pages.shared.runs import run
+from headlight.pages.shared.runs.heads import (
+    heads_that_change,
+    removal_effects,
+    written_without_heads,
+)
+from headlight.pages.shared.runs.run import ModelRun, written
 
 pytestmark = pytest.mark.usefixtures("one_session")
 RUN = ModelRun("The dog ate the meat because it was hungry.", model="en-fr-learned")

@@ -2,7 +2,7 @@ import gc
 import time
 import weakref
 
-from pages.shared.runs import housekeeping
+from headlight.pages.shared.runs import housekeeping
 
 
 class Circle:

@@ -5,16 +5,16 @@ from dataclasses import replace
 import pytest
 import torch
 
-from model import Site
-from model.edits import Edits
-from model.insight.anatomy import Weight, take_apart
-from model.insight.explain import explain
-from model.translator import choose_objective
-from pages.shared.runs import inside
-from pages.shared.runs import run as module
-from pages.shared.runs.inside import each_word, explained, taken_apart
-from pages.shared.runs.readers import translator
-from pages.shared.runs.run import ModelRun, hiding
+from headlight.model import Site
+from headlight.model.edits import Edits
+from headlight.model.insight.anatomy import Weight, take_apart
+from headlight.model.insight.explain import explain
+from headlight.model.translator import choose_objective
+from headlight.pages.shared.runs import inside
+from headlight.pages.shared.runs import run as module
+from headlight.pages.shared.runs.inside import each_word, explained, taken_apart
+from headlight.pages.shared.runs.readers import translator
+from headlight.pages.shared.runs.run import ModelRun, hiding
 from tests.pages.sessions import end
 
 pytestmark = pytest.mark.usefixtures("one_session")

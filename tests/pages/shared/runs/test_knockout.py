@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from model.insight import knockout
-from pages.shared.runs.patching import knocked_out, size_of
-from pages.shared.runs.run import ModelRun
+from headlight.model.insight import knockout
+from headlight.pages.shared.runs.patching import knocked_out, size_of
+from headlight.pages.shared.runs.run import ModelRun
 
 pytestmark = pytest.mark.usefixtures("one_session")
 RUN = ModelRun("I love my cat.", model="en-fr-learned")

@@ -1,6 +1,6 @@
 import pytest
 
-from pages.shared.runs.limits import patterns, whole_number
+from headlight.pages.shared.runs.limits import patterns, whole_number
 
 
 def test_a_variable_that_is_not_set_is_at_its_default(monkeypatch):

@@ -3,12 +3,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model.edits import Edits
-from model.insight.patching import Answers
-from model.trace import Site
-from pages.shared.runs import patching
-from pages.shared.runs.patching import patched, patched_tokens, two_texts
-from pages.shared.runs.run import ModelRun, written
+from headlight.model.edits import Edits
+from headlight.model.insight.patching import Answers
+from headlight.model.trace import Site
+from headlight.pages.shared.runs import patching
+from headlight.pages.shared.runs.patching import patched, patched_tokens, two_texts
+from headlight.pages.shared.runs.run import ModelRun, written
 
 pytestmark = pytest.mark.usefixtures("one_session")
 RUN = ModelRun("I love my cat.", model="en-fr-learned")

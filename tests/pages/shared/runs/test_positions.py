@@ -5,8 +5,8 @@ from math import isnan
 import numpy as np
 import pytest
 
-from model.trace import PositionEdit
-from pages.shared.runs.positions import (
+from headlight.model.trace import PositionEdit
+from headlight.pages.shared.runs.positions import (
     LEARNED,
     SHIFTS,
     learned_table,
@@ -14,8 +14,8 @@ from pages.shared.runs.positions import (
     shift_scores,
     shuffle,
 )
-from pages.shared.runs.run import ModelRun
-from pages.shared.runs.shelf import shelf
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.runs.shelf import shelf
 
 pytestmark = pytest.mark.usefixtures("one_session")
 SENTENCE, TRAINED, OFF = "I love my cat.", PositionEdit(), PositionEdit(off=True)

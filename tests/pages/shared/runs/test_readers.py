@@ -2,8 +2,8 @@
 
 import pytest
 
-from model.library.measuring import Parity
-from pages.shared.runs.readers import (
+from headlight.model.library.measuring import Parity
+from headlight.pages.shared.runs.readers import (
     Size,
     entry_of,
     errors_explained,
@@ -13,10 +13,10 @@ from pages.shared.runs.readers import (
     size_of,
     translator,
 )
-from pages.shared.runs.run import ModelRun, measured_parity
-from pages.shared.runs.shelf import shelf
-from pages.shared.state.catalog import DEFAULT, LIBRARY, CatalogEntry
-from pages.shared.state.models import Workshop
+from headlight.pages.shared.runs.run import ModelRun, measured_parity
+from headlight.pages.shared.runs.shelf import shelf
+from headlight.pages.shared.state.catalog import DEFAULT, LIBRARY, CatalogEntry
+from headlight.pages.shared.state.models import Workshop
 
 OWN = CatalogEntry("own-1", "Mine", ("a",), "input", "output")
 

@@ -5,14 +5,14 @@ from dataclasses import fields, replace
 import pytest
 import torch
 
-from model import Site, load_bert, load_model
-from model.decoding.strategies import Strategy
-from model.edits import CellEdit, Edits
-from model.tokens import END_ID
-from model.trace import PositionEdit
-from pages.shared.runs import run as module
-from pages.shared.runs.run import ModelRun, decoded, hiding, written
-from pages.shared.runs.shelf import shelf
+from headlight.model import Site, load_bert, load_model
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.edits import CellEdit, Edits
+from headlight.model.tokens import END_ID
+from headlight.model.trace import PositionEdit
+from headlight.pages.shared.runs import run as module
+from headlight.pages.shared.runs.run import ModelRun, decoded, hiding, written
+from headlight.pages.shared.runs.shelf import shelf
 from tests.pages.sessions import end
 
 pytestmark = pytest.mark.usefixtures("one_session")

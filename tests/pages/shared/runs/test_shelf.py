@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from model.library.hub import Card, LoadingError
-from pages.shared.runs import shelf as module
-from pages.shared.runs.shelf import Loaded, LoadJob, Shelf
+from headlight.model.library.hub import Card, LoadingError
+from headlight.pages.shared.runs import shelf as module
+from headlight.pages.shared.runs.shelf import Loaded, LoadJob, Shelf
 
 
 class Model:

@@ -1,7 +1,7 @@
 import pytest
 
-from pages.shared.runs.positions import trained_pairs, trained_up_to
-from pages.shared.runs.training import (
+from headlight.pages.shared.runs.positions import trained_pairs, trained_up_to
+from headlight.pages.shared.runs.training import (
     FOLDER,
     answered,
     cheat,

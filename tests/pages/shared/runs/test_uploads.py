@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from pages.shared.runs import training
-from pages.shared.runs.training import NoRoomError, uploaded
-from pages.shared.state.models import Workshop
+from headlight.pages.shared.runs import training
+from headlight.pages.shared.runs.training import NoRoomError, uploaded
+from headlight.pages.shared.state.models import Workshop
 from tests import archives
 from tests.pages.sessions import end, session
 
@@ -109,6 +109,6 @@ def test_all_visitors_together_have_a_bound_that_a_session_leaves_with_its_end(m
 
 def test_a_model_that_is_too_large_for_the_bound_is_refused_before_memory_is_taken(monkeypatch):
     monkeypatch.setattr(training.limits, "UPLOAD_MEGABYTES", 1)
-    monkeypatch.setattr("model.archive.assemble", None)
+    monkeypatch.setattr("headlight.model.archive.assemble", None)
     with pytest.raises(NoRoomError, match=r"takes \d+ MB"):
         uploaded(ZEROS)

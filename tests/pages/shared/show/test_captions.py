@@ -1,7 +1,7 @@
 import pytest
 
-from pages.shared.runs.run import ModelRun
-from pages.shared.show.captions import labels_of
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.captions import labels_of
 from tests.pages.shared.runs.conftest import loaded, one_session
 
 __all__ = ["loaded", "one_session"]

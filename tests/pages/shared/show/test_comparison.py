@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from model import load_bert
-from model.edits import Edits
-from model.insight.scoring import log_probabilities, trace_log_probabilities
-from model.reader import Question
-from pages.shared.runs.run import ModelRun, hiding
-from pages.shared.runs.shelf import shelf
-from pages.shared.show import comparison
-from pages.shared.show.comparison import (
+from headlight.model import load_bert
+from headlight.model.edits import Edits
+from headlight.model.insight.scoring import log_probabilities, trace_log_probabilities
+from headlight.model.reader import Question
+from headlight.pages.shared.runs.run import ModelRun, hiding
+from headlight.pages.shared.runs.shelf import shelf
+from headlight.pages.shared.show import comparison
+from headlight.pages.shared.show.comparison import (
     Answers,
     asked_alike,
     change_of_states,
@@ -23,12 +23,12 @@ from pages.shared.show.comparison import (
     compare_writing,
     measured_on,
 )
-from pages.shared.show.saving import NO_MODEL
-from pages.shared.state.catalog import LIBRARY
+from headlight.pages.shared.show.saving import NO_MODEL
+from headlight.pages.shared.state.catalog import LIBRARY
+from headlight.viz.numbers import number_text
 from tests.model.library.conftest import PAIR, SIZE, save_model
 from tests.pages.sessions import end, session
 from tests.viz.unpacking import split
-from viz.numbers import number_text
 
 SENTENCE, TARGET = "I love my cat.", "J'aime mon chat."
 CAT = "the cat was playing."

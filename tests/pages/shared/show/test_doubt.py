@@ -4,8 +4,8 @@ from math import exp
 
 import pytest
 
-from model.insight.doubt import LEAST_SURE, Doubt
-from pages.shared.show.words import BEYOND, why
+from headlight.model.insight.doubt import LEAST_SURE, Doubt
+from headlight.pages.shared.show.words import BEYOND, why
 from tests.pages.apps import open_page, open_with
 from tests.pages.pictures import canvas_pictures
 

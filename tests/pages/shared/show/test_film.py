@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pages.shared.show import saving
-from pages.shared.show.saving import PNG, to_gif
+from headlight.pages.shared.show import saving
+from headlight.pages.shared.show.saving import PNG, to_gif
 
 
 def frame(color, size=(40, 20)):

@@ -1,6 +1,6 @@
 """Captions whose terms tell what they mean."""
 
-from pages.shared.show.glossary import GLOSSARY, marked
+from headlight.pages.shared.show.glossary import GLOSSARY, marked
 from tests.pages.apps import open_page
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 
-from pages.shared.show.overview import with_summaries
-from viz.arrays import as_levels
+from headlight.pages.shared.show.overview import with_summaries
+from headlight.viz.arrays import as_levels
 
 LAYERS = np.random.default_rng(0).random((3, 4, 5, 6), dtype=np.float32)
 

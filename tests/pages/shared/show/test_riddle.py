@@ -5,9 +5,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from pages.shared.show import riddle as riddles
-from pages.shared.show.riddle import NO_GUESS, Riddle, which_head
-from viz.numbers import number_text
+from headlight.pages.shared.show import riddle as riddles
+from headlight.pages.shared.show.riddle import NO_GUESS, Riddle, which_head
+from headlight.viz.numbers import number_text
 
 RIDDLE = Riddle(
     asks="Encoder, layer 1, head 1: which token does “it” look at most?",

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.edits import CellEdit, Edits
-from pages.shared.show.captions import edit_words, site_words
-from pages.shared.show.saving import LONGEST_NAME, NO_MODEL, About, Picture, formats_of
+from headlight.model.edits import CellEdit, Edits
+from headlight.pages.shared.show.captions import edit_words, site_words
+from headlight.pages.shared.show.saving import LONGEST_NAME, NO_MODEL, About, Picture, formats_of
+from headlight.viz.numbers import MOST_ROWS, Numbers
 from tests.pages.apps import new_app
 from tests.pages.pictures import save_menus
-from viz.numbers import MOST_ROWS, Numbers
 
 
 @pytest.fixture

@@ -1,15 +1,15 @@
 """What of a long page is drawn and in sight."""
 
-from pages.shared.show.sight import SOUGHT
+from headlight.pages.shared.show.sight import SOUGHT
 from tests.pages import apps
 from tests.pages.pictures import canvas_pictures
 
 START = """
 import streamlit as st
-from pages.shared.show.sight import parts, reveal_if_sought, seek, tabs
-from pages.shared.state.showing import place
-from pages.talks.stage import staged
-from pages.shared.state.choice import one_of
+from headlight.pages.shared.show.sight import parts, reveal_if_sought, seek, tabs
+from headlight.pages.shared.state.showing import place
+from headlight.pages.talks.stage import staged
+from headlight.pages.shared.state.choice import one_of
 COLOUR = one_of("colour", {"red": "Red wine", "blue": "Sky"}, label="Colour")
 def body():
     tabs(COLOUR, {"red": lambda: st.text("first"), "blue": lambda: st.text("second")}, HELD)

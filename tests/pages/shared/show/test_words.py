@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model.tokens import Token
-from pages.shared.show.words import formula, notes, reading_of
+from headlight.model.tokens import Token
+from headlight.pages.shared.show.words import formula, notes, reading_of
 
 SIDES = {"source": "English", "target": "French"}
 ROWS = np.eye(2)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.shared.state.catalog import DEFAULT, SHIPPED, library_entry, short
+from headlight.pages.shared.state.catalog import DEFAULT, SHIPPED, library_entry, short
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model import load
-from pages.shared.state.choice import counted, like, number, one_of, switch, text
+from headlight.model import load
+from headlight.pages.shared.state.choice import counted, like, number, one_of, switch, text
 
 SHAPE = load("en-fr").shape
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from model import load
-from model.trace import Shape
-from pages.shared.state.choices import (
+from headlight.model import load
+from headlight.model.trace import Shape
+from headlight.pages.shared.state.choices import (
     EDITS,
     HEAD,
     LAYER,

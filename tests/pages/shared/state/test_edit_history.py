@@ -3,9 +3,9 @@
 import pytest
 import streamlit as st
 
-from model.edits import Edits
-from pages.shared.state import edit_history
-from pages.shared.state.edit_history import can_undo, change, edits, undo
+from headlight.model.edits import Edits
+from headlight.pages.shared.state import edit_history
+from headlight.pages.shared.state.edit_history import can_undo, change, edits, undo
 
 FIRST, SECOND = (Edits(masks={("window", "encoder"): (width,)}) for width in (1, 2))
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from model import load
-from model.edits import Edits
-from pages.shared.state.catalog import CatalogEntry
-from pages.shared.state.models import Workshop
+from headlight.model import load
+from headlight.model.edits import Edits
+from headlight.pages.shared.state.catalog import CatalogEntry
+from headlight.pages.shared.state.models import Workshop
 from tests.pages.apps import new_app, with_heads_measured
 from tests.pages.pictures import canvas_pictures
 

@@ -2,8 +2,8 @@
 
 from itertools import groupby
 
-from pages.parts.pages import PAGES
-from pages.talks.slides import first_pictures
+from headlight.pages.parts.pages import PAGES
+from headlight.pages.talks.slides import first_pictures
 from tests.pages.apps import ROOT
 
 

@@ -2,12 +2,12 @@ import gc
 
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.state import models
-from pages.shared.state.models import Training, is_of_this_server, workshops
+from headlight.pages.shared.state import models
+from headlight.pages.shared.state.models import Training, is_of_this_server, workshops
 
 PAGE = """
 import streamlit as st
-from pages.shared.state.models import come_back, workshop
+from headlight.pages.shared.state.models import come_back, workshop
 if "key" in st.query_params:
     st.session_state.found = come_back(st.query_params["key"])
 st.session_state.held = workshop()

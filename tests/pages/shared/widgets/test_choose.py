@@ -2,13 +2,13 @@
 
 import pytest
 
-from pages.shared.widgets.choose import nearest
+from headlight.pages.shared.widgets.choose import nearest
 from tests.pages import apps
 
 START = """
 import streamlit as st
-from pages.shared.state.choice import counted, number, one_of, switch, text
-from pages.shared.widgets.choose import choose
+from headlight.pages.shared.state.choice import counted, number, one_of, switch, text
+from headlight.pages.shared.widgets.choose import choose
 LAYER = counted("layer", 1, 6, label="Layer")
 COLOUR = one_of("colour", {"red": "Red wine", "blue": "Sky"}, label="Colour")
 """
@@ -74,7 +74,7 @@ def test_a_value_that_the_model_does_not_have_is_changed_before_it_is_drawn():
 
 def test_a_choice_can_be_put_in_a_callback():
     script = """
-from pages.shared.state.choices import put
+from headlight.pages.shared.state.choices import put
 st.button("Go", on_click=put, args=[COLOUR, "blue"])
 choose(COLOUR)
 """
@@ -109,7 +109,7 @@ def test_a_run_does_not_put_back_what_was_typed_since_it_began():
 
 def test_what_is_changed_elsewhere_is_put_into_the_box():
     script = """
-from pages.shared.state.choices import put
+from headlight.pages.shared.state.choices import put
 NUMBER = number("n", 2, (1, 8))
 st.button("Go", on_click=put, args=[NUMBER, 7])
 choose(NUMBER)

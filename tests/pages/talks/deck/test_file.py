@@ -11,8 +11,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-import pages.parts.pages  # noqa: F401, what slides are of
-from pages.talks.deck.file import (
+import headlight.pages.parts.pages  # noqa: F401, what slides are of
+from headlight.pages.talks.deck.file import (
     DECK,
     Drawn,
     DrawnSlide,
@@ -21,10 +21,10 @@ from pages.talks.deck.file import (
     script_of,
     talk_in,
 )
-from pages.talks.slides import Slide, write_talk
-from pages.talks.talk_file import read_talk
+from headlight.pages.talks.slides import Slide, write_talk
+from headlight.pages.talks.talk_file import read_talk
+from headlight.viz import Chip, attention_lines, head_effects, head_grid, token_strip
 from tests.viz.unpacking import documented, split
-from viz import Chip, attention_lines, head_effects, head_grid, token_strip
 
 HOSTILE = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> \u2028 “é”"
 TOKENS = list("abc")

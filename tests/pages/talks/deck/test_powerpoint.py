@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 from pptx import Presentation
 
-from pages.talks.deck.file import Drawn, DrawnSlide
-from pages.talks.deck.powerpoint import (
+from headlight.pages.talks.deck.file import Drawn, DrawnSlide
+from headlight.pages.talks.deck.powerpoint import (
     HEIGHT,
     LIVE,
     PIXEL,

@@ -1,0 +1,74 @@
+"""Headlight shows what every attention head of a Transformer does, and lets you change it.
+
+    from headlight import Site, head_grid, load_model
+    translator = load_model("en-fr")
+    translator.translate("I love my cat.").text
+
+These names are for notebooks and scripts, and change only with the major or minor version.
+"""
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+if (REPOSITORY / "pyproject.toml").exists():  # a clone, where the packages stand beside this folder
+    __path__.append(str(REPOSITORY))
+
+if TYPE_CHECKING:
+    from headlight.model import (
+        AttentionEdit,
+        LoadingError,
+        PositionEdit,
+        Site,
+        Strategy,
+        load_model,
+    )
+    from headlight.viz import (
+        attention_film,
+        attention_heatmap,
+        attention_lines,
+        beam_tree,
+        compared_maps,
+        decoding_player,
+        head_grid,
+        head_scores,
+        position_heatmap,
+        position_lines,
+        probability_bars,
+        token_strip,
+    )
+
+__all__ = [
+    "AttentionEdit",
+    "LoadingError",
+    "PositionEdit",
+    "Site",
+    "Strategy",
+    "attention_film",
+    "attention_heatmap",
+    "attention_lines",
+    "beam_tree",
+    "compared_maps",
+    "decoding_player",
+    "head_grid",
+    "head_scores",
+    "load_model",
+    "position_heatmap",
+    "position_lines",
+    "probability_bars",
+    "token_strip",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used: the app's server starts without PyTorch."""
+    if name in __all__:
+        for package in ("headlight.viz", "headlight.model"):  # only the second imports PyTorch
+            if hasattr(module := import_module(package), name):
+                return getattr(module, name)
+    raise AttributeError(f"headlight has no {name!r}; it has {', '.join(__all__)}.")
+
+
+def __dir__() -> list[str]:
+    return __all__
