@@ -17,21 +17,20 @@ INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --require-ha
 LINT := $(VENV)/lint
 # Where builds of PyTorch for the CPU alone are, besides where pip looks by itself.
 CPU_BUILDS := https://download.pytorch.org/whl/cpu/torch/
-WITH_TOKEN = HEADLIGHT_TOKEN="$${HEADLIGHT_TOKEN:-$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(12))')}"
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := run
 .PHONY: run share serve test test-all lint format browser lock sbom clean help
 
-run: $(INSTALLED) ## start the app for this machine alone and open it in the browser
-	$(BIN)/python -m streamlit run app.py $(ARGS)
+run: $(INSTALLED) ## start the app for this machine only and open it in the browser
+	$(BIN)/python -m headlight $(ARGS)
 
 share: $(INSTALLED) ## start it for others too, who need the link or QR code that it shows
-	@$(WITH_TOKEN) $(BIN)/python -m streamlit run app.py --server.address 0.0.0.0 $(ARGS)
+	$(BIN)/python -m headlight --share $(ARGS)
 
 serve: $(INSTALLED) ## share it by as many processes as there are cores, or by WORKERS=2
-	@$(WITH_TOKEN) exec $(BIN)/python -m headlight.pages.server.serving $(WORKERS:%=--workers %) --server.address 0.0.0.0 $(ARGS)
+	$(BIN)/python -m headlight --workers $(WORKERS) $(ARGS)
 
 # Tests that run side by side: half of a browser test's time is waiting.
 test test-all: WORKERS ?= 3

@@ -70,7 +70,7 @@ def started(*command: str) -> Iterator[tuple[str, int]]:
     process = subprocess.Popen(
         [sys.executable, "-m", *command, *where],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={"HEADLIGHT_TOKEN": "", **os.environ, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
     )

@@ -43,7 +43,7 @@ class Served:
 @contextlib.contextmanager
 def serving(workers: int, *options: str) -> Iterator[Served]:
     """Serve the app with one process, or with several as `make serve` does."""
-    command = ("headlight.pages.server.serving", "--workers", str(workers), *options)
+    command = ("headlight", "--workers", str(workers), *options)
     with server("app.py", *options) if workers == 1 else started(*command) as (address, process):
         yield Served(address, process, workers)
 

@@ -68,7 +68,7 @@ class Peer(nn.Module):
 def peer_steps(
     peer: Peer, batches: Iterator[Batch], d_model: int, settings: Settings
 ) -> Iterator[float]:
-    """Train the peer as `headlight.model.training.loop.train` does; yields the loss of each step."""
+    """Train the peer as `train` of our training loop does; yields the loss of each step."""
     optimizer = make_optimizer(peer)
     for number, batch in enumerate(batches, start=1):
         for group in optimizer.param_groups:

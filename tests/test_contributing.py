@@ -32,5 +32,5 @@ def test_a_page_is_two_statements_and_a_part_of_its_own():
 
 def test_the_front_of_viz_exports_every_file_that_draws():
     for path in DRAWING:
-        module = f"viz.{path.parent.name}.{path.stem}"
+        module = f"headlight.viz.{path.parent.name}.{path.stem}"
         assert any(getattr(each, "__module__", "") == module for each in vars(viz).values())

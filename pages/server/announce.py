@@ -11,9 +11,11 @@ from headlight.pages.shared.runs.limits import open_to_others
 from headlight.pages.streamlit_fixes.own_address import get_internal_ip, get_url
 
 EVERY_NETWORK = ("0.0.0.0", "::", None)
-HERE = "Open to this machine alone; `make share` opens it to others."
+HERE = "Open to this machine only; `headlight --share` or `make share` opens it to others."
 WITH_TOKEN = "Open to whoever reaches this machine and has the link with the token."
-TO_ALL = "Open to everyone who reaches this machine: `make share` lets in by a token alone."
+TO_ALL = (
+    "Open to everyone who reaches this machine; `headlight --share` lets in only who has a token."
+)
 
 
 def announcement(on_terminal: bool) -> str:

@@ -1,10 +1,9 @@
-"""python -m headlight.pages.server.serving: several processes of the app behind one address.
+"""Several processes of the app behind one address.
 
 HAProxy sends every visitor to one of them, and to the same one each time. A process that ends is
 started again; meanwhile its visitors go to another, with what their address holds.
 """
 
-import argparse
 import asyncio
 import contextlib
 import ctypes
@@ -30,13 +29,14 @@ from headlight.pages.shared.runs.limits import BEHIND
 from headlight.pages.streamlit_fixes.own_address import load_config_options
 from headlight.pages.streamlit_fixes.paths import HEALTH, public
 
-ROOT = Path(__file__).resolve().parents[2]
+APP = Path(__file__).resolve().parents[2] / "app.py"
 TEMPLATE = Path(__file__).with_name("haproxy.cfg").read_text(encoding="utf-8")
 COOKIE = "headlight_worker"
 WHERE = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"))
 NO_PROXY = (
     "Several workers need HAProxy before them: install it, as by `apt-get install haproxy`, "
-    "`dnf install haproxy` or `brew install haproxy`. `make share` starts one process without it."
+    "`dnf install haproxy` or `brew install haproxy`. "
+    "`headlight --share` starts one process without it."
 )
 NOT_UP = "{name} did not start; its messages are above."
 AGAIN = "  {name} ended ({code}) and is started again."
@@ -69,7 +69,7 @@ def environment(workers: int) -> dict[str, str]:
 def worker_command(port: int, options: Sequence[str]) -> list[str]:
     """Return the command that starts a worker, which only this machine can reach."""
     own = ("--server.address", "127.0.0.1", "--server.port", str(port), "--server.headless", "true")
-    return [sys.executable, "-m", "streamlit", "run", "app.py", *options, *own]
+    return [sys.executable, "-m", "streamlit", "run", str(APP), *options, *own]
 
 
 def free_ports(count: int) -> list[int]:
@@ -97,7 +97,7 @@ async def keep_running(name: str, command: Sequence[str], environ: Mapping[str, 
         began = time.monotonic()
         process = await asyncio.create_subprocess_exec(
             *command,
-            cwd=ROOT,
+            cwd=APP.parent,
             env=environ,
             stdin=DEVNULL,
             start_new_session=True,  # Ctrl+C ends only this process, which ends the others
@@ -156,24 +156,15 @@ async def serve(workers: int, options: Sequence[str], proxy: str) -> None:
             group.create_task(open_when_up([proxy, "-db", "-f", str(file)], ports))
 
 
-def main() -> None:
-    """Serve the app until told to end."""
-    parser = argparse.ArgumentParser(
-        description="Serve Headlight by several processes behind one address.",
-        epilog="All other options are those of `streamlit run`, for every worker.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="default: the cores")
-    options, others = parser.parse_known_args()
-    if options.workers < 1:
-        parser.error("--workers takes a whole number of at least 1.")
-    load_config_options(settings(others))
+def run(workers: int, options: Sequence[str]) -> None:
+    """Serve the app by so many processes, with options of `streamlit run`, until told to end."""
+    load_config_options(settings(options))
     proxy = shutil.which("haproxy", path=WHERE)
     if proxy is None:
         sys.exit(NO_PROXY)
     try:
         access_token()
-        asyncio.run(serve(options.workers, others, proxy))
+        asyncio.run(serve(workers, options, proxy))
     except* (RuntimeError, ValueError) as errors:
         sys.exit("\n".join(map(str, errors.exceptions)))
 
@@ -184,7 +175,3 @@ def settings(options: Sequence[str]) -> dict[str, str]:
     return {
         name.removeprefix("--"): value for name, value in zip(words[::2], words[1::2], strict=False)
     }
-
-
-if __name__ == "__main__":
-    main()

@@ -30,8 +30,8 @@ from headlight.pages.shared.state.showing import showing
 from headlight.pages.streamlit_fixes.late_address import gone_to, know, write
 
 ON_THIS_MACHINE = (
-    "This address opens on this machine alone. To let a class in, start the app with `make share`, "
-    "and open it here by the address that the terminal shows."
+    "This address opens on this machine only. To let a class in, start the app with "
+    "`headlight --share`, and open it here by the address that the terminal shows."
 )
 TOO_MANY_WORDS = (
     "These changes are too many for a link: opened elsewhere, it shows the model as trained."

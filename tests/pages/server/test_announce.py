@@ -13,11 +13,11 @@ def alone(monkeypatch, options):
     options({"browser.serverPort": 8501})
 
 
-def test_by_itself_it_is_open_to_this_machine_alone():
+def test_by_itself_it_is_open_to_this_machine_only():
     for on_terminal in (True, False):
         said = announcement(on_terminal)
         assert "Headlight: http://localhost:8501\n" in said
-        assert "this machine alone" in said
+        assert "this machine only" in said
 
 
 def test_shared_without_a_token_it_says_that_all_may_come_in(options):
@@ -25,7 +25,7 @@ def test_shared_without_a_token_it_says_that_all_may_come_in(options):
     said = announcement(on_terminal=False)
     assert "Headlight: http://192.0.2.7:8501\n" in said
     assert "Open to everyone" in said
-    assert "make share" in said
+    assert "headlight --share" in said
 
 
 def test_shared_with_a_token_the_terminal_has_link_and_code_and_a_log_neither(options, monkeypatch):

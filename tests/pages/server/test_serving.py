@@ -72,10 +72,9 @@ def test_options_are_read_as_streamlit_writes_them():
 
 def test_without_a_proxy_it_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setattr(serving, "WHERE", str(tmp_path))
-    monkeypatch.setattr(sys, "argv", ["serving", "--workers", "2"])
     monkeypatch.setattr(serving, "load_config_options", lambda options: None)
     with pytest.raises(SystemExit, match="apt-get install haproxy"):
-        serving.main()
+        serving.run(2, [])
 
 
 def test_a_process_is_started_again_until_it_is_told_to_end(monkeypatch, tmp_path, capfd):

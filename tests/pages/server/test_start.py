@@ -35,7 +35,7 @@ def test_the_browser_of_who_starts_it_opens_the_app_with_the_token(
 )
 def test_a_wrong_setting_ends_the_start_in_a_sentence(monkeypatch, variable, text, said):
     monkeypatch.setenv(variable, text)
-    command = [sys.executable, "-c", "import pages.server.start"]
+    command = [sys.executable, "-c", "import headlight.pages.server.start"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 1
     assert ended.stderr.splitlines()[-1].startswith(said)

@@ -13,7 +13,7 @@ from tests.pages.pictures import canvas_pictures
 
 KEPT = tuple(Slide("attention", title=f"<b>{name}") for name in "abc")
 MADE = (Slide("masks", title="made"),)
-ANSWER = "from pages.talks import talk; talk.take_up(); talk.keep()"
+ANSWER = "from headlight.pages.talks import talk; talk.take_up(); talk.keep()"
 
 
 @pytest.fixture

@@ -395,4 +395,4 @@ def test_a_code_is_switched_on_and_says_if_phones_cannot_reach_it(host, monkeypa
     assert not app.info
     edited(app.toggle, "slide-0-qr_code").set_value(True).run()
     assert [slide.qr_code for slide in app.session_state["talk"]] == [True, False]
-    assert ["make share" in one.value for one in app.info] == [True] * (host == "localhost")
+    assert ["headlight --share" in one.value for one in app.info] == [True] * (host == "localhost")

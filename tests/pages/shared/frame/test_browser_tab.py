@@ -7,7 +7,7 @@ from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared.frame import frame
 from headlight.pages.shared.state.models import Training, Workshop, new_key, workshop, workshops
 
-ANSWER = "from pages.shared.frame import frame; frame._come_back()"
+ANSWER = "from headlight.pages.shared.frame import frame; frame._come_back()"
 
 
 @pytest.fixture
