@@ -21,7 +21,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 	--no-annotate --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := run
-.PHONY: run share serve test test-all lint format browser lock sbom clean help
+.PHONY: run share serve test test-all lint format browser docs wheel lock sbom clean help
 
 run: $(INSTALLED) ## start the app for this machine only and open it in the browser
 	$(BIN)/python -m headlight $(ARGS)
@@ -56,6 +56,13 @@ format: $(VENV)/.installed-dev ## format the code and fix what ruff can fix
 
 browser: $(VENV)/.installed-dev ## find or install the Chromium of the browser tests
 	$(BIN)/python -m tests.browser.install
+
+docs: browser ## make the pictures and the notebook of docs/ anew
+	$(BIN)/jupytext --quiet --to ipynb docs/notebook.py
+	$(BIN)/python -m docs.pictures
+
+wheel: $(VENV)/.installed-dev ## build the package into dist/
+	$(BIN)/python -m pip wheel --no-deps --no-build-isolation --wheel-dir dist .
 
 lock: $(VENV)/.installed-dev ## write anew, with hashes, what the requirements take, to locks/
 	echo torch > $(VENV)/torch.txt

@@ -1,25 +1,23 @@
 # %% [markdown]
 # # Headlight in a notebook
 #
-# Open this file as a notebook (Jupyter with jupytext, VS Code, Colab's "open script"), or run it
-# from the project's folder: `python -m docs.notebook`. Every picture is the one the app draws; the
-# last expression of a cell shows itself.
+# Every picture is the one that the app draws; the last expression of a cell shows itself. Run it
+# from the project's folder, or anywhere after `pip install .` in it.
 
 # %%
 import torch
 
-from headlight.model import AttentionEdit, Site, load
-from headlight.model.decoding.steps import stack_rows
-from headlight.viz import (
-    Bar,
+from headlight import (
+    AttentionEdit,
+    Site,
     attention_heatmap,
     attention_lines,
     compared_maps,
-    decoding_player,
     head_grid,
+    load_model,
 )
 
-translator = load("en-fr")
+translator = load_model("en-fr")
 sentence = "The red car is faster than the blue car."
 translation = translator.translate(sentence)
 trace = translator.trace(sentence, translation)
@@ -63,9 +61,12 @@ comparison = compared_maps(weights, after, (queries, keys), (queries, keys))
 comparison
 
 # %% [markdown]
-# Decoding, one token at a time. Press Play.
+# Decoding, one token at a time. Press Play. (These names may change with any version.)
 
 # %%
+from headlight.model.decoding.steps import stack_rows
+from headlight.viz import Bar, decoding_player
+
 decoding = translator.write(sentence)
 steps = list(decoding)
 player = decoding_player(

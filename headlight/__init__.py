@@ -28,15 +28,13 @@ if TYPE_CHECKING:
         attention_film,
         attention_heatmap,
         attention_lines,
-        beam_tree,
         compared_maps,
-        decoding_player,
         head_grid,
         head_scores,
         position_heatmap,
-        position_lines,
         probability_bars,
-        token_strip,
+        to_csv,
+        to_npz,
     )
 
 __all__ = [
@@ -48,16 +46,14 @@ __all__ = [
     "attention_film",
     "attention_heatmap",
     "attention_lines",
-    "beam_tree",
     "compared_maps",
-    "decoding_player",
     "head_grid",
     "head_scores",
     "load_model",
     "position_heatmap",
-    "position_lines",
     "probability_bars",
-    "token_strip",
+    "to_csv",
+    "to_npz",
 ]
 
 

@@ -1,9 +1,11 @@
 """What is installed is locked: each version, by the hashes of its files."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 PIN = re.compile(r"([\w.-]+)(?:\[\w+\])?==([\w.+]+)")
@@ -37,6 +39,17 @@ def test_what_several_locks_hold_they_hold_alike(path):
 def test_the_build_for_the_cpu_brings_nothing_for_a_gpu():
     names = {name for path in ("app", "cpu", "dev") for name, _ in pins(f"locks/{path}.txt")}
     assert not [name for name in names if name.startswith(("nvidia", "cuda", "triton"))]
+
+
+def test_the_package_requires_what_is_installed_and_nothing_else():
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    needed = {
+        line.name: line.specifier
+        for line in map(Requirement, tomllib.loads(text)["project"]["dependencies"])
+    }
+    installed = dict(pins("requirements.txt"))
+    assert needed.keys() == installed.keys()
+    assert not [name for name, bounds in needed.items() if installed[name] not in bounds]
 
 
 @pytest.mark.parametrize("path", ["Makefile", "Dockerfile"])

@@ -20,6 +20,7 @@ from tests.browser.install import LAUNCH_ARGS, chromium_path
 from tests.browser.rest import TIMEOUT_MS, until
 
 ROOT = Path(__file__).resolve().parents[2]
+HEADLIGHT = (sys.executable, "-m", "headlight")
 LOCAL_HOSTS = {"127.0.0.1", "localhost"}
 FAILED = pytest.StashKey[bool]()
 
@@ -43,18 +44,17 @@ Page.wait_for_function = wait_for_function
 
 
 @contextlib.contextmanager
-def running_server(port=None, log=None, **environment):
+def running_server(port=None, log=None, command=HEADLIGHT, folder=ROOT, **environment):
     """Serve the app from a new process and yield its address.
 
-    What the process writes goes to the file `log`; `environment` adds to its own.
+    `command` runs in `folder` and writes to the file `log`; `environment` adds to its variables.
     """
     port = port or _free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
-    command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
+    own = ["--server.address", "127.0.0.1", "--server.port", str(port), "--server.headless", "true"]
     with log or tempfile.TemporaryFile("w+", errors="replace") as log:
         process = subprocess.Popen(
-            command,
-            cwd=ROOT,
+            [*command, *own],
+            cwd=folder,
             env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
             stdout=log,
