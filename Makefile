@@ -21,7 +21,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 	--no-annotate --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := run
-.PHONY: run share serve test test-all lint format browser docs wheel lock sbom clean help
+.PHONY: run share serve test test-all lint format browser docs site wheel lock sbom clean help
 
 run: $(INSTALLED) ## start the app for this machine only and open it in the browser
 	$(BIN)/python -m headlight $(ARGS)
@@ -60,6 +60,9 @@ browser: $(VENV)/.installed-dev ## find or install the Chromium of the browser t
 docs: browser ## make the pictures and the notebook of docs/ anew
 	$(BIN)/jupytext --quiet --to ipynb docs/notebook.py
 	$(BIN)/python -m docs.pictures
+
+site: browser ## write a gallery that needs no server into site/
+	$(BIN)/python -m docs.site site
 
 wheel: $(VENV)/.installed-dev ## build the package into dist/
 	$(BIN)/python -m pip wheel --no-deps --no-build-isolation --wheel-dir dist .
