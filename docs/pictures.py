@@ -8,26 +8,39 @@ from playwright.sync_api import Page, sync_playwright
 
 from tests.browser.conftest import running_server
 from tests.browser.install import LAUNCH_ARGS, chromium_path
-from tests.browser.rest import box_at_rest
 
 DOCS = Path(__file__).parent
 SIZE = {"width": 1280, "height": 720}
+DOG = "sentence=The+dog+ate+the+meat+because+it+was+hungry."
+HEAD = f"{DOG}&kind=cross&layer=1&head=4"
+# The pages of docs/pages.md, by the name of the picture.
 STILLS = {
-    "attention.png": "/?sentence=The+dog+ate+the+meat+because+it+was+hungry.",
-    "masks.png": "/masks?sentence=The+dog+sees+the+cat.",
-    "atlas.png": "/atlas",
+    "attention": f"/?{DOG}",
+    "inside": f"/inside?{HEAD}",
+    "positions": f"/positions?{DOG}",
+    "atlas": "/atlas",
+    "masks": "/masks?sentence=The+dog+sees+the+cat.",
+    "heads": f"/heads?{HEAD}&edits=gate.cross.1.4.0",
+    "cause": f"/cause?{HEAD}",
+    "compare": f"/compare?{HEAD}",
+    "decoding": f"/decoding?{DOG}&strategy=beam",
+    "training": "/training",
+    "talk": "/talk",
+    "models": "/models",
+    "model": "/model",
 }
 # A sentence, all heads of the cross-attention, and the text without one of them.
-DOG = "sentence=The+dog+ate+the+meat+because+it+was+hungry.&kind=cross&layer=1&head=4"
 FILM = "headlight.gif"
 SCENES = (
-    ("/?sentence=The+dog+ate+the+meat+because+it+was+hungry.", 2.5),
     (f"/?{DOG}", 2.5),
-    (f"/heads?{DOG}&edits=gate.cross.1.4.0", 2.0),
-    (f"/?{DOG}&edits=gate.cross.1.4.0", 4.0),
+    (f"/?{HEAD}", 2.5),
+    (f"/heads?{HEAD}&edits=gate.cross.1.4.0", 2.0),
+    (f"/?{HEAD}&edits=gate.cross.1.4.0", 4.0),
 )
 FILM_SIZE = (960, 540)
 COLORS = 96
+SETTLING_MS = 4000
+QUALITY = 85  # of a still, in percent
 
 
 def main() -> None:
@@ -37,7 +50,8 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=path, args=LAUNCH_ARGS)
         page = browser.new_page(viewport=SIZE, reduced_motion="reduce")
         for name, address in STILLS.items():
-            (DOCS / name).write_bytes(shot(page, server + address))
+            still = Image.open(io.BytesIO(shot(page, server + address)))
+            still.save(DOCS / "pages" / f"{name}.webp", quality=QUALITY)
         frames = [Image.open(io.BytesIO(shot(page, server + scene))) for scene, _ in SCENES]
         browser.close()
     first, *others = (
@@ -53,8 +67,8 @@ def main() -> None:
 def shot(page: Page, address: str) -> bytes:
     """Return a page as PNG once it has come to rest."""
     page.goto(address)
-    page.locator("canvas").first.wait_for()
-    box_at_rest(page.locator("canvas").last, scroll=False)
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    page.wait_for_timeout(SETTLING_MS)  # a picture for readers, not a test
     return page.screenshot()
 
 
