@@ -173,13 +173,6 @@ def page(context, request):
     assert page.foreign_requests == []
 
 
-def pytest_collection_modifyitems(items):
-    """Run a browser test that fails once more, and tell: a fault of the app fails twice."""
-    for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker(pytest.mark.flaky(reruns=1))
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item):
     """Tell the page fixture whether its test failed."""
