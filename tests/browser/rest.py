@@ -42,6 +42,16 @@ def until(page, state, *passing):
         page.wait_for_timeout(AGAIN)
 
 
+def hover(locator, told):
+    """Point at an element until `told` returns true: the page may still move it away."""
+
+    def pointed():
+        locator.hover()
+        return told()
+
+    return until(locator.page, pointed)
+
+
 def settled(page):
     """Wait until the page's script is done and nothing is left of what it drew before."""
     page.wait_for_function(f"!({RUNNING}) && !{STALE}")

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from headlight.model.atlas.files import open_atlas
 from headlight.pages.shared.runs.atlas import FOLDER
 from headlight.viz.numbers import number_text
+from tests.browser.rest import hover
 from tests.browser.test_export import save
 
 SENTENCE = "My sister sold seven boats."
@@ -47,8 +48,8 @@ def test_a_cell_of_the_map_reads_its_figure_and_a_click_selects_its_head(open_ta
     value = number_text(atlas.kinds["decoder"].figures["previous token"].mean[2, 4])
     name = f"Decoder, masked, layer 3, head 5: previous token {value}"
     cell = page.get_by_role("button", name=name)
-    cell.hover()
-    expect(page.locator(".st-key-atlas-map .reading")).to_have_text(name)
+    reading = page.locator(".st-key-atlas-map .reading")
+    hover(cell, lambda: reading.text_content().strip() == name)
     cell.click()
     expect_selected(page, "Decoder, masked", 3, 5)
     page.get_by_role("button", name="Open its card").click()

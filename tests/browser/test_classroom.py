@@ -43,7 +43,7 @@ def test_the_code_holds_the_scene_and_what_the_teacher_named(class_page):
     page = class_page("heads", sentence="We left.")
     page.get_by_role("button", name="QR", exact=True).click()
     dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_text("opens on this machine alone")).to_be_visible()
+    expect(dialog.get_by_text("opens on this machine only")).to_be_visible()
     dialog.get_by_text("Only this page").click()
     link = dialog.get_by_test_id("stCode").locator("code")
     expect(link).to_contain_text("workshop=heads")

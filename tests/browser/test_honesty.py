@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from headlight.pages.shared.frame.changes import APPLIED, IGNORED
+from tests.browser.rest import hover
 
 SENTENCE = "I love my cat."
 
@@ -58,5 +59,4 @@ def test_a_term_tells_its_meaning_when_pointed_at_and_when_focused(page, server)
     term.focus()
     page.wait_for_function(f"{told}.content.includes('asks for')")
     term.blur()
-    term.hover()
-    page.wait_for_function(f"{told}.content.includes('asks for')")
+    hover(term, lambda: page.evaluate(f"{told}.content.includes('asks for')"))
