@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from headlight.model import Site
 from tests.browser.heatmaps import expect_weight
-from tests.browser.rest import settled
+from tests.browser.rest import hover, settled
 from tests.matrix import first_of
 
 NEW_SENTENCE = "My brother bought three old bicycles yesterday."
@@ -48,14 +48,14 @@ def test_pointing_at_a_token_shows_the_weights_of_its_lines(page, server, transl
     open_app(page, f"{server}/?sentence={NEW_SENTENCE}&kind=encoder&layer=1&head=2&picture=lines")
     trace = translator.trace(NEW_SENTENCE)
     weights = trace.attention[Site("encoder", 0)].weights[0, 1]
-    page.locator(".attention-lines .query").nth(3).hover()
-    shown = page.locator(".attention-lines .key")
+    lines = page.locator(".attention-lines")
+    shown = lines.locator(".key")
+    hover(lines.locator(".query").nth(3), shown.first.locator(".weight").text_content)
     for column, token in enumerate(trace.source_tokens):
         assert shown.nth(column).locator(".name").text_content() == token.text
         weight = shown.nth(column).locator(".weight").text_content()
         assert float(weight) == pytest.approx(weights[3, column].item(), abs=6e-4)
-    page.locator(".attention-lines .key").nth(1).hover()
-    first = page.locator(".attention-lines .query").nth(0).locator(".weight").text_content()
+    first = hover(shown.nth(1), lines.locator(".query .weight").first.text_content)
     assert float(first) == pytest.approx(weights[0, 1].item(), abs=6e-4)
 
 

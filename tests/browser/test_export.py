@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from headlight.model import Site
 from headlight.viz.tokens import WRITES
 from tests.browser.heatmaps import hover_cell
-from tests.browser.rest import box_at_rest
+from tests.browser.rest import box_at_rest, hover
 from tests.matrix import first_of
 
 SENTENCE = "I love my cat."
@@ -224,8 +224,8 @@ def test_a_chart_of_another_library_is_saved_by_the_menu_that_names_it(page, ser
     chart = page.locator("[class*=st-key-chart-]").filter(has=opener)
     drawn = chart.locator(".svg-container, .vega-embed").first
     box = box_at_rest(drawn)
-    drawn.hover()
-    expect(chart.locator(".save-menu")).to_have_css("opacity", "1")
+    menu = chart.locator(".save-menu")
+    hover(drawn, lambda: menu.evaluate("node => getComputedStyle(node).opacity") == "1")
     opener.click()
     data, name = save(page, chart, "svg")
     root = ElementTree.fromstring(data)
