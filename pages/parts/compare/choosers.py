@@ -178,7 +178,7 @@ def choose_model(name: str, side: Side) -> None:
 
 
 def change_model(name: str, key: str) -> None:
-    """Show another model or training; the text stays unless it is the numbers of an own model."""
+    """Show another model or training; keep the text, unless it is digits for a trained model."""
     side, source = current(name), key.removeprefix(RECORDED)
     new = models.named(key)
     if new.key == key:

@@ -114,7 +114,7 @@ def use(job: TrainingJob) -> None:
 
 
 def example_of(task: Task, source: str) -> str:
-    """Return what is read for a source; a decoder-only model gets one and a half, to continue."""
+    """Return what a model reads; one with only a decoder continues the second, half copy."""
     return source + source[: len(source) // 2] if task.decoder_only else source
 
 

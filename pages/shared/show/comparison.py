@@ -132,10 +132,10 @@ def cut(text: str, words: Sequence[re.Match]) -> str:
 
 
 def compare_scores(before: ModelRun, after: ModelRun) -> None:
-    """Show how likely the model finds what effects are measured on, with changes and as trained.
+    """Show the log-probability of the target, with changes and as trained.
 
-    That is the sum of log-probabilities. A model without such a measure shows the change of its
-    last states; before any change, one that fills in words says what to do first.
+    A model that writes nothing shows the change of its last states instead; one that fills in
+    words says what to do first if nothing is changed yet.
     """
     objective, changed = before.objective(), before != after
     if objective is None:
@@ -250,7 +250,7 @@ def compare_probabilities(
     *,
     of: About,
 ) -> None:
-    """Draw how likely each of the tokens is on which two runs are measured.
+    """Draw the probability of each target token in two runs.
 
     Many tokens are in a box that scrolls.
     """
