@@ -20,6 +20,10 @@ import { pageOf, takesKey, turnButton, turning } from "./turning.js";
 
 const AGAIN = 3000; // milliseconds after which a slide is asked for again
 
+// The slide that was asked for and has not loaded, 0 for none; the number of the last turn; and
+// the newest way to ask. It is not kept on an element, which the page may replace in between.
+const turn = { wanted: undefined, asks: undefined, timer: 0, root: undefined, answer: undefined };
+
 /**
  * Write a slide's words, turn slides by keys and buttons, and fit them to the screen.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
@@ -29,13 +33,15 @@ export function draw(mount) {
   const { asked, ...slide } = header;
   root.forget?.();
   // The slide asked for last may be ahead of the one that has loaded.
-  if (root.asks === undefined || asked > root.asks) root.asks = asked;
-  if (root.asks === asked) root.wanted = undefined;
-  let at = root.wanted || header.number;
+  if (turn.asks === undefined || asked > turn.asks) turn.asks = asked;
+  if (turn.asks === asked) turn.wanted = undefined;
+  Object.assign(turn, { root, answer });
+  if (turn.wanted !== undefined) askLater();
+  let at = turn.wanted || header.number;
 
   const notice = element("span", "notice", "", { role: "status" });
   const cover = element("div", "cover"); // takes the clicks when the talk is left
-  cover.hidden = root.wanted !== 0;
+  cover.hidden = turn.wanted !== 0;
   const turns = turning(root, {
     ...header,
     at: () => at,
@@ -54,7 +60,7 @@ export function draw(mount) {
 
   function go(to) {
     const next = Math.max(1, Math.min(header.count, to));
-    if (next === at || root.wanted === 0) return;
+    if (next === at || turn.wanted === 0) return;
     at = next;
     turns.show();
     want(next);
@@ -64,23 +70,6 @@ export function draw(mount) {
     if (document.fullscreenElement) document.exitFullscreen();
     want(0);
     return true;
-  }
-  function want(slide) {
-    root.wanted = slide;
-    root.asks += 1;
-    ask();
-  }
-  /** Ask for a slide, 0 for none, until it has loaded: an answer may be lost. */
-  function ask() {
-    clearTimeout(root.asking);
-    answer([root.wanted, root.asks]);
-    root.asking = setTimeout(askAgain, AGAIN);
-  }
-  /** A slide that is being drawn is not asked for again: that would begin to draw it anew. */
-  function askAgain() {
-    if (root.wanted === undefined || !root.isConnected) return;
-    if (!document.querySelector("[data-test-script-state=running]")) return ask();
-    root.asking = setTimeout(askAgain, AGAIN);
   }
   const stopFitting = fitToScreen(root, slide);
   root.forget = () => {
@@ -92,4 +81,28 @@ export function draw(mount) {
     root.forget();
     turns.told.leave();
   };
+}
+
+function want(slide) {
+  turn.wanted = slide;
+  turn.asks += 1;
+  ask();
+}
+
+/** Ask for a slide, 0 for none, until it has loaded: an answer may be lost. */
+function ask() {
+  turn.answer([turn.wanted, turn.asks]);
+  askLater();
+}
+
+function askLater() {
+  clearTimeout(turn.timer);
+  turn.timer = setTimeout(askAgain, AGAIN);
+}
+
+/** A slide that is being drawn is not asked for again: that would begin to draw it anew. */
+function askAgain() {
+  if (turn.wanted === undefined || !turn.root.isConnected) return;
+  if (document.querySelector("[data-test-script-state=running]")) askLater();
+  else ask();
 }
