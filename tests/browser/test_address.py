@@ -50,6 +50,7 @@ def test_one_press_of_back_leads_to_the_page_before(page, server):
     expect(page.get_by_role("heading", name="Masks", exact=True)).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_quick_steps_back_and_forward_end_where_they_should(page, server):
     names = ["Masks", "Decoding", "Heads", "Compare", "Positions"]
     open_attention(page, server)
@@ -92,6 +93,7 @@ def test_a_damaged_link_shows_the_defaults_and_a_note(page, server):
     expect(page).to_have_url(re.compile("layer=3"))
 
 
+@pytest.mark.matrix
 def test_choices_of_a_page_outlive_clicks_on_others(page, server):
     page.goto(f"{server}/decoding")
     page.get_by_role("radio", name="Beam").click()

@@ -93,6 +93,7 @@ def test_the_grid_works_with_the_keyboard_alone(page, server):
     expect(chosen).to_have_attribute("aria-pressed", "false")
 
 
+@pytest.mark.matrix
 def test_a_reload_keeps_the_sentence_and_the_head(page, server):
     open_app(page, server)
     type_sentence(page, "We are here.")
@@ -105,6 +106,7 @@ def test_a_reload_keeps_the_sentence_and_the_head(page, server):
     expect(chosen).to_have_attribute("aria-pressed", "true")
 
 
+@pytest.mark.matrix
 def test_choices_survive_a_visit_to_another_page(page, server):
     open_app(page, server)
     type_sentence(page, "We are here.")
@@ -168,6 +170,7 @@ def test_a_deep_link_as_the_first_request_shows_its_page(page, start_server, pat
         assert page.get_by_text("Page not found").count() == 0
 
 
+@pytest.mark.matrix
 def test_a_long_sentence_keeps_its_tokens_under_the_pointer(page, server, translator):
     sentence = "the old man and the small dog were in the house " * 6
     open_app(page, f"{server}/?sentence={sentence}&kind=encoder&layer=1&head=1")

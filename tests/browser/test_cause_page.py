@@ -52,6 +52,7 @@ def test_a_cell_says_what_a_token_loses_without_a_word_and_how_much_it_looks_the
     assert other == found
 
 
+@pytest.mark.matrix
 def test_another_layer_is_chosen_by_mouse_and_by_the_address(cause, measure):
     before, _ = measure()
     changes, _ = measure(range(2, 3))
@@ -66,6 +67,7 @@ def test_another_layer_is_chosen_by_mouse_and_by_the_address(cause, measure):
     expect_read(cause, 0, row, column, change)
 
 
+@pytest.mark.matrix
 def test_keys_go_through_the_layers(cause):
     cause.keyboard.press("l")
     expect(cause).to_have_url(re.compile("knockout_layers=1"))
@@ -75,6 +77,7 @@ def test_keys_go_through_the_layers(cause):
     expect(cause).to_have_url(re.compile("knockout_layers=1"))
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("clicks", first_of([1, 2]))
 def test_a_click_closes_the_edge_on_the_page_masks_and_a_button_leads_back(cause, measure, clicks):
     changes, _ = measure()

@@ -95,6 +95,7 @@ def test_the_pointer_finds_the_counterpart_behind_a_longer_word(compare, transla
     expect(compare.locator(".compared-maps .reading")).to_have_text(re.compile("^“tired"))
 
 
+@pytest.mark.matrix
 def test_presets_are_one_click_and_the_browser_goes_back(compare, translator):
     captions = compare.locator(".compared-maps figcaption")
     preset(compare, "Two heads")
@@ -117,6 +118,7 @@ def test_presets_are_one_click_and_the_browser_goes_back(compare, translator):
     expect(captions.nth(1)).to_have_text(re.compile("^B: English to French, small"))
 
 
+@pytest.mark.matrix
 def test_changes_made_on_the_heads_page_are_compared(page, server, translator):
     page.goto(f"{server}/heads?sentence={TIRED}&head=2&edits=gate.cross.2.2.0")
     page.get_by_text("Which heads matter").wait_for()

@@ -37,6 +37,7 @@ def test_what_was_entered_as_the_connection_was_cut_is_shown(page, proxy, lost):
     expect(box).to_have_value("They sing.")
 
 
+@pytest.mark.matrix
 def test_a_page_that_became_blank_comes_again_by_itself_once(page, server):
     page.goto(f"{server}/?sentence=We+eat.")
     box = page.get_by_role("textbox", name="Sentence")

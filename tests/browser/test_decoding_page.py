@@ -137,6 +137,7 @@ def test_a_text_that_the_model_cannot_write_is_refused(decoding):
     expect(counter(page)).to_contain_text(f"of {len(steps)}")
 
 
+@pytest.mark.matrix
 def test_a_node_of_the_beam_shows_its_steps(decoding, translator):
     page = decoding("&strategy=beam&beam_size=3")
     beam = translator.write(SENTENCE, Strategy("beam", beam_size=3))

@@ -124,6 +124,7 @@ def framing(url):
     return f'<iframe src="{url}/masks?embed=true" width="1200" height="700"></iframe>'.encode()
 
 
+@pytest.mark.matrix
 def test_a_page_that_may_frame_the_app_shows_it(start_server, page):
     framing_page = bytearray()
     with listening(framing_page) as (origin, _), start_server(HEADLIGHT_EMBED=origin) as url:

@@ -99,6 +99,7 @@ def test_the_points_go_by_keyboard(cause, effects):
     expect(reading).to_contain_text("Point at a point")
 
 
+@pytest.mark.matrix
 def test_a_cell_leads_to_its_weight(cause):
     canvas, reading = (cause.locator(f"{CELLS} {part}") for part in ("canvas", ".reading"))
     canvas.focus()

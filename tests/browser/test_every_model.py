@@ -69,6 +69,7 @@ def test_a_folder_that_is_typed_is_shown_and_a_cell_is_taken_apart(page, server,
     expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{weight:.3f}")
 
 
+@pytest.mark.matrix
 def test_a_head_that_is_switched_off_changes_the_numbers(visit, tiny):
     name, _, reader = tiny
     site = SITES[name]
@@ -91,6 +92,7 @@ def test_a_head_that_is_switched_off_changes_the_numbers(visit, tiny):
     expect_score(reader.trace(TEXT, written, edits=off))
 
 
+@pytest.mark.matrix
 def test_a_mask_cell_closed_by_mouse_has_no_weight(visit, tiny):
     name, _, reader = tiny
     site = SITES[name]

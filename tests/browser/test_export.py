@@ -83,6 +83,7 @@ def test_an_svg_holds_the_tokens_as_text_and_asks_for_nothing(page, server, tran
     assert not re.search(rb"https?://|url\(\W?(?!#)\w+:", without_names)
 
 
+@pytest.mark.matrix
 def test_a_file_says_what_it_shows_and_nothing_of_pointing(page, server, translator):
     picture, menu = open_picture(page, server, "heatmap")
     svg = lambda: ElementTree.fromstring(save(page, menu, "svg")[0])  # noqa: E731
@@ -216,6 +217,7 @@ def test_a_hostile_sentence_stays_text_in_every_file(page, server, browser, tmp_
     ElementTree.fromstring(save(page, menu, "svg")[0])
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("label", first_of(["Sinusoids", "Wavelengths"]))
 def test_a_chart_of_another_library_is_saved_by_the_menu_that_names_it(page, server, label):
     page.goto(f"{server}/positions?positions_tab=sinusoids")

@@ -73,6 +73,7 @@ def test_a_gif_has_a_frame_for_each_step(page, decoding, translator):
     assert made.info["duration"] > 200  # the last one stays
 
 
+@pytest.mark.matrix
 def test_a_beam_grows_in_its_film_and_is_whole_after_it(page, server):
     page.goto(f"{server}/decoding?sentence={SENTENCE}&strategy=beam")
     tree = page.locator(".beam-tree")

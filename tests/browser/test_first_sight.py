@@ -68,6 +68,7 @@ def test_a_decoder_alone_is_in_sight_too(page, server, transformers_folders, pat
     expect_above_the_fold(page.locator(picture).first)
 
 
+@pytest.mark.matrix
 def test_a_training_is_watched_without_scrolling(page, server):
     page.goto(f"{server}/training")
     steps = page.get_by_label("Steps", exact=True)

@@ -94,6 +94,7 @@ def turn_away_and_back(page):
     page.wait_for_function("() => !Reveal.isPaused()")
 
 
+@pytest.mark.matrix
 def test_a_frame_in_a_deck_is_alive_and_gives_the_deck_its_keys(page, server, deck):
     block = copied(page, server, "Frame")
     assert block.startswith("<iframe ")
@@ -195,6 +196,7 @@ def test_what_cannot_be_copied_is_shown_to_be_copied_by_hand(page, server):
     assert box.input_value().startswith("<iframe ")
 
 
+@pytest.mark.matrix
 def test_a_chart_can_be_copied_as_it_looks(page, server):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server)
     page.goto(f"{server}/positions?positions_tab=sinusoids")

@@ -115,6 +115,7 @@ def test_the_weights_reach_the_browser_with_the_guess_and_not_before(page, serve
     assert any(row in frame for frame in received)
 
 
+@pytest.mark.matrix
 def test_a_talk_asks_answers_and_goes_on_by_keys(page, server):
     with_talk(page, server, TALK, "?talk=1")
     see_title(page, "A head")

@@ -49,6 +49,7 @@ def test_a_head_is_switched_off_and_before_and_after_are_shown(heads, translator
     wait_for_score(heads, score_without(translator))
 
 
+@pytest.mark.matrix
 def test_a_whole_layer_goes_off_at_once_and_comes_back(heads, translator):
     layer = switch(heads, "^Encoder, layer 2: all heads")
     layer.click()
@@ -88,6 +89,7 @@ def test_a_click_on_an_effect_opens_its_head(heads):
     expect(heads.locator(".heatmap")).to_be_in_viewport(ratio=0.5)
 
 
+@pytest.mark.matrix
 def test_every_head_is_tested_for_a_role_and_a_click_opens_it(heads, translator):
     heads.get_by_text("Test every head", exact=True).click()
     board = heads.locator(".head-scores")

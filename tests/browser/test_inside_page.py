@@ -63,6 +63,7 @@ def test_a_cell_of_the_mean_opens_its_strongest_head(page, server, translator):
     expect_inside(page, trace, site, int(weights[:, 2, 3].argmax()), 2, 3)
 
 
+@pytest.mark.matrix
 def test_a_weight_of_a_decoding_step_is_taken_apart(page, server, translator):
     page.goto(f"{server}/decoding?sentence={SENTENCE}&layer=2&head=4")
     page.get_by_text("Reference token ranked first").wait_for()
@@ -72,6 +73,7 @@ def test_a_weight_of_a_decoding_step_is_taken_apart(page, server, translator):
     expect_inside(page, translator.trace(SENTENCE), Site("cross", 1), 3, 1, 2)
 
 
+@pytest.mark.matrix
 def test_what_is_taken_apart_stays_in_sight_of_every_step(page, server):
     page.goto(f"{server}/inside?sentence={SENTENCE}&layer=2&head=3&query=3&key=2")
     page.get_by_text("9. Into the residual stream").wait_for()

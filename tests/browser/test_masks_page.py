@@ -100,6 +100,7 @@ def test_only_what_a_click_or_the_theme_changes_is_drawn_again(page, matrix, tra
     page.wait_for_function(f"canvas => !({IS_MARKED})(canvas)", arg=scores.element_handle())
 
 
+@pytest.mark.matrix
 def test_a_drag_closes_every_cell_under_it_and_undo_opens_them(page, matrix, translator):
     size = len(traced(translator, Edits()).target_tokens)
     page.mouse.move(*center(matrix, size, 3, 0))

@@ -72,6 +72,7 @@ def test_a_folder_is_loaded_chosen_and_shown_on_the_first_page(models, folder):
     models.wait_for_url(re.compile("model=transformers"))
 
 
+@pytest.mark.matrix
 def test_its_numbers_are_those_of_transformers(models):
     models.get_by_role("button", name="Same numbers as transformers?").click()
     models.get_by_text(re.compile("^Largest differences from")).wait_for()
@@ -113,6 +114,7 @@ def test_a_word_is_hidden_and_predicted_and_brought_back(bert, reader):
     see_cell(bert, weights_of(plain), texts(plain.source_tokens), 5, 1)
 
 
+@pytest.mark.matrix
 def test_a_head_switched_off_changes_the_run(bert, reader):
     bert.get_by_role("link", name="Heads").click()
     board = bert.locator(".switchboard")

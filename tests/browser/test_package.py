@@ -11,6 +11,7 @@ import pytest
 
 from tests.browser.conftest import running_server
 
+pytestmark = pytest.mark.matrix
 ROOT = Path(__file__).parents[2]
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 OWN = "raise SystemExit('This is the file of the person, not ours.')"

@@ -70,6 +70,7 @@ def test_a_click_on_a_head_shows_its_tokens_and_the_address_holds_it(cause, runs
     expect(rows).to_have_text([in_percent(share) for share in tokens])
 
 
+@pytest.mark.matrix
 def test_other_parts_and_the_other_direction_by_mouse(cause, runs):
     site = Site("cross", 2)
     for name, part in (("Only where it looks", "weights"), ("Only what it carries", "value")):
@@ -81,6 +82,7 @@ def test_other_parts_and_the_other_direction_by_mouse(cause, runs):
     cause.wait_for_function("() => location.search.includes('patch_way=away')")
 
 
+@pytest.mark.matrix
 def test_heads_go_by_keyboard(cause):
     selected = cause.locator(f"{HEADS} [aria-pressed=true]")
     selected.focus()
@@ -96,6 +98,7 @@ def test_the_checks_are_on_the_screen(cause):
     expect(values.nth(3)).to_have_text("100.0 % of the gap")
 
 
+@pytest.mark.matrix
 def test_a_word_is_exchanged_from_the_menu(cause):
     cause.get_by_role("button", name="Exchange a word").click()
     cause.get_by_role("menuitem", name="old → young").or_(

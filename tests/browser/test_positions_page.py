@@ -45,6 +45,7 @@ def drawn(page):
     )
 
 
+@pytest.mark.matrix
 def test_the_clocks_turn_by_hand_and_by_themselves(positions):
     clocks = positions.locator(".position-clocks")
     clocks.get_by_text("Hands at position 0, and 4 later at 4.").wait_for()
@@ -76,6 +77,7 @@ def test_switching_positions_off_shows_the_translation_before_and_after(position
     expect(strip(positions, "Translation with your changes")).to_have_text(changed)
 
 
+@pytest.mark.matrix
 def test_choices_are_kept_while_another_tab_is_open(positions):
     open_tab(positions, "Your sentence")
     choose(positions, "Positions of the encoder", "shuffled")
@@ -86,6 +88,7 @@ def test_choices_are_kept_while_another_tab_is_open(positions):
     positions.get_by_text(re.compile("encoder: the tokens stand at")).wait_for()
 
 
+@pytest.mark.matrix
 def test_the_learned_table_ends(positions):
     open_tab(positions, "Beyond training")
     positions.get_by_text("the learned table ends at 255").wait_for()

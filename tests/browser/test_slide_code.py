@@ -60,6 +60,7 @@ def saved(page, server, name, folder):
     return path
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("number", first_of([1, 2]))
 def test_a_slide_shows_its_code_large_and_it_leads_to_the_scene(page, server, number):
     with_talk(page, server, TALK, f"?talk={number}")
@@ -85,6 +86,7 @@ def test_one_file_holds_the_code(page, server, tmp_path):
     assert modules_of(slide.locator(".qr-code canvas"), len(matrix)) == matrix
 
 
+@pytest.mark.matrix
 def test_powerpoint_holds_the_code(page, server, tmp_path):
     path = saved(page, server, "Save for PowerPoint", tmp_path)
     beside, alone = Presentation(path).slides

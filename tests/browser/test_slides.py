@@ -61,6 +61,7 @@ def test_pictures_of_the_page_cause_are_whole(page, server, tab, picture):
     expect(page.locator(css_class(picture))).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_pictures_are_fitted_again_when_the_window_is_resized(page, server):
     with_talk(page, server, [MAP], "?talk=1")
     see_title(page, "Map")
@@ -112,6 +113,7 @@ def test_a_player_stays_whole_while_it_plays(page, server):
     expect_fitted(page, PLAYER.pictures, smallest=18)
 
 
+@pytest.mark.matrix
 def test_the_footer_is_data_and_there_are_no_hints(page, server):
     hostile = "<img src=x onerror=window.hit=1> **We** sing."
     scene = {"sentence": hostile, "layer": "1", "head": "4", "edits": "gate.cross.2.5.0"}

@@ -43,6 +43,7 @@ def test_the_speaker_sees_notes_clock_and_what_comes_next(page, speaker):
     assert speaker.evaluate("window.hit ?? null") is None
 
 
+@pytest.mark.matrix
 def test_the_keys_of_the_window_turn_the_slides_of_the_talk(page, speaker):
     expect(speaker.locator("h1")).to_have_text("One")
     for key, title in (("PageDown", "Two"), ("ArrowRight", "Three"), ("ArrowLeft", "Two")):

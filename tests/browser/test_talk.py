@@ -150,6 +150,7 @@ def test_leaving_keeps_the_scene_and_keys_write_into_boxes_again(page, server):
     expect(box).to_have_value(TALK[8].parameters["sentence"][:-1] + "b..")
 
 
+@pytest.mark.matrix
 def test_leaving_leads_back_to_where_the_talk_was_begun(page, server):
     page.goto(f"{server}/inside?head=2")
     page.get_by_text("9. Into the residual stream").wait_for()
@@ -228,6 +229,7 @@ def test_escape_shows_all_of_a_map_before_it_leaves_the_talk(page, server):
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_space_plays_what_a_slide_has_to_play_and_n_and_p_step_it(page, server):
     with_talk(page, server, MAPS, "?talk=1")
     see_own(page, 1)
@@ -285,6 +287,7 @@ def test_the_pointer_finds_its_cell_on_an_enlarged_mask(page, server):
     expect(reading).to_have_text("“chien → voit” looking at “Le”: visible")
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("scheme", first_of(["light", "dark"]))
 def test_the_copied_link_restores_the_scene_elsewhere(page, browser, server, scheme):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])

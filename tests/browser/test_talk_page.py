@@ -71,6 +71,7 @@ def test_a_talk_is_made_presented_saved_loaded_and_kept(page, server):
     expect(titles(page)).to_have_text(["<i>How</i> it is written", first])
 
 
+@pytest.mark.matrix
 def test_a_talk_outlives_reloads_typed_addresses_and_tabs_without_the_page_talk(page, server):
     page.goto(f"{server}/?sentence=We sing.")
     add(page, 1)
@@ -208,6 +209,7 @@ def test_a_small_picture_is_taken_and_stays_in_the_browser_until_its_slide_is_go
     expect(image).to_have_count(3)
 
 
+@pytest.mark.matrix
 def test_a_slide_is_opened_changed_and_updated(page, server):
     slide = Slide("decoding", {"sentence": "I love my cat."}, "Steps", pictures=("player",))
     with_talk(page, server, [slide], "talk")
@@ -240,6 +242,7 @@ def test_sixty_slides_are_quick(page, server):
     assert page.evaluate("performance.now()") - begun < 5_000  # on a machine that does much else
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("begun", ["step", "branch"])
 def test_the_step_and_the_branch_of_a_decoding_come_back_by_its_address(page, server, begun):
     page.goto(f"{server}/decoding?sentence=I+love+my+cat.")

@@ -107,6 +107,7 @@ def test_a_training_is_watched_paused_scrubbed_and_used(training):
     button(page, "Use the uploaded model").wait_for()
 
 
+@pytest.mark.matrix
 def test_what_was_trained_is_shown_by_another_page_and_the_training_found_again(training):
     page = training
     go_to(page, "Attention")
@@ -153,6 +154,7 @@ def test_the_page_keeps_to_the_width_of_a_phone(training):
     assert main.evaluate("node => node.scrollWidth <= node.clientWidth")
 
 
+@pytest.mark.matrix
 def test_a_reload_finds_the_training_and_the_model_again(training):
     page = training
     button(page, "Start").click()
@@ -204,6 +206,7 @@ def test_what_is_typed_quickly_into_one_box_after_the_other_stays(page, server):
         assert f"toy_reverse_{name}" in page.url
 
 
+@pytest.mark.matrix
 def test_a_decoder_alone_is_shown_with_and_without_its_previous_token_head(page, server):
     page.goto(f"{server}/training?toy_task=repeat&toy_repeat_steps=12")
     button(page, "Start").click()

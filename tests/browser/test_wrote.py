@@ -39,6 +39,7 @@ def signed(number):
     return number_text(number, signed=True)
 
 
+@pytest.mark.matrix
 def test_another_pair_of_words_and_a_head_by_a_click(cause, translator, trace):
     pick(cause, "Written word", "3: femme")
     pick(cause, "Against", "voiture")
