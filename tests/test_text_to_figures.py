@@ -101,6 +101,7 @@ def test_any_text_becomes_pictures_of_its_tokens_or_a_sentence(text, translator)
             translator.trace(text)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("name", ODD_TEXTS)
 def test_the_shipped_model_draws_odd_texts(name):
     translator = load("en-fr")

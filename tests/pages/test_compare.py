@@ -232,6 +232,7 @@ def test_two_snapshots_are_those_recorded():
     assert f"step {history.steps[1]:,}" in header["titles"][0]
 
 
+@pytest.mark.matrix
 def test_two_snapshots_of_a_training_of_ones_own():
     app = apps.open_page("training")
     for name, value in {"steps": 20, "layers": 4, "heads": 2, "d_model": 16}.items():

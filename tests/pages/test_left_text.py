@@ -49,6 +49,7 @@ def test_no_page_keeps_a_text_after_the_session(visit):
     assert holders() == []
 
 
+@pytest.mark.matrix
 def test_no_count_keeps_a_text_after_the_session():
     with session("one"):
         start("\n".join(f"{typed()}\tVa." for _ in range(5)).encode())

@@ -123,6 +123,7 @@ def test_pause_go_on_stop_and_reset(app):
     assert pictures(app) == (None, None)
 
 
+@pytest.mark.matrix
 def test_a_second_visitor_is_told_the_place_in_line(app):
     app.number_input(key="toy_reverse_steps").set_value(10_000)
     click(app, "start")
@@ -135,6 +136,7 @@ def test_a_second_visitor_is_told_the_place_in_line(app):
     click(other, "stop")
 
 
+@pytest.mark.matrix
 def test_the_curves_of_earlier_runs_stay_within_bounds(app):
     train(app)
     app.number_input(key="toy_reverse_warmup").set_value(7)

@@ -6,6 +6,7 @@ from headlight.model.atlas import files
 from headlight.model.atlas.counting import Count, merge
 
 
+@pytest.mark.matrix
 def test_counts_by_other_code_do_not_merge(translator, monkeypatch):
     now = files.about_of(translator, "mine", "text", 8)
     assert now == files.about_of(translator, "mine", "text", 8)

@@ -144,6 +144,7 @@ def test_what_is_written_says_what_it_means(text, tmp_path, atlas, capsys):
             assert np.all(np.abs(np.sum(weights, axis=-1) - 255) <= len(keys))
 
 
+@pytest.mark.matrix
 def test_effects_go_on_where_they_were(few, tmp_path, atlas):
     options = ["--text", few, "--effects", 6]
     assert atlas(*options, "--output", tmp_path / "a") is None

@@ -102,6 +102,7 @@ def test_greedy_writes_what_generate_writes(text, reader):
     torch.testing.assert_close(found, scores, atol=1e-4, rtol=0)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("penalty", [0.0, 1.0, 2.0])
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_beam_finds_what_the_beam_of_generate_finds(text, penalty, reader):
@@ -222,6 +223,7 @@ DEMANDS = [
 ]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("demand", DEMANDS, ids=lambda demand: next(iter(demand)))
 @pytest.mark.parametrize("name", ["Marian", "GPT-2"])
 def test_what_the_generation_config_demands_is_done(name, demand, load, monkeypatch):

@@ -97,6 +97,7 @@ def test_the_others_wait_in_line_and_are_told_their_place(trainings):
     assert len(training_threads()) == 1
 
 
+@pytest.mark.matrix
 def test_pausing_gives_the_place_up_and_resuming_changes_nothing(trainings, one_thread):
     expected = [each.step.loss for each in SmallModel(replace(SMALL, steps=200)).train()]
     line = trainings(at_once=1)
@@ -245,6 +246,7 @@ def open_and_close(line):
     return kept
 
 
+@pytest.mark.matrix
 def test_twenty_trainings_leave_neither_threads_nor_memory_behind():
     line = training_queue(at_once=2, patience=0.2)
     open_and_close(line)  # what is loaded once stays
@@ -264,6 +266,7 @@ def test_twenty_trainings_leave_neither_threads_nor_memory_behind():
     assert not line.jobs
 
 
+@pytest.mark.matrix
 def test_the_learning_rate_stands_at_the_step_of_its_point(trainings):
     options = replace(SMALL, steps=310)
     state = wait_for(started(trainings(), options), "finished")

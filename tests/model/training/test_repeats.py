@@ -79,6 +79,7 @@ def test_snapshots_are_those_of_the_decoder():
     assert "".join(history.target_tokens[0][1:]) == toy.target
 
 
+@pytest.mark.matrix
 def test_induction_is_learned_and_needs_the_previous_token_head():
     toy = small_model(replace(default_options("repeat"), steps=400))
     losses = [step.step.loss for step in toy.train()]

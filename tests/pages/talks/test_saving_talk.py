@@ -62,6 +62,7 @@ def ready():
     return save(open_page("talk"))
 
 
+@pytest.mark.matrix
 def test_the_ready_talk_is_whole_and_small(ready):
     assert len(ready.file) < MOST
     assert ready.left_out == []

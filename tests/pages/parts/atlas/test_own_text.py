@@ -197,6 +197,7 @@ def test_another_model_says_that_the_text_was_counted_without_it():
     assert text_of(app) == "your 3 lines"
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("name", "kinds"),
     [("bert", {"encoder"}), ("GPT-2", {"decoder"}), ("T5", {"encoder", "decoder", "cross"})],

@@ -47,6 +47,7 @@ def test_the_boxes_ask_for_what_the_model_reads(name, labels, transformers_folde
     assert boxes[0].value == EXAMPLES[0]
 
 
+@pytest.mark.matrix
 def test_a_model_of_ones_own_asks_for_an_input(translator):
     app = open_page()
     app.session_state["workshop"] = Workshop(models={OWN.key: (OWN, translator)})
