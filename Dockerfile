@@ -11,7 +11,8 @@ RUN pip install --no-cache-dir --require-hashes -r locks/app.txt && \
     --find-links https://download.pytorch.org/whl/cpu/torch/
 
 COPY .streamlit .streamlit
-COPY app.py .
+COPY app.py pyproject.toml ./
+COPY headlight headlight
 COPY model model
 COPY pages pages
 COPY talks talks
@@ -24,4 +25,4 @@ USER 10001:10001
 EXPOSE 8501
 HEALTHCHECK --start-period=60s CMD \
     ["python", "-c", "import urllib.request as u; u.urlopen('http://localhost:8501/_stcore/health', timeout=5)"]
-CMD ["python", "-m", "streamlit", "run", "app.py", "--server.address", "0.0.0.0", "--server.port", "8501", "--server.headless", "true"]
+CMD ["python", "-m", "headlight", "--server.address", "0.0.0.0", "--port", "8501", "--server.headless", "true"]

@@ -13,9 +13,7 @@ from headlight.pages.streamlit_fixes.own_address import get_internal_ip, get_url
 EVERY_NETWORK = ("0.0.0.0", "::", None)
 HERE = "Open to this machine only; `headlight --share` or `make share` opens it to others."
 WITH_TOKEN = "Open to whoever reaches this machine and has the link with the token."
-TO_ALL = (
-    "Open to everyone who reaches this machine; `headlight --share` lets in only who has a token."
-)
+TO_ALL = "Open to everyone who reaches this machine; `headlight --share` asks for a token."
 
 
 def announcement(on_terminal: bool) -> str:
