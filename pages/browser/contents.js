@@ -14,38 +14,59 @@ const NEAR = 40; // pixels below its final position within which a section count
 export function draw(mount) {
   const { header, root } = begin(mount);
   root.forget?.();
-  const buttons = header.entries.map(({ name, of }, place) => {
-    const show = () => found(of)?.scrollIntoView({ behavior: pace(), block: "start" });
-    const content = [element("span", "number", String(place + 1)), element("span", "name", name)];
+  let asked = -1; // the section that was asked for, until the reader scrolls by hand
+  const buttons = header.entries.map(({ name }, index) => {
+    const show = () => {
+      asked = index;
+      keep(pace());
+      mark();
+    };
+    const content = [element("span", "number", String(index + 1)), element("span", "name", name)];
     return buttonOf("", content, show, { title: name });
   });
   root.replaceChildren(element("nav", "", buttons, { "aria-label": "On this page" }));
 
+  /** @param {ScrollBehavior} behavior */
+  function keep(behavior) {
+    if (asked >= 0) sectionOf(asked)?.scrollIntoView({ behavior, block: "start" });
+  }
   function mark() {
-    const reached = header.entries.findLastIndex(({ of }) => {
-      const place = found(of);
-      return place && place.getBoundingClientRect().top <= margin(place) + NEAR;
+    const reached = header.entries.findLastIndex((_, index) => {
+      const section = sectionOf(index);
+      return section && section.getBoundingClientRect().top <= margin(section) + NEAR;
     });
-    buttons.forEach((button, place) => {
-      const current = place === Math.max(reached, 0);
-      if (current) button.setAttribute("aria-current", "step");
+    const current = asked >= 0 ? asked : Math.max(reached, 0);
+    buttons.forEach((button, index) => {
+      if (index === current) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
     });
   }
+  /** @returns {HTMLElement | null} */
+  function sectionOf(index) {
+    return document.querySelector(header.entries[index].of);
+  }
   mark();
-  document.addEventListener("scroll", mark, { capture: true, passive: true });
-  root.forget = () => document.removeEventListener("scroll", mark, { capture: true });
+
+  const listening = new AbortController();
+  const options = { capture: true, passive: true, signal: listening.signal };
+  document.addEventListener("scroll", mark, options);
+  const release = () => (asked = -1);
+  for (const type of ["wheel", "touchmove", "pointerdown", "keydown"])
+    document.addEventListener(type, release, options);
+  // Pictures above may find their heights after the page has scrolled.
+  const heights = new ResizeObserver(() => (keep("instant"), mark()));
+  const content = document.querySelector("[data-testid=stMainBlockContainer]");
+  if (content) heights.observe(content);
+  root.forget = () => {
+    listening.abort();
+    heights.disconnect();
+  };
   return root.forget;
 }
 
-/** @returns {HTMLElement | null} */
-function found(selector) {
-  return document.querySelector(selector);
-}
-
 /** How far below the top of the window an element comes to rest. */
-function margin(place) {
-  return parseFloat(getComputedStyle(place).scrollMarginTop) || 0;
+function margin(section) {
+  return parseFloat(getComputedStyle(section).scrollMarginTop) || 0;
 }
 
 /** Whether to glide or to jump.
