@@ -90,6 +90,7 @@ def expect_pictures(translator, text):
     assert len(header_of(strip)["chips"]) == len(trace.source_tokens)
 
 
+@pytest.mark.matrix
 @settings(max_examples=60)
 @given(text=texts)
 def test_any_text_becomes_pictures_of_its_tokens_or_a_sentence(text, translator):

@@ -21,6 +21,7 @@ def choose(page, name):
     wait_for_address(page)
 
 
+@pytest.mark.matrix
 def test_back_and_forward_go_through_what_was_chosen(page, server):
     open_attention(page, server)
     choose(page, "4")

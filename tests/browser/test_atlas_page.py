@@ -59,6 +59,7 @@ def test_a_cell_of_the_map_reads_its_figure_and_a_click_selects_its_head(open_ta
     expect(page.get_by_role("heading", name="Decoder, masked, layer 3, head 6")).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_keys_go_from_point_to_point_and_enter_selects(open_tab, atlas):
     page = open_tab("likeness", "kind=cross&layer=1&head=4")
     canvas = page.locator(".st-key-atlas-plane canvas")

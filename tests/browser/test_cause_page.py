@@ -108,6 +108,7 @@ def test_enter_closes_the_edge_of_the_cell_that_is_read(cause):
     expect(cause).to_have_url(re.compile(r"masks.*edits=close\.cross\.3\.all\.1\.1(&|$)"))
 
 
+@pytest.mark.matrix
 def test_what_was_closed_is_said_of_its_own_text_alone(cause):
     heatmap = cause.locator(".heatmap").first
     heatmap.locator("canvas.map").press("ArrowRight")

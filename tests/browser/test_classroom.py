@@ -10,9 +10,10 @@ from playwright.sync_api import expect
 
 @pytest.fixture
 def class_page(page, server):
-    """A way to open a page with a class's link."""
+    """A way to open a page with a class's link, on a screen of some size."""
 
-    def open_page(path, **parameters):
+    def open_page(path, size=(1280, 720), **parameters):
+        page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
         query = "&".join(f"{name}={text}" for name, text in parameters.items())
         page.goto(f"{server}/{path}?{query}")
         return page
@@ -54,6 +55,7 @@ def test_the_code_holds_the_scene_and_what_the_teacher_named(class_page):
     assert modules_of(page) == [list(row) for row in code.matrix]
 
 
+@pytest.mark.matrix
 def test_pages_that_are_not_open_are_not_offered_and_lead_back(class_page):
     page = class_page("", workshop="attention,heads")
     links = page.get_by_test_id("stSidebar").get_by_role("link")
@@ -85,6 +87,12 @@ def test_controls_that_are_not_open_do_not_answer_and_pictures_still_tell(class_
     expect(page.locator(".st-key-sentence [inert]")).to_have_count(0)
     expect(page.get_by_text("A class: what is not needed now is closed.")).to_be_visible()
     assert page.errors == []
+
+
+def test_locked_controls_take_no_room_on_a_phone(class_page):
+    page = class_page("", size=(390, 844), workshop=":head")
+    expect(page.get_by_label("English sentence")).to_be_hidden()
+    expect(page.locator(".st-key-head").get_by_role("combobox")).to_be_in_viewport()
 
 
 @pytest.mark.matrix

@@ -20,6 +20,7 @@ def proxy(server):
     proxy.close()
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("lost", first_of([True, False]))
 def test_what_was_entered_as_the_connection_was_cut_is_shown(page, proxy, lost):
     page.goto(f"{proxy.url}/?sentence=We+eat.")

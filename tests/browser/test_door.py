@@ -94,6 +94,7 @@ def test_the_sink_sees_what_is_asked_for():
         assert asked == ["GET http://checkip.example/ HTTP/1.0"]
 
 
+@pytest.mark.matrix
 def test_the_token_opens_the_pages_and_is_in_no_address(page, closed):
     assert session(closed) == 403
     page.goto(f"{closed}/masks?sentence=I+love+my+cat.")

@@ -66,6 +66,7 @@ def furthest(effects):
     return sorted(effects, key=lambda one: -abs(one[1] - one[2]))
 
 
+@pytest.mark.matrix
 def test_a_point_reads_its_head_and_a_click_opens_it(cause, effects):
     worst, second = furthest(effects)[:2]
     cause.get_by_role("heading", name=worst[0]).wait_for()

@@ -144,6 +144,7 @@ def test_the_address_shows_one_picture_alone_as_alive_as_on_its_page(page, serve
     assert page.errors == []
 
 
+@pytest.mark.matrix
 def test_a_click_in_a_picture_alone_leads_to_no_other_page(page, server):
     page.goto(f"{server}/?{SCENE}&embed=true&alone=heatmap")
     picture = page.locator(".heatmap")
@@ -180,6 +181,7 @@ def test_the_live_picture_gives_a_deck_of_another_host_its_keys(page, start_serv
         turn_away_and_back(page)
 
 
+@pytest.mark.matrix
 def test_a_picture_that_is_not_drawn_says_so_and_an_unknown_one_shows_the_page(page, server):
     page.goto(f"{server}/?{SCENE}&picture=heatmap&alone=lines&embed=true")
     expect(page.get_by_text("This picture is not drawn")).to_be_visible()

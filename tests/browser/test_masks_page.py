@@ -63,6 +63,7 @@ def test_look_ahead_and_one_cell_are_switched_by_mouse(page, matrix, translator)
     reading.get_by_text("opened by you").wait_for()
 
 
+@pytest.mark.matrix
 def test_a_cell_closed_and_opened_again_is_as_trained(page, matrix, translator):
     size = len(traced(translator, Edits()).target_tokens)
     expect(page).not_to_have_url(re.compile("edits="))
@@ -120,6 +121,7 @@ def test_a_drag_closes_every_cell_under_it_and_undo_opens_them(page, matrix, tra
     reading.get_by_text(": visible").wait_for()
 
 
+@pytest.mark.matrix
 def test_of_quick_clicks_every_one_counts(page, matrix, translator):
     size = len(traced(translator, Edits()).target_tokens)
     cells = [(query, query - 1) for query in range(1, size)]

@@ -52,6 +52,7 @@ def expect_head(page, site, head, share):
     return cell
 
 
+@pytest.mark.matrix
 def test_a_click_on_a_head_shows_its_tokens_and_the_address_holds_it(cause, runs):
     site = Site("encoder", 2)
     shares = dict(patch_heads(runs(), "heads"))[site]

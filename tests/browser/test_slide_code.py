@@ -76,6 +76,7 @@ def test_a_slide_shows_its_code_large_and_it_leads_to_the_scene(page, server, nu
     expect(page.get_by_label("English sentence")).to_have_value("We left.")
 
 
+@pytest.mark.matrix
 def test_one_file_holds_the_code(page, server, tmp_path):
     path = saved(page, server, "Save as one HTML file", tmp_path)
     page.goto(path.as_uri())

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from headlight.pages.talks.slides import Slide
+from headlight.pages.talks.stage import THUMBNAILS
 from tests.browser.talks import see_title, with_talk
 
 HOSTILE = "<img src=x onerror=window.hit=1>"
@@ -87,3 +88,15 @@ def test_a_blocked_window_is_told(page, server):
     see_title(page, "One")
     page.get_by_role("button", name="Speaker's window").click()
     expect(page.locator(".slide .notice")).to_contain_text("allow pop-ups for this page")
+
+
+def test_the_window_shows_the_next_slide_once_it_was_drawn(page, speaker):
+    image = speaker.locator("img")
+    expect(image).to_be_hidden()
+    speaker.keyboard.press("ArrowRight")
+    see_title(page, "Two")
+    page.wait_for_function("name => localStorage.getItem(name)", arg=THUMBNAILS)
+    speaker.keyboard.press("ArrowLeft")
+    see_title(page, "One")
+    expect(image).to_be_visible()
+    assert image.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0

@@ -111,6 +111,7 @@ def test_arrows_back_and_forth_end_where_they_lead(page, server):
     expect(page.locator(".slide .counter")).to_have_text(f"4 / {len(TALK)}")
 
 
+@pytest.mark.matrix
 def test_escape_after_quick_presses_leaves_the_talk(page, server):
     open_slide(page, server, 4)
     for _ in range(6):
@@ -171,6 +172,7 @@ def test_leaving_leads_back_to_where_the_talk_was_begun(page, server):
     expect(page).to_have_url(begun)
 
 
+@pytest.mark.matrix
 def test_a_click_in_a_map_on_a_slide_reads_its_cell_and_leaves_the_keys_to_the_talk(page, server):
     with_talk(page, server, MAPS, "masks?sentence=We+sing.")
     page.get_by_label("English sentence").wait_for()
@@ -212,6 +214,7 @@ def test_a_tap_in_a_map_on_a_slide_reads_its_cell(browser, server):
     context.close()
 
 
+@pytest.mark.matrix
 def test_escape_shows_all_of_a_map_before_it_leaves_the_talk(page, server):
     with_talk(page, server, MAPS, "?talk=1")
     see_own(page, 1)
@@ -273,6 +276,7 @@ def test_pictures_stay_alive_on_a_slide(page, server):
     expect(page.locator(".slide h1")).to_have_text(TALK[grid - 1].title)
 
 
+@pytest.mark.matrix
 def test_the_pointer_finds_its_cell_on_an_enlarged_mask(page, server):
     number = 1 + next(place for place, slide in enumerate(TALK) if "matrix" in slide.pictures)
     open_slide(page, server, number)
@@ -306,6 +310,7 @@ def test_the_copied_link_restores_the_scene_elsewhere(page, browser, server, sch
     other.context.close()
 
 
+@pytest.mark.matrix
 def test_a_link_can_be_copied_by_hand_without_permission(page, server):
     page.add_init_script(
         "navigator.clipboard.writeText = () => Promise.reject(new Error('denied'))"
@@ -317,6 +322,7 @@ def test_a_link_can_be_copied_by_hand_without_permission(page, server):
     assert box.evaluate("box => box.selectionEnd - box.selectionStart === box.value.length")
 
 
+@pytest.mark.matrix
 def test_the_next_slide_of_the_same_page_stays_alone_on_the_screen(page, server):
     assert TALK[5].page == TALK[6].page
     open_slide(page, server, 6)

@@ -99,6 +99,7 @@ def test_a_talk_outlives_reloads_typed_addresses_and_tabs_without_the_page_talk(
     expect(titles(page)).to_have_count(3)
 
 
+@pytest.mark.matrix
 def test_what_the_browser_kept_is_data(page, server):
     hostile = "<img src=x onerror=window.hit=1>"
     slide = Slide("attention", {"sentence": hostile}, hostile, hostile, ("grid",))
@@ -121,6 +122,7 @@ def test_what_the_browser_kept_is_data(page, server):
     expect(titles(page)).to_have_count(len(TALK))
 
 
+@pytest.mark.matrix
 def test_slides_are_moved_by_dragging_and_by_keys(page, server):
     with_talk(page, server, THREE, "talk")
     rows = page.locator(".slide-list li")
@@ -139,6 +141,7 @@ def test_slides_are_moved_by_dragging_and_by_keys(page, server):
     expect(titles(page)).to_have_text(["b", "c", "a"])
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("box", first_of(["Title", "Words", "Speaker notes"]))
 def test_the_click_that_ends_typing_in_a_box_is_not_lost(page, server, box):
     with_talk(page, server, THREE, "talk")

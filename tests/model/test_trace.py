@@ -119,6 +119,7 @@ def test_a_translation_honours_the_positions(edit, make_model):
     assert best[: len(decoded.ids)] == decoded.ids
 
 
+@pytest.mark.matrix
 def test_a_text_is_translated_and_traced_with_changed_positions(translator, pairs):
     source, _ = pairs[3]
     edits = {"encoder": PositionEdit(shift=9), "decoder": PositionEdit(off=True)}

@@ -54,6 +54,7 @@ def test_a_training_writes_a_log_a_checkpoint_and_its_snapshots(command):
     assert torch.equal(last, exact["model.encoder.embedding.tokens.weight"].half().float())
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("step", first_of([8, 5, 10]))
 def test_a_killed_and_resumed_training_ends_bit_identical(step, command, killed_and_resumed):
     through = command("through")
@@ -86,6 +87,7 @@ def test_a_training_killed_between_its_log_and_its_checkpoint_logs_no_row_twice(
     assert log_rows(resumed, "seconds") == log_rows(through, "seconds")
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("step", first_of([5, 8]))
 def test_a_training_in_bfloat16_with_muon_goes_on_bit_identical(step, command, killed_and_resumed):
     options = {"precision": "bfloat16", "optimizer": "muon", "score_every": 2}
@@ -109,6 +111,7 @@ def test_a_training_can_take_a_tokenizer_that_is_there(command, tmp_path):
     assert (second / name).read_bytes() == (first / name).read_bytes()
 
 
+@pytest.mark.matrix
 def test_another_seed_trains_another_model(command):
     first, second = command("first"), command("second", seed=1)
     name = "model.encoder.embedding.tokens.weight"

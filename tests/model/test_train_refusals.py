@@ -203,6 +203,7 @@ def test_a_damaged_tokenizer_is_told(command):
         assert f"{path} is not a tokenizer" in refused(command, "run", "--resume")
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("left", ["4,0,1.5", "\0\0\0\0", "4,0,a,b,c,d,e,f\n"])
 def test_a_log_with_half_a_last_row_goes_on(left, command):
     folder = command("run", steps=4, score_every=2)
@@ -216,6 +217,7 @@ def test_a_log_with_half_a_last_row_goes_on(left, command):
     )
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("data", [b"\xff" * 900, b"a,b\n1,2\n"])
 def test_a_log_of_another_kind_is_begun_anew(data, command):
     folder = command("run", steps=4)
@@ -355,6 +357,7 @@ def test_weights_that_became_no_numbers_do_not_replace_good_ones(command, tmp_pa
     assert load_checkpoint(tmp_path / "run")[0].output.weight.isfinite().all()
 
 
+@pytest.mark.matrix
 def test_a_full_disk_is_told_and_the_training_goes_on_from_its_last_checkpoint(command):
     through = command("through")
     for size in (10_000, 150_000):

@@ -201,6 +201,7 @@ def test_a_blocked_cell_is_blocked_for_its_own_word_of_the_translation(translato
     assert chosen_ids(trace)[: len(written)] == written
 
 
+@pytest.mark.matrix
 def test_threads_with_different_edits_get_what_they_would_get_alone(translator, pairs):
     source = pairs[2][0]
     edits = [

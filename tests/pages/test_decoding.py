@@ -177,6 +177,7 @@ def test_a_forced_token_and_the_step_come_back_by_the_link_and_on_a_slide(shippe
     assert not header["tells"]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "branch",
     [

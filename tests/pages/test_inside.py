@@ -171,6 +171,7 @@ def test_a_place_beyond_the_sentence_is_brought_back_into_it():
     assert app.session_state["head"] in range(8)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("masked", ["", "2"])
 def test_a_weight_of_a_bert_is_taken_apart_in_the_numbers_of_its_run(masked, bert_folder, bert):
     place = {"layer": "2", "head": "4", "query": "3", "key": "6", "kind": "encoder"}

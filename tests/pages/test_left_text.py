@@ -37,6 +37,7 @@ def visit(request, transformers_folders, bert_folder):
     return lambda page: (open_with if model else open_page)(*model, page, sentence=typed())
 
 
+@pytest.mark.matrix
 def test_no_page_keeps_a_text_after_the_session(visit):
     for page in ABOUT_A_TEXT:
         app = visit(page)

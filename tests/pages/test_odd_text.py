@@ -53,6 +53,7 @@ def test_a_sentence_too_long_for_a_link_is_cut_and_that_is_told():
     assert app.text[0].value == "sentence"
 
 
+@pytest.mark.matrix
 def test_every_box_has_a_limit():
     for page in PAGES:
         for box in open_page(page).text_input:
@@ -106,6 +107,7 @@ def test_every_tab_of_the_page_inside_takes_it(tab):
         expect_no_error(app, name)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("name", first_of(TEXTS))
 def test_both_sides_of_the_page_compare_take_it(name):
     text = TEXTS[name]

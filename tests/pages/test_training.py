@@ -66,6 +66,7 @@ def test_before_the_first_training_there_is_nothing_but_start(app):
     assert pictures(app) == (None, None)
 
 
+@pytest.mark.matrix
 def test_a_training_is_drawn_as_it_was(app):
     train(app)
     state = app.session_state["workshop"].training.job.look()
@@ -87,6 +88,7 @@ def test_a_training_is_drawn_as_it_was(app):
     assert enabled(app) == {"start", "reset"}
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
 def test_the_film_shows_the_kind_that_is_chosen(app, kind):
     train(app)
@@ -165,6 +167,7 @@ def test_an_experiment_sets_what_it_names_and_nothing_else(app):
     assert app.number_input(key="toy_reverse_warmup").value == 1
 
 
+@pytest.mark.matrix
 def test_every_task_can_be_started(app):
     for task in app.selectbox(key="toy_task").options:
         app.selectbox(key="toy_task").set_value(task).run()
@@ -176,6 +179,7 @@ def test_every_task_can_be_started(app):
         assert app.session_state["workshop"].training.job.options.task == name
 
 
+@pytest.mark.matrix
 def test_an_own_input_gets_an_output_and_the_right_answer(app):
     train(app)
     app.text_input(key="toy_input_reverse").set_value("123").run()
@@ -217,6 +221,7 @@ def repeating(app):
     return app
 
 
+@pytest.mark.matrix
 def test_a_decoder_alone_is_shown_with_and_without_a_head_in_a_picture(repeating):
     (header,) = [header for header, _ in canvas_pictures(repeating) if "limits" in header]
     assert header["runs"] == ["All heads on", "That head off"]
@@ -227,6 +232,7 @@ def test_a_decoder_alone_is_shown_with_and_without_a_head_in_a_picture(repeating
     assert answer["text"] == "xqmwb"
 
 
+@pytest.mark.matrix
 def test_what_a_decoder_alone_loses_without_a_head_is_a_slide(repeating):
     repeating.button(key="add-to-talk").click().run()
     (slide,) = repeating.session_state["talk"]
@@ -238,6 +244,7 @@ def test_what_a_decoder_alone_loses_without_a_head_is_a_slide(repeating):
     assert on_stage(repeating) == ["toy_lesion"]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "page",
     first_of(["inside", "positions", "masks", "heads", "cause", "compare", "decoding", "models"]),
@@ -250,6 +257,7 @@ def test_every_page_takes_a_decoder_alone_that_was_trained(repeating, page):
     assert not repeating.error
 
 
+@pytest.mark.matrix
 def test_compare_shows_two_moments_of_the_training_of_a_decoder_alone(repeating):
     repeating.switch_page("pages/compare.py").run()
     name = "Two snapshots of my training"
@@ -265,6 +273,7 @@ def test_the_schedule_is_drawn_for_both(app, compared):
     assert len(app.get("vega_lite_chart")) == 2
 
 
+@pytest.mark.matrix
 def test_a_download_can_be_uploaded_and_used(app):
     train(app)
     job = app.session_state["workshop"].training.job
@@ -302,6 +311,7 @@ def own_reader(state):
     return state["workshop"].models[state["model"]][1]
 
 
+@pytest.mark.matrix
 def test_a_training_is_a_slide_until_it_is_gone(app):
     train(app)
     app.button(key="add-to-talk").click().run()

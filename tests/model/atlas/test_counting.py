@@ -70,6 +70,7 @@ def sums(shipped, lines):
     return {line.number: counted(shipped, [line]).sums for line in lines}
 
 
+@pytest.mark.matrix
 def test_the_shipped_models_figures_are_those_of_plain_loops(shipped, lines, whole):
     traces = [shipped.trace(line.text, line.second) for line in lines]
     for kind, (layers, heads) in shipped.shape.kinds.items():

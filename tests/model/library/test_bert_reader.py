@@ -139,6 +139,7 @@ def test_parity_is_measured_on_the_text(arguments, pad_to, reader):
     assert max(parity) < 1e-5
 
 
+@pytest.mark.matrix
 def test_parity_with_trained_weights(trained_bert):
     reader = load_bert(trained_bert)
     first = "The animal didn't cross the street because it was too tired."

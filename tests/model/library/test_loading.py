@@ -31,6 +31,7 @@ KINDS = {
 }
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("name", KINDS)
 def test_a_folder_is_opened_by_what_it_holds(name, folders):
     reader = load_model(folders[name])

@@ -352,6 +352,7 @@ def test_what_cannot_be_done_is_refused_in_a_sentence(load):
         load("RoBERTa").write(TEXT)
 
 
+@pytest.mark.matrix
 def test_writing_stops_where_the_positions_end(reader):
     decoding = reader.write(TEXT, longest=10_000)
     assert len(decoding.begun) + len(decoding) <= reader.tokens.max_tokens

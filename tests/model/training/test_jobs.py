@@ -118,6 +118,7 @@ def test_pausing_gives_the_place_up_and_resuming_changes_nothing(trainings, one_
     assert job.progress().status == "finished"
 
 
+@pytest.mark.matrix
 def test_a_stopped_job_keeps_what_it_learned_and_the_attention_of_its_last_step(trainings):
     job = started(trainings(), LONG)
     wait_until(lambda: job.look().step >= 100)
@@ -178,6 +179,7 @@ def test_no_training_takes_longer_than_allowed(trainings):
     assert not training_threads()
 
 
+@pytest.mark.matrix
 def test_an_error_is_told_and_the_next_in_line_begins(trainings, monkeypatch, caplog):
     line = trainings()
     job = started(line, LONG)
@@ -214,6 +216,7 @@ def test_a_copy_of_the_model_stays_as_it_was_while_training_goes_on(trainings):
     assert not torch.equal(job.reader().trace("123", "321").logits, before)
 
 
+@pytest.mark.matrix
 def test_training_leaves_other_threads_and_their_chance_as_they_were(trainings):
     threads = torch.get_num_threads()
     job = started(trainings(), SMALL)

@@ -87,6 +87,7 @@ def test_options_that_make_no_sense_are_refused(options, sentence):
         replace(SMALL, **options)
 
 
+@pytest.mark.matrix
 def test_a_seed_decides_everything_and_touches_no_other_chance():
     runs = [[step.step for step in SmallModel(SMALL).train()] for _ in range(2)]
     assert runs[0] == runs[1]
@@ -109,6 +110,7 @@ def test_the_learning_rate_and_the_losses_are_those_of_the_shared_loop():
     assert [step.learning_rate for step in steps] == rates
 
 
+@pytest.mark.matrix
 def test_exact_match_counts_what_the_translator_writes():
     options = replace(SMALL, task="copy", longest=3, shortest=1, d_model=32, steps=150, rate=2.0)
     toy = SmallModel(replace(options, warmup=40, batch_size=32))

@@ -13,6 +13,7 @@ from headlight.pages.shared.state.choices import HEAD, SENTENCE, put
 from headlight.pages.shared.state.models import Workshop
 from headlight.pages.talks import presenter
 from headlight.pages.talks.slides import Slide
+from headlight.pages.talks.stage import thumbnail_key
 from tests.matrix import first_of
 from tests.pages.apps import (
     address,
@@ -133,7 +134,11 @@ def test_the_speaker_hears_of_the_notes_and_the_next_slide(asked):
     app = with_talk(*slides, talk="1")
     told = words_of(app)
     assert told["notes"] == "Say <b>hello</b>"
-    assert told["coming"] == {"title": "Masks", "pictures": [PAGES["masks"].pictures["matrix"]]}
+    assert told["coming"] == {
+        "title": "Masks",
+        "pictures": [PAGES["masks"].pictures["matrix"]],
+        "thumbnail": thumbnail_key(slides[1]),
+    }
     asked(app, 3)
     assert words_of(app)["coming"] is None
 
@@ -393,6 +398,7 @@ def cut(monkeypatch, after, act):
 CUTS = (range(8, 60, 6), [*range(8, 60, 2), *range(60, 400, 40)])
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("cuts", first_of(CUTS), ids=len)
 def test_a_turn_that_the_next_click_cuts_short_mixes_no_slides(asked, monkeypatch, cuts):
     of_slides = {
@@ -411,6 +417,7 @@ def test_a_turn_that_the_next_click_cuts_short_mixes_no_slides(asked, monkeypatc
     assert len(seen) == 2
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("cuts", first_of(CUTS), ids=len)
 def test_leaving_that_the_next_click_cuts_short_goes_back_all_the_same(asked, monkeypatch, cuts):
     for after in cuts:

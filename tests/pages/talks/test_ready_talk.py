@@ -283,6 +283,7 @@ def one_session():
     end("talk")
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("title", CLAIMS)
 def test_a_slide_says_what_the_model_does(title, shipped):
     slide = next(slide for slide in TALK if slide.title == title)

@@ -74,6 +74,7 @@ def test_the_ready_talk_is_whole_and_small(ready):
         assert slide["notes"] == scene.notes
 
 
+@pytest.mark.matrix
 def test_slides_of_a_translation_have_what_heads_do(ready):
     without = {slide["title"]: slide["heads"] for slide in slides_in(ready.file)}
     (lost,) = (heads for title, heads in without.items() if title == "What if one head is missing?")
@@ -146,6 +147,7 @@ def test_a_slide_whose_model_is_gone_says_so_and_the_rest_is_saved():
     assert len(last["pictures"]) == 1
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("name", "translates"), first_of([("T5", True), ("classes", False), ("GPT-2", False)])
 )

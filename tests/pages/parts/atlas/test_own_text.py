@@ -102,6 +102,7 @@ def test_files_of_the_count_hold_its_figures():
     assert json.loads(as_json(count))["lines"] == {"counted": 3}
 
 
+@pytest.mark.matrix
 def test_a_file_is_counted_and_what_was_left_out_is_told():
     app = opened()
     data = TEXT.encode() + b"\n\xff\xfe\n" + b"word " * 400 + b"\n"
@@ -121,6 +122,7 @@ def test_more_lines_than_are_allowed_are_told(monkeypatch):
     assert "Only the first 2 lines are counted." in said(app)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -140,6 +142,7 @@ def test_a_text_that_cannot_be_counted_is_refused_in_a_sentence(text, why):
     assert not app.error
 
 
+@pytest.mark.matrix
 def test_text_is_data_and_stands_in_no_link():
     app = opened()
     counted(app, HOSTILE)

@@ -33,6 +33,7 @@ def without(run, head):
     return written(replace(run, edits=replace(run.edits, gates={**run.edits.gates, head: 0.0})))
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("edits", [Edits(), Edits(gates={("cross", 0, 1): 0.0})])
 def test_the_heads_that_change_a_text_are_those_whose_removal_writes_another_one(edits):
     run = replace(RUN, edits=edits)

@@ -46,6 +46,7 @@ def test_a_sentence_stays_between_models_of_the_same_languages(open_app):
     assert app.text_input(key="sentence").value == "We sing."
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_takes_a_model_of_the_visitors_own(page, open_app):
     app = open_app(page, layer="3", head="8")  # which it does not have
@@ -55,6 +56,7 @@ def test_every_page_takes_a_model_of_the_visitors_own(page, open_app):
     assert app.text_input(key="sentence").value == OWN.examples[0]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("tab", ["sinusoids", "learned", "sentence", "token", "beyond"])
 def test_every_tab_of_the_positions_page_takes_it(tab, open_app):
     app = open_app("pages/positions.py")
