@@ -173,6 +173,7 @@ def slide(
     size: float = 1,
     notes: str = "",
     coming: Mapping[str, object] | None = None,
+    kept: str = "",
 ) -> CanvasPicture:
     """Return the words of slide `number` of `count`, counted from 1; `alone` if it has no pictures.
 
@@ -181,7 +182,8 @@ def slide(
     something to play or a question. The part answers with the number of the slide that was asked
     for, 0 for none, and the number of that turn; `asked` is the last turn known, so that an earlier
     answer is not taken for it. The speaker's window shows the `notes`, and the title and pictures
-    of the `coming` slide. Raise ValueError if there is no such slide.
+    of the `coming` slide, with the thumbnail that is `kept` of it under a common name. Raise
+    ValueError if there is no such slide.
     """
     if not 1 <= number <= count:
         raise ValueError(f"There is no slide {number} of {count}.")
@@ -195,6 +197,7 @@ def slide(
         "size": size,
         "notes": notes,
         "coming": coming and dict(coming),
+        "kept": kept,
         "controls": {key.key: key.selector for key in KEYS_OF_SLIDES},
         "keys": named_keys(TALK_KEYS),
     }

@@ -1,6 +1,7 @@
 import { begin, element } from "../../viz/canvas.js";
 import { fitToScreen } from "./fit.js";
 import { speaker } from "./speaker.js";
+import { thumbnails } from "./thumbnail.js";
 import { pageOf, takesKey, turnButton, turning } from "./turning.js";
 
 /**
@@ -13,7 +14,8 @@ import { pageOf, takesKey, turnButton, turning } from "./turning.js";
  * @property {boolean} alone whether there are no pictures
  * @property {number} size share of the largest size at which its pictures fit
  * @property {string} notes only for the speaker
- * @property {{ title: string, pictures: string[] } | null} coming the next slide in the speaker's window
+ * @property {{ title: string, pictures: string[], thumbnail: string } | null} coming the next slide in the speaker's window
+ * @property {string} kept name under which the browser keeps thumbnails
  * @property {Record<string, string>} controls by key: the selector of the control that it clicks
  * @property {{ name: string, words: string }[]} keys all that can be pressed, for the help sheet
  */
@@ -47,7 +49,7 @@ export function draw(mount) {
     at: () => at,
     go,
     tell: (words) => (notice.textContent = words),
-    speaker: (press) => speaker(header, press),
+    speaker: (press) => speaker({ ...header, image: thumbnails(header.kept).get(header.coming?.thumbnail) }, press),
     escape: (place) => !takesKey(place, "Escape", root.points) && stop(),
   });
   turns.bar.prepend(notice);

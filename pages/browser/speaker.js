@@ -11,7 +11,8 @@ const CLOCK = 500; // milliseconds
  * @property {string} notes
  * @property {number} number
  * @property {number} count
- * @property {{ title: string, pictures: string[] } | null} coming
+ * @property {{ title: string, pictures: string[] } | null} coming the next slide
+ * @property {string} [image] a small picture of the next slide
  */
 
 /**
@@ -126,8 +127,10 @@ function run(page, channel, every) {
   const title = make("h1", "");
   const notes = make("p", "notes");
   const coming = make("p", "coming");
+  const image = make("img", "");
+  image.alt = "";
   const main = make("main", "");
-  main.append(bar, title, notes, coming);
+  main.append(bar, title, notes, coming, image);
   page.body.append(main);
 
   const two = (value) => String(value).padStart(2, "0");
@@ -146,6 +149,8 @@ function run(page, channel, every) {
     const next = told?.coming;
     const pictures = next?.pictures.length ? ` (${next.pictures.join(", ")})` : "";
     coming.textContent = !told ? "" : next ? `Next: ${next.title}${pictures}` : "This is the last slide.";
+    image.hidden = !told?.image;
+    if (told?.image) image.src = told.image;
   };
   page.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -171,5 +176,7 @@ header { display: flex; flex-wrap: wrap; gap: 8px 18px; align-items: center; fon
 button { min-width: 40px; min-height: 34px; font: inherit; }
 h1 { margin: 18px 0 8px; font-size: 22px; overflow-wrap: anywhere; }
 .notes { flex: 1; margin: 0; font-size: 24px; line-height: 1.4; white-space: pre-wrap; overflow-wrap: anywhere; }
+img { align-self: start; height: min(32vh, 240px); margin-top: 8px; border: 1px solid; border-radius: 4px; }
+[hidden] { display: none; }
 .coming { margin: 16px 0 0; padding-top: 10px; border-top: 1px solid; opacity: 0.75; overflow-wrap: anywhere; }
 `;

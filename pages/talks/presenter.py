@@ -16,7 +16,7 @@ from headlight.pages.shared.state.page import PAGES, Page, enter
 from headlight.pages.shared.state.showing import NOTE, drawn, place
 from headlight.pages.talks import slide, talk
 from headlight.pages.talks.slides import Slide
-from headlight.pages.talks.stage import staged
+from headlight.pages.talks.stage import THUMBNAILS, staged, thumbnail_key
 from headlight.viz.canvas import CanvasPicture
 from headlight.viz.numbers import writable
 
@@ -99,6 +99,7 @@ def words_of(slides: Sequence[Slide], number: int) -> CanvasPicture:
         {
             "title": after[0].title or (page.title if page else ""),
             "pictures": [page.pictures[key] for key in after[0].pictures] if page else [],
+            "thumbnail": thumbnail_key(after[0]),
         }
         if after
         else None
@@ -113,6 +114,7 @@ def words_of(slides: Sequence[Slide], number: int) -> CanvasPicture:
         size=min(scene.size, 1),
         notes=scene.notes,
         coming=coming,
+        kept=THUMBNAILS,
     )
 
 

@@ -8,9 +8,11 @@ from secrets import token_urlsafe
 
 import streamlit as st
 
+from headlight.model.edits import Edits
 from headlight.pages.browser.parts import browser_text
 from headlight.pages.shared.link import address
 from headlight.pages.shared.show.pictures import picked, show
+from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choice import one_of
 from headlight.pages.shared.state.choices import chosen, put
 from headlight.pages.shared.state.page import PAGES, Page
@@ -157,6 +159,12 @@ def add_scene(page: Page) -> None:
     scene = Slide(page.key, parameters, title_now(page), "", first_pictures(page))
     if add(scene):
         st.session_state.added = scene.name, ADDED
+        st.session_state.changes_added = edit_history.edits()
+
+
+def has_changes_added() -> bool:
+    """Return whether the changes in force are those that the last added slide was made with."""
+    return st.session_state.get("changes_added") == edit_history.edits() != Edits()
 
 
 def update_scene(page: Page) -> None:

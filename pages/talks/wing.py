@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from headlight.pages.shared.frame import changes
 from headlight.pages.shared.link import address
 from headlight.pages.shared.state import showing
 from headlight.pages.shared.state.page import PAGES, TOOLS, Page, Wing, allows, enter
@@ -43,6 +44,8 @@ class Talks(Wing):
         if (place := talk.opened()) is not None:
             update = {"on_click": talk.update_scene, "args": [page], "width": "stretch"}
             st.button(f"Update slide {place + 1}", **update, key="update-slide")
+        if talk.has_changes_added():
+            st.button("Undo my changes", on_click=changes.undo, width="stretch", key="undo-added")
 
     def buttons(self, page: Page) -> None:
         if allows(TOOLS):

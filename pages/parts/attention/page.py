@@ -170,7 +170,6 @@ def with_changes(run: ModelRun) -> ModelRun:
 
 def attention() -> None:
     open_on_a_telling_head()
-    choices.take_up()
     given = ask(target=READS if models.chosen().is_library else None)
     if given is None:
         return

@@ -48,7 +48,7 @@ def padded(run: ModelRun) -> ModelRun:
     if chosen(PAD_TO) not in lengths:
         put(PAD_TO, None)
     label = "Pad both sides to" if "cross" in run.reader.shape.kinds else "Pad to"
-    box = {"widget": st.selectbox, "label": label, "help": MASK_WORDS["pad to"], "width": 150}
+    box = {"widget": st.selectbox, "label": label, "help": MASK_WORDS["pad to"]}
     return replace(run, pad_to=choose(PAD_TO, lengths, **box))
 
 
@@ -155,8 +155,9 @@ def everything(plain: ModelRun) -> None:
         kind = choose_kind(MASK_KIND)
         layer = choose_layer(kind)
         head = choose_place(HEAD_NUMBER, kinds.heads(kind), summaries=False)
-        choose(SCOPE, SCOPE.options, widget=st.selectbox, width=130)
-        run = padded(plain)
+        with st.popover("More"):
+            choose(SCOPE, SCOPE.options, widget=st.selectbox)
+            run = padded(plain)
         where_in_the_model(MASK_KIND)
     in_force(run, Site(kind, layer), head)
 

@@ -10,7 +10,7 @@ from headlight.pages.browser.parts import copy_link, kept_text, keyboard
 from headlight.pages.shared.frame import changes
 from headlight.pages.shared.link import address
 from headlight.pages.shared.show.pictures import all_picked, css_class, load_library, picked, show
-from headlight.pages.shared.state import showing
+from headlight.pages.shared.state import choices, showing
 from headlight.pages.shared.state.models import come_back, is_of_this_server, workshop
 from headlight.pages.shared.state.page import (
     PAGES,
@@ -57,6 +57,7 @@ def open_page(page: Page) -> None:
     if any(wing.draws(page) for wing in WINGS):
         return
     address.restore(page)
+    choices.take_up()
     for wing in WINGS:
         wing.enter(page)
     if picture := alone(page):

@@ -159,9 +159,10 @@ def set_aside() -> None:
 
 def take_up() -> None:
     """Choose the head again that was set aside, unless another one was chosen since."""
-    aside = st.session_state.pop("set_aside", False)
+    state = st.session_state
+    aside = state.pop("set_aside", False) and state.opened_after == applied()
     if aside and (chosen(LAYER), chosen(HEAD)) == DEFAULT_SITE:
-        _choose(*st.session_state.opened_on)
+        _choose(*state.opened_on)
 
 
 def _is_opening(*place: int | str) -> bool:
