@@ -1,7 +1,7 @@
 """A gallery that needs no server: python -m docs.site FOLDER.
 
-It has the two ready talks as the app saves them, pictures that stay alive, each with the line of
-Python and the link that make it, and the documentation as pages.
+Its front page runs the translator. It has the two ready talks as the app saves them, pictures that
+stay alive, each with the line of Python and the link that make it, and the documentation as pages.
 """
 
 import argparse
@@ -16,6 +16,8 @@ from urllib.parse import urlencode
 from markdown_it import MarkdownIt
 from playwright.sync_api import Browser, sync_playwright
 
+from headlight import load_model
+from headlight.pages.live.page import write_live
 from tests.browser.conftest import running_server
 from tests.browser.install import LAUNCH_ARGS, chromium_path
 
@@ -126,7 +128,8 @@ def write_site(folder: Path, talk: Callable[[str], bytes]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in TALKS:
         (folder / f"{name}.html").write_bytes(talk(name))
-    (folder / "index.html").write_text(page("Headlight", gallery()), encoding="utf-8")
+    write_live(folder, load_model("en-fr"), links())
+    (folder / "gallery.html").write_text(page("Headlight", gallery()), encoding="utf-8")
     write_document(folder, "README.md", set())
 
 
@@ -144,17 +147,25 @@ def saved_talk(browser: Browser, server: str, name: str) -> bytes:
     return saved
 
 
+def links() -> str:
+    """Return what the front page leads to."""
+    talks = "".join(f'<li><a href="{name}.html">{words}</a></li>' for name, words in TALKS.items())
+    return (
+        f'<h2>More</h2><ul>{talks}<li><a href="gallery.html">Pictures from a notebook</a></li>'
+        '<li><a href="README.html">The app, which shows much more</a></li></ul>'
+    )
+
+
 def gallery() -> str:
-    """Return the front page: the talks, and the pictures in the order of EXHIBITS."""
+    """Return the page with the pictures in the order of EXHIBITS."""
     names: dict[str, object] = {}
     exec(SETUP, names)
     sections = [exhibit_html(exhibit, names) for exhibit in EXHIBITS]
-    talks = "".join(f'<li><a href="{name}.html">{words}</a></li>' for name, words in TALKS.items())
     return (
         "<h1>Headlight</h1><p>See what every attention head of a Transformer looks at. "
         "This page needs no server and no network. Every picture is alive: point at it and click. "
         'The app shows all this <a href="README.html">on the sentence you type</a>.</p>'
-        f"<h2>Talks</h2><ul>{talks}</ul>"
+        '<p><a href="index.html">The translator</a></p>'
         f"<h2>Pictures</h2><p>Each comes from this Python and the lines under it.</p>{code(SETUP)}"
         f"{''.join(sections)}"
     )

@@ -33,6 +33,20 @@ export function unpack(bytes) {
   return { header, array: bytes.slice(4 + length) };
 }
 
+/**
+ * Write a picture as `unpack` reads it.
+ * @param {any} header
+ * @param {Uint8Array | Float32Array} array
+ */
+export function pack(header, array = new Uint8Array()) {
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const bytes = new Uint8Array(4 + text.length + array.byteLength);
+  new DataView(bytes.buffer).setUint32(0, text.length, true);
+  bytes.set(text, 4);
+  bytes.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength), 4 + text.length);
+  return bytes;
+}
+
 const LOAD = Math.random(); // distinguishes the clicks of this page from those before a reload
 const RECENT = 5000; // milliseconds
 let clicks = 0;

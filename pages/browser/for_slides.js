@@ -65,18 +65,38 @@ export function frameOf(page, title, height) {
   return frame.outerHTML;
 }
 
-/** Keep a picture as small as its frame; written as one function, since the frame gets its text. */
+/**
+ * Keep a picture as small as its frame; written as one function, since the frame gets its text.
+ *
+ * A picture that gets lower as it gets narrower keeps its letters; any other one is scaled down.
+ */
 function fitInFrame() {
   const edge = 24; // pixels
-  function fit() {
+  const tries = 4;
+  const drawn = 150; // milliseconds in which a picture takes another size
+  async function fit() {
     /** @type {HTMLElement | null} */
     const picture = document.querySelector("#picture, body > svg");
-    const { top, height } = picture.getBoundingClientRect();
-    const room = (innerHeight - edge - top) / height;
-    if (height && room < 1) picture.style.zoom = String(room * (Number(picture.style.zoom) || 1));
+    const box = () => picture.getBoundingClientRect();
+    const room = () => (innerHeight - edge - box().top) / box().height;
+    const set = (width, zoom) => {
+      Object.assign(picture.style, { width: `${width}px`, zoom });
+      return new Promise((resolve) => setTimeout(resolve, drawn));
+    };
+    if (room() >= 1) return;
+    let width = box().width / (Number(picture.style.zoom) || 1);
+    await set(width, 1);
+    for (let again = 0; picture.id && room() < 1 && again < tries; again++) {
+      const before = room();
+      await set(width * before, 1);
+      if (room() <= before) break;
+      width *= before;
+    }
+    await set(width, 1);
+    if (room() < 1) await set(width, room());
   }
-  new ResizeObserver(fit).observe(document.documentElement);
-  for (const wait of [100, 400]) setTimeout(fit, wait); // a picture finds its own size first
+  addEventListener("resize", fit);
+  setTimeout(fit, 100); // a picture finds its own size first
 }
 
 /** The address at which this app shows only one picture. */

@@ -25,6 +25,7 @@ TURNS = "turns_asked"  # the key of the last turn's number
 MODEL_GONE = "The model of this slide is no longer available: it was trained or uploaded elsewhere."
 NOT_DRAWN = "The pictures of this slide are not drawn with what its scene has chosen."
 
+NOTED = "slide_noted"  # the key of the slide whose pictures are known
 QR_CODE = "slide-qr-code"  # the key of the QR code of a slide's scene
 
 STYLE = Path(__file__).with_name("presenter.css")
@@ -80,15 +81,17 @@ def show_slide(number: int) -> None:
     """Draw a slide: its words, and the pictures of its page with the slide's own choices."""
     slides = talk.in_force()
     scene = slides[number - 1]
-    is_new = slide.is_new()
     put_in_force(slides, number)
     address.write({PARAMETER: str(number), **talk.named_ready()})
     st.html(STYLE)
     show(words_of(slides, number), "slide-words", turn)
     if page := PAGES.get(scene.page):
         draw_scene(page, scene)
-        if is_new:
+        if (
+            st.session_state.get(NOTED) != scene.name
+        ):  # the run that began it may have been cut short
             talk.note_drawn(number, drawn())
+    st.session_state[NOTED] = scene.name
 
 
 def words_of(slides: Sequence[Slide], number: int) -> CanvasPicture:

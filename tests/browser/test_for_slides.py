@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 
 from tests.browser.heatmaps import hover_cell
 from tests.browser.hosts import listening
+from tests.browser.rest import until
 from tests.matrix import first_of
 
 REVEAL = "reveal.js@5.2.1"
@@ -229,3 +230,27 @@ def test_a_tall_picture_is_as_small_as_its_frame(page, server, deck):
             return picture && contentDocument.documentElement.scrollHeight <= clientHeight + 1;
         }"""
     )
+
+
+@pytest.mark.parametrize("width", [640, 1920])
+def test_a_frame_of_all_heads_has_labels_gaps_and_its_whole_height(page, server, tmp_path, width):
+    file = tmp_path / "frame.html"
+    file.write_text(f'<meta charset="utf-8">{copied(page, server, "Frame", "grid")}')
+    page.set_viewport_size({"width": width, "height": 720})
+    page.goto(file.as_uri())
+    frame = page.frame_locator("iframe")
+    room = page.locator("iframe").bounding_box()
+
+    def boxes(selector):
+        return [each.bounding_box() for each in frame.locator(f".head-grid {selector}").all()]
+
+    def fits():
+        maps, layers = boxes(".map"), boxes(".frame > .label:not(.corner)")
+        lowest = room["y"] + room["height"]
+        is_whole = maps and all(box["y"] + box["height"] < lowest for box in (*maps, *layers))
+        is_readable = all(box["height"] >= 9 for box in (*layers, *boxes(".column")))
+        first, second = maps[:2]
+        has_gaps = second["x"] - first["x"] - first["width"] > 1
+        return is_whole and is_readable and has_gaps and len(layers) == 3
+
+    until(page, fits, ValueError, TypeError)

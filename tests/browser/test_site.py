@@ -5,6 +5,7 @@ import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from playwright.sync_api import expect
 
 from docs.site import EXHIBITS, TALKS, saved_talk, write_site
 
@@ -58,7 +59,7 @@ def is_own(url):
 
 
 def test_every_picture_draws_at_every_width(visitor, address):
-    visitor.goto(f"{address}/index.html")
+    visitor.goto(f"{address}/gallery.html")
     visitor.wait_for_function(f"() => ({DRAWN})().every(Boolean)")
     assert len(visitor.evaluate(DRAWN)) == len(EXHIBITS) == 10
     for width in (1280, 390):
@@ -67,7 +68,7 @@ def test_every_picture_draws_at_every_width(visitor, address):
 
 
 def test_a_picture_answers_the_pointer(visitor, address):
-    visitor.goto(f"{address}/index.html")
+    visitor.goto(f"{address}/gallery.html")
     grid = visitor.locator("section").first
     grid.locator("button").nth(2).focus()
     visitor.keyboard.press("ArrowRight")
@@ -94,3 +95,11 @@ def test_every_document_and_talk_is_one_click_away(visitor, address, site):
 def test_a_talk_opens_on_its_first_slide(visitor, address):
     visitor.goto(f"{address}/five_minutes.html")
     visitor.get_by_role("heading", name="A Transformer in five minutes").wait_for()
+
+
+def test_the_front_page_translates(visitor, address):
+    visitor.goto(f"{address}/index.html")
+    translation = visitor.locator(".before .token-strip")
+    expect(translation).to_contain_text("Le chien mangea la viande parce qu'il avait faim.")
+    visitor.get_by_label("English sentence").fill("I love you.")
+    expect(translation).to_contain_text("Je vous aime.")

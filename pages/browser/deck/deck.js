@@ -1,9 +1,10 @@
-import { element, sheetsOf } from "../../../viz/canvas.js";
+import { element } from "../../../viz/canvas.js";
 import { PHONE, STAGE } from "../fit.js";
 import { all } from "../keyboard.js";
 import { speakerOfFile } from "../speaker.js";
 import { STEPS, turnButton, turning } from "../turning.js";
 import { slideOf } from "./deck_slide.js";
+import { mounting } from "./mounting.js";
 
 // A talk in one file: its slides, its keys and its windows, with nothing outside of the file.
 
@@ -21,20 +22,18 @@ const IN_OVERVIEW = { ArrowDown: 1, ArrowUp: -1 }; // rows
 const SHOWN_FOR = 6000; // milliseconds of a notice
 
 /**
- * @typedef {object} PartOfFile
- * @property {(part: any) => (() => void) | void} draw
- * @property {string[]} sheets
- */
-
-/**
  * Show the talk that the document holds as JSON.
- * @param {Record<string, PartOfFile>} parts
+ * @param {Record<string, import("./mounting.js").PartOfFile>} parts
  * @param {Record<string, string>} styles
  */
 export function show(parts, styles) {
   /** @type {Header} */
   const talk = JSON.parse(document.getElementById("deck").textContent);
-  const live = mounting(parts, styles, talk);
+  const mountBytes = mounting(parts, styles, talk.labels);
+  const bytesOf = (index) => Uint8Array.from(atob(talk.data[index]), (letter) => letter.charCodeAt(0));
+  const mount = (host, name, from, answer = undefined) =>
+    mountBytes(host, name, typeof from === "number" ? bytesOf(from) : from, answer);
+  const live = { mount, bytesOf };
   const slides = talk.slides.map((slide, at) => slideOf(slide, at + 1, { ...live, tell }));
   const count = slides.length;
   let at = Math.max(1, Math.min(count, Number(location.hash.slice(1)) || 1));
@@ -161,32 +160,3 @@ export function show(parts, styles) {
 }
 
 const themeNow = () => document.documentElement.dataset.theme;
-
-/**
- * The functions that draw a picture in an element, from its index or its bytes, and read the data.
- * @param {Record<string, PartOfFile>} parts
- * @param {Record<string, string>} styles
- * @param {{ data: string[], labels: Record<string, string> }} talk
- */
-function mounting(parts, styles, { data, labels }) {
-  const sheetOf = sheetsOf(styles);
-  const bytesOf = (place) => Uint8Array.from(atob(data[place]), (letter) => letter.charCodeAt(0));
-
-  function mount(host, name, from, answer = (_value, _bytes) => {}) {
-    const part = parts[name];
-    const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
-    const bytes = typeof from === "number" ? bytesOf(from) : from;
-    const label = labels[name] ? { role: "group", "aria-label": labels[name] } : {};
-    if (!root.firstChild) {
-      root.adoptedStyleSheets = part.sheets.map(sheetOf);
-      root.append(element("div", `picture ${name.replaceAll("_", "-")}`, "", label));
-    }
-    part.draw({
-      data: bytes,
-      parentElement: root,
-      setStateValue: (_, value) => answer(value, bytes),
-      setTriggerValue: (_, value) => answer(value.answers.at(-1)[1], bytes),
-    });
-  }
-  return { mount, bytesOf };
-}

@@ -1,4 +1,4 @@
-import { buttonOf, element, unpack } from "../../../viz/canvas.js";
+import { buttonOf, element, pack, unpack } from "../../../viz/canvas.js";
 import { written } from "../../../viz/numbers.js";
 import { fitting } from "../fit.js";
 import { all } from "../keyboard.js";
@@ -224,11 +224,5 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
 /** A picture's bytes with other values in its header, and with another array if there is one. */
 function having(bytes, changes, numbers = undefined) {
   const { header, array } = unpack(bytes);
-  const text = new TextEncoder().encode(JSON.stringify({ ...header, ...changes }));
-  const body = numbers ? new Uint8Array(numbers.buffer) : array;
-  const made = new Uint8Array(4 + text.length + body.length);
-  new DataView(made.buffer).setUint32(0, text.length, true);
-  made.set(text, 4);
-  made.set(body, 4 + text.length);
-  return made;
+  return pack({ ...header, ...changes }, numbers ?? array);
 }

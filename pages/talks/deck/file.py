@@ -23,7 +23,7 @@ TALK_ID, DECK_ID = "talk", "deck"  # the ids of the document's JSON elements
 OPENING = f'<script type="application/json" id="{TALK_ID}">'
 CLOSING = "</script>"
 DECK = library.HERE / "deck" / "deck.js"
-STYLES = ("slide.css", "keyboard.css", "deck/deck.css", "deck/deck_slide.css")
+STYLES = ("slide.css", "keyboard.css", "deck/colors.css", "deck/deck.css", "deck/deck_slide.css")
 # Nothing is loaded from elsewhere; the single script makes the styles of the pictures.
 POLICY = (
     "default-src 'none'; script-src '{script}'; style-src '{style}'; img-src data: blob:; "

@@ -1,4 +1,5 @@
 import gc
+import time
 
 from streamlit.testing.v1 import AppTest
 
@@ -54,5 +55,7 @@ def test_nothing_is_left_of_it_when_its_session_is_gone():
     key = app.session_state["workshop"].key
     assert key in workshops()
     del app
-    gc.collect()
-    assert key not in workshops()
+    deadline = time.monotonic() + 60  # the thread that ran it may still be ending
+    while key in workshops():
+        gc.collect()
+        assert time.monotonic() < deadline

@@ -1,0 +1,79 @@
+// The state of the live page as the address holds it; edits are written as in the app's links.
+
+import { AS_TRAINED } from "./attention.js";
+
+/**
+ * @typedef {object} State
+ * @property {string} sentence
+ * @property {string} kind
+ * @property {number} layer from 0
+ * @property {number} head from 0
+ * @property {number} beamSize
+ * @property {number[]} forced ids that the translation begins with
+ * @property {string} typed what is to follow them, and is not in ids yet
+ * @property {import("./attention.js").Edits} edits
+ */
+
+const NUMBER = /^[1-9]\d{0,2}$/;
+
+/** @param {State} state */
+export function addressOf({ sentence, kind, layer, head, beamSize, forced, edits }) {
+  const all = { sentence, kind, layer: layer + 1, head: head + 1 };
+  const more = { beam: beamSize > 1 && beamSize, forced: forced.join("."), edits: textOf(edits), off: edits.positions.join(".") };
+  for (const [name, value] of Object.entries(more)) if (value) all[name] = value;
+  return `#${new URLSearchParams(all)}`;
+}
+
+/**
+ * Read a state; what makes no sense keeps its default.
+ * @param {string} address
+ * @param {State} defaults
+ * @returns {State}
+ */
+export function stateOf(address, defaults) {
+  const given = new URLSearchParams(address.replace(/^#/, ""));
+  const count = (name, least) => (NUMBER.test(given.get(name) ?? "") ? Number(given.get(name)) - 1 : least);
+  const forced = (given.get("forced") ?? "").split(".").filter((id) => /^\d{1,5}$/.test(id));
+  return {
+    sentence: given.get("sentence") ?? defaults.sentence,
+    kind: ["encoder", "decoder", "cross"].includes(given.get("kind")) ? given.get("kind") : defaults.kind,
+    layer: count("layer", defaults.layer),
+    head: count("head", defaults.head),
+    beamSize: Math.min(8, count("beam", 0) + 1),
+    forced: forced.map(Number),
+    typed: "",
+    edits: editsOf(given.get("edits") ?? "", (given.get("off") ?? "").split(".")),
+  };
+}
+
+/** @param {import("./attention.js").Edits} edits */
+function textOf({ gates, cells, off }) {
+  const whole = (index) => (index === null ? "all" : index + 1);
+  return [
+    ...off.map((name) => `${name}.off`),
+    ...Object.entries(gates).map(([name, gate]) => {
+      const [kind, layer, head] = name.split(".");
+      return `gate.${kind}.${Number(layer) + 1}.${Number(head) + 1}.${Math.round(100 * gate)}`;
+    }),
+    ...cells.map(({ kind, layer, head, query, key, open }) =>
+      [open ? "open" : "close", kind, whole(layer), whole(head), query + 1, key + 1].join("."),
+    ),
+  ].join("~");
+}
+
+/** @returns {import("./attention.js").Edits} */
+function editsOf(text, sides) {
+  const edits = { ...AS_TRAINED, gates: {}, cells: [], positions: sides.filter((side) => ["encoder", "decoder"].includes(side)) };
+  const index = (number) => (number === "all" ? null : Number(number) - 1);
+  for (const edit of text.split("~")) {
+    const gate = /^gate\.(encoder|decoder|cross)\.(\d{1,2})\.(\d{1,2})\.(\d{1,3})$/.exec(edit);
+    const cell = /^(open|close)\.(encoder|decoder|cross)\.(all|\d{1,2})\.(all|\d{1,2})\.(\d{1,3})\.(\d{1,3})$/.exec(edit);
+    if (edit === "look-ahead.off") edits.off = ["look-ahead"];
+    else if (gate) edits.gates[`${gate[1]}.${Number(gate[2]) - 1}.${Number(gate[3]) - 1}`] = Math.min(100, Number(gate[4])) / 100;
+    else if (cell) {
+      const [, verb, kind, layer, head, query, key] = cell;
+      edits.cells.push({ kind, layer: index(layer), head: index(head), query: query - 1, key: key - 1, open: verb === "open" });
+    }
+  }
+  return edits;
+}

@@ -1,0 +1,114 @@
+import { element, pack } from "../../viz/canvas.js";
+import { visibilityAt } from "./attention.js";
+
+const NAMES = { encoder: "Encoder", decoder: "Decoder", cross: "Cross-attention" };
+const BEFORE = "As trained";
+const AFTER = "With your changes";
+const ENDED = "The end token: it stops here.";
+const STOPPED = "Stopped at its longest length.";
+const LEVELS = 255; // of a weight in the grid of all heads
+
+/**
+ * The pictures of the live page: `texts` and `maps` are their elements, and `draw` draws them.
+ * @param {ReturnType<typeof import("../browser/deck/mounting.js").mounting>} mount
+ * @param {Record<string, any>} templates the header of each picture
+ * @param {{ pick: (place: [number, number]) => void, close: (cell: import("./attention.js").Cell) => void, force: (ids: number[], typed?: string) => void }} acts
+ */
+export function drawing(mount, templates, acts) {
+  const hosts = Object.fromEntries(["source", "before", "after", "grid", "map", "player"].map((name) => [name, element("div", name)]));
+  const { source, before, after, grid, map, player } = hosts;
+  const put = (host, part, changes, array = undefined, answer = undefined) =>
+    mount(host, part, pack({ ...templates[part], ...changes }, array), answer);
+
+  /** Draw the answers of the worker: as trained, and with changes if there are any. */
+  function draw(state, trained, changed, config) {
+    const { kind, layer, head } = state;
+    const { run, source: read, request, forced } = changed ?? trained;
+    const stepped = kind === "encoder" ? 0 : layer; // a layer of the decoder
+    titles[0].textContent = `${NAMES[kind]}: all heads`;
+    titles[1].textContent = `${NAMES[kind]}, layer ${layer + 1}, head ${head + 1}`;
+    titles[2].textContent = `Step by step: decoder and cross-attention, layer ${stepped + 1}, head ${head + 1}`;
+    put(source, "token_strip", { label: "Tokens", text: "", chips: chipsOf(read), explained: false });
+    put(before, "token_strip", stripOf(BEFORE, trained.run));
+    after.hidden = !changed;
+    if (changed) put(after, "token_strip", stripOf(AFTER, changed.run, trained.run));
+
+    const sources = read.map(({ text }) => text);
+    const targets = ["<start>", ...run.tokens.slice(0, -1).map(({ text }) => text)];
+    const queries = kind === "encoder" ? sources : targets;
+    const keys = kind === "decoder" ? targets : sources;
+    put(grid, "head_grid", gridOf(run.trace[kind], queries, keys, config.heads, [layer, head]), levelsOf(run.trace[kind]), acts.pick);
+    const visible = visibilityAt(request.edits, kind, layer, kind === "decoder" && config.look_ahead_mask);
+    const weights = mapOf(run.trace[kind][layer], queries.length * keys.length, head);
+    const cells = visible
+      ? weights.map((weight, at) => (visible(head, Math.floor(at / keys.length), at % keys.length) ? weight : NaN))
+      : weights;
+    put(map, "heatmap", { rows: queries, columns: keys }, cells, ([query, key]) =>
+      acts.close({ kind, layer: null, head: null, query, key, open: Number.isNaN(cells[query * keys.length + key]) }),
+    );
+    const { bars, texts, tokens, steps } = run;
+    const own = mapOf(steps.decoder[stepped], bars.length ** 2, head);
+    const cross = mapOf(steps.cross[stepped], bars.length * sources.length, head);
+    const seen = own.map((_, at) => Number(at % bars.length <= Math.floor(at / bars.length)));
+    const start = Math.max(0, Math.min(forced.length, bars.length) - 1);
+    const told = { start, read: targets, source: sources, texts, bars, ending: run.finished ? ENDED : STOPPED };
+    put(player, "decoding_player", told, joined(own, cross, seen), ([step, choice]) => {
+      const written = tokens.slice(0, step).map(({ id }) => id);
+      if (typeof choice === "number") acts.force([...written, bars[step][choice].id]);
+      else if (typeof choice === "string") acts.force(written, choice);
+    });
+  }
+  const titles = [grid, map, player].map(() => element("h2"));
+  const sections = [grid, map, player].map((host, at) => element("section", `of-${host.className}`, [titles[at], host]));
+  const texts = element("div", "texts", [source, before, after]);
+  return { texts, maps: element("div", "maps", sections), draw };
+}
+
+/** The header of a text as chips; those that another text has not in the same place are marked. */
+function stripOf(label, { text, tokens, chances }, other = null) {
+  const chips = chipsOf(tokens, chances);
+  if (other) {
+    const ids = other.tokens.map(({ id }) => id);
+    const isOther = tokens.map(({ id }) => !ids.includes(id));
+    chips.forEach((chip, at) => (chip.changed = isOther[at]));
+  }
+  return { label, text, chips, explained: false };
+}
+
+function chipsOf(tokens, chances = null) {
+  return tokens.map(({ text, start, end }, at) => ({
+    text,
+    joined: at > 0 && end > start && start === tokens[at - 1].end && end > 0,
+    kind: end > start ? "piece" : "special",
+    changed: false,
+    segment: null,
+    probability: chances ? chances[at] : null,
+  }));
+}
+
+/** The header of the grid of all heads of a kind. */
+function gridOf(layers, queries, keys, heads, selected) {
+  const size = queries.length * keys.length;
+  const strongest = layers.flatMap((weights) =>
+    Array.from({ length: heads }, (_, head) => {
+      const values = mapOf(weights, size, head);
+      const largest = values.reduce((best, value, at) => (value > values[best] ? at : best), 0);
+      return [Math.floor(largest / keys.length), largest % keys.length, Number(values[largest].toFixed(4))];
+    }),
+  );
+  const rows = layers.map((_, layer) => `layer ${layer + 1}`);
+  const columns = Array.from({ length: heads }, (_, head) => `head ${head + 1}`);
+  return { queries, keys, cells: [queries.length, keys.length], rows, columns, selected, strongest };
+}
+
+function levelsOf(layers) {
+  return Uint8Array.from(layers.flatMap((weights) => [...weights]), (weight) => Math.round(weight * LEVELS));
+}
+
+function mapOf(weights, size, head) {
+  return weights.subarray(head * size, (head + 1) * size);
+}
+
+function joined(...arrays) {
+  return Float32Array.from(arrays.flatMap((array) => [...array]));
+}

@@ -1,0 +1,178 @@
+import { buttonOf, element } from "../../viz/canvas.js";
+import { mounting } from "../browser/deck/mounting.js";
+import { addressOf, stateOf } from "./address.js";
+import { AS_TRAINED } from "./attention.js";
+import { drawing } from "./drawing.js";
+import { loadWeights } from "./load_weights.js";
+
+/**
+ * What the document holds as JSON.
+ * @typedef {object} Header
+ * @property {string} sentence the one that it opens with
+ * @property {string[]} examples
+ * @property {Record<string, any>} templates the header of each picture
+ * @property {Record<string, string>} labels of pictures
+ * @property {string} worker the code of the worker
+ * @property {{ file: string, script: string }} weights where they are, see `loadWeights`
+ */
+
+const KINDS = { encoder: "Encoder", decoder: "Decoder", cross: "Cross-attention" };
+const SIDES = { encoder: "Positions of the source", decoder: "Positions of the target" };
+const OPENS_WITH = { kind: "cross", layer: 0, head: 3, beamSize: 1, forced: [], typed: "", edits: AS_TRAINED };
+const NO_WORKER = "This browser has no workers, which the model runs in. Open the page in a newer one.";
+const NOT_LOADED = "The weights could not be loaded. Reload the page.";
+const SAME = "The translation stays the same.";
+const OTHER = "The translation changes.";
+const IN_BYTES = "The vocabulary has no piece for some of these characters: they are read as bytes.";
+const CUT = "The translation stopped at its longest length.";
+const PAUSE = 400; // milliseconds after the last letter
+
+/**
+ * Show the page that the document describes.
+ * @param {Record<string, import("../browser/deck/mounting.js").PartOfFile>} parts
+ * @param {Record<string, string>} styles
+ */
+export function show(parts, styles) {
+  /** @type {Header} */
+  const header = JSON.parse(document.getElementById("live").textContent);
+  document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  let state = stateOf(location.hash, { sentence: header.sentence, ...OPENS_WITH });
+  let config = null; // of the model, once it is there
+  let trained = { name: "", run: null, source: null }; // the last answer without edits
+  let changed = null; // the last answer with edits
+  let waiting = []; // requests; a newer choice replaces those that the worker has not begun
+  let isBusy = false;
+
+  const box = element("input", "sentence", "", { type: "text", "aria-label": "English sentence", maxlength: 2000 });
+  const examples = header.examples.map((text) => buttonOf("control", text, () => ask((box.value = text))));
+  const said = element("p", "said", "Loading the model …", { role: "status" });
+  const bar = element("progress", "", "", { "aria-label": "Loading the model" });
+  const controls = element("div", "controls");
+  const pictures = drawing(mounting(parts, styles, header.labels), header.templates, {
+    pick: ([layer, head]) => update({ layer, head }),
+    close: (cell) => edit({ cells: [...state.edits.cells, cell] }),
+    force: (forced, typed = "") => update({ forced, typed }),
+  });
+  const app = document.getElementById("app");
+  app.append(box, element("div", "examples", examples), bar, said, pictures.texts, controls, pictures.maps);
+  box.value = state.sentence;
+  let typing = 0;
+  box.oninput = () => {
+    clearTimeout(typing);
+    typing = setTimeout(() => ask(box.value), PAUSE);
+  };
+  box.onchange = () => ask(box.value);
+  addEventListener("hashchange", () => {
+    if (location.hash === addressOf(state)) return;
+    state = within(stateOf(location.hash, state));
+    box.value = state.sentence;
+    run();
+  });
+
+  if (!window.Worker) return say(NO_WORKER);
+  const worker = new Worker(URL.createObjectURL(new Blob([header.worker], { type: "text/javascript" })));
+  worker.onmessage = ({ data }) => hear(data);
+  const progress = (share) => (share === null ? bar.removeAttribute("value") : (bar.value = share));
+  loadWeights(header.weights, progress).then(
+    (weights) => worker.postMessage({ weights }, [weights.buffer]),
+    () => say(NOT_LOADED),
+  );
+
+  function say(...words) {
+    said.textContent = words.filter(Boolean).join(" ");
+    bar.hidden = true;
+  }
+  /** Take up another sentence; a beginning that was chosen belongs to the one before. */
+  function ask(sentence) {
+    if (sentence !== state.sentence) update({ sentence, forced: [], typed: "" });
+  }
+  function edit(changes) {
+    update({ edits: { ...state.edits, ...changes } });
+  }
+  function update(changes) {
+    state = within({ ...state, ...changes });
+    run();
+  }
+  /** The state with a layer and a head that the model has. */
+  function within(wanted) {
+    if (!config) return wanted;
+    const layers = wanted.kind === "encoder" ? config.encoder_layers : config.decoder_layers;
+    return { ...wanted, layer: Math.min(wanted.layer, layers - 1), head: Math.min(wanted.head, config.heads - 1) };
+  }
+  const isChanged = () => state.forced.length > 0 || state.typed !== "" || JSON.stringify(state.edits) !== JSON.stringify(AS_TRAINED);
+
+  /** Ask the worker for what is not known yet, and show what is. */
+  function run() {
+    history.replaceState(null, "", addressOf(state));
+    if (!config) return;
+    const { sentence: text, beamSize, forced, typed, edits } = state;
+    const plain = { text, beamSize, forced: [], typed: "", edits: AS_TRAINED };
+    const wanted = [plain, ...(isChanged() ? [{ ...plain, forced, typed, edits }] : [])];
+    const known = [trained.name, changed?.name];
+    waiting = wanted.map((request) => ({ ...request, name: JSON.stringify(request) })).filter(({ name }) => !known.includes(name));
+    if (!isChanged()) changed = null;
+    if (!waiting.length) drawAll();
+    send();
+  }
+  function send() {
+    if (isBusy || !waiting.length) return;
+    isBusy = true;
+    worker.postMessage(waiting.shift());
+  }
+  function hear(answer) {
+    isBusy = false;
+    if (answer.config) {
+      config = answer.config;
+      state = within(state);
+      return run();
+    }
+    if (answer.error) say(answer.error);
+    else if (isPlain(answer.request)) trained = answer;
+    else {
+      changed = answer;
+      state = { ...state, forced: answer.forced, typed: "" };
+      changed.name = JSON.stringify({ ...answer.request, forced: answer.forced, typed: "", name: undefined });
+      history.replaceState(null, "", addressOf(state));
+    }
+    if (!answer.error && !waiting.length) drawAll();
+    send();
+  }
+  function isPlain({ forced, typed, edits }) {
+    return !forced.length && !typed && JSON.stringify(edits) === JSON.stringify(AS_TRAINED);
+  }
+
+  function drawAll() {
+    const now = changed ?? trained;
+    const isSame = changed && changed.run.text === trained.run.text;
+    say(
+      changed && (isSame ? SAME : OTHER),
+      now.source.some(({ text }) => text.startsWith("<0x")) && IN_BYTES,
+      !now.run.finished && CUT,
+    );
+    drawControls();
+    pictures.draw(state, trained, changed, config);
+  }
+  function drawControls() {
+    const { kind, layer, head, edits } = state;
+    const name = `${kind}.${layer}.${head}`;
+    const isOff = edits.gates[name] === 0;
+    const press = (words, isOn, act) => buttonOf("control", words, act, { "aria-pressed": String(isOn) });
+    const without = (list, one) => (list.includes(one) ? list.filter((other) => other !== one) : [...list, one]);
+    const focused = document.activeElement?.textContent;
+    controls.replaceChildren(
+      ...Object.entries(KINDS).map(([other, words]) => press(words, other === kind, () => update({ kind: other }))),
+      element("b", "", `Layer ${layer + 1}, head ${head + 1}`),
+      press(isOff ? "Switch this head on" : "Switch this head off", isOff, () => {
+        const { [name]: _, ...others } = edits.gates;
+        edit({ gates: isOff ? others : { ...others, [name]: 0 } });
+      }),
+      press("Look-ahead mask", !edits.off.length, () => edit({ off: without(edits.off, "look-ahead") })),
+      ...Object.entries(SIDES).map(([side, words]) =>
+        press(words, !edits.positions.includes(side), () => edit({ positions: without(edits.positions, side) })),
+      ),
+      press("Beam of 4", state.beamSize > 1, () => update({ beamSize: state.beamSize > 1 ? 1 : 4 })),
+      ...(isChanged() ? [buttonOf("control undo", "Undo all", () => update({ forced: [], typed: "", edits: AS_TRAINED }))] : []),
+    );
+    [...controls.querySelectorAll("button")].find((button) => button.textContent === focused)?.focus();
+  }
+}

@@ -1,0 +1,101 @@
+"""The page that runs the translator without a server, as one HTML document."""
+
+import base64
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from headlight.model.translator import Translator
+from headlight.pages.browser import library
+from headlight.pages.live.weights import weights_file
+from headlight.pages.talks.deck.file import as_json, digest_of
+from headlight.viz import attention_heatmap, decoding_player, head_grid, token_strip
+from headlight.viz.canvas import CanvasPicture, unpacked
+from headlight.viz.modules import in_order, script
+
+HERE = Path(__file__).parent
+FILE, SCRIPT = "weights.safetensors", "weights.js"  # next to the page of a gallery
+EXAMPLES = (
+    "The dog ate the meat because it was hungry.",
+    "The animal didn't cross the street because it was too tired.",
+    "Why did the cat not come home last night?",
+    "I have never seen such a beautiful house.",
+)
+# Nothing is loaded but the weights next to the page: no host is allowed.
+POLICY = (
+    "default-src 'none'; script-src '{script}' file: blob:; worker-src blob:; connect-src 'self'; "
+    "style-src '{style}'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+)
+
+
+def write_live(folder: Path, translator: Translator, more: str = "") -> None:
+    """Write the live page as index.html, with the weights as a file and as a script.
+
+    A page from the disk may read no file, but it may run a script. `more` is HTML below the page.
+    """
+    weights = weights_file(translator.model, translator.tokenizer)
+    (folder / "index.html").write_text(document(more, file=FILE, script=SCRIPT), encoding="utf-8")
+    (folder / FILE).write_bytes(weights)
+    (folder / SCRIPT).write_text(f'headlightWeights("{base64.b64encode(weights).decode()}");\n')
+
+
+def document(more: str = "", *, file: str, script: str) -> str:
+    """Return the page; `file` and `script` are the addresses of its weights."""
+    header = {
+        "sentence": EXAMPLES[0],
+        "examples": EXAMPLES,
+        "templates": {picture.name: unpacked(picture.data)[0] for picture in pictures()},
+        "labels": {picture.name: picture.part.label for picture in pictures()},
+        "worker": worker(),
+        "weights": {"file": file, "script": script},
+    }
+    code, style = page_code(), stylesheet()
+    policy = POLICY.format(script=digest_of(code), style=digest_of(style))
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>Headlight</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
+        "<h1>Headlight</h1>\n<p>What every attention head of a Transformer looks at while it "
+        "translates your sentence. The model runs in this page: nothing you type leaves it.</p>\n"
+        f'<div id="app"></div>\n{more}\n</main>\n'
+        f'<script type="application/json" id="live">{as_json(header)}</script>\n'
+        f'<script type="module">{code}</script>\n</body>\n</html>\n'
+    )
+
+
+def pictures() -> list[CanvasPicture]:
+    """Return the pictures of the page, empty: the browser fills in the numbers."""
+    weight, token = np.zeros((1, 1)), ["a"]
+    heatmap = attention_heatmap(weight, token, clickable=True)
+    player = decoding_player(weight, weight, weight > 0, token, token, texts=["", ""], bars=[[]])
+    return [
+        head_grid(weight[None, None], token),
+        heatmap.having(opens="close or open it for all heads"),
+        player.having(tells=False),
+        token_strip("", [], label=""),
+    ]
+
+
+@cache
+def page_code() -> str:
+    """Return the script of the page."""
+    drawing = sorted((picture.part.script for picture in pictures()), key=lambda path: path.stem)
+    code = library.code_of(HERE / "page.js", drawing, ("canvas", "theme"))
+    return f"{code}\n$page.show(parts, styles);\n"
+
+
+@cache
+def worker() -> str:
+    """Return the script of the worker, which runs the model."""
+    return f"{script(in_order([HERE / 'worker.js']))}\n$worker.listen(self);\n"
+
+
+@cache
+def stylesheet() -> str:
+    """Return the style sheet of the page; pictures have their own."""
+    theme = library.THEME.read_text(encoding="utf-8").replace(":host", ":root")
+    own = [library.HERE / "deck" / "colors.css", HERE / "page.css"]
+    base = (library.VIZ / "canvas.css").read_text(encoding="utf-8")
+    return "\n".join([base, theme, *(path.read_text(encoding="utf-8") for path in own)])

@@ -1,0 +1,245 @@
+// Text to tokens and back, as in model/tokenizer.py. Positions count characters, as Python does.
+
+import { UNKNOWN } from "./search.js";
+
+const SPACE = "▁"; // the space before a word, in the vocabulary
+const VISIBLE_SPACE = "␣";
+const SPECIAL = ["<pad>", "<unk>", "<start>", "<end>"];
+const BYTE = /^<0x([0-9A-F]{2})>$/;
+const UNFINISHED = 0x10ff00; // plus the byte, in a text whose last character lacks bytes
+const WHITE = /^\p{White_Space}$/u;
+// Written out letter by letter: the pattern ignores case here only. ſ is an s to it.
+const ELIDED_WORDS = "[cCdDjJlLmMnNsSſtT]|[qQ][uU]|[lL][oO][rR][sSſ][qQ][uU]|[jJ][uU][sSſ][qQ][uU]|[pP][uU][iI][sSſ][qQ][uU]|[qQ][uU][oO][iI][qQ][uU]";
+const ELIDED = new RegExp(`(?<!\\p{L})(?:${ELIDED_WORDS})'$`, "u");
+const PIECES = new RegExp(
+  `${SPACE}?(?<![\\p{L}\\p{M}])(?:${ELIDED_WORDS})'(?=\\p{L})` +
+    `|${SPACE}?[\\p{L}\\p{M}]+(?:'[\\p{L}\\p{M}]+)*` +
+    `|${SPACE}?\\p{N}` +
+    `|${SPACE}?[^\\p{White_Space}\\p{L}\\p{M}\\p{N}${SPACE}]+`,
+  "gu",
+);
+
+/**
+ * A token: its id, its text on screen, and its characters text[start:end].
+ * @typedef {{ id: number, text: string, start: number, end: number }} Token
+ *
+ * A character after normalizing, and the characters of the typed text that it stands for.
+ * @typedef {{ letter: string, start: number, end: number }} Letter
+ */
+
+/** @param {{ vocabulary: string[], merges: [number, number][] | null, bytes: boolean, whole: boolean }} rules */
+export function tokenizerOf({ vocabulary, merges, bytes, whole }) {
+  const ids = new Map(vocabulary.map((piece, id) => [piece, id]));
+  const ranks = new Map(merges?.map(([first, second], rank) => [`${first} ${second}`, rank]));
+  const byteOf = (piece) => (bytes && BYTE.test(piece) ? parseInt(piece.slice(3, 5), 16) : -1);
+  const isElided = (id) => bytes && ELIDED.test(vocabulary[id].replace(SPACE, ""));
+
+  /**
+   * Split a text into tokens, without special ones.
+   * @param {string} text
+   * @returns {Token[]}
+   */
+  function encode(text) {
+    const typed = [...text];
+    if (!merges) return typed.map((letter, at) => tokenOf(ids.get(letter) ?? UNKNOWN, typed, at, at + 1));
+    const found = wordsOf(normalized(typed)).flatMap(piecesOf);
+    const pieces = wholeAfterElided(found);
+    /** @type {Token[]} */
+    const tokens = [];
+    pieces.forEach(({ id, start, end }, at) => {
+      const following = pieces[at + 1]?.start ?? typed.length;
+      const piece = vocabulary[id];
+      // There may be no space before the first word, only the next character.
+      if (piece === SPACE && !(end > start && typed.slice(start, end).every((letter) => WHITE.test(letter)))) end = start;
+      while (start < end && end < following && !WHITE.test(typed[end])) end++;
+      if (byteOf(piece) < 0) return tokens.push(tokenOf(id, typed, start, end));
+      tokens.push({ id, text: piece, start, end });
+      spreadOverBytes(tokens, start, end);
+    });
+    return tokens;
+  }
+
+  /** The pieces of a word: itself if it is in the vocabulary, otherwise what the merges make of it. */
+  function piecesOf(word) {
+    const name = word.map(({ letter }) => letter).join("");
+    const { start, end } = { start: word[0].start, end: word.at(-1).end };
+    if (whole && ids.has(name)) return [{ id: ids.get(name), text: name, start, end, word }];
+    let parts = word.flatMap(({ letter, start, end }) => {
+      if (ids.has(letter)) return [{ id: ids.get(letter), text: letter, start, end, word }];
+      if (!bytes) return [{ id: UNKNOWN, text: letter, start, end, word }];
+      const spelled = [...new TextEncoder().encode(letter)].map(hexadecimal);
+      return spelled.map((piece) => ({ id: ids.get(piece), text: piece, start, end, word }));
+    });
+    while (true) {
+      const rankAt = (at) => ranks.get(`${parts[at].id} ${parts[at + 1].id}`) ?? Infinity;
+      let best = -1;
+      let least = Infinity;
+      for (let at = 0; at + 1 < parts.length; at++) if (rankAt(at) < least) least = rankAt((best = at));
+      if (best < 0) return parts;
+      const [first, second] = [parts[best], parts[best + 1]];
+      const text = first.text + second.text;
+      const joined = { id: ids.get(text), text, start: first.start, end: second.end, word };
+      parts = [...parts.slice(0, best), joined, ...parts.slice(best + 2)];
+    }
+  }
+  /** A word after an elided one has no space before it; its form with a space replaces its pieces. */
+  function wholeAfterElided(found) {
+    const pieces = [];
+    for (let first = 0; first < found.length; ) {
+      let last = first + 1;
+      if (first && isElided(found[first - 1].id)) while (found[last]?.word === found[first].word) last++;
+      const name = SPACE + found.slice(first, last).map(({ text }) => text).join("");
+      const one = last - first > 1 && ids.has(name);
+      if (!one) last = first + 1;
+      const { id, start } = found[first];
+      pieces.push({ id: one ? ids.get(name) : id, start, end: found[last - 1].end });
+      first = last;
+    }
+    return pieces;
+  }
+
+  /**
+   * The text of ids, and the token of each with its span.
+   * @param {number[]} written
+   * @returns {{ text: string, tokens: Token[] }}
+   */
+  function decode(written) {
+    let text = "";
+    /** @type {Token[]} */
+    const tokens = [];
+    for (const id of written) {
+      const next = append(text, id);
+      text = next.text;
+      if (byteOf(vocabulary[id]) >= 0) spreadOverBytes(tokens, next.token.start, next.token.end);
+      tokens.push(next.token);
+    }
+    return { text, tokens };
+  }
+  /** The text with one more id, and that id's token. */
+  function append(text, id) {
+    const before = [...text];
+    if (id < SPECIAL.length) return { text, token: special(id, before.length) };
+    let piece = vocabulary[id];
+    if (byteOf(piece) >= 0) {
+      const longer = appendByte(before, byteOf(piece));
+      const end = longer.length;
+      return { text: longer.join(""), token: { id, text: piece, start: end - 1, end } };
+    }
+    if (!text || (bytes && text.endsWith("'") && ELIDED.test(text))) piece = piece.replace(/^▁/, "");
+    const longer = [...text + piece.replaceAll(SPACE, " ")];
+    return { text: longer.join(""), token: tokenOf(id, longer, before.length, longer.length) };
+  }
+  return { encode, decode, append, special };
+}
+
+/** The token of a special id, with an empty span. */
+function special(id, position = 0) {
+  return { id, text: SPECIAL[id], start: position, end: position };
+}
+
+/** The token of some characters, without the space before a word. */
+function tokenOf(id, letters, start, end) {
+  const written = letters.slice(start, end);
+  const first = written.findIndex((letter) => !WHITE.test(letter));
+  if (first < 0) return { id, text: VISIBLE_SPACE, start, end };
+  return { id, text: written.slice(first).join(""), start: start + first, end };
+}
+
+/** Give the span of a character to those of the last tokens that are its bytes. */
+function spreadOverBytes(tokens, start, end) {
+  for (let at = tokens.length - 1; at >= 0; at--) {
+    const token = tokens[at];
+    if (token.id < SPECIAL.length) {
+      const first = Math.min(token.start, start); // it adds nothing to the text at any position
+      tokens[at] = { ...token, start: first, end: first };
+    } else if (BYTE.test(token.text) && token.end > start) tokens[at] = { ...token, start, end };
+    else break;
+  }
+}
+
+/** The letters of a text with one more byte of a character; an unfinished one stays in bytes. */
+function appendByte(letters, byte) {
+  for (const held of [3, 2, 1, 0]) {
+    const numbers = letters.slice(Math.max(0, letters.length - held)).map((letter) => letter.codePointAt(0) - UNFINISHED);
+    if (numbers.length !== held || !numbers.every((number) => number >= 0 && number < 256)) continue;
+    try {
+      const whole = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Uint8Array.of(...numbers, byte));
+      return [...letters.slice(0, letters.length - held), whole];
+    } catch {
+      continue;
+    }
+  }
+  return [...letters, String.fromCodePoint(UNFINISHED + byte)];
+}
+
+/** The name of a byte in the vocabulary. */
+function hexadecimal(byte) {
+  return `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`;
+}
+
+/**
+ * Normalize a text: composed letters, plain apostrophes, single spaces, and one before it.
+ * @param {string[]} typed characters
+ * @returns {Letter[]}
+ */
+function normalized(typed) {
+  /** @type {Letter[]} */
+  const letters = [];
+  for (const { letter, start, end } of composed(typed)) {
+    if (WHITE.test(letter) || letter === SPACE) {
+      if (!letters.length) continue;
+      const isMore = letters.at(-1).letter === SPACE;
+      if (isMore) letters.pop();
+      letters.push({ letter: SPACE, start, end });
+    } else letters.push({ letter: /[’ʼ]/.test(letter) ? "'" : letter, start, end });
+  }
+  if (letters.at(-1)?.letter === SPACE) letters.pop();
+  const [first] = letters;
+  return first ? [{ letter: SPACE, start: first.start, end: first.end }, ...letters] : [];
+}
+
+const COMPOSES = /^[\p{M}ᅡ-ᅵᆨ-ᇂ]$/u; // with what stands before
+
+/** The letters of a text in their composed form (NFC), with the first character of each.
+ * @returns {Letter[]}
+ */
+function composed(typed) {
+  const letters = [];
+  for (let from = 0; from < typed.length; ) {
+    let to = from + 1;
+    while (to < typed.length && COMPOSES.test(typed[to])) to++;
+    let at = from;
+    let left = 0; // parts of the present character that later letters stand for
+    for (const letter of typed.slice(from, to).join("").normalize("NFC")) {
+      if (left <= 0) left += partsOf(typed[at]);
+      letters.push({ letter, start: at, end: at + 1 });
+      left -= partsOf(letter);
+      while (left < 0 && at + 1 < to) left += partsOf(typed[++at]);
+      if (left === 0) at = Math.min(at + 1, to - 1);
+    }
+    from = to;
+  }
+  return letters;
+}
+
+function partsOf(letter) {
+  return [...letter.normalize("NFD")].length;
+}
+
+/** The words of a text: what the pattern finds, and what lies between.
+ * @param {Letter[]} letters
+ * @returns {Letter[][]}
+ */
+function wordsOf(letters) {
+  const indices = letters.flatMap(({ letter }, index) => Array(letter.length).fill(index));
+  const text = letters.map(({ letter }) => letter).join("");
+  const words = [];
+  let last = 0;
+  for (const match of text.matchAll(PIECES)) {
+    if (match.index > last) words.push(letters.slice(indices[last], indices[match.index]));
+    last = match.index + match[0].length;
+    words.push(letters.slice(indices[match.index], indices[last - 1] + 1));
+  }
+  if (last < text.length) words.push(letters.slice(indices[last]));
+  return words;
+}
