@@ -63,7 +63,7 @@ DECK_KEYS = {  # keys of a talk in a file of its own
     **{name: words for name, words in TALK_KEYS.items() if name != "Esc"},
     "o": "overview of all slides, and back",
     "d": "light or dark",
-    "x": "what the model writes without a head, where a slide has that",
+    "x": "ask the model, if it is inside",
     "Esc": "close what lies over the slide",
 }
 

@@ -69,7 +69,8 @@ export function turning(root, slides) {
     else return false;
     return true;
   }
-  const isOther = (event) => event.ctrlKey || event.metaKey || event.altKey || sheet.open;
+  const isOther = (event) =>
+    event.ctrlKey || event.metaKey || event.altKey || sheet.open || document.querySelector("dialog[open]") !== null;
   /** Runs before the pictures get the key: they have keys of their own, for pages. */
   function onKey(event) {
     if (event.key === "Tab") root.points = false;

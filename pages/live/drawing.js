@@ -59,7 +59,7 @@ export function drawing(mount, templates, acts) {
     });
   }
   const titles = [grid, map, player].map(() => element("h2"));
-  const sections = [grid, map, player].map((host, at) => element("section", `of-${host.className}`, [titles[at], host]));
+  const sections = [grid, map, player].map((host, at) => element("div", `of-${host.className}`, [titles[at], host]));
   const texts = element("div", "texts", [source, before, after]);
   return { texts, maps: element("div", "maps", sections), draw };
 }

@@ -28,15 +28,29 @@ const CUT = "The translation stopped at its longest length.";
 const PAUSE = 400; // milliseconds after the last letter
 
 /**
- * Show the page that the document describes.
+ * Show the page that the document describes; the address holds its state.
  * @param {Record<string, import("../browser/deck/mounting.js").PartOfFile>} parts
  * @param {Record<string, string>} styles
  */
 export function show(parts, styles) {
+  document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  const keep = (address) => history.replaceState(null, "", address);
+  const { go } = live(document.getElementById("app"), parts, styles, location.hash, keep);
+  addEventListener("hashchange", () => go(location.hash));
+}
+
+/**
+ * The translator in an element; `go` takes up the state of another address.
+ * @param {HTMLElement} app
+ * @param {Record<string, import("../browser/deck/mounting.js").PartOfFile>} parts
+ * @param {Record<string, string>} styles
+ * @param {string} address that it opens with
+ * @param {(address: string) => void} keep receives the address of each new state
+ */
+export function live(app, parts, styles, address, keep) {
   /** @type {Header} */
   const header = JSON.parse(document.getElementById("live").textContent);
-  document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  let state = stateOf(location.hash, { sentence: header.sentence, ...OPENS_WITH });
+  let state = stateOf(address, { sentence: header.sentence, ...OPENS_WITH });
   let config = null; // of the model, once it is there
   let trained = { name: "", run: null, source: null }; // the last answer without edits
   let changed = null; // the last answer with edits
@@ -53,7 +67,6 @@ export function show(parts, styles) {
     close: (cell) => edit({ cells: [...state.edits.cells, cell] }),
     force: (forced, typed = "") => update({ forced, typed }),
   });
-  const app = document.getElementById("app");
   app.append(box, element("div", "examples", examples), bar, said, pictures.texts, controls, pictures.maps);
   box.value = state.sentence;
   let typing = 0;
@@ -62,22 +75,21 @@ export function show(parts, styles) {
     typing = setTimeout(() => ask(box.value), PAUSE);
   };
   box.onchange = () => ask(box.value);
-  addEventListener("hashchange", () => {
-    if (location.hash === addressOf(state)) return;
-    state = within(stateOf(location.hash, state));
+  const worker = window.Worker && new Worker(URL.createObjectURL(new Blob([header.worker], { type: "text/javascript" })));
+  function begin() {
+    worker.onmessage = ({ data }) => hear(data);
+    const progress = (share) => (share === null ? bar.removeAttribute("value") : (bar.value = share));
+    loadWeights(header.weights, progress).then(
+      (weights) => worker.postMessage({ weights }, [weights.buffer]),
+      () => say(NOT_LOADED),
+    );
+  }
+  function go(other) {
+    if (other === addressOf(state)) return;
+    state = within(stateOf(other, { sentence: header.sentence, ...OPENS_WITH }));
     box.value = state.sentence;
     run();
-  });
-
-  if (!window.Worker) return say(NO_WORKER);
-  const worker = new Worker(URL.createObjectURL(new Blob([header.worker], { type: "text/javascript" })));
-  worker.onmessage = ({ data }) => hear(data);
-  const progress = (share) => (share === null ? bar.removeAttribute("value") : (bar.value = share));
-  loadWeights(header.weights, progress).then(
-    (weights) => worker.postMessage({ weights }, [weights.buffer]),
-    () => say(NOT_LOADED),
-  );
-
+  }
   function say(...words) {
     said.textContent = words.filter(Boolean).join(" ");
     bar.hidden = true;
@@ -99,11 +111,13 @@ export function show(parts, styles) {
     const layers = wanted.kind === "encoder" ? config.encoder_layers : config.decoder_layers;
     return { ...wanted, layer: Math.min(wanted.layer, layers - 1), head: Math.min(wanted.head, config.heads - 1) };
   }
-  const isChanged = () => state.forced.length > 0 || state.typed !== "" || JSON.stringify(state.edits) !== JSON.stringify(AS_TRAINED);
+  function isChanged() {
+    return state.forced.length > 0 || state.typed !== "" || JSON.stringify(state.edits) !== JSON.stringify(AS_TRAINED);
+  }
 
   /** Ask the worker for what is not known yet, and show what is. */
   function run() {
-    history.replaceState(null, "", addressOf(state));
+    keep(addressOf(state));
     if (!config) return;
     const { sentence: text, beamSize, forced, typed, edits } = state;
     const plain = { text, beamSize, forced: [], typed: "", edits: AS_TRAINED };
@@ -132,7 +146,7 @@ export function show(parts, styles) {
       changed = answer;
       state = { ...state, forced: answer.forced, typed: "" };
       changed.name = JSON.stringify({ ...answer.request, forced: answer.forced, typed: "", name: undefined });
-      history.replaceState(null, "", addressOf(state));
+      keep(addressOf(state));
     }
     if (!answer.error && !waiting.length) drawAll();
     send();
@@ -175,4 +189,8 @@ export function show(parts, styles) {
     );
     [...controls.querySelectorAll("button")].find((button) => button.textContent === focused)?.focus();
   }
+
+  if (worker) begin();
+  else say(NO_WORKER);
+  return { go };
 }

@@ -8,13 +8,14 @@ import numpy as np
 
 from headlight.model.translator import Translator
 from headlight.pages.browser import library
+from headlight.pages.browser.documents import as_json, digest_of
 from headlight.pages.live.weights import weights_file
-from headlight.pages.talks.deck.file import as_json, digest_of
 from headlight.viz import attention_heatmap, decoding_player, head_grid, token_strip
 from headlight.viz.canvas import CanvasPicture, unpacked
 from headlight.viz.modules import in_order, script
 
 HERE = Path(__file__).parent
+IN_DECK, PANEL = HERE / "in_deck.js", HERE / "panel.css"
 FILE, SCRIPT = "weights.safetensors", "weights.js"  # next to the page of a gallery
 EXAMPLES = (
     "The dog ate the meat because it was hungry.",
@@ -42,14 +43,6 @@ def write_live(folder: Path, translator: Translator, more: str = "") -> None:
 
 def document(more: str = "", *, file: str, script: str) -> str:
     """Return the page; `file` and `script` are the addresses of its weights."""
-    header = {
-        "sentence": EXAMPLES[0],
-        "examples": EXAMPLES,
-        "templates": {picture.name: unpacked(picture.data)[0] for picture in pictures()},
-        "labels": {picture.name: picture.part.label for picture in pictures()},
-        "worker": worker(),
-        "weights": {"file": file, "script": script},
-    }
     code, style = page_code(), stylesheet()
     policy = POLICY.format(script=digest_of(code), style=digest_of(style))
     return (
@@ -59,10 +52,22 @@ def document(more: str = "", *, file: str, script: str) -> str:
         f"<title>Headlight</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
         "<h1>Headlight</h1>\n<p>What every attention head of a Transformer looks at while it "
         "translates your sentence. The model runs in this page: nothing you type leaves it.</p>\n"
-        f'<div id="app"></div>\n{more}\n</main>\n'
-        f'<script type="application/json" id="live">{as_json(header)}</script>\n'
+        f'<div id="app" class="live"></div>\n{more}\n</main>\n'
+        f'<script type="application/json" id="live">{as_json(header(file, script))}</script>\n'
         f'<script type="module">{code}</script>\n</body>\n</html>\n'
     )
+
+
+def header(file: str = "", script: str = "") -> dict[str, object]:
+    """Return what the page reads as JSON; without addresses the document holds the weights."""
+    return {
+        "sentence": EXAMPLES[0],
+        "examples": EXAMPLES,
+        "templates": {picture.name: unpacked(picture.data)[0] for picture in pictures()},
+        "labels": {picture.name: picture.part.label for picture in pictures()},
+        "worker": worker(),
+        "weights": {"file": file, "script": script},
+    }
 
 
 def pictures() -> list[CanvasPicture]:
@@ -96,6 +101,6 @@ def worker() -> str:
 def stylesheet() -> str:
     """Return the style sheet of the page; pictures have their own."""
     theme = library.THEME.read_text(encoding="utf-8").replace(":host", ":root")
-    own = [library.HERE / "deck" / "colors.css", HERE / "page.css"]
+    own = [library.HERE / "deck" / "colors.css", HERE / "page.css", PANEL]
     base = (library.VIZ / "canvas.css").read_text(encoding="utf-8")
     return "\n".join([base, theme, *(path.read_text(encoding="utf-8") for path in own)])

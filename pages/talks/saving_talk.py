@@ -5,7 +5,7 @@ draws all of them, as images.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,16 +14,17 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from headlight.model import load
 from headlight.pages.browser.parts import stills
+from headlight.pages.live.weights import weights_file
 from headlight.pages.shared.link import address
 from headlight.pages.shared.link.address import link_of
 from headlight.pages.shared.show.pictures import css_class, picked, show
-from headlight.pages.shared.state.choices import GUESS, MODEL, SENTENCE, chosen, put
+from headlight.pages.shared.state.choices import GUESS, put
 from headlight.pages.shared.state.page import PAGES
 from headlight.pages.shared.state.showing import drawn
 from headlight.pages.talks import presenter, slide, talk
-from headlight.pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, WithoutHeads, file_of
-from headlight.pages.talks.deck.heads import without_heads
+from headlight.pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, file_of
 from headlight.pages.talks.slides import Slide, write_talk
 from headlight.pages.talks.stage import keeping, question_key
 from headlight.viz.canvas import CanvasPicture, unpacked
@@ -42,7 +43,9 @@ NO_MODEL = (
 NO_STILL = (
     "The picture “{what}” could not be drawn when the file was saved, or is too large for it."
 )
-Kind = Literal["html", "pptx"]
+# What the model inside takes from the scene of a slide.
+SCENE = ("sentence", "kind", "layer", "head", "edits")
+Kind = Literal["html", "live", "pptx"]
 
 
 @dataclass
@@ -53,7 +56,6 @@ class Saving:
     kind: Kind = "html"
     done: list[DrawnSlide] = field(default_factory=list)
     stills: Mapping[str, str | None] | None = None  # of the slide that is being drawn
-    heads: dict[tuple[str, str], WithoutHeads | None] = field(default_factory=dict)
     file: bytes = b""
     left_out: list[int] = field(default_factory=list)  # slides, from 1, that are incomplete in it
 
@@ -102,17 +104,12 @@ def draw_next(number: int) -> None:
     st.html(STYLE)
     with st.container(key="saving"):
         words = f"Drawing slide {number} of {count} for the file …"
-        bar = st.progress((number - 1) / count, words)
+        st.progress((number - 1) / count, words)
         st.button("Stop", key="stop-saving", on_click=stop)
     made = drawn_slide(saving, number)
     if made is None:  # the browser is drawing pictures of it
         return
-    words = f"Slide {number} of {count}: removing one head after the other …"
-
-    def report(share: float) -> None:
-        bar.progress((number - 1 + share) / count, words)
-
-    saving.done.append(replace(made, heads=heads_of(saving, made, report)))
+    saving.done.append(made)
     saving.stills = None
     if number < count:
         slide.turn(number + 1)
@@ -125,29 +122,15 @@ def draw_next(number: int) -> None:
 
 def written(saving: Saving) -> tuple[bytes, list[int]]:
     """Return the file, and the slides, from 1, that are incomplete in it."""
-    if saving.kind == "html":
-        return file_of(saving.done, write_talk(saving.slides))
+    if saving.kind != "pptx":
+        model = b""
+        if saving.kind == "live":
+            translator = load("en-fr")
+            model = weights_file(translator.model, translator.tokenizer)
+        return file_of(saving.done, write_talk(saving.slides), model=model)
     from headlight.pages.talks.deck.powerpoint import powerpoint_of  # takes long
 
     return powerpoint_of(saving.done, dark=st.context.theme.type == "dark")
-
-
-def heads_of(
-    saving: Saving, made: DrawnSlide, report: Callable[[float], object]
-) -> WithoutHeads | None:
-    """Return what the model of a slide writes without its heads, if the slide is about its text."""
-    sentence = chosen(SENTENCE)
-    if saving.kind != "html" or not made.pictures:
-        return None
-    if all(of.sentence != sentence for of, _ in filter(None, drawn().values())):
-        return None
-    key = chosen(MODEL), sentence
-    if key not in saving.heads:
-        try:
-            saving.heads[key] = without_heads(sentence, report)
-        except Exception:  # the slide is saved without it
-            saving.heads[key] = None
-    return saving.heads[key]
 
 
 def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
@@ -159,6 +142,7 @@ def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
         scene.notes,
         scene.size,
         link=link_of(scene.page, scene.parameters),
+        scene=live_scene(scene),
     )
     presenter.put_in_force(saving.slides, number)
     if saving.kind == "pptx":
@@ -169,7 +153,7 @@ def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
     if "model" in st.session_state.get("refused_parameters", ()):
         return replace(words, missing=presenter.MODEL_GONE)
     try:
-        with keeping() if saving.kind == "html" else nullcontext({}) as kept:
+        with keeping() if saving.kind != "pptx" else nullcontext({}) as kept:
             presenter.draw_scene(page, scene)
     except Exception as error:  # whatever it is, the other slides are saved
         return replace(words, missing=FAILED.format(reason=str(error)))
@@ -179,6 +163,13 @@ def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
         ask_for_stills(saving, number, coming)
         return None
     return collected(scene, words, kept, saving.stills or {})
+
+
+def live_scene(scene: Slide) -> dict[str, str]:
+    """Return what the model inside opens with: nothing of a slide of another model."""
+    if "model" in scene.parameters:
+        return {}
+    return {name: scene.parameters[name] for name in SCENE if name in scene.parameters}
 
 
 def collected(
@@ -191,9 +182,8 @@ def collected(
     pictures, missing = [], []
     for key, what in presenter.on_stage(scene).items():
         if key in kept:
-            answers = {name: for_a_file(one) for name, one in kept[key].answers.items()}
             question = kept.get(question_key(key))
-            pictures.append(Drawn(what, for_a_file(kept[key].picture), answers, question))
+            pictures.append(Drawn(what, for_a_file(kept[key]), question))
         elif stills.get(key):
             pictures.append(Drawn(what, stills[key]))
         elif key in stills or key == presenter.QR_CODE:

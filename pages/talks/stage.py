@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
@@ -37,13 +37,6 @@ THUMBNAILS = "headlight-thumbnails"  # the name under which the browser keeps th
 MOST_IN_THUMBNAIL = 2  # pictures of a slide in its thumbnail
 
 
-class Kept(NamedTuple):
-    """A picture kept for a file, and those that replace it, by the answer of a click in it."""
-
-    picture: Any
-    answers: Mapping[str, Any]
-
-
 class Stage(Showing):
     """Draws only the slide's pictures on a slide; with Guess first, a riddle before a picture."""
 
@@ -63,17 +56,12 @@ class Stage(Showing):
         """Return the place on the slide, if it shows the picture."""
         return st.session_state.get(STAGE, {}).get(key) or nullcontext()
 
-    def keeps(
-        self,
-        key: str,
-        picture: Callable[[], CanvasPicture],
-        answers: Callable[[], Mapping[str, CanvasPicture]],
-    ) -> bool:
+    def keeps(self, key: str, picture: Callable[[], CanvasPicture]) -> bool:
         """Keep a picture while a talk is saved, if the slide shows it."""
         if KEPT not in st.session_state:
             return False
         if key in self.keys():
-            st.session_state[KEPT][key] = Kept(picture(), answers())
+            st.session_state[KEPT][key] = picture()
         return True
 
     def asks(

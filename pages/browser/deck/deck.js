@@ -19,6 +19,7 @@ import { mounting } from "./mounting.js";
  */
 
 const IN_OVERVIEW = { ArrowDown: 1, ArrowUp: -1 }; // rows
+const NO_MODEL = "The model is not in this file. Save the talk with the model inside to ask it here.";
 const SHOWN_FOR = 6000; // milliseconds of a notice
 
 /**
@@ -27,6 +28,16 @@ const SHOWN_FOR = 6000; // milliseconds of a notice
  * @param {Record<string, string>} styles
  */
 export function show(parts, styles) {
+  showTalk(parts, styles, null);
+}
+
+/**
+ * Show the talk; `ask` opens the model inside on a slide's scene.
+ * @param {Record<string, import("./mounting.js").PartOfFile>} parts
+ * @param {Record<string, string>} styles
+ * @param {((scene: Record<string, string>) => void) | null} ask
+ */
+export function showTalk(parts, styles, ask) {
   /** @type {Header} */
   const talk = JSON.parse(document.getElementById("deck").textContent);
   const mountBytes = mounting(parts, styles, talk.labels);
@@ -34,7 +45,7 @@ export function show(parts, styles) {
   const mount = (host, name, from, answer = undefined) =>
     mountBytes(host, name, typeof from === "number" ? bytesOf(from) : from, answer);
   const live = { mount, bytesOf };
-  const slides = talk.slides.map((slide, at) => slideOf(slide, at + 1, { ...live, tell }));
+  const slides = talk.slides.map((slide, at) => slideOf(slide, at + 1, { ...live, tell, ask }));
   const count = slides.length;
   let at = Math.max(1, Math.min(count, Number(location.hash.slice(1)) || 1));
 
@@ -47,7 +58,7 @@ export function show(parts, styles) {
     at: () => at,
     go,
     shown: () => slides[at - 1].frame,
-    acts: { o: () => lookOver(), d: turnTheme, x: () => slides[at - 1].ask() },
+    acts: { o: () => lookOver(), d: turnTheme, x: () => (ask ? ask(talk.slides[at - 1].scene) : tell(NO_MODEL)) },
     first: pressInOverview,
     escape() {
       if (isOverview()) lookOver(false);

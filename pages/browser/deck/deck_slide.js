@@ -1,5 +1,4 @@
 import { buttonOf, element, pack, unpack } from "../../../viz/canvas.js";
-import { written } from "../../../viz/numbers.js";
 import { fitting } from "../fit.js";
 import { all } from "../keyboard.js";
 import { pageOf, turnButton } from "../turning.js";
@@ -9,7 +8,6 @@ import { pageOf, turnButton } from "../turning.js";
  * @property {string} what it shows
  * @property {string} part that draws it; empty for a still picture
  * @property {number} data its index in the data
- * @property {Record<string, number>} answers the pictures that replace it, by the answer of a click, as JSON
  * @property {{ data: number, verdicts: string[] } | null} question asked before it is shown: the index of the part that asks, and the words on no guess and on each guess
  * @property {string} still the address of a still picture, which the file holds; empty otherwise
  */
@@ -24,24 +22,11 @@ import { pageOf, turnButton } from "../turning.js";
  * @property {string} footer the subject of the pictures
  * @property {string} missing a sentence on the missing parts; empty if there are none
  * @property {number | null} map the index of a map without weights, for a head of a grid
- * @property {WithoutHeads | null} heads the effect of removing each head
- */
-
-/**
- * @typedef {object} WithoutHeads
- * @property {number} board the index of a map of all heads
- * @property {number} trained the index of the text written with all heads
- * @property {Record<string, number>} off by a kind, a layer and a head, from 0: the text written without it
- * @property {string[]} untried heads, named in the same way, that were not tried
- * @property {{ words: string, written: number }[]} masks the texts written with other masks
+ * @property {Record<string, string>} scene its sentence, head and changes, as in a link
  */
 
 const NOT_HERE =
   "This is not in the file, which holds what was computed when it was saved. Open the talk in Headlight to try it.";
-const ONE_ALONE = "The file holds what each head alone does. Choose a single head.";
-const SAME = "The model writes the same text.";
-const UNTRIED = "What is written without this head is not in the file: there was no time for it.";
-const OF_ALL_HEADS = ["switchboard", "head_scores"];
 const SELECTING = ["beam_tree", "head_effects"]; // parts that mark what was clicked
 const SILENT = ["attention_lines"]; // parts whose clicks stay within them
 const JOINED = "So many weights share a dot of this grid that a map of its own cannot be made of them here.";
@@ -50,15 +35,14 @@ const JOINED = "So many weights share a dot of this grid that a map of its own c
  * A slide in a frame, which draws its pictures when it is asked to.
  * @param {SlideOfFile} slide
  * @param {number} number from 1
- * @param {{ mount: Function, bytesOf: (place: number) => Uint8Array, tell: (words: string) => void }} talk
+ * @param {{ mount: Function, bytesOf: (place: number) => Uint8Array, tell: (words: string) => void, ask: ((scene: Record<string, string>) => void) | null }} talk
  */
-export function slideOf(slide, number, { mount, bytesOf, tell }) {
+export function slideOf(slide, number, { mount, bytesOf, tell, ask }) {
   const alone = !slide.pictures.length && !slide.missing;
   const stage = element("div", "stage");
   const middle = element("div", "middle", [stage]);
   const footer = element("p", "footer", slide.footer);
-  if (slide.heads) footer.prepend(buttonOf("control ask", "Without a head …", () => showHeads()));
-  const back = buttonOf("control ask", "Back to what was written", null);
+  if (ask && slide.pictures.length) footer.prepend(buttonOf("control ask", "Ask the model …", () => ask(slide.scene)));
   const panel = element("aside", "panel", "", { hidden: "", "aria-label": "More of this slide" });
   const missing = slide.missing ? [element("p", "missing", slide.missing)] : [];
   const below = alone ? [] : [middle, ...missing, footer];
@@ -104,33 +88,21 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
     say(null);
   }
   function put(host, part, from, picture) {
-    const isOther = typeof from === "number" && from !== picture.data;
-    const answers = isOther ? {} : picture.answers;
-    mount(host, part, from, (value, bytes) => answer(host, { ...picture, answers }, value, bytes));
-    if (isOther) footer.prepend(back);
-    else if (part === "decoding_player") back.remove();
-    back.onclick = () => put(host, part, picture.data, picture);
+    mount(host, part, from, (value, bytes) => answer(host, picture, value, bytes));
   }
   /** Do what a click in a picture asks for, as far as a file can. */
   function answer(host, picture, value, bytes) {
     const { part } = picture;
-    const other = picture.answers[JSON.stringify(value)];
     if (SILENT.includes(part)) return;
-    if (other !== undefined) put(host, part, other, picture);
-    else if (part === "head_grid") {
+    if (part === "head_grid") {
       put(host, part, having(bytes, { selected: value }), picture);
       showMap(value, bytes);
-    } else if (OF_ALL_HEADS.includes(part) && slide.heads) showHeads(value);
-    else if (part === "head_effects" && isOfRemovals(bytes)) showHeads(value);
-    else if (SELECTING.includes(part)) put(host, part, having(bytes, { selected: value }), picture);
-    else if (part !== "decoding_player" || value[1] !== null) tell(NOT_HERE);
+    } else if (SELECTING.includes(part)) put(host, part, having(bytes, { selected: value }), picture);
+    else if (part === "decoding_player" && value[1] === null) return;
+    else if (ask) ask(slide.scene);
+    else tell(NOT_HERE);
   }
 
-  /** Whether a map of all heads shows the effect of removing each, like that of the file. */
-  function isOfRemovals(bytes) {
-    const measure = (from) => unpack(from).header.measure;
-    return slide.heads !== null && measure(bytes) === measure(bytesOf(slide.heads.board));
-  }
   /** Open the panel with a heading; returns the element to fill. */
   function open(heading, kind) {
     const body = element("div", "body");
@@ -161,46 +133,6 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
     const body = open(words, column < columns.length / 2 ? "of-map" : "of-map left");
     mount(hostIn(body), "heatmap", having(bytesOf(slide.map), {}, weights));
   }
-  /** What the model writes without one head, or with other masks. */
-  function showHeads(place = null) {
-    if (place?.includes(null)) return tell(ONE_ALONE);
-    const { board, trained, off, untried, masks } = slide.heads;
-    const body = open("Without a head", "of-heads");
-    const boardHost = hostIn(hostIn(body));
-    const right = hostIn(body);
-    const drawBoard = (selected) =>
-      mount(boardHost, "head_effects", having(bytesOf(board), { selected }), select);
-    right.append(element("h3", "", "As trained"));
-    mount(hostIn(right), "token_strip", trained);
-    const heading = right.appendChild(element("h3", "", "Choose a head, or a mask"));
-    const others = masks.map((mask) =>
-      buttonOf("control", mask.words, () => {
-        drawBoard(null);
-        write(`Changed: ${mask.words}`, mask.written);
-      }),
-    );
-    const result = hostIn(right);
-    const note = right.appendChild(element("p", "note"));
-    right.append(element("h3", "", "Other masks"), element("div", "masks", others));
-    function write(words, from, more = "") {
-      heading.textContent = words;
-      mount(result, "token_strip", from);
-      note.textContent = [from === trained ? SAME : "", more].filter(Boolean).join(" ");
-    }
-    function select(chosen) {
-      drawBoard(chosen);
-      const [name, layer, head] = chosen;
-      const { label, effects } = unpack(bytesOf(board)).header.effects.find((kind) => kind.name === name);
-      const words = `Without ${label.toLowerCase()}, layer ${layer + 1}, head ${head + 1}`;
-      const nats = effects[layer][head];
-      const change = `That makes the text as trained ${written(Math.abs(nats))} nats ${nats < 0 ? "less" : "more"} likely.`;
-      if (untried.includes(chosen.join())) write(words, trained, `${UNTRIED} ${change}`);
-      else write(words, off[chosen.join()] ?? trained, change);
-    }
-    if (place) select(place);
-    else drawBoard(null);
-  }
-
   return {
     frame,
     section,
@@ -211,13 +143,6 @@ export function slideOf(slide, number, { mount, bytesOf, tell }) {
     draw: () => void (drawing ??= drawAll()),
     /** Stop what plays on it. */
     rest: () => all(".transport .play[aria-label=Pause]", frame).forEach((button) => button.click()),
-    /** Open its panel on heads; returns whether it has one. */
-    ask() {
-      if (!slide.heads) return false;
-      if (panel.hidden) showHeads();
-      else close();
-      return true;
-    },
   };
 }
 

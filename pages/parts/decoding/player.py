@@ -35,13 +35,11 @@ from headlight.pages.shared.state.choices import (
     HEAD,
     KINDS,
     LAYER,
-    HeadChoice,
     applied,
     chosen,
     put,
 )
 from headlight.pages.shared.widgets.choose import choose
-from headlight.viz import CanvasPicture
 from headlight.viz.numbers import number_text
 
 PLAYER = (
@@ -59,8 +57,6 @@ OTHER_TOKENS = (
     "Read as a text, what was written here is cut into other tokens, so its weights cannot be "
     "taken apart."
 )
-LIKELY = 2  # candidates of each step with a branch in a file, next to the taken one
-MOST_BRANCHES = 24
 Node = tuple[int, int]  # of the tree: a step and an index
 
 
@@ -117,7 +113,6 @@ def player(request: Request, node: Node | None, of: About) -> bool:
         lambda: answer(request, path),
         of=of,
         what=f"Decoding, {head_words}",
-        answers=lambda: branches(request, path, layer=layer, head=head),
         riddle=lambda: likeliest_next(decoding, node),
     )
     follow()
@@ -131,29 +126,6 @@ def player(request: Request, node: Node | None, of: About) -> bool:
             alignment = alignment_of(decoding, path, layer=layer, head=head)
             show(alignment, "alignment", of=of, what=f"Alignment, {head_words}")
     return True
-
-
-def branches(
-    request: Request, path: Sequence[int], *, layer: int, head: HeadChoice
-) -> dict[str, CanvasPicture]:
-    """Return the steps of the decodings that begin with a likely token that was not taken.
-
-    Their keys are what a click on the token answers. There are at most MOST_BRANCHES, from the
-    first steps.
-    """
-    decoding, pictures = request.decode(), {}
-    for step, taken in enumerate(decoding.steps_to(path)[: MOST_BRANCHES // LIKELY]):
-        for rank, candidate in enumerate(taken.candidates(CANDIDATES)[: LIKELY + 1]):
-            if candidate.token.id == taken.token.id:
-                continue
-            forced = (*decoding.ids_of(path[:step]), candidate.token.id)
-            try:
-                other = request.decode(Branch(forced, step))
-            except ValueError:  # no text can begin with this token
-                continue
-            picture = player_of(other, other.path, layer=layer, head=head, start=step)
-            pictures[f"[{step},{rank}]"] = picture
-    return pictures
 
 
 def answer(request: Request, path: Sequence[int]) -> None:

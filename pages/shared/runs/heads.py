@@ -1,34 +1,28 @@
 """What the heads of a model are for, and what it loses and writes without each of them."""
 
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 
-from headlight.model.decoding.steps import Writing
 from headlight.model.edits import Edits, HeadAddress
 from headlight.model.insight.ablation import (
     cell_removals,
     head_removals,
-    sites_by_layer,
-    without_each_head,
 )
 from headlight.model.insight.attribution import Attribution, attribute
 from headlight.model.insight.estimate import Gap, estimated_closings, estimated_removals, gaps
 from headlight.model.insight.roles import LONGEST, SPECIAL, RoleScores, role_scores
-from headlight.model.insight.scoring import rows_at_once
 from headlight.model.reader import Objective
-from headlight.model.trace import Kind, Run, Site
+from headlight.model.trace import Kind, Site
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.door import model_call
 from headlight.pages.shared.runs.readers import errors_explained, reader
-from headlight.pages.shared.runs.run import ModelRun, written
+from headlight.pages.shared.runs.run import ModelRun
 
 Effects = Mapping[Kind, np.ndarray]  # (layers, heads), in nats; NaN if not measured yet
 Report = Callable[[Effects, float], None]  # takes the effects so far, and the share of the work
-SECONDS = 20.0  # after which the remaining heads are not tried
 
 
 @model_call("Testing every head …")
@@ -68,61 +62,6 @@ def removal_effects(run: ModelRun, position: int | None, _report: Report) -> Eff
         effects[site.kind][site.layer] = as_array(change)
         _report(effects, done / len(shape.sites))
     return effects
-
-
-@dataclass(frozen=True)
-class HeadsOff:
-    """The texts written without each head that changes the text, and the heads not tried."""
-
-    written: Mapping[HeadAddress, Writing]
-    untried: tuple[HeadAddress, ...]
-
-
-@model_call()
-def written_without_heads(run: ModelRun, _report: Callable[[float], None]) -> HeadsOff:
-    """Return what a model writes without each single head, if that is another text.
-
-    After SECONDS the remaining heads are not tried. `_report` is called with the share that is
-    done.
-    """
-    texts, untried, changing = {}, [], heads_that_change(run)
-    end = time.monotonic() + SECONDS
-    for done, head in enumerate(changing):
-        _report(done / len(changing))
-        if time.monotonic() > end:
-            untried.append(head)
-            continue
-        gates = {**run.edits.gates, head: 0.0}
-        texts[head] = written(replace(run, edits=replace(run.edits, gates=gates)))
-    return HeadsOff(texts, tuple(untried))
-
-
-@model_call()
-@torch.inference_mode()
-def heads_that_change(run: ModelRun) -> tuple[HeadAddress, ...]:
-    """Return the heads without which a greedy decoding differs.
-
-    The model reads what it wrote with all heads; a head counts if the likeliest next token differs
-    anywhere, because greedy decoding takes the same path as long as that is the same.
-    """
-    reader, shape = run.reader, run.reader.shape
-    own = written(run)
-    edits = run.changes_of(len(own.target_tokens))
-    trace = reader.trace(run.sentence, own, sites=[])
-    ids = torch.tensor([token.id for token in own.target_tokens])  # (T,)
-    changing = []
-    for sites in sites_by_layer(shape):
-        heads = [(site, head) for site in sites for head in range(shape.heads(site.kind))]
-        most = rows_at_once(trace, len(heads))
-        for first in range(0, len(heads), most):
-            batch = heads[first : first + most]
-            logits = reader.rerun(trace, Run(without_each_head(edits, batch, shape)))  # (B, T, V)
-            last = logits.size(1) if own.finished else logits.size(1) - 1
-            likeliest = logits[:, last - len(ids) : last].argmax(dim=-1).cpu()  # (B, T)
-            changed = (likeliest != ids).any(dim=-1).tolist()
-            addresses = [(site.kind, site.layer, head) for site, head in batch]
-            changing += [head for head, other in zip(addresses, changed, strict=True) if other]
-    return tuple(changing)
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,6 @@ def show(
     of: About | None = None,
     what: str = "",
     to_keep: Callable[[], CanvasPicture] | None = None,
-    answers: Callable[[], Mapping[str, CanvasPicture]] = dict,
     riddle: Callable[[], Riddle] | None = None,
     riddle_of: Sequence[str] = (),
     tells: bool = False,
@@ -75,8 +74,7 @@ def show(
     """Draw a picture and return True; `on_pick` runs after a click in it.
 
     If `of` describes its run, the picture can be saved, and `what` says what it shows; in a page of
-    its own it is the result of `to_keep`, if that is given. In a talk saved as one file, `answers`
-    are the pictures that replace it, by the answer of a click in it, as JSON.
+    its own it is the result of `to_keep`, if that is given.
 
     Return False if it is not drawn yet: a `riddle` about it may have to be guessed first, which is
     also about the pictures with the keys `riddle_of`, or the picture `tells` the answer to a riddle
@@ -87,7 +85,7 @@ def show(
     if tells and showing().hides(of):
         return False
     picture = showing().as_shown(picture)
-    if showing().keeps(key, to_keep or (lambda: picture), answers):
+    if showing().keeps(key, to_keep or (lambda: picture)):
         place(key, of and (of, what))
         return True
     clicks = not library.is_of_a_model(picture.part.script) or allows(CLICKS)

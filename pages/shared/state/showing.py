@@ -40,13 +40,8 @@ class Showing:
         """Return where the picture with this key is to be drawn."""
         return nullcontext()
 
-    def keeps(
-        self,
-        key: str,
-        picture: Callable[[], CanvasPicture],
-        answers: Callable[[], Mapping[str, CanvasPicture]],
-    ) -> bool:
-        """Return whether a picture is kept instead of drawn; for `answers` see `show`."""
+    def keeps(self, key: str, picture: Callable[[], CanvasPicture]) -> bool:
+        """Return whether a picture is kept instead of drawn."""
         return False
 
     def asks(

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -10,15 +9,14 @@ from functools import cache
 import numpy as np
 
 from headlight.pages.browser import library, parts
+from headlight.pages.browser.documents import as_json, digest_of, safe
+from headlight.pages.live import page as live
 from headlight.viz.canvas import CanvasPicture, Part, unpacked
 from headlight.viz.maps.heatmap import attention_heatmap
 from headlight.viz.numbers import writable
-from headlight.viz.switches.head_effects import PART as BOARD
-from headlight.viz.writing.token_strip import PART as STRIP
 
 LARGEST = 25_000_000  # bytes of a file, which the page Talk can open again
 TOO_LARGE = "Left out, for the file would be larger than {most} MB: {names}."
-HEADS = "what is written without a head"
 TALK_ID, DECK_ID = "talk", "deck"  # the ids of the document's JSON elements
 OPENING = f'<script type="application/json" id="{TALK_ID}">'
 CLOSING = "</script>"
@@ -26,8 +24,8 @@ DECK = library.HERE / "deck" / "deck.js"
 STYLES = ("slide.css", "keyboard.css", "deck/colors.css", "deck/deck.css", "deck/deck_slide.css")
 # Nothing is loaded from elsewhere; the single script makes the styles of the pictures.
 POLICY = (
-    "default-src 'none'; script-src '{script}'; style-src '{style}'; img-src data: blob:; "
-    "base-uri 'none'; form-action 'none'"
+    "default-src 'none'; script-src '{script}'; worker-src blob:; style-src '{style}'; "
+    "img-src data: blob:; base-uri 'none'; form-action 'none'"
 )
 
 
@@ -35,37 +33,21 @@ POLICY = (
 class Drawn:
     """A picture of a slide: its name, and the picture, or the address of an image of it.
 
-    `answers` are the pictures that replace it, by the answer of a click in it, as JSON. A
-    `question` is asked before it is shown: the part that asks, and the verdicts on no guess and on
-    each guess.
+    A `question` is asked before it is shown: the part that asks, and the verdicts on no guess and
+    on each guess.
     """
 
     what: str
     picture: CanvasPicture | str
-    answers: Mapping[str, CanvasPicture] = field(default_factory=dict)
     question: tuple[CanvasPicture, Sequence[str]] | None = None
-
-
-@dataclass(frozen=True)
-class WithoutHeads:
-    """What a model writes without each single one of its heads, and with other masks.
-
-    The `board` shows the effect of each head. `off` has the texts by kind, layer and head, from 0,
-    of heads whose text differs from the one as `trained`, except those left `untried`.
-    """
-
-    board: CanvasPicture
-    trained: CanvasPicture
-    off: Mapping[tuple[str, int, int], CanvasPicture]
-    untried: Sequence[tuple[str, int, int]]
-    masks: Mapping[str, CanvasPicture]
 
 
 @dataclass(frozen=True)
 class DrawnSlide:
     """A slide in the form of the file; `missing` is a sentence on the parts that it lacks.
 
-    The `link` leads to its scene in the running app; it is empty if there is none.
+    The `link` leads to its scene in the running app; it is empty if there is none. The `scene` has
+    the sentence, the head and the changes, as in a link, for the model inside.
     """
 
     title: str
@@ -75,8 +57,8 @@ class DrawnSlide:
     pictures: Sequence[Drawn] = ()
     footer: str = ""
     missing: str = ""
-    heads: WithoutHeads | None = None
     link: str = ""
+    scene: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -85,7 +67,7 @@ class Data:
 
     places: dict[bytes, int] = field(default_factory=dict)
     texts: list[str] = field(default_factory=list)
-    parts: set[Part] = field(default_factory=lambda: {STRIP, BOARD})  # the parts that draw them
+    parts: set[Part] = field(default_factory=set)  # the parts that draw them
 
     def place(self, picture: CanvasPicture) -> int:
         """Return the position of a picture's bytes, which are added if they are missing."""
@@ -98,12 +80,13 @@ class Data:
 
 
 def file_of(
-    slides: Sequence[DrawnSlide], talk: str, most: int = LARGEST
+    slides: Sequence[DrawnSlide], talk: str, most: int = LARGEST, model: bytes = b""
 ) -> tuple[bytes, list[int]]:
     """Return the file of a talk, with the talk's own text, and the slides incomplete in it.
 
-    Pictures for which `most` bytes leave no room are left out, and their slides, counted from 1,
-    say so. Raises ValueError for a talk without slides.
+    With a `model`, a file of weights, the slides answer any sentence. Pictures for which `most`
+    bytes leave no room are left out, and their slides, counted from 1, say so. Raises ValueError
+    for a talk without slides.
     """
     if not slides:
         raise ValueError("The talk has no slides yet: add one, and save it then.")
@@ -116,7 +99,8 @@ def file_of(
         "keys": parts.named_keys(parts.DECK_KEYS),
         "labels": {part.name: part.label for part in data.parts},
     }
-    script, style = script_of(data.parts), style_sheet()
+    inside = live_elements(model) if model else ""
+    script, style = script_of(data.parts, bool(model)), style_sheet(bool(model))
     policy = POLICY.format(script=digest_of(script), style=digest_of(style))
     document = (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -124,7 +108,7 @@ def file_of(
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>Talk</title>\n<style>{style}</style>\n</head>\n<body>\n"
         f"{OPENING}{safe(talk)}{CLOSING}\n"
-        f'<script type="application/json" id="{DECK_ID}">{as_json(header)}</script>\n'
+        f'<script type="application/json" id="{DECK_ID}">{as_json(header)}</script>\n{inside}'
         f'<script type="module">{script}</script>\n</body>\n</html>\n'
     )
     return document.encode(), [at for at, one in enumerate(fitting, start=1) if one.missing]
@@ -134,28 +118,21 @@ def within(slides: Sequence[DrawnSlide], most: int) -> list[DrawnSlide]:
     """Return the slides without the parts that do not fit into `most` bytes."""
     room, known, fitting = most * 3 // 4, set(), []  # base64 takes a third more
 
-    def fits(*pictures: CanvasPicture | str) -> bool:
+    def fits(picture: CanvasPicture | str) -> bool:
         nonlocal room
-        new = {picture for picture in pictures if picture not in known}
-        size = sum(map(size_of, new))
+        size = 0 if picture in known else size_of(picture)
         if size > room:
             return False
         room -= size
-        known.update(new)
+        known.add(picture)
         return True
 
     for slide in slides:
-        kept = [drawn for drawn in slide.pictures if fits(drawn.picture, *drawn.answers.values())]
+        kept = [drawn for drawn in slide.pictures if fits(drawn.picture)]
         left = [drawn.what for drawn in slide.pictures if drawn not in kept]
-        heads = slide.heads
-        if heads and not fits(
-            heads.board, heads.trained, *heads.off.values(), *heads.masks.values()
-        ):
-            heads = None
-            left.append(HEADS)
         words = TOO_LARGE.format(most=most // 1_000_000, names=", ".join(left)) if left else ""
         missing = f"{slide.missing} {words}".strip()
-        fitting.append(replace(slide, pictures=kept, heads=heads, missing=missing))
+        fitting.append(replace(slide, pictures=kept, missing=missing))
     return fitting
 
 
@@ -177,7 +154,7 @@ def written(slide: DrawnSlide, data: Data) -> dict[str, object]:
         "footer": writable(slide.footer),
         "missing": writable(slide.missing),
         "map": data.place(map_of(grids[0])) if grids else None,
-        "heads": heads_of(slide.heads, data) if slide.heads else None,
+        "scene": dict(slide.scene),
     }
 
 
@@ -185,31 +162,13 @@ def still_or_alive(drawn: Drawn, data: Data) -> dict[str, object]:
     """Return a picture in the form of the file."""
     if isinstance(drawn.picture, str):
         still = {"part": "", "data": -1, "still": drawn.picture}
-        return still | {"answers": {}, "question": None}
+        return still | {"question": None}
     question = None
     if drawn.question:
         asks, verdicts = drawn.question
         question = {"data": data.place(asks), "verdicts": list(map(writable, verdicts))}
-    answers = {answer: data.place(picture) for answer, picture in drawn.answers.items()}
     alive = {"part": drawn.picture.name, "data": data.place(drawn.picture), "still": ""}
-    return alive | {"answers": answers, "question": question}
-
-
-def heads_of(heads: WithoutHeads, data: Data) -> dict[str, object]:
-    """Return the texts without heads in the form of the file."""
-    return {
-        "board": data.place(heads.board),
-        "trained": data.place(heads.trained),
-        "off": {place_text(place): data.place(one) for place, one in heads.off.items()},
-        "untried": [place_text(place) for place in heads.untried],
-        "masks": [
-            {"words": words, "written": data.place(one)} for words, one in heads.masks.items()
-        ],
-    }
-
-
-def place_text(place: tuple[str, int, int]) -> str:
-    return ",".join(map(str, place))
+    return alive | {"question": question}
 
 
 def map_of(grid: CanvasPicture) -> CanvasPicture:
@@ -225,33 +184,33 @@ def named(picture: CanvasPicture | str, name: str) -> bool:
     return isinstance(picture, CanvasPicture) and picture.name == name
 
 
-def script_of(drawing: Iterable[Part]) -> str:
+def script_of(drawing: Iterable[Part], has_model: bool = False) -> str:
     """Return the single script of a file, with the code of only these pictures."""
-    scripts = sorted((part.script for part in drawing), key=lambda path: path.stem)
-    code = library.code_of(DECK, scripts, ("canvas", "theme"))
-    return f"{code}\n$deck.show(parts, styles);\n"
+    scripts = {part.script for part in drawing}
+    if has_model:
+        scripts |= {picture.part.script for picture in live.pictures()}
+    in_order = sorted(scripts, key=lambda path: path.stem)
+    first = live.IN_DECK if has_model else DECK
+    code = library.code_of(first, in_order, ("canvas", "theme"))
+    return f"{code}\n${first.stem}.show(parts, styles);\n"
+
+
+def live_elements(model: bytes) -> str:
+    """Return the elements that hold a model and what is drawn of it."""
+    weights = base64.b64encode(model).decode("ascii")
+    return (
+        f'<script type="application/json" id="live">{as_json(live.header())}</script>\n'
+        f'<script type="text/plain" id="weights">{weights}</script>\n'
+    )
 
 
 @cache
-def style_sheet() -> str:
+def style_sheet(has_model: bool) -> str:
     """Return the style sheet of the document; pictures have their own."""
     theme = library.THEME.read_text(encoding="utf-8").replace(":host", ":root")
     own = [(library.HERE / name).read_text(encoding="utf-8") for name in STYLES]
+    own += [live.PANEL.read_text(encoding="utf-8")] if has_model else []
     return "\n".join([(library.VIZ / "canvas.css").read_text(encoding="utf-8"), theme, *own])
-
-
-def digest_of(text: str) -> str:
-    """Return the hash by which a policy allows an inline script or style."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
-
-
-def as_json(content: object) -> str:
-    return safe(json.dumps(content, ensure_ascii=False, allow_nan=False))
-
-
-def safe(text: str) -> str:
-    """Return the text of JSON with < escaped; it appears only within strings."""
-    return text.replace("<", "\\u003c")
 
 
 def talk_in(data: bytes) -> bytes:

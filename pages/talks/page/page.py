@@ -29,15 +29,25 @@ NONE_YET = (
 REMOVED = "All slides are removed. Undo brings them back."
 ONE_PAGE = (
     "One HTML file that needs neither a server nor a network: words, notes and keys as here, the "
-    "pictures alive, and what the model writes without each head."
+    "pictures alive."
+)
+INSIDE = (
+    "The same with the translator inside, 30 MB more: a slide then takes any sentence that the "
+    "room calls out, and any head, mask and cell."
 )
 POWERPOINT = (
     "Titles, words and notes as text, the pictures as images, and a link from each slide to its "
     "scene, for PowerPoint, Keynote, Google Slides and LibreOffice."
 )
-TYPES = {"html": ("HTML", "text/html"), "pptx": ("PowerPoint", PPTX)}
+TYPES = {
+    "html": ("HTML", "html", "text/html"),
+    "live": ("HTML", "html", "text/html"),
+    "pptx": ("PowerPoint", "pptx", PPTX),
+}
 ALL_SAVED = {
     "html": "All slides are in it. It opens in any browser, without a network.",
+    "live": "All slides and the model are in it. It is too large to be loaded here again: save the "
+    "talk as a file, too.",
     "pptx": "All slides are in it. Its links need this app to be running.",
 }
 LEFT_OUT = "Something is left out of slides {slides}, where a sentence says what."
@@ -89,6 +99,7 @@ def tools() -> None:
         st.download_button("Save as a file", *file, on_click="ignore")
         for label, kind, words in (
             ("Save as one HTML file", "html", ONE_PAGE),
+            ("Save with the model inside", "live", INSIDE),
             ("Save for PowerPoint", "pptx", POWERPOINT),
         ):
             save = {"on_click": saving_talk.start, "args": [kind], "key": f"as-{kind}"}
@@ -115,8 +126,8 @@ def saved_file() -> None:
     if not (saving := saving_talk.saved()):
         return
     with st.container(horizontal=True, vertical_alignment="center", key="saved-file"):
-        name, mime = TYPES[saving.kind]
-        file = saving.file, f"{file_name()}.{saving.kind}", mime
+        name, ending, mime = TYPES[saving.kind]
+        file = saving.file, f"{file_name()}.{ending}", mime
         label = f"Download the {name} file ({len(saving.file) / 1e6:.1f} MB)"
         st.download_button(label, *file, on_click="ignore", type="primary")
         if left_out := saving.left_out:

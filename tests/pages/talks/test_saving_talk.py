@@ -10,6 +10,8 @@ import pytest
 from PIL import Image
 from pptx import Presentation
 
+from headlight.model import load
+from headlight.pages.live.weights import weights_file
 from headlight.pages.shared.state.catalog import LIBRARY
 from headlight.pages.talks import saving_talk
 from headlight.pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, talk_in
@@ -18,7 +20,6 @@ from headlight.pages.talks.talk import shipped
 from headlight.pages.talks.talk_file import read_talk
 from tests.matrix import first_of
 from tests.pages.apps import address, button, go_to, new_app, open_page, open_with
-from tests.viz.unpacking import split
 
 TALK = shipped()
 MOST = 10_000_000  # bytes of the ready talk
@@ -74,31 +75,6 @@ def test_the_ready_talk_is_whole_and_small(ready):
         assert slide["notes"] == scene.notes
 
 
-@pytest.mark.matrix
-def test_slides_of_a_translation_have_what_heads_do(ready):
-    without = {slide["title"]: slide["heads"] for slide in slides_in(ready.file)}
-    (lost,) = (heads for title, heads in without.items() if title == "What if one head is missing?")
-    assert list(lost["off"]) == ["cross,0,3"]
-    assert lost["untried"] == []
-    assert len(lost["masks"]) == 4
-    assert without["Why attention?"] is None
-
-
-def test_a_decoding_has_the_branches_of_likely_tokens(ready):
-    (slide,) = (one for one in slides_in(ready.file) if one["title"] == "One token at a time")
-    (player,) = slide["pictures"]
-    header, _ = split(base64.b64decode(data_of(ready.file)[player["data"]]))
-    assert len(player["answers"]) == 2 * len(header["bars"])
-    for answer, place in player["answers"].items():
-        step, bar = json.loads(answer)
-        branch, _ = split(base64.b64decode(data_of(ready.file)[place]))
-        assert branch["texts"][: step + 1] == header["texts"][: step + 1]
-        assert not header["bars"][step][bar]["chosen"]
-        (taken,) = (one for one in branch["bars"][step] if one["chosen"])
-        assert taken["text"] == header["bars"][step][bar]["text"]
-        assert branch["start"] == step
-
-
 def test_a_saved_talk_leaves_everything_as_it_was():
     app = talk_page(WORDS, GRID)
     app.session_state["sentence"] = "We sing."
@@ -107,6 +83,19 @@ def test_a_saved_talk_leaves_everything_as_it_was():
     assert address(app) == {"v": "2", "sentence": "We sing."}
     assert app.title[0].value == "Talk"
     assert [one.label for one in app.get("download_button")][-1].startswith("Download the HTML")
+
+
+def test_a_talk_with_the_model_inside_has_its_weights_and_the_scene_of_each_slide():
+    scene = {"sentence": "We sing.", "kind": "cross", "layer": "2", "head": "3", "picture": "lines"}
+    app = talk_page(WORDS, Slide("attention", scene, pictures=("heatmap",)))
+    button(app, "Save with the model inside").click().run(timeout=300)
+    saving = app.session_state["saving_talk"]
+    words, slide = slides_in(saving.file)
+    assert words["scene"] == {}
+    assert slide["scene"] == {name: scene[name] for name in ("sentence", "kind", "layer", "head")}
+    translator = load("en-fr")
+    weights = weights_file(translator.model, translator.tokenizer)
+    assert base64.b64encode(weights) in saving.file
 
 
 def test_another_talk_is_not_what_was_saved():
@@ -148,10 +137,8 @@ def test_a_slide_whose_model_is_gone_says_so_and_the_rest_is_saved():
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize(
-    ("name", "translates"), first_of([("T5", True), ("classes", False), ("GPT-2", False)])
-)
-def test_a_model_of_the_library_is_saved_alike(name, translates, transformers_folders):
+@pytest.mark.parametrize("name", first_of(["T5", "classes", "GPT-2"]))
+def test_a_model_of_the_library_is_saved_alike(name, transformers_folders):
     folder = transformers_folders[name]
     app = open_with(folder)
     parameters = {"model": f"{LIBRARY}{folder}", "sentence": "I love my cat.", "kind": "encoder"}
@@ -162,7 +149,7 @@ def test_a_model_of_the_library_is_saved_alike(name, translates, transformers_fo
     (slide,) = slides_in(saving.file)
     assert saving.left_out == []
     assert [picture["part"] for picture in slide["pictures"]] == ["head_grid"]
-    assert (slide["heads"] is not None) == translates
+    assert slide["scene"] == {}
 
 
 def test_a_slide_that_fails_says_so_and_the_rest_is_saved(monkeypatch):

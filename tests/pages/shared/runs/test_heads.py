@@ -6,65 +6,11 @@ import pytest
 from headlight.model import load, load_model
 from headlight.model.edits import Edits
 from headlight.model.insight.ablation import head_removals
-from headlight.pages.shared.runs import heads as module
 from headlight.pages.shared.runs import run
-from headlight.pages.shared.runs.heads import (
-    heads_that_change,
-    removal_effects,
-    written_without_heads,
-)
-from headlight.pages.shared.runs.run import ModelRun, written
+from headlight.pages.shared.runs.heads import removal_effects
+from headlight.pages.shared.runs.run import ModelRun
 
 pytestmark = pytest.mark.usefixtures("one_session")
-RUN = ModelRun("The dog ate the meat because it was hungry.", model="en-fr-learned")
-
-
-def every_head(run):
-    sizes = run.reader.shape.kinds.items()
-    return [
-        (kind, layer, head)
-        for kind, (layers, heads) in sizes
-        for layer in range(layers)
-        for head in range(heads)
-    ]
-
-
-def without(run, head):
-    return written(replace(run, edits=replace(run.edits, gates={**run.edits.gates, head: 0.0})))
-
-
-@pytest.mark.matrix
-@pytest.mark.parametrize("edits", [Edits(), Edits(gates={("cross", 0, 1): 0.0})])
-def test_the_heads_that_change_a_text_are_those_whose_removal_writes_another_one(edits):
-    run = replace(RUN, edits=edits)
-    own = [token.id for token in written(run).target_tokens]
-    others = [
-        head
-        for head in every_head(run)
-        if [token.id for token in without(run, head).target_tokens] != own
-    ]
-    assert others
-    assert sorted(heads_that_change(run)) == sorted(others)
-    found = written_without_heads(run, lambda share: None)
-    assert found.untried == ()
-    assert {head: one.text for head, one in found.written.items()} == {
-        head: without(run, head).text for head in others
-    }
-
-
-def test_a_model_of_the_library_is_tried_alike(loaded, transformers_folders):
-    run = ModelRun("I love my cat.", model=loaded(transformers_folders["T5"]))
-    changing = heads_that_change(run)
-    own = written(run).text
-    for head in every_head(run):
-        assert head in changing or without(run, head).text == own
-
-
-def test_what_there_is_no_time_for_is_left_untried(monkeypatch):
-    monkeypatch.setattr(module, "SECONDS", -1.0)
-    found = written_without_heads(RUN, lambda share: None)
-    assert found.written == {}
-    assert found.untried == heads_that_change(RUN)
 
 
 SHORT = ModelRun("I love my cat.", model="en-fr-learned")

@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
+from headlight.pages.live import page as live
 from headlight.pages.talks.deck.file import (
     DECK,
     Drawn,
     DrawnSlide,
-    WithoutHeads,
     file_of,
     script_of,
     talk_in,
 )
 from headlight.pages.talks.slides import Slide, write_talk
 from headlight.pages.talks.talk_file import read_talk
-from headlight.viz import Chip, attention_lines, head_effects, head_grid, token_strip
+from headlight.viz import Chip, attention_lines, head_grid, token_strip
 from tests.viz.unpacking import documented, split
 
 HOSTILE = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> \u2028 “é”"
@@ -32,13 +32,6 @@ WEIGHTS = np.random.default_rng(0).dirichlet(np.ones(3), (2, 4, 3))  # (layers, 
 GRID = head_grid(WEIGHTS, TOKENS)
 LINES = attention_lines(WEIGHTS[0, 0], TOKENS)
 STRIP = token_strip("a", [Chip("a")], label="A")
-HEADS = WithoutHeads(
-    board=head_effects({"cross": np.zeros((1, 2))}, labels={"cross": "Cross"}),
-    trained=STRIP,
-    off={("cross", 0, 1): token_strip("b", [Chip("b")], label="B")},
-    untried=[("cross", 0, 0)],
-    masks={"look-ahead mask off": STRIP},
-)
 TALK = write_talk([Slide(title="A talk")])
 
 
@@ -78,13 +71,12 @@ def header_of(page):
 
 
 def test_the_header_is_what_the_script_documents():
-    header = header_of(document(DrawnSlide("T", pictures=[Drawn("g", GRID)], heads=HEADS)))
+    header = header_of(document(DrawnSlide("T", pictures=[Drawn("g", GRID)])))
     assert documented(DECK)[0] == set(header)
     source = (DECK.parent / "deck_slide.js").read_text(encoding="utf-8")
     for name, found in (
         ("SlideOfFile", header["slides"][0]),
         ("PictureOfFile", header["slides"][0]["pictures"][0]),
-        ("WithoutHeads", header["slides"][0]["heads"]),
     ):
         block = re.search(rf"@typedef \{{object\}} {name}\n(.*?)\*/", source, re.DOTALL)[1]
         assert set(re.findall(r"\* @property \{.*\} (\w+)", block)) == set(found)
@@ -144,21 +136,12 @@ def test_a_map_for_one_head_has_the_tokens_of_its_grid():
     assert weights == b""
 
 
-def test_what_heads_do_is_found_by_their_place():
-    header = header_of(document(DrawnSlide("T", heads=HEADS)))
-    heads = header["slides"][0]["heads"]
-    read, _ = split(base64.b64decode(header["data"][heads["off"]["cross,0,1"]]))
-    assert read["text"] == "b"
-    assert heads["untried"] == ["cross,0,0"]
-    assert heads["masks"] == [{"words": "look-ahead mask off", "written": heads["trained"]}]
-
-
 def test_what_has_no_room_is_left_out_and_said():
     still = "data:image/webp;base64," + "A" * 3_000_000
     slides = [
         DrawnSlide("One", pictures=[Drawn("the chart", still)]),
         DrawnSlide("Two", pictures=[Drawn("the chart", still), Drawn("all heads", GRID)]),
-        DrawnSlide("Three", pictures=[Drawn("another chart", still + "A")], heads=HEADS),
+        DrawnSlide("Three", pictures=[Drawn("another chart", still + "A")]),
     ]
     file, left_out = file_of(slides, TALK, most=5_000_000)
     found = header_of(Document(file.decode()))["slides"]
@@ -167,7 +150,6 @@ def test_what_has_no_room_is_left_out_and_said():
     assert found[2]["missing"] == (
         "Left out, for the file would be larger than 5 MB: another chart."
     )
-    assert found[2]["heads"] is not None
 
 
 def test_a_talk_without_slides_is_refused():
@@ -192,3 +174,17 @@ def test_the_script_can_be_read(tmp_path):
     assert "<!--" not in text
     (tmp_path / "script.mjs").write_text(text)
     subprocess.run(["node", "--check", tmp_path / "script.mjs"], check=True, timeout=60)
+
+
+def test_a_model_inside_comes_with_the_code_that_runs_it():
+    slides = [DrawnSlide("T", pictures=[Drawn("g", GRID)], scene={"sentence": "We left."})]
+    file, _ = file_of(slides, TALK, model=b"weights")
+    page = Document(file.decode())
+    texts = {attributes.get("id"): text for attributes, text in page.all("script")}
+    assert base64.b64decode(texts["weights"]) == b"weights"
+    assert set(json.loads(texts["live"])) == documented(live.HERE / "page.js")[0]
+    assert header_of(page)["slides"][0]["scene"] == {"sentence": "We left."}
+    (code,) = (text for attributes, text in page.all("script") if attributes["type"] == "module")
+    assert "const $page = (() => {" in code
+    plain = Document(file_of(slides, TALK)[0].decode())
+    assert not {"weights", "live"} & {attributes.get("id") for attributes, _ in plain.all("script")}

@@ -1,0 +1,75 @@
+"""A talk in one file with the model inside, opened from the disk as from a USB stick."""
+
+import pytest
+from playwright.sync_api import expect
+
+import headlight.pages.parts.pages  # noqa: F401, what slides are of
+from headlight.model import load
+from headlight.model.edits import Edits
+from headlight.model.trace import Site
+from headlight.pages.live.weights import weights_file
+from headlight.pages.talks.deck.file import Drawn, DrawnSlide, file_of
+from headlight.pages.talks.slides import Slide, write_talk
+from headlight.viz import attention_heatmap
+
+SENTENCE = "The dog ate the meat because it was hungry."
+SCENE = {"sentence": SENTENCE, "kind": "cross", "layer": "1", "head": "4"}
+
+
+@pytest.fixture(scope="module")
+def translator():
+    """The shipped model."""
+    return load("en-fr")
+
+
+@pytest.fixture(scope="module")
+def address(translator, tmp_path_factory):
+    trace = translator.trace(SENTENCE)
+    site = Site("cross", 0)
+    tokens = [
+        [token.text for token in axis(site)] for axis in (trace.query_tokens, trace.key_tokens)
+    ]
+    picture = attention_heatmap(trace.attention[site].weights[0, 3].numpy(), *tokens)
+    slides = [
+        DrawnSlide("One", pictures=[Drawn("a head", picture)], scene=SCENE),
+        DrawnSlide("Two", words="Words."),
+    ]
+    talk = write_talk([Slide(title="One"), Slide(title="Two")])
+    file, left_out = file_of(
+        slides, talk, model=weights_file(translator.model, translator.tokenizer)
+    )
+    assert left_out == []
+    path = tmp_path_factory.mktemp("live") / "talk.html"
+    path.write_bytes(file)
+    return path.as_uri()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+def test_a_slide_answers_a_sentence_that_the_room_calls_out(
+    page, address, translator, width, height
+):
+    page.set_viewport_size({"width": width, "height": height})
+    page.context.set_offline(True)
+    page.goto(address)
+    page.get_by_role("button", name="Ask the model …").click()
+    dialog = page.get_by_role("dialog")
+    before, after = (dialog.locator(f".{name} .token-strip") for name in ("before", "after"))
+    expect(before).to_contain_text(translator.translate(SENTENCE).text)
+    dialog.get_by_role("button", name="Switch this head off").click()
+    edits = Edits(gates={("cross", 0, 3): 0}).at_sites(translator.shape, 60)
+    expect(after).to_contain_text(translator.translate(SENTENCE, edits=edits).text)
+    box = dialog.get_by_label("English sentence")
+    box.fill("Where is the station?")
+    box.press("ArrowRight")
+    expect(before).to_contain_text(translator.translate("Where is the station?").text)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("heading", name="Two")).to_be_in_viewport()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("x")
+    expect(before).to_contain_text(translator.translate(SENTENCE).text)
+    expect(after).to_be_hidden()
+    page.context.set_offline(False)
+    assert page.errors == []
