@@ -26,7 +26,8 @@ export function readWeights(bytes) {
   let [entries, config, tokenizer] = [{}, null, null];
   try {
     const { [METADATA]: metadata, ...rest } = JSON.parse(new TextDecoder().decode(bytes.subarray(HEADER, start)));
-    [entries, config, tokenizer] = [rest, JSON.parse(metadata.config), JSON.parse(metadata.tokenizer)];
+    entries = rest;
+    ({ config, tokenizer } = JSON.parse(metadata.headlight));
   } catch {
     throw new Error(NOT_WEIGHTS);
   }

@@ -19,8 +19,8 @@ def weights_file(model: Transformer, tokenizer: Tokenizer) -> bytes:
         name: parameter.detach().half().cpu().contiguous()
         for name, parameter in model.named_parameters()
     }
-    metadata = {"config": asdict(model.config), "tokenizer": rules_of(tokenizer)}
-    return save(tensors, {name: json.dumps(value) for name, value in metadata.items()})
+    about = {"config": asdict(model.config), "tokenizer": rules_of(tokenizer)}
+    return save(tensors, {"headlight": json.dumps(about)})  # one entry: their order is random
 
 
 def rules_of(tokenizer: Tokenizer) -> dict[str, object]:
