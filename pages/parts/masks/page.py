@@ -59,9 +59,10 @@ def switches(edits: Edits, reader: Reader) -> None:
         for name, mask in TRAINED.items():
             if reader.shape.kinds.keys() & {*mask.kinds} and can_take(reader, mask):
                 editor(st.toggle, mask.title, name not in edits.off, partial(switch, name), name)
-        for mask in EXTRA.values():
-            if kind in mask.kinds and can_take(reader, mask):
-                box_of(mask, MaskAddress(mask.name, kind), edits)
+        with st.popover("Add a mask"):
+            for mask in EXTRA.values():
+                if kind in mask.kinds and can_take(reader, mask):
+                    box_of(mask, MaskAddress(mask.name, kind), edits)
         st.button("Undo", on_click=edit_history.undo, disabled=not edit_history.can_undo())
         st.button("Reset masks", on_click=reset, disabled=not edits.changes_masks)
     address.note_too_many()
@@ -77,8 +78,8 @@ def box_of(mask: Mask, address: MaskAddress, edits: Edits) -> None:
     # A link may give a value that is not offered.
     settings = {each: setting_words(mask, each) for each in (None, *mask.offered, setting)}
     box = {"options": settings, "format_func": settings.get, "placeholder": settings[None]}
-    box |= {"help": mask.help, "width": 180}
     box |= {"label_visibility": "collapsed", "required": True}  # no mask is one of the options
+    box |= {"help": mask.help}
     editor(st.selectbox, mask.title, setting, partial(put_in_force, address), mask.name, **box)
 
 

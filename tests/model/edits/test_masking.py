@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from transformers import masking_utils
 
 from headlight.model.edits import (
     EXTRA,
@@ -78,6 +79,51 @@ def test_a_mask_is_read_and_said_as_it_is_written(mask, model):
         assert edits.changes_masks
         cells = all_cells(Site(kind, 0), 6)
         assert (mask.visible(cells, *setting) | cells.none()).shape == (6, 6)
+
+
+# What each mask leaves, cell by cell: whether query q sees key k.
+CELLS = {
+    "window": lambda q, k, width: -width <= q - k <= width,
+    "behind": lambda q, k, width: k in range(q - width + 1, q + 1),
+    "sinks": lambda q, k, first, width: k < first or k in range(q - width + 1, q + 1),
+    "blocks": lambda q, k, size: k in range(q - q % size, q - q % size + size),
+    "strided": lambda q, k, stride: abs(q - k) < stride or k in range(q % stride, 16, stride),
+    "dilated": lambda q, k, width, step: k in range(q - width * step, q + width * step + 1, step),
+    "global": lambda q, k, first, width: min(q, k) < first or abs(q - k) <= width,
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_mask_leaves_the_cells_of_its_definition(name):
+    for setting in EXTRA[name].offered:
+        seen = EXTRA[name].visible(all_cells(Site("decoder", 0), 16), *setting)
+        expected = [[CELLS[name](query, key, *setting) for key in range(16)] for query in range(16)]
+        assert torch.equal(seen, torch.tensor(expected)), setting
+
+
+def test_every_mask_is_held_against_its_definition():
+    assert {*CELLS, "random"} == {*EXTRA}
+
+
+@pytest.mark.parametrize("width", [1, 3, 8])
+def test_a_window_behind_and_blocks_are_those_of_transformers(width):
+    cells = all_cells(Site("decoder", 0), 12)
+    query, key = cells.query, cells.key
+    for name, theirs in (
+        ("behind", masking_utils.sliding_window_causal_mask_function(width)),
+        ("blocks", masking_utils.chunked_causal_mask_function(width, torch.zeros(1, dtype=int))),
+    ):
+        ours = EXTRA[name].visible(cells, width) & (key <= query)
+        assert torch.equal(ours, theirs(0, 0, query, key) & (key <= query)), name
+
+
+def test_random_keys_have_their_share_and_stay_as_the_text_grows():
+    mask = EXTRA["random"]
+    long, short = (mask.visible(all_cells(Site("encoder", 0), size), 4, 1) for size in (200, 40))
+    assert torch.equal(long[:40, :40], short)
+    assert long.diagonal().all()
+    assert 0.23 < long.float().mean() < 0.28
+    assert not torch.equal(long, mask.visible(all_cells(Site("encoder", 0), 200), 4, 2))
 
 
 @pytest.fixture

@@ -1,0 +1,17 @@
+"""A window behind: a query sees itself and the tokens before it, up to a number.
+
+Source: Mistral 7B (Jiang et al. 2023), section 2, sliding window attention.
+"""
+
+from headlight.model.edits.masks import Mask
+
+MASK = Mask(
+    name="behind",
+    title="Window behind",
+    visible=lambda cells, width: (cells.query >= cells.key) & (cells.query - cells.key < width),
+    kinds=("encoder", "decoder"),
+    lowest=(1,),
+    offered=[(width,) for width in (1, 2, 3, 4, 6, 8)],
+    words="sees {} tokens back, its own included",
+    help="Leaves each token itself and those right before it, as Mistral does.",
+)

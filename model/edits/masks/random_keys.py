@@ -1,0 +1,29 @@
+"""Random keys: a query sees itself and one in so many of the others, drawn from a seed.
+
+Source: "Big Bird: Transformers for Longer Sequences" (Zaheer et al. 2020), section 2.
+"""
+
+from torch import Tensor
+
+from headlight.model.edits.masks import Cells, Mask
+
+PRIMES = 73_856_093, 19_349_663, 83_492_791  # a hash of two positions and a seed (Teschner 2003)
+
+
+def visible(cells: Cells, one_in: int, seed: int) -> Tensor:
+    """Return the same cells for a text of any length: each is drawn by its own positions."""
+    query, key, other = PRIMES
+    drawn = (cells.query * query) ^ (cells.key * key) ^ (seed * other)
+    return (drawn // 7 % one_in == 0) | (cells.query == cells.key)
+
+
+MASK = Mask(
+    name="random",
+    title="Random keys",
+    visible=visible,
+    kinds=("encoder", "decoder"),
+    lowest=(1, 0),
+    offered=[(2, 1), (4, 1), (4, 2)],
+    words="sees one in {} keys, by seed {}",
+    help="Leaves one key in so many, drawn at random from the second number.",
+)

@@ -1,0 +1,19 @@
+"""Strided: a query sees the keys near it, and every so many keys elsewhere.
+
+Source: "Generating Long Sequences with Sparse Transformers" (Child et al. 2019), section 4.3.
+"""
+
+from headlight.model.edits.masks import Mask
+
+MASK = Mask(
+    name="strided",
+    title="Strided",
+    visible=lambda cells, stride: (
+        ((cells.query - cells.key).abs() < stride) | ((cells.query - cells.key) % stride == 0)
+    ),
+    kinds=("encoder", "decoder"),
+    lowest=(1,),
+    offered=[(stride,) for stride in (2, 3, 4, 6)],
+    words="with a stride of {}",
+    help="Leaves the nearest tokens, and one in so many of the others.",
+)
