@@ -195,8 +195,8 @@ def test_a_text_that_cannot_be_read_is_refused_in_a_sentence(live, text):
         live.evaluate(RUN, {"text": text, "edits": PLAIN})
 
 
-def test_a_damaged_file_of_weights_is_refused_in_a_sentence(room, translator):
-    whole = weights_file(translator.model, translator.tokenizer)
+def test_a_damaged_file_of_weights_is_refused_in_a_sentence(room, make_model):
+    whole = weights_file(make_model(), Tokenizer.train_characters(["abc"]))
     for damaged in (b"", whole[:5], whole[:1_000], whole[:-2]):
         with pytest.raises(Error, match="cut short"):
             room.evaluate(START, base64.b64encode(damaged).decode())
