@@ -1,10 +1,11 @@
 """Talks of a visitor's own, and what every slide holds."""
 
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
 from headlight.pages.shared.show.pictures import css_class
 from headlight.pages.talks.slides import write_talk
 from headlight.pages.talks.talk import KEPT
+from tests.browser.rest import until
 
 SMALLEST = 20  # pixels of a token that the last row can read, at 1280 by 720
 TOKENS = {  # where each picture writes tokens as text
@@ -56,6 +57,11 @@ def see_title(page, title):
     page.wait_for_function("() => !document.querySelector('[data-stale=true]')")
 
 
+def expect_font(text, pixels):
+    """Wait until a text has at least this size: a slide may be fitted once more."""
+    until(text.page, lambda: text.evaluate(FONT) >= pixels, Error)
+
+
 def expect_fitted(page, pictures, smallest=SMALLEST):
     """Expect that pictures are whole on one screen, and that their tokens can be read."""
     page.wait_for_function(FITTED)
@@ -73,6 +79,6 @@ def expect_fitted(page, pictures, smallest=SMALLEST):
         assert box["x"] + box["width"] <= width
         assert box["y"] + box["height"] <= footer["y"] + 1
         if key in TOKENS:
-            assert picture.locator(TOKENS[key]).first.evaluate(FONT) >= smallest * scale
+            expect_font(picture.locator(TOKENS[key]).first, smallest * scale)
         if key in ON_CANVAS:
             assert picture.locator(ON_CANVAS[key]).evaluate(SIDE) >= smallest * scale

@@ -9,6 +9,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 SENTENCE = "I love my cat."
+DRAWING_MS = 300_000  # of all frames, on a busy machine
 LENGTH = """async (data) => {
     const video = document.createElement("video");
     const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
@@ -33,7 +34,7 @@ def open_menu(page, key):
 
 def film(page, kind):
     button = page.get_by_role("button", name=kind, exact=True).filter(visible=True)
-    with page.expect_download() as saved:
+    with page.expect_download(timeout=DRAWING_MS) as saved:
         button.click()
     assert saved.value.suggested_filename.endswith(f".{kind.lower()}")
     return saved.value.path().read_bytes()

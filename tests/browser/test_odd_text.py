@@ -51,6 +51,7 @@ def test_a_page_takes_any_text(page, server, path):
         box.press("Enter")
     expect_whole(page)
     box.fill("I love my cat.")
+    expect(box).to_have_value("I love my cat.")
     with rerun(page):
         box.press("Enter")
     expect_whole(page)

@@ -15,6 +15,7 @@ DRAWN = """() => [...document.querySelectorAll("section")].map((section) => {
   const root = section.children[1].shadowRoot;
   return Boolean(root?.querySelector("canvas, button, svg, .token"));
 })"""
+LEFT = "net::ERR_ABORTED"  # the weights, if the page is left before they are there
 WIDER = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -45,7 +46,7 @@ def visitor(browser, address):
     context = browser.new_context(viewport={"width": 1280, "height": 720})
     page, errors = context.new_page(), []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("requestfailed", lambda request: errors.append(request.url))
+    page.on("requestfailed", lambda request: request.failure != LEFT and errors.append(request.url))
     page.route(
         "**", lambda route: route.continue_() if is_own(route.request.url) else route.abort()
     )
