@@ -17,7 +17,7 @@ from playwright.sync_api import Error, Page, expect, sync_playwright
 
 from headlight.model import load
 from tests.browser.install import LAUNCH_ARGS, chromium_path
-from tests.browser.rest import TIMEOUT_MS, until
+from tests.browser.rest import TIMEOUT_MS, count_runs, until
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADLIGHT = (sys.executable, "-m", "headlight")
@@ -158,6 +158,7 @@ def page(context, request):
 
     context.on("request", note_sent)
     page.on("websocket", lambda opened: note_request(opened.url))
+    count_runs(page)
     yield page
     if request.node.stash.get(FAILED, False):
         name = re.sub(r"[^\w.-]+", "_", request.node.name)

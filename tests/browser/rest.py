@@ -5,6 +5,8 @@ import time
 
 from playwright.sync_api import Error
 
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
 from headlight.pages.streamlit_fixes.late_address import UNDERWAY
 
 TIMEOUT_MS = 60_000  # generous, for machines with few cores
@@ -12,17 +14,6 @@ STILL = 150  # milliseconds
 AGAIN = 20  # milliseconds between two looks
 RUNNING = "document.querySelector('.stApp')?.dataset.testScriptState === 'running'"
 STALE = "document.querySelector('[data-stale=true]')"
-
-
-# Counts the runs of the page's script that have ended, in `window.ended`.
-COUNT_RUNS = """() => {
-  window.ended = 0;
-  window.counting?.disconnect();
-  const app = document.querySelector(".stApp");
-  window.counting = new MutationObserver(() =>
-    app.dataset.testScriptState === "notRunning" && window.ended++);
-  window.counting.observe(app, { attributeFilter: ["data-test-script-state"] });
-}"""
 
 
 def until(page, state, *passing):
@@ -52,6 +43,18 @@ def hover(locator, told):
     return until(locator.page, pointed)
 
 
+def count_runs(page):
+    """Count in `page.ended_runs` the runs of the page's script, as the server says they ended."""
+    page.ended_runs = 0
+
+    def note(frame):
+        message = ForwardMsg()
+        message.ParseFromString(frame)
+        page.ended_runs += message.WhichOneof("type") == "script_finished"
+
+    page.on("websocket", lambda socket: socket.on("framereceived", note))
+
+
 def settled(page):
     """Wait until the page's script is done and nothing is left of what it drew before."""
     page.wait_for_function(f"!({RUNNING}) && !{STALE}")
@@ -59,10 +62,18 @@ def settled(page):
 
 @contextlib.contextmanager
 def rerun(page):
-    """Wait until a run of the page's script that is asked for within has ended."""
-    page.evaluate(COUNT_RUNS)
+    """Wait until a run of the page's script that is asked for within has ended.
+
+    The server tells that: a page may not show a short run.
+    """
+    before = page.ended_runs
     yield
-    page.wait_for_function("window.ended")
+
+    def has_ended():
+        """A run of the script has ended."""
+        return page.ended_runs > before
+
+    until(page, has_ended)
     settled(page)
 
 

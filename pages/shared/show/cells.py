@@ -149,12 +149,14 @@ def close_edge(
         for layer in layers or [None]
         for key in keys
     )
-    before, page = edit_history.edits(), shown().key
-    again = Closed(words, read_now(), before, page)
-    if st.session_state.get("closed") != again:  # otherwise it is a double click
+    before = edit_history.edits()
+    closed: Closed | None = st.session_state.get("closed")
+    # The second click of a double click may arrive when the page is Masks already.
+    is_second = closed and (closed.words, closed.read, closed.edits) == (words, read_now(), before)
+    if not is_second:
         edits = replace(before, cells=before.cells + cells)
         edit_history.change(edits)
-        st.session_state.closed = replace(again, edits=edits)
+        st.session_state.closed = Closed(words, read_now(), edits, shown().key)
     put(MASK_KIND, kind)
     if layers:
         put(LAYER, layers[0])
