@@ -36,13 +36,16 @@ def attend(
     """
     scale = 1 / math.sqrt(query.size(-1)) if edit.scale is None else edit.scale
     scores = (edit.steps or PLAIN).products(query, key) * scale  # (B, H, Q, K)
+    bias = fit_bias(edit, first_query, scores)
+    if bias is not None:
+        scores = scores + bias
     masked_scores, visible = mask_scores(scores, mask, edit, first_query)
     if visible is None:
         weights = torch.softmax(scores, dim=-1)
     else:
         weights = softmax_of_visible(masked_scores, visible)
     weights, value, heads = edited_heads(weights, value, edit, first_query)
-    return AttentionRecord(query, key, value, scores, masked_scores, weights, heads)
+    return AttentionRecord(query, key, value, scores, masked_scores, weights, heads, bias=bias)
 
 
 def mask_scores(
@@ -97,6 +100,15 @@ def fit_cells(
     """
     cells = cells[..., first_query : first_query + queries, first_key : first_key + keys]
     return F.pad(cells, (0, keys - cells.size(-1), 0, queries - cells.size(-2)))
+
+
+def fit_bias(
+    edit: AttentionEdit, first_query: int, scores: Tensor, first_key: int = 0
+) -> Tensor | None:
+    """Return what an edit adds to scores (B, H, Q, K), as (H, Q, K), or None."""
+    if edit.bias is None:
+        return None
+    return fit_cells(edit.bias, first_query, *scores.shape[-2:], first_key).to(scores)
 
 
 def fit_weights(given: Tensor, first_query: int, weights: Tensor, first_key: int = 0) -> Tensor:

@@ -51,9 +51,9 @@ class AttentionRecord:
     `weights` sum to 1, or are all 0 if every key is blocked; `heads` is weights @ value, after the
     head gate. A stage that a model does not show is None.
 
-    The fields after `heads` describe models of the transformers library: scores are q.k times
-    `scale` plus `bias`, then softcap * tanh(scores / softcap); a sink is one more score in the
-    softmax that belongs to no key, so that rows of weights sum to less than 1.
+    The fields after `heads` describe models of the transformers library, and `bias` an edit, too:
+    scores are q.k times `scale` plus `bias`, then softcap * tanh(scores / softcap); a sink is one
+    more score in the softmax that belongs to no key, so that rows of weights sum to less than 1.
     """
 
     query: Tensor | None  # (B, H, Q, D)
@@ -103,6 +103,7 @@ class AttentionEdit:
     gate: Tensor | None = None  # (H,) or (B, H): 1 keeps a head, 0 removes it, between fades it
     block: Tensor | None = None  # (Q, K) or (H, Q, K) bool: close these cells
     open: Tensor | None = None  # same shapes: open these cells, against the mask
+    bias: Tensor | None = None  # (H, Q, K): added to the scores before the softmax
     scale: float | None = None  # replaces 1 / sqrt(D)
     weights: Tensor | None = None  # (Q, K), (H, Q, K) or (B, H, Q, K): replace the softmax's
     steps: Steps | None = None

@@ -28,16 +28,29 @@ from headlight.model.edits.cells import (
 from headlight.model.edits.gates import HeadAddress, gate_at, gate_words, read_gate, write_gates
 from headlight.model.edits.masking import (
     EXTRA,
+    TOGETHER,
     TRAINED,
     MaskAddress,
+    Together,
     closed_cells,
+    lowered_scores,
     mask_words,
+    moved_positions,
     opened_cells,
     read_mask,
     write_masks,
 )
 from headlight.model.edits.masks import Setting, all_cells
-from headlight.model.trace import KINDS, AttentionEdit, Kind, RunEdits, Shape, Site
+from headlight.model.trace import (
+    KINDS,
+    AttentionEdit,
+    Kind,
+    PositionEdit,
+    RunEdits,
+    Shape,
+    Side,
+    Site,
+)
 
 Address = TypeVar("Address", MaskAddress, HeadAddress)
 Value = TypeVar("Value")
@@ -69,9 +82,10 @@ class ByAddress(Mapping[Address, Value]):
         return ByAddress, (self._values,)
 
 
-def in_model_order(address: MaskAddress | HeadAddress) -> tuple[int | str, ...]:
+def in_model_order(address: MaskAddress | HeadAddress) -> list[tuple[int, str]]:
     """Return the sort key that orders addresses by kind, from encoder to cross-attention."""
-    return tuple(KINDS.index(part) if part in KINDS else part for part in address)
+    places = [KINDS.index(part) if part in KINDS else part for part in address]
+    return [(-1, part) if isinstance(part, str) else (part, "") for part in places]
 
 
 @dataclass(frozen=True)
@@ -88,11 +102,14 @@ class Edits:
     )  # put in force in addition to the model's own
     cells: Sequence[CellEdit] = ()
     gates: Mapping[HeadAddress, float] = ByAddress({})
+    together: Together = "all"  # what several masks leave together
 
     def __post_init__(self) -> None:
         masks = {MaskAddress(*address): tuple(numbers) for address, numbers in self.masks.items()}
         object.__setattr__(self, "off", tuple(sorted({*self.off})))
         object.__setattr__(self, "masks", ByAddress(masks))
+        if not masks:
+            object.__setattr__(self, "together", "all")
         object.__setattr__(self, "cells", tuple(self.cells))
         object.__setattr__(self, "gates", ByAddress(self.gates))
 
@@ -108,7 +125,7 @@ class Edits:
 
     def at_sites(
         self, shape: Shape, positions: int, target_length: int | None = None
-    ) -> dict[Site, AttentionEdit]:
+    ) -> dict[Site | Side, AttentionEdit | PositionEdit]:
         """Return the edits as tensors for the model, for up to `positions` queries and keys.
 
         If the target is padded, `target_length` counts its tokens before the padding.
@@ -117,7 +134,7 @@ class Edits:
             site: self.at_site(site, shape.heads(site.kind), positions, target_length)
             for site in shape.sites
         }
-        return {
+        return moved_positions(self.masks, positions) | {
             site: edit
             for site, edit in edits.items()
             if any(part is not None for part in vars(edit).values())
@@ -128,13 +145,15 @@ class Edits:
     ) -> AttentionEdit:
         """Return the edit of one site; see `at_sites`."""
         cells = all_cells(site, positions, target_length)
-        closed, opened = closed_cells(self.masks, cells), opened_cells(self.off, cells)
+        closed = closed_cells(self.masks, self.together, cells)
+        opened = opened_cells(self.off, self.masks, self.together, cells)
         closed, opened = with_cells(self.cells, site, heads, closed, opened)
         gate = gate_at(self.gates, site, heads)
         return AttentionEdit(
             gate=gate if (gate != 1).any() else None,
             block=closed if closed.any() else None,
             open=opened if opened.any() else None,
+            bias=lowered_scores(self.masks, heads, cells),
         )
 
 
@@ -149,7 +168,7 @@ def opens_the_future(edits: RunEdits) -> bool:
 
 def write_edits(edits: Edits) -> str:
     """Return edits as text; empty if nothing was changed."""
-    masks = write_masks(edits.off, edits.masks)
+    masks = write_masks(edits.off, edits.masks, edits.together)
     return "~".join([*masks, *write_gates(edits.gates), *write_cells(edits.cells)])
 
 
@@ -162,10 +181,13 @@ def read_edits(text: str, shape: Shape) -> Edits:
     masks: dict[MaskAddress, Setting] = {}
     gates: dict[HeadAddress, float] = {}
     cells: list[CellEdit] = []
+    together: Together = "all"
     for part in text.split("~") if text else []:
         match part.split("."):
             case [name, "off"] if name in TRAINED:
                 off.append(name)
+            case ["masks", way] if way in TOGETHER:
+                together = way
             case [name, _, *_] as texts if name in EXTRA:
                 masks.update([read_mask(texts, shape)])
             case ["gate", _, _, _, _] as texts:
@@ -174,7 +196,7 @@ def read_edits(text: str, shape: Shape) -> Edits:
                 cells += read_cells(texts, shape, MOST_CELLS - len(cells))
             case _:
                 raise ValueError(f"This is not a valid edit: {part}")
-    return Edits(off, masks, cells, gates)
+    return Edits(off, masks, cells, gates, together)
 
 
 def describe(edits: Edits, kinds: Mapping[Kind, str], briefly: bool = False) -> list[str]:
@@ -183,7 +205,7 @@ def describe(edits: Edits, kinds: Mapping[Kind, str], briefly: bool = False) -> 
     With `briefly`, masks and heads are counted instead of named.
     """
     return [
-        *mask_words(edits.off, edits.masks, kinds, briefly),
+        *mask_words(edits.off, edits.masks, edits.together, kinds, briefly),
         *gate_words(edits.gates, kinds, briefly),
         *cell_words(edits.cells),
     ]

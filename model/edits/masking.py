@@ -3,15 +3,17 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib import import_module
+from itertools import zip_longest
 from pkgutil import iter_modules
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+import torch
 from torch import Tensor
 
 import headlight.model.edits.masks as folder
 from headlight.model.edits.masks import Cells, Mask, Setting
-from headlight.model.edits.text import how_many, read_number
-from headlight.model.trace import Kind, Shape
+from headlight.model.edits.text import how_many, read_layer, read_number
+from headlight.model.trace import Kind, PositionEdit, Shape, Side, Site
 
 FILES = [import_module(f"{folder.__name__}.{file.name}") for file in iter_modules(folder.__path__)]
 MASKS: list[Mask] = [file.MASK for file in FILES]
@@ -19,44 +21,98 @@ TRAINED = {mask.name: mask for mask in MASKS if mask.trained}  # of the model: c
 EXTRA = {mask.name: mask for mask in MASKS if not mask.trained}  # can be put in force
 
 
+Layers = int | Literal["all", "odd", "even"]  # one of them from 0, or counted from 1 as on screen
+Together = Literal["all", "any", "only"]
+TOGETHER: dict[Together, str] = {
+    "all": "see what every mask leaves",
+    "any": "see what any added mask leaves",
+    "only": "see what the added masks leave, without the model's own",
+}
+
+
 class MaskAddress(NamedTuple):
-    """The name of a mask that was put in force, and the kind of attention."""
+    """The name of a mask that was put in force, the kind of attention, and its layers."""
 
     name: str
     kind: Kind
+    layers: Layers = "all"
+
+    def reaches(self, site: Site) -> bool:
+        own = {"all", site.layer, "even" if site.layer % 2 else "odd"}
+        return self.kind == site.kind and self.layers in own
 
 
 Masks = Mapping[MaskAddress, Setting]
 
 
-def closed_cells(masks: Masks, cells: Cells) -> Tensor:
+def added_at(masks: Masks, site: Site) -> list[tuple[Mask, Setting]]:
+    """Return the masks that were put in force at a site, with their numbers."""
+    return [
+        (EXTRA[address.name], setting)
+        for address, setting in masks.items()
+        if address.reaches(site)
+    ]
+
+
+def closed_cells(masks: Masks, together: Together, cells: Cells) -> Tensor:
     """Return the cells that the added masks close: (Q, K) bool."""
-    closed = cells.none()
-    for (name, kind), setting in masks.items():
-        if kind == cells.site.kind:
-            closed |= ~EXTRA[name].visible(cells, *setting)
-    return closed
+    closes = [
+        ~mask.visible(cells, *setting) | cells.none()
+        for mask, setting in added_at(masks, cells.site)
+        if not mask.lowered
+    ]
+    if not closes:
+        return cells.none()
+    by_mask = torch.stack(closes)
+    return by_mask.all(dim=0) if together == "any" else by_mask.any(dim=0)
 
 
-def opened_cells(off: Collection[str], cells: Cells) -> Tensor:
-    """Return the cells (Q, K) that are open once some of the site's own masks are switched off.
+def opened_cells(off: Collection[str], masks: Masks, together: Together, cells: Cells) -> Tensor:
+    """Return the cells (Q, K) that are open though one of the site's own masks closes them.
 
-    If none of them is, no cell is opened: the site's mask stays as trained.
+    A mask that is switched off opens what no other of the site's own closes, and some of the added
+    masks open cells themselves. If there is neither, the site's mask stays as trained.
     """
+    added = added_at(masks, cells.site)
+    off = {*off, "look-ahead"} if together == "only" and added else {*off}
     own = [mask for mask in TRAINED.values() if cells.site.kind in mask.kinds]
     left = [mask for mask in own if mask.name not in off]
-    if left == own:
-        return cells.none()
-    opened = ~cells.none()
-    for mask in left:
-        opened &= mask.visible(cells)
+    opened = cells.none()
+    if left != own:
+        opened = ~opened
+        for mask in left:
+            opened &= mask.visible(cells)
+    for mask, setting in added:
+        if mask.opened:
+            opened |= mask.opened(cells, *setting)
     return opened
 
 
-def write_masks(off: Collection[str], masks: Masks) -> Iterator[str]:
+def lowered_scores(masks: Masks, heads: int, cells: Cells) -> Tensor | None:
+    """Return what the added masks add to the scores (H, Q, K), which lowers them, or None."""
+    added = [pair for pair in added_at(masks, cells.site) if pair[0].lowered]
+    if not added:
+        return None
+    return -sum(mask.lowered(cells, heads, *setting) for mask, setting in added)
+
+
+def moved_positions(masks: Masks, positions: int) -> dict[Side, PositionEdit]:
+    """Return the positions of the sides on which an added mask moves the tokens."""
+    return {
+        address.kind: PositionEdit(order=move(positions, *setting))
+        for address, setting in masks.items()
+        if (move := EXTRA[address.name].positions)
+    }
+
+
+def write_masks(off: Collection[str], masks: Masks, together: Together) -> Iterator[str]:
     yield from (f"{name}.off" for name in off)
-    for (name, kind), setting in masks.items():
-        yield ".".join([name, kind, *map(str, setting)])
+    if masks and together != "all":
+        yield f"masks.{together}"
+    for (name, kind, layers), setting in masks.items():
+        which = layers + 1 if isinstance(layers, int) else layers
+        where = kind if layers == "all" else f"{kind}-{which}"
+        yield ".".join([name, where, *map(str, setting)])
 
 
 def read_mask(texts: Sequence[str], shape: Shape) -> tuple[MaskAddress, Setting]:
@@ -64,24 +120,46 @@ def read_mask(texts: Sequence[str], shape: Shape) -> tuple[MaskAddress, Setting]
 
     Raises ValueError if the mask is not one for this kind, or does not take these numbers.
     """
-    name, kind, *numbers = texts
+    name, where, *numbers = texts
+    kind, dash, which = where.partition("-")
     mask, most = EXTRA[name], shape.max_positions
-    if kind not in mask.kinds or len(numbers) != len(mask.lowest):
-        raise ValueError(f"This is not a setting of a mask: {'.'.join(texts)}")
-    bounds = zip(numbers, mask.lowest, strict=True)
-    setting = tuple(read_number(number, lowest, most) for number, lowest in bounds)
-    return MaskAddress(name, kind), setting
+    if kind not in mask.kinds:
+        raise ValueError(f"{mask.title} is not a mask for this kind of attention: {where}")
+    fits = len(numbers) >= len(mask.lowest) if mask.borders else len(numbers) == len(mask.lowest)
+    if not fits:
+        raise ValueError(f"{mask.title} does not take these numbers: {'.'.join(texts)}")
+    setting: Setting = ()
+    for number, lowest in zip_longest(numbers, mask.lowest):
+        least = setting[-1] + 1 if lowest is None else lowest
+        setting += (read_number(number, least, most),)
+    layers = "all" if not dash else which
+    if layers not in ("all", "odd", "even"):
+        layers = read_layer(layers, kind, shape)
+    return MaskAddress(name, kind, layers), setting
 
 
 def mask_words(
-    off: Collection[str], masks: Masks, kinds: Mapping[Kind, str], briefly: bool
+    off: Collection[str],
+    masks: Masks,
+    together: Together,
+    kinds: Mapping[Kind, str],
+    briefly: bool,
 ) -> list[str]:
     """Return masks in words; `briefly` counts the kinds of attention that have one."""
     words = [f"{TRAINED[name].title.lower()} off" for name in off]
+    if masks and together != "all":
+        words.append(f"tokens {TOGETHER[together]}")
     if briefly:
         counts = Counter(address.name for address in masks)
         return words + [how_many(n, EXTRA[name].title.lower()) for name, n in counts.items()]
     return words + [
-        f"{kinds[kind]} {EXTRA[name].words.format(*setting)}"
-        for (name, kind), setting in masks.items()
+        f"{kinds[kind]}{layer_words(layers)} {EXTRA[name].describe(setting)}"
+        for (name, kind, layers), setting in masks.items()
     ]
+
+
+def layer_words(layers: Layers) -> str:
+    """Return which layers of a kind have a mask, to follow the kind; nothing for all of them."""
+    if layers == "all":
+        return ""
+    return f", layer {layers + 1}," if isinstance(layers, int) else f", {layers} layers,"

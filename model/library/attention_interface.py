@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headlight.model.attention import PLAIN, UNCHANGED, edited_heads, mask_scores
+from headlight.model.attention import PLAIN, UNCHANGED, edited_heads, fit_bias, mask_scores
 from headlight.model.masks import look_ahead_mask, softmax_of_visible
 from headlight.model.trace import AttentionEdit, AttentionRecord, Run, Site
 
@@ -206,6 +206,9 @@ def attend(
     if edit.scale is not None:
         scale = edit.scale / scaled_before
     scores = (edit.steps or PLAIN).products(query, key).mul_(scale)  # (B, H, Q, K)
+    lowered = fit_bias(edit, first_query, scores, first_key)
+    if lowered is not None:
+        bias = lowered if bias is None else bias + lowered
     if bias is not None:
         scores = scores + bias
     if softcap is not None:

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from headlight.model.attention import UNCHANGED, fit_cells, fit_weights
+from headlight.model.attention import UNCHANGED, fit_bias, fit_cells, fit_weights
 from headlight.model.library.attention_interface import Watch, from_position_0
 from headlight.model.reader import Ability
 from headlight.model.trace import AttentionEdit, AttentionRecord, Kind, PositionEdit, Run, Site
@@ -203,12 +203,16 @@ class SoftmaxCall:
         queries, keys = scores.shape[-2:]
         first_query, first_key = self.watch.positions(site, queries, keys)
         masked_scores = scores.masked_fill(scores < CLOSED, -torch.inf)
-        if edit.block is None:
+        lowered = fit_bias(edit, first_query, scores, first_key)
+        if edit.block is None and lowered is None:
             weights = running.as_map(softmax(given), heads, outside=0.0)
         else:
-            block = edit.block.to(scores.device)
-            cells = fit_cells(block, first_query, queries, keys, first_key)
-            masked_scores = masked_scores.masked_fill(cells, -torch.inf)
+            if edit.block is not None:
+                block = edit.block.to(scores.device)
+                cells = fit_cells(block, first_query, queries, keys, first_key)
+                masked_scores = masked_scores.masked_fill(cells, -torch.inf)
+            if lowered is not None:
+                masked_scores = masked_scores + lowered
             empty = masked_scores.isneginf().all(dim=-1, keepdim=True)
             filled = masked_scores.masked_fill(empty, 0.0)  # a row of -inf would become NaN
             weights = softmax(running.as_given(filled, given, outside=-torch.inf))

@@ -38,15 +38,30 @@ class Mask:
     `visible` takes the cells and the numbers of a setting, and returns a tensor that broadcasts to
     (Q, K): True if a query may see a key. A `trained` mask belongs to the model and is in force in
     its `kinds` until it is switched off; it takes no numbers. Other masks are added for one kind.
+
+    Few masks do more than close cells. `opened` returns the cells that one opens against the
+    model's own mask; `lowered` takes the number of heads, too, and returns what is taken from the
+    scores (H, Q, K); `positions` takes a length, and returns the positions of its tokens.
     """
 
     name: str  # in links
     title: str  # on screen
     visible: Callable[..., Tensor]
+    opened: Callable[..., Tensor] | None = None
+    lowered: Callable[..., Tensor] | None = None
+    positions: Callable[..., tuple[int, ...]] | None = None
     trained: bool = False
     kinds: Sequence[Kind] = KINDS
     needs: Sequence[str] = ()  # abilities of a reader that it needs, by the names of `missing`
     lowest: Setting = ()  # the least of each number that a link may give
     offered: Sequence[Setting] = ()
+    borders: bool = False  # whether it takes more numbers, each larger than the one before
+    click: str = ""  # says what a click on a token sets, if it sets the numbers
     words: str = ""  # describes a kind of attention with it; {} for each number
     help: str = ""
+    source: str = ""
+
+    def describe(self, setting: Setting) -> str:
+        """Return a setting in words that follow a kind of attention."""
+        numbers = setting if not self.borders else [", ".join(map(str, setting))]
+        return self.words.format(*numbers)

@@ -14,4 +14,5 @@ MASK = Mask(
     offered=[(width,) for width in (1, 2, 3, 4, 6, 8)],
     words="sees {} tokens back, its own included",
     help="Leaves each token itself and those right before it, as Mistral does.",
+    source="Jiang et al. 2023",
 )

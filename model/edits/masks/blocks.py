@@ -15,4 +15,5 @@ MASK = Mask(
     offered=[(size,) for size in (2, 3, 4, 6, 8)],
     words="in blocks of {}",
     help="Cuts the text into blocks of this many tokens, which do not see each other.",
+    source="Qiu et al. 2019",
 )

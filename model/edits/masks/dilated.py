@@ -16,4 +16,5 @@ MASK = Mask(
     offered=[(1, 2), (2, 2), (3, 2), (2, 3)],
     words="sees {} keys on each side, one in {}",
     help="A window with gaps: so many keys on each side, and one in so many of them.",
+    source="Beltagy et al. 2020",
 )

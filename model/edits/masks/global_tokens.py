@@ -16,4 +16,5 @@ MASK = Mask(
     offered=[(1, 0), (1, 1), (1, 2), (2, 2)],
     words="with {} global tokens and {} keys on each side",
     help="The first tokens see all and are seen by all; the others only see those near them.",
+    source="Beltagy et al. 2020",
 )

@@ -26,4 +26,5 @@ MASK = Mask(
     offered=[(2, 1), (4, 1), (4, 2)],
     words="sees one in {} keys, by seed {}",
     help="Leaves one key in so many, drawn at random from the second number.",
+    source="Zaheer et al. 2020",
 )

@@ -16,4 +16,5 @@ MASK = Mask(
     offered=[(1, 1), (1, 2), (1, 4), (2, 2), (4, 4)],
     words="sees the first {} tokens and {} back",
     help="Keeps the first tokens next to a window behind, as StreamingLLM keeps them in its cache.",
+    source="Xiao et al. 2023",
 )

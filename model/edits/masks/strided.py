@@ -16,4 +16,5 @@ MASK = Mask(
     offered=[(stride,) for stride in (2, 3, 4, 6)],
     words="with a stride of {}",
     help="Leaves the nearest tokens, and one in so many of the others.",
+    source="Child et al. 2019",
 )

@@ -77,17 +77,23 @@ class ModelRun:
     def changes_of(self, more: int, target_length: int | None = None) -> RunEdits:
         """Return the edits for `more` tokens than this run's; see `Edits.at_sites`.
 
-        Cells that a model cannot open stay as they are.
+        Cells that a model cannot open, and positions that it cannot move, stay as they are.
         """
         if self == self.as_trained:
             return {}
         read = max(len(self.tokens().source_tokens), len(self.tokens().target_tokens))
         sides = zip(("encoder", "decoder"), self.moved, strict=True)
         moved = {side: edit for side, edit in sides if edit != AS_TRAINED}
-        edits = self.edits.at_sites(self.reader.shape, read + more, target_length)
-        if "open cells" in self.reader.missing:
-            edits = {site: replace(edit, open=None) for site, edit in edits.items()}
-        return moved | edits
+        edits = self.edits.at_sites(self.reader.shape, read + more, target_length) | moved
+        missing = self.reader.missing
+        if "move positions" in missing:
+            edits = {site: edit for site, edit in edits.items() if isinstance(site, Site)}
+        if "open cells" in missing:
+            edits = {
+                site: replace(edit, open=None) if isinstance(site, Site) else edit
+                for site, edit in edits.items()
+            }
+        return edits
 
     def target_text(self) -> str:
         """The text read by a decoder next to an encoder; empty if there is none."""

@@ -25,16 +25,18 @@ CHANGED = {
     "masks": {("window", "cross"): (2,), ("window", "encoder"): (1,)},
     "cells": (CellEdit("decoder", 2, 1, opened=False),),
     "gates": {("cross", 0, 3): 0.5, ("encoder", 1, 2): 0.0},
+    "together": "any",
 }
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Edits)])
 def test_every_field_takes_part_in_hash_and_equality(name):
-    edits, same = (Edits(**{name: CHANGED[name]}) for _ in range(2))
+    edits, same = (Edits(**CHANGED) for _ in range(2))
     assert edits == same
     assert hash(edits) == hash(same)
-    assert edits != Edits()
-    assert len({edits, same, Edits(), replace(edits, **{name: getattr(Edits(), name)})}) == 2
+    other = replace(edits, **{name: getattr(Edits(), name)})
+    assert edits != other
+    assert len({edits, same, Edits(), other}) == 3
 
 
 def test_the_order_in_which_heads_were_changed_does_not_matter():
@@ -42,7 +44,8 @@ def test_the_order_in_which_heads_were_changed_does_not_matter():
     other = Edits(**CHANGED | {name: reverse(CHANGED[name]) for name in ("masks", "gates")})
     assert edits == other
     assert hash(edits) == hash(other)
-    assert list(edits.masks) == list(other.masks) == [("window", "encoder"), ("window", "cross")]
+    masks = [("window", "encoder", "all"), ("window", "cross", "all")]
+    assert list(edits.masks) == list(other.masks) == masks
     assert list(edits.gates) == [("encoder", 1, 2), ("cross", 0, 3)]
 
 
@@ -121,6 +124,7 @@ def test_edits_are_described_in_words_that_count_from_one():
     assert describe(edits, KINDS) == [
         "look-ahead mask off",
         "padding mask off",
+        "tokens see what any added mask leaves",
         "Self within 1 positions of the diagonal",
         "Cross within 2 positions of the diagonal",
         "Self, layer 2, head 3 off",
@@ -138,6 +142,7 @@ def test_changes_are_counted_by_their_kinds():
     assert describe(edits, KINDS, briefly=True) == [
         "look-ahead mask off",
         "padding mask off",
+        "tokens see what any added mask leaves",
         "2 local windows",
         "2 heads off",
         "1 head faded",

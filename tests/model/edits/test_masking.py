@@ -3,6 +3,7 @@
 import pytest
 import torch
 from transformers import masking_utils
+from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 
 from headlight.model.edits import (
     EXTRA,
@@ -90,12 +91,17 @@ CELLS = {
     "strided": lambda q, k, stride: abs(q - k) < stride or k in range(q % stride, 16, stride),
     "dilated": lambda q, k, width, step: k in range(q - width * step, q + width * step + 1, step),
     "global": lambda q, k, first, width: min(q, k) < first or abs(q - k) <= width,
+    "prefix": lambda q, k, end: k <= q or k < end,
+    "documents": lambda q, k, *ends: sum(end <= q for end in ends) == sum(end <= k for end in ends),
+    "documents-anew": lambda q, k, *ends: CELLS["documents"](q, k, *ends),
+    "distance": lambda q, k, times: True,
 }
 
 
 @pytest.mark.parametrize("name", CELLS)
 def test_a_mask_leaves_the_cells_of_its_definition(name):
-    for setting in EXTRA[name].offered:
+    borders = [(2, 3, 9), (1,), (15,), (40,)] if EXTRA[name].borders else []
+    for setting in [*EXTRA[name].offered, *borders]:
         seen = EXTRA[name].visible(all_cells(Site("decoder", 0), 16), *setting)
         expected = [[CELLS[name](query, key, *setting) for key in range(16)] for query in range(16)]
         assert torch.equal(seen, torch.tensor(expected)), setting
@@ -145,7 +151,10 @@ def sinks(monkeypatch):
 def test_a_mask_may_take_several_numbers_and_few_kinds(sinks, model):
     shape = model.config.shape
     edits = read_edits("sinks.decoder.1.2~window.encoder.1", shape)
-    assert edits.masks == {MaskAddress("sinks", "decoder"): (1, 2), ("window", "encoder"): (1,)}
+    assert edits.masks == {
+        MaskAddress("sinks", "decoder"): (1, 2),
+        MaskAddress("window", "encoder"): (1,),
+    }
     assert write_edits(edits) == "sinks.decoder.1.2~window.encoder.1"
     kinds = dict(zip(KINDS, KINDS, strict=True))
     assert describe(edits, kinds)[0] == "decoder with 1 sinks and 2 tokens back"
@@ -153,7 +162,7 @@ def test_a_mask_may_take_several_numbers_and_few_kinds(sinks, model):
     rows = ["10000", "11000", "11100", "10110", "10011"]
     assert [[*map(int, row)] for row in rows] == seen.int().tolist()
     for text in ("sinks.encoder.1.2", "sinks.decoder.1", "sinks.decoder.1.0", "sinks.off"):
-        with pytest.raises(ValueError, match=r"^This is not a "):
+        with pytest.raises(ValueError, match=r"^(This is not a |Sinks and window .* not )"):
             read_edits(text, shape)
 
 
@@ -162,3 +171,84 @@ def test_masks_together_leave_what_each_leaves(sinks, model):
     each = [Edits(masks={address: setting}) for address, setting in both.masks.items()]
     alone = [visible(traced(model, edits), "decoder") for edits in each]
     assert torch.equal(visible(traced(model, both), "decoder"), alone[0] & alone[1])
+
+
+def rows_of(text):
+    return torch.tensor([[*map(int, row)] for row in text.split()], dtype=torch.bool)
+
+
+def test_a_prefix_lets_its_tokens_see_each_other(model):
+    seen = visible(traced(model, Edits(masks={("prefix", "decoder"): (3,)})), "decoder")
+    assert torch.equal(seen, rows_of("11100 11100 11100 11110 11111"))
+    with pytest.raises(
+        ValueError, match="Prefix is not a mask for this kind of attention: encoder"
+    ):
+        read_edits("prefix.encoder.3", model.config.shape)
+
+
+def test_documents_are_read_as_if_each_were_alone_if_positions_begin_anew(model):
+    """The encoder's outputs of two texts in one are those of the two texts."""
+    first, second = torch.tensor([[4, 5, 6, 3]]), torch.tensor([[9, 8, 3]])
+    packed = torch.cat([first, second], dim=1)
+    anew, on = (Edits(masks={(name, "encoder"): (4,)}) for name in ("documents-anew", "documents"))
+    outputs = [traced(model, Edits(), source).outputs["encoder"] for source in (first, second)]
+    alone = torch.cat(outputs, dim=1)
+    torch.testing.assert_close(traced(model, anew, packed).outputs["encoder"], alone)
+    going_on = traced(model, on, packed).outputs["encoder"]
+    torch.testing.assert_close(going_on[:, :4], outputs[0])
+    assert not torch.allclose(going_on[:, 4:], outputs[1])
+
+
+@pytest.mark.parametrize(
+    "text", ["documents.encoder.4.2", "documents.encoder", "documents.cross.2"]
+)
+def test_borders_are_in_order_and_a_text_has_one_at_least(model, text):
+    with pytest.raises(ValueError, match="not"):
+        read_edits(text, model.config.shape)
+
+
+def test_scores_are_lowered_as_in_alibi_of_transformers(model):
+    """BLOOM's slopes; its distances count from the last key, which the softmax does not see."""
+    heads = model.config.shape.heads("decoder")
+    before = traced(model, Edits()).attention[Site("decoder", 0)]
+    after = traced(model, Edits(masks={("distance", "decoder"): (1,)}))
+    record = after.attention[Site("decoder", 0)]
+    theirs = build_alibi_tensor(torch.ones(1, 5), heads, torch.float32).view(1, heads, 1, 5)
+    expected = (before.masked_scores + theirs).softmax(dim=-1)
+    torch.testing.assert_close(record.weights, expected)
+    assert torch.equal(record.scores, before.scores + record.bias)
+
+
+def test_masks_are_for_all_or_every_second_or_one_of_the_layers(model):
+    for layers, reached in {"all": {0, 1}, "odd": {0}, "even": {1}, 0: {0}, 1: {1}}.items():
+        edits = Edits(masks={("behind", "decoder", layers): (1,)})
+        seen = traced(model, edits)
+        alone = [
+            torch.equal(visible(seen, "decoder", layer), torch.eye(5).bool()) for layer in (0, 1)
+        ]
+        assert {layer for layer in (0, 1) if alone[layer]} == reached
+        text = write_edits(edits)
+        assert read_edits(text, model.config.shape) == edits
+    assert text == "behind.decoder-2.1"
+    assert describe(edits, dict(zip(KINDS, KINDS, strict=True))) == [
+        "decoder, layer 2, sees 1 tokens back, its own included"
+    ]
+    for layers in ("0", "3", "some", ""):
+        with pytest.raises(ValueError, match="not a number"):
+            read_edits(f"behind.decoder-{layers}.1", model.config.shape)
+
+
+def test_masks_together_leave_what_all_or_any_leaves_or_only_they_do(model):
+    masks = {("global", "decoder"): (1, 0), ("strided", "decoder"): (2,)}
+    every = all_cells(Site("decoder", 0), 5)
+    first, second = EXTRA["global"].visible(every, 1, 0), EXTRA["strided"].visible(every, 2)
+    triangle = torch.ones(5, 5, dtype=torch.bool).tril()
+    for together, expected in (
+        ("all", first & second & triangle),
+        ("any", (first | second) & triangle),
+        ("only", first & second),
+    ):
+        edits = Edits(masks=masks, together=together)
+        assert torch.equal(visible(traced(model, edits), "decoder"), expected), together
+        assert read_edits(write_edits(edits), model.config.shape) == edits
+    assert Edits(together="any") == Edits()

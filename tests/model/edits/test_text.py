@@ -22,13 +22,15 @@ edits_of_any_kind = st.builds(
     Edits,
     off=st.sets(st.sampled_from([*TRAINED])),
     masks=st.dictionaries(
-        st.tuples(st.just("window"), kinds), st.tuples(st.integers(0, POSITIONS))
+        st.tuples(st.just("window"), kinds, st.sampled_from(["all", "odd", "even", 0, 1])),
+        st.tuples(st.integers(0, POSITIONS)),
     ),
     cells=st.lists(cells, max_size=30).map(tuple),
     gates=st.dictionaries(
         st.tuples(kinds, st.integers(0, 1), st.integers(0, 3)),
         st.integers(0, 100).map(lambda percent: percent / 100),
     ),
+    together=st.sampled_from(["all", "any", "only"]),
 )
 
 
@@ -69,6 +71,8 @@ def test_a_rectangle_is_one_part():
         "window.decoder.-1",
         "window.decoder.33",
         "window.decoder",
+        "window.decoder-4.1",
+        "masks.some",
         "window.decoder.1.2",
         "window.off",
         "gate.cross.4.1.0",
@@ -86,7 +90,7 @@ def test_a_rectangle_is_one_part():
     ],
 )
 def test_what_is_no_edit_is_refused(text):
-    with pytest.raises(ValueError, match=r"^This is not a "):
+    with pytest.raises(ValueError, match=r"^(This|Local window) (is not a|does not take these) "):
         read_edits(text, CONFIG.shape)
 
 

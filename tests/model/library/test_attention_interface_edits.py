@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from headlight.model.edits import EXTRA, Edits
 from headlight.model.insight.knockout import Others
 from headlight.model.library.decoder_modules import output_projection
 from headlight.model.trace import AttentionEdit, Run, Site
@@ -60,16 +61,20 @@ def changed_by_hook(name, attached, site, edit):
             else ("attention_mask")
         )
         mask = values.get(mask_name)
-        cells = edit.block if edit.block is not None else edit.open
-        mask = torch.zeros(1, 1, *cells.shape[-2:]) if mask is None else mask
-        mask = mask.expand(-1, -1, *cells.shape[-2:])
-        closed = torch.finfo(mask.dtype).min if edit.block is not None else 0.0
-        values[mask_name] = mask.masked_fill(cells, closed)
+        size = next(part.shape[-2:] for part in on_scores if part is not None)
+        mask = torch.zeros(1, 1, *size) if mask is None else mask
+        mask = mask.expand(-1, -1, *size)
+        if edit.open is not None:
+            mask = mask.masked_fill(edit.open, 0.0)
+        if edit.block is not None:
+            mask = mask.masked_fill(edit.block, torch.finfo(mask.dtype).min)
+        values[mask_name] = mask if edit.bias is None else mask + edit.bias
         return (), values
 
     if edit.gate is not None or edit.weights is not None:
         output_projection(model, ours).register_forward_pre_hook(change_heads)
-    if edit.block is not None or edit.open is not None:
+    on_scores = edit.block, edit.open, edit.bias
+    if any(part is not None for part in on_scores):
         ours.register_forward_pre_hook(change_mask, with_kwargs=True)
     if edit.scale is not None:
         ours.scaling = edit.scale
@@ -100,16 +105,34 @@ def test_edits_equal_hooks(name, kind, attached):
         "block": AttentionEdit(block=cells_of(name, site, (5, 4), (7, 6), (7, 2))),
         "open": AttentionEdit(open=cells_of(name, site, (2, 6), (7, 0))),
         "scale": AttentionEdit(scale=0.1),
+        "bias": AttentionEdit(bias=torch.randn(heads, *cells_of(name, site).shape)),
         "weights": AttentionEdit(weights=trace.attention[site].weights[0].roll(1, dims=0)),
     }
     if kind != "decoder" and name != "ModernBERT":
         del edits["open"]  # nothing is closed
     if name in ("ModernBERT", "ALBERT"):
         del edits["scale"]  # no attribute of one layer holds it
+    if trace.attention[site].softcap is not None:
+        del edits["bias"]  # the cap comes between it and the mask
     for what, edit in edits.items():
         logits, _ = traced(name, attached, {site: edit})
         assert_close(logits, changed_by_hook(name, attached, site, edit), atol=2e-5, rtol=1e-5)
         assert (logits - plain).abs().max() > 1e-4, what
+
+
+@pytest.mark.parametrize("mask", EXTRA.values(), ids=EXTRA.keys())
+def test_a_mask_equals_a_mask_of_numbers(mask, attached):
+    """Whatever mask there is, on a model of its kind."""
+    kind = "decoder" if "decoder" in mask.kinds else mask.kinds[-1]
+    name = "Llama" if kind == "decoder" else "T5"
+    site = Site(kind, 1)
+    edits = Edits(masks={(mask.name, kind, 1): mask.offered[0]})
+    heads = attached(name)[1].kinds[kind][1]
+    edit = edits.at_site(site, heads, 11)
+    plain, _ = traced(name, attached)
+    logits, _ = traced(name, attached, {site: edit})
+    assert_close(logits, changed_by_hook(name, attached, site, edit), atol=2e-5, rtol=1e-5)
+    assert (logits - plain).abs().max() > 1e-5
 
 
 @pytest.mark.parametrize("name", FAMILIES)

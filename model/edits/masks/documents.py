@@ -1,0 +1,35 @@
+"""Packed documents: a query sees the keys of its own document; the positions go on.
+
+Source: "Exploring the Limits of Transfer Learning" (Raffel et al. 2020), section 3.1.1, packs texts
+into one sequence; "Fewer Truncations Improve Language Modeling" (Ding et al. 2024), section 2, and
+many trainings since mask them from each other.
+"""
+
+import torch
+from torch import Tensor
+
+from headlight.model.edits.masks import Cells, Mask
+
+CLICK = "Click the first token of a document to begin it there, or to join it to the one before."
+
+
+def visible(cells: Cells, *borders: int) -> Tensor:
+    """Return the cells whose query and key are in the same of the documents after these borders."""
+    starts = torch.tensor(borders)
+    query, key = (torch.bucketize(part, starts, right=True) for part in (cells.query, cells.key))
+    return query == key
+
+
+MASK = Mask(
+    name="documents",
+    title="Packed documents",
+    visible=visible,
+    kinds=("encoder", "decoder"),
+    lowest=(1,),
+    offered=[(4,)],
+    borders=True,
+    click=CLICK,
+    words="in documents that end after {} tokens",
+    help="Hides the other documents of a packed text; the positions go on from one to the next.",
+    source="Raffel et al. 2020",
+)

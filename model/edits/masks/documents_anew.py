@@ -1,0 +1,32 @@
+"""Packed documents whose positions begin anew, as if each were alone.
+
+Source: as documents.py.
+"""
+
+from itertools import pairwise
+
+from headlight.model.edits.masks import Mask
+from headlight.model.edits.masks.documents import CLICK, visible
+
+
+def positions(length: int, *borders: int) -> tuple[int, ...]:
+    """Return the position of each token in its own document."""
+    ends = [0, *(border for border in borders if border < length), length]
+    return tuple(place for first, end in pairwise(ends) for place in range(end - first))
+
+
+MASK = Mask(
+    name="documents-anew",
+    title="Packed documents, positions anew",
+    visible=visible,
+    positions=positions,
+    kinds=("encoder", "decoder"),
+    needs=("move positions",),
+    lowest=(1,),
+    offered=[(4,)],
+    borders=True,
+    click=CLICK,
+    words="in documents that end after {} tokens, with positions that begin anew",
+    help="Hides the other documents of a packed text, and counts positions from 0 in each.",
+    source="Raffel et al. 2020",
+)

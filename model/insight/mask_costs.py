@@ -1,0 +1,82 @@
+"""What a mask leaves of attention over a text of any length: cells, keys to keep, and reach."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from headlight.model.edits import Mask, Setting
+from headlight.model.edits.masks import Cells
+from headlight.model.trace import Kind, Site
+
+CELLS_AT_ONCE = 2**22
+REACH_WITHIN = 256  # tokens of the text over which reach is counted
+
+
+@dataclass(frozen=True)
+class MaskCost:
+    """What a mask leaves of a text, and what there is without it.
+
+    A cell takes 2 · D multiplications in each head: D for its score and D for its share of the
+    values. `kept` are the keys that a decoder still needs at the step that needs most of them.
+    """
+
+    cells: int
+    all_cells: int
+    kept: int
+    reach: int  # tokens that the token reaching most of them draws on, through all layers
+
+
+def cost(mask: Mask, setting: Setting, kind: Kind, positions: int, layers: int) -> MaskCost:
+    """Count what a mask leaves of a text of `positions` tokens, in every layer of `layers`.
+
+    A decoder's tokens see no later ones, but for those that the mask opens.
+    """
+    cells, last_query = 0, torch.full((positions,), -1)
+    for queries, visible in rows(mask, setting, kind, positions):
+        cells += int(visible.sum())
+        seen = torch.where(visible, queries, -1).amax(dim=0)  # (K,)
+        last_query = torch.maximum(last_query, seen)
+    every = positions * (positions + 1) // 2 if kind == "decoder" else positions**2
+    short = min(positions, REACH_WITHIN)
+    parts = [visible for _, visible in rows(mask, setting, kind, short)]
+    return MaskCost(cells, every, most_kept(last_query), reach(torch.cat(parts), layers))
+
+
+def rows(
+    mask: Mask, setting: Setting, kind: Kind, positions: int
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield queries (Q, 1) and what they see (Q, K), in blocks of queries."""
+    keys = torch.arange(positions)
+    for queries in keys[:, None].split(max(1, CELLS_AT_ONCE // positions)):
+        block = Cells(Site(kind, 0), queries, keys, positions)
+        visible = mask.visible(block, *setting) | block.none()
+        if kind == "decoder":
+            visible = visible & (keys <= queries)
+        if mask.opened:
+            visible = visible | mask.opened(block, *setting)
+        yield queries, visible
+
+
+def most_kept(last_query: Tensor) -> int:
+    """Return the most keys that are needed at one step, from the last query (K,) that sees each.
+
+    A key is written at its own step, and can be dropped after the last query that sees it.
+    """
+    steps = len(last_query)
+    seen = last_query >= 0
+    written = torch.minimum(torch.arange(steps), last_query)[seen]  # a prefix is seen before
+    change = torch.zeros(steps + 1, dtype=torch.long)
+    change.index_add_(0, written, torch.ones_like(written))
+    change.index_add_(0, last_query[seen] + 1, -torch.ones_like(written))
+    return int(change.cumsum(dim=0).max())
+
+
+def reach(visible: Tensor, layers: int) -> int:
+    """Return how many tokens one token draws on through layers that each see (Q, K), at most."""
+    reached = torch.eye(len(visible))
+    step = visible.float()
+    for _ in range(layers):
+        reached = (step @ reached > 0).float()
+    return int(reached.sum(dim=1).max())
