@@ -18,6 +18,7 @@ from headlight.viz.maps.heatmap import Behind, attention_heatmap, knockout_map, 
 from headlight.viz.numbers import to_csv, to_npz
 from headlight.viz.switches.head_effects import head_effects
 from headlight.viz.switches.head_scores import head_scores
+from headlight.viz.switches.mask_cards import MaskCard, mask_cards
 from headlight.viz.switches.mask_matrix import mask_matrix
 from headlight.viz.switches.switchboard import switchboard
 from headlight.viz.vectors.position_clocks import position_clocks

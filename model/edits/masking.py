@@ -12,7 +12,7 @@ from torch import Tensor
 
 import headlight.model.edits.masks as folder
 from headlight.model.edits.masks import Cells, Mask, Setting
-from headlight.model.edits.text import how_many, read_layer, read_number
+from headlight.model.edits.text import read_layer, read_number
 from headlight.model.trace import Kind, PositionEdit, Shape, Side, Site
 
 FILES = [import_module(f"{folder.__name__}.{file.name}") for file in iter_modules(folder.__path__)]
@@ -151,7 +151,11 @@ def mask_words(
         words.append(f"tokens {TOGETHER[together]}")
     if briefly:
         counts = Counter(address.name for address in masks)
-        return words + [how_many(n, EXTRA[name].title.lower()) for name, n in counts.items()]
+        titles = {name: EXTRA[name].title.lower() for name in counts}
+        return words + [
+            titles[name] if count == 1 else f"{count} × {titles[name]}"
+            for name, count in counts.items()
+        ]
     return words + [
         f"{kinds[kind]}{layer_words(layers)} {EXTRA[name].describe(setting)}"
         for (name, kind, layers), setting in masks.items()

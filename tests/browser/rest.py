@@ -4,7 +4,6 @@ import contextlib
 import time
 
 from playwright.sync_api import Error
-
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from headlight.pages.streamlit_fixes.late_address import UNDERWAY

@@ -138,3 +138,19 @@ def test_the_keyboard_moves_and_closes(page, matrix):
         page.keyboard.press(key)
     page.get_by_role("button", name="Undo", exact=True).and_(page.locator(":enabled")).wait_for()
     page.locator(".mask-matrix .reading").first.get_by_text("closed by you").wait_for()
+
+
+def test_a_card_puts_its_mask_in_force_and_a_click_on_a_token_sets_its_border(page, matrix, server):
+    page.goto(f"{server}/masks?sentence={SENTENCE}&mask_kind=decoder&masks_tab=library")
+    prefix = page.locator(".mask-cards").get_by_role("button", name=re.compile("^Prefix"))
+    prefix.click()
+    expect(page).to_have_url(re.compile(r"edits=prefix\.decoder\.3(&|$)"))
+    expect(prefix).to_have_attribute("aria-pressed", "true")
+    strip = page.locator(".st-key-borders-prefix .token-strip")
+    strip.get_by_role("button").nth(3).click()  # the fifth token: <start> cannot be clicked
+    expect(page).to_have_url(re.compile(r"edits=prefix\.decoder\.5(&|$)"))
+    expect(strip.locator(".changed")).to_have_count(1)
+    prefix.click()
+    expect(page).not_to_have_url(re.compile("edits="))
+    expect(prefix).to_have_attribute("aria-pressed", "false")
+    expect(strip).to_have_count(0)

@@ -7,6 +7,7 @@ import torch
 
 from headlight.model.masks import masked_softmax
 from headlight.model.trace import AttentionRecord, Site
+from headlight.pages.parts.masks.library import mask_library
 from headlight.pages.parts.masks.stages import Focus, stages
 from headlight.pages.shared.runs.arrays import blocked_cells, tokens_of
 from headlight.pages.shared.runs.run import ModelRun, masks_of
@@ -31,11 +32,13 @@ METHOD = one_of(
 BLOCKED_ROW = counted("blocked_row", 1, MOST_TOKENS, label="Block this query completely")
 TITLES = {
     "stages": "From scores to weights",
+    "library": "Masks of today",
     "trained": "The masks as trained",
     "blocking": "Why −∞ and nothing else",
     "ahead": "Why the decoder may not look ahead",
 }
 TAB = one_of("masks_tab", TITLES, label="What is shown")
+LIBRARY = {"mask-library": "all masks, small"}
 PICTURES = {  # pictures that a slide may show, with their names
     "trained-padding mask": "the padding mask",
     "trained-look-ahead mask": "the look-ahead mask",
@@ -45,6 +48,7 @@ PICTURES = {  # pictures that a slide may show, with their names
 
 def below(
     trained: ModelRun,
+    run: ModelRun,
     before: AttentionRecord,
     after: AttentionRecord,
     focus: Focus,
@@ -53,13 +57,14 @@ def below(
     """Draw the chosen tab, about a site's records as trained and with changes, or about masks."""
     sections = {
         "stages": lambda: stages(before, after, focus, open_cell),
+        "library": lambda: mask_library(run, focus.site),
         "trained": lambda: as_trained(trained, focus),
     }
     if after.scores is not None:
         sections["blocking"] = lambda: ways_of_blocking(after, focus)
     if models.chosen().key in SHIPPED:
         sections["ahead"] = lambda: why_not_look_ahead(trained.sentence, trained.target_text())
-    tabs(TAB, sections, {"trained": PICTURES})
+    tabs(TAB, sections, {"trained": PICTURES, "library": LIBRARY})
 
 
 def as_trained(run: ModelRun, focus: Focus) -> None:

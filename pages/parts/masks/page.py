@@ -5,10 +5,13 @@ from functools import partial
 
 import streamlit as st
 
-from headlight.model.edits import EXTRA, TRAINED, Edits, Mask, MaskAddress, Setting
+from headlight.model.edits import EXTRA, TRAINED, Edits
 from headlight.model.reader import Reader
 from headlight.model.trace import Site
-from headlight.pages.parts.masks.lessons import BLOCKED_ROW, METHOD, PICTURES, TAB, below
+from headlight.pages.parts.masks import added
+from headlight.pages.parts.masks.added import LAYERS, can_take
+from headlight.pages.parts.masks.lessons import BLOCKED_ROW, LIBRARY, METHOD, PICTURES, TAB, below
+from headlight.pages.parts.masks.library import LENGTH
 from headlight.pages.parts.masks.stages import SCOPE, Focus, asks_to_open, matrix
 from headlight.pages.shared.controls.sentence import ask, tokens_read
 from headlight.pages.shared.frame import changes
@@ -52,56 +55,23 @@ def padded(run: ModelRun) -> ModelRun:
     return replace(run, pad_to=choose(PAD_TO, lengths, **box))
 
 
-def switches(edits: Edits, reader: Reader) -> None:
+def switches(edits: Edits, reader: Reader, site: Site) -> None:
     """Draw the controls of the masks that a model can take, and the button that resets them."""
-    kind = chosen(MASK_KIND)
     with st.container(horizontal=True, vertical_alignment="center"):
         for name, mask in TRAINED.items():
             if reader.shape.kinds.keys() & {*mask.kinds} and can_take(reader, mask):
                 editor(st.toggle, mask.title, name not in edits.off, partial(switch, name), name)
         with st.popover("Add a mask"):
-            for mask in EXTRA.values():
-                if kind in mask.kinds and can_take(reader, mask):
-                    box_of(mask, MaskAddress(mask.name, kind), edits)
+            added.boxes(edits, reader, site)
         st.button("Undo", on_click=edit_history.undo, disabled=not edit_history.can_undo())
         st.button("Reset masks", on_click=reset, disabled=not edits.changes_masks)
     address.note_too_many()
-
-
-def can_take(reader: Reader, mask: Mask) -> bool:
-    return not reader.missing.keys() & {*mask.needs}
-
-
-def box_of(mask: Mask, address: MaskAddress, edits: Edits) -> None:
-    """Draw the box that puts a mask in force for a kind of attention."""
-    setting = edits.masks.get(address)
-    # A link may give a value that is not offered.
-    settings = {each: setting_words(mask, each) for each in (None, *mask.offered, setting)}
-    box = {"options": settings, "format_func": settings.get, "placeholder": settings[None]}
-    box |= {"label_visibility": "collapsed", "required": True}  # no mask is one of the options
-    box |= {"help": mask.help}
-    editor(st.selectbox, mask.title, setting, partial(put_in_force, address), mask.name, **box)
-
-
-def setting_words(mask: Mask, setting: Setting | None) -> str:
-    """Return a mask with its numbers in words; None means that there is no such mask."""
-    if setting is None:
-        return f"No {mask.title.lower()}"
-    return f"{mask.title}: {', '.join(map(str, setting))}"
 
 
 def switch(name: str, on: bool) -> None:
     edits = edit_history.edits()
     off = {*edits.off} - {name} if on else {*edits.off, name}
     edit_history.change(replace(edits, off=off))
-
-
-def put_in_force(address: MaskAddress, setting: Setting | None) -> None:
-    """Put a mask in force with these numbers; None removes it."""
-    edits = edit_history.edits()
-    others = {other: numbers for other, numbers in edits.masks.items() if other != address}
-    masks = others if setting is None else {**others, address: setting}
-    edit_history.change(replace(edits, masks=masks))
 
 
 def reset() -> None:
@@ -116,7 +86,8 @@ def in_force(trained: ModelRun, site: Site, head: int) -> None:
     edits = edit_history.edits()
     run = replace(trained, edits=edits)
     of = about_run(run)
-    switches(edits, trained.reader)
+    switches(edits, trained.reader, site)
+    added.borders(run, site)
     records = trained.record(site), run.record(site)
     words = site_words(*site, head)
     focus = Focus(site, head, labels_of(run, site.kind), words, of)
@@ -133,7 +104,7 @@ def in_force(trained: ModelRun, site: Site, head: int) -> None:
             caption(MASK_WORDS["known target"])
     same = {"pad_to": run.pad_to, "target": run.target}
     open_cell = if_taken_apart(run, partial(open_inside, *site, head, **same))
-    below(trained, *records, focus, open_cell)
+    below(trained, run, *records, focus, open_cell)
     with texts:  # last, because decoding takes longer than everything else
         comparison.compare_writing(replace(trained, pad_to=None), run, of=of)
 
@@ -141,8 +112,9 @@ def in_force(trained: ModelRun, site: Site, head: int) -> None:
 def notes(run: ModelRun, opens: bool) -> None:
     """Say what cannot be done, and why a switch has the effect it has."""
     edits, missing = run.edits, run.reader.missing
-    if "open cells" in missing and opens:
-        st.info(missing["open cells"])
+    needed = {ability for mask in edits.masks for ability in EXTRA[mask.name].needs}
+    for ability in missing.keys() & (needed | ({"open cells"} if opens else set())):
+        st.info(missing[ability])
     if "padding" in edits.off and not run.pad_to:
         st.info(MASK_WORDS["nothing to hide"])
     if "look-ahead" in edits.off and "cross" in run.reader.shape.kinds:
@@ -177,13 +149,17 @@ PAGE = Page(
     purpose="Change what attention may see, and what that does",
     body=masks,
     changes="all",
-    choices=(MASK_KIND, HEAD_NUMBER, PAD_TO, TARGET, SCOPE, TAB, METHOD, BLOCKED_ROW),
+    choices=(
+        *(MASK_KIND, HEAD_NUMBER, PAD_TO, TARGET, SCOPE, LAYERS),
+        *(TAB, METHOD, BLOCKED_ROW, LENGTH),
+    ),
     pictures={
         "matrix": "the mask in force",
         "trained": "the output as trained",
         "changed": "the output with changes",
         "probabilities": "how likely each token is",
         **PICTURES,
+        **LIBRARY,
     },
     first=lambda: comparison.KEYS if edit_history.edits() != Edits() else ("matrix",),
     kind=MASK_KIND,

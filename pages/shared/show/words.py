@@ -78,6 +78,17 @@ MASK_WORDS = {
         "**Both** `(B, 1, Q, K)`: the decoder's own mask. A cell is visible where the two "
         "masks, broadcast to one shape, both say so."
     ),
+    "together": (
+        "What several masks leave together. Cells that are clicked by hand go over all of them."
+    ),
+    "library": (
+        "Each drawing has 64 tokens, rows look and columns are looked at; click one to put it in "
+        "force on your sentence. The figures are for {length:,} tokens. A cell takes 2 · d "
+        "multiplications in each head: d for its score, and d for its share of the value. Keys to "
+        "keep: those that a later token still looks at, at the step that needs most; each takes "
+        "2 · d numbers a head of the cache. What a token draws on: the tokens that reach it "
+        "through all {layers} layers, counted on a text of {within}."
+    ),
     "own": (
         "Filled cells are those that the mask leaves open, on your text. A model that looks "
         "back only has a triangle; one with a window sees the last tokens alone, in some of its "

@@ -143,7 +143,7 @@ def test_changes_are_counted_by_their_kinds():
         "look-ahead mask off",
         "padding mask off",
         "tokens see what any added mask leaves",
-        "2 local windows",
+        "2 × local window",
         "2 heads off",
         "1 head faded",
         "1 cell closed",

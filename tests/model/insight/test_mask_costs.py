@@ -59,7 +59,7 @@ def test_every_mask_is_counted_in_blocks_as_at_once(mask, monkeypatch):
     seen = (mask.visible(cells, *setting) | cells.none()).tolist()
     opened = (mask.opened(cells, *setting) if mask.opened else cells.none()).tolist()
     visible = [
-        {k for k in range(size) if opened[q][k] or seen[q][k] and (kind == "encoder" or k <= q)}
+        {k for k in range(size) if opened[q][k] or (seen[q][k] and (kind == "encoder" or k <= q))}
         for q in range(size)
     ]
     assert at_once.cells == sum(map(len, visible))

@@ -1,0 +1,48 @@
+"""Masks as small drawings, side by side, each with what is said of it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from headlight.viz.canvas import CanvasPicture, Part
+from headlight.viz.numbers import Numbers
+
+PART = Part.next_to(__file__, "Masks")
+
+
+@dataclass(frozen=True)
+class MaskCard:
+    """What a card says: a title, a sentence, its source, and lines with figures."""
+
+    title: str
+    words: str
+    source: str
+    figures: Sequence[str]
+    in_force: bool = False
+
+
+def mask_cards(
+    visible: np.ndarray, cards: Sequence[MaskCard], *, clickable: bool = False
+) -> CanvasPicture:
+    """Draw masks [mask, query, key], True where a query may see a key, with a card for each.
+
+    A click on a `clickable` card answers with its index. Raises ValueError if the cards are not as
+    many as the masks.
+    """
+    if len(visible) != len(cards):
+        raise ValueError(f"There are {len(visible)} masks but {len(cards)} cards.")
+    positions = [str(place + 1) for place in range(visible.shape[-1])]
+    header = {
+        "cards": [asdict(card) for card in cards],
+        "size": len(positions),
+        "clickable": clickable,
+    }
+    axes = {"mask": [card.title for card in cards], "query": positions, "key": positions}
+    return CanvasPicture.pack(
+        PART,
+        header,
+        visible.astype(np.uint8),
+        height=210 * -(-len(cards) // 3),
+        numbers={"visible": Numbers(visible, axes)},
+    )
