@@ -1,5 +1,7 @@
 """The record of one call of the model, and the edits that it was made with."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args
@@ -231,12 +233,31 @@ class Trace:
         return self.target_tokens if site.kind == "decoder" else self.source_tokens
 
 
+class CacheSize(NamedTuple):
+    """What a cache holds for one text at a site, as measured on its tensors."""
+
+    keys: int  # positions that are held
+    heads: int  # with keys of their own
+    width: int  # of a key
+    bytes: int  # of the keys and values
+    window: int | None = None  # positions that are held at most; None for all
+
+    @classmethod
+    def of(cls, key: Tensor, value: Tensor, window: int | None = None) -> CacheSize:
+        """Measure keys and values (B, H, K, D) of a batch of texts."""
+        rows, heads, keys, width = key.shape
+        return cls(keys, heads, width, (key.nbytes + value.nbytes) // rows, window)
+
+
 class KeyValueCache:
     """Keys and values of the decoded positions, and of the memory, for one decoding."""
 
     def __init__(self) -> None:
         self.length = 0  # target positions decoded so far
         self.entries: dict[Site, tuple[Tensor, Tensor]] = {}  # key, value: (B, H, K, D)
+
+    def sizes(self) -> dict[Site, CacheSize]:
+        return {site: CacheSize.of(*entry) for site, entry in self.entries.items()}
 
     def select(self, rows: Tensor) -> None:
         """Keep these rows of the batch, in this order; one memory serves all rows."""

@@ -11,7 +11,7 @@ from torch import Tensor
 from headlight.model.decoding.strategies import Candidates, Strategy, one_of_each
 from headlight.model.edits import opens_the_future
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
-from headlight.model.trace import KeyValueCache, Run, RunEdits, Site, Trace
+from headlight.model.trace import CacheSize, KeyValueCache, Run, RunEdits, Site, Trace
 from headlight.model.transformer import Transformer
 
 LONGEST = 64  # tokens written after a prompt if nothing else is asked for
@@ -33,6 +33,9 @@ class Prefixes(Protocol):
 
         Tokens that may not be written have -inf.
         """
+
+    def cache_sizes(self) -> dict[Site, CacheSize]:
+        """Return what is held of the positions read so far; nothing if all are computed anew."""
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
         """Continue with these rows, in this order, and append one of ids (R,) to each.
@@ -85,6 +88,10 @@ class TransformerPrefixes:
         log_probabilities = torch.log_softmax(logits.float(), dim=-1)
         return log_probabilities.index_fill_(1, self.banned, -torch.inf)
 
+    def cache_sizes(self) -> dict[Site, CacheSize]:
+        """Return what is held of the positions read so far; nothing if all are computed anew."""
+        return {} if self.cache is None else self.cache.sizes()
+
     def extend(self, rows: Tensor, ids: Tensor) -> None:
         """Continue with these rows, in this order, and append one of ids (R,) to each."""
         if rows.tolist() != list(range(len(self.ids))):
@@ -136,6 +143,7 @@ class Expansion:
     ids: Tensor  # (C,) the token it adds
     totals: Tensor  # (C,) the log-probability of all its tokens
     kept: Set[int]  # the indices of candidates that were kept, to be extended or as finished
+    cached: dict[Site, CacheSize]  # what is held after this step, for each prefix
 
 
 def decode(
@@ -227,7 +235,8 @@ def search(
             weights = {site: newest(sites[site].weights) for site in sites}
             masked = {site: newest(sites[site].masked_scores) for site in sites}
             choice = rows, ids, candidates, {*ended, *live}
-            record.append(Expansion(weights, masked, log_probabilities, *choice))
+            cached = prefixes.cache_sizes()
+            record.append(Expansion(weights, masked, log_probabilities, *choice, cached))
         if len(live) < possible:
             rows, ids, candidates, each = rows[live], ids[live], candidates[live], each[live]
         totals = candidates

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from headlight.model.decoding.search import Expansion
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.tokens import Token
-from headlight.model.trace import Kind, Site
+from headlight.model.trace import CacheSize, Kind, Site
 
 # Maps a text, all tokens so far, and an id to the longer text and its new token.
 Append = Callable[[str, Sequence[Token], int], tuple[str, Token]]
@@ -58,6 +58,7 @@ class DecodingStep:
     log_probabilities: Tensor  # (V,) of the next token
     weights: dict[Site, Tensor]  # (H, K) of the newest query
     visible: dict[Site, Tensor]  # (H, K) bool, the keys its mask let it see
+    cached: dict[Site, CacheSize]  # what is held after it; nothing if all is computed anew
     strategy: Strategy
     append: Append
 
@@ -190,6 +191,7 @@ class Decoding:
                         site: rows[node.row, :, -1].isfinite()
                         for site, rows in expansion.masked_scores.items()
                     },
+                    cached=expansion.cached,
                     strategy=self.strategy,
                     append=self.append,
                 )

@@ -20,7 +20,7 @@ from headlight.model.library.hub import first_line
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece
 from headlight.model.tokens import token_ids
-from headlight.model.trace import Run, RunEdits, Trace
+from headlight.model.trace import CacheSize, Kind, Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
     from transformers import LogitsProcessorList, PreTrainedModel
@@ -249,6 +249,25 @@ class GenerationPrefixes:
         if self.beam:
             return self.processors(self.ids, logits.log_softmax(dim=-1))
         return self.processors(self.ids, logits).log_softmax(dim=-1)
+
+    def cache_sizes(self) -> dict[Site, CacheSize]:
+        """Return what the model's own cache holds, measured on its tensors."""
+        cache = self.inputs.get("past_key_values")
+        if not self.inputs.get("use_cache") or cache is None:
+            return {}
+        crossed = getattr(cache, "cross_attention_cache", None)
+        parts: dict[Kind, object] = {"decoder": getattr(cache, "self_attention_cache", cache)}
+        parts |= {} if crossed is None else {"cross": crossed}
+        return {
+            Site(kind, number): CacheSize.of(
+                layer.keys,
+                layer.values,
+                layer.sliding_window - 1 if getattr(layer, "is_sliding", False) else None,
+            )
+            for kind, part in parts.items()
+            for number, layer in enumerate(getattr(part, "layers", ()))
+            if getattr(layer, "keys", None) is not None and layer.keys.dim() == 4
+        }
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
         """Continue with these rows, in this order, and append one of ids (R,) to each."""

@@ -61,16 +61,18 @@ def test_a_decoding_is_played_and_stepped_back(decoding, translator):
     page = decoding()
     steps = translator.write(SENTENCE).steps
     expect_step(page, steps, 0)
-    page.get_by_label("Speed").select_option("8")
-    page.get_by_role("button", name="Play").click()
+    page.locator(".decoding-player").get_by_label("Speed").select_option("8")
+    page.locator(".decoding-player").get_by_role("button", name="Play").click()
     expect_step(page, steps, len(steps) - 1)
     expect(text(page)).to_contain_text("The end token: it stops here.")
-    expect(page.get_by_role("button", name="Play")).to_be_visible()  # it paused at the end
-    page.get_by_role("button", name="Step back").click()
+    expect(
+        page.locator(".decoding-player").get_by_role("button", name="Play")
+    ).to_be_visible()  # it paused at the end
+    page.locator(".decoding-player").get_by_role("button", name="Step back").click()
     expect_step(page, steps, len(steps) - 2)
-    page.get_by_label("Step", exact=True).press("Home")
+    page.locator(".decoding-player").get_by_label("Step", exact=True).press("Home")
     expect_step(page, steps, 0)
-    page.get_by_label("Step", exact=True).press("ArrowRight")
+    page.locator(".decoding-player").get_by_label("Step", exact=True).press("ArrowRight")
     expect_step(page, steps, 1)
 
 
@@ -82,10 +84,10 @@ def test_only_what_is_closed_is_crossed_out_and_all_tokens_are_in_sight(decoding
     expect(own.locator(".closed")).to_have_count(0)
     for tokens in (own, source):
         assert tokens.evaluate("node => node.scrollWidth <= node.clientWidth")
-    page.get_by_role("button", name="Step forward").click()
+    page.locator(".decoding-player").get_by_role("button", name="Step forward").click()
     expect(own.locator(".closed")).to_have_count(2)
     page.get_by_text("All it could look at is closed:").wait_for()
-    page.get_by_role("button", name="Step forward").click()
+    page.locator(".decoding-player").get_by_role("button", name="Step forward").click()
     expect(own.locator(".closed")).to_have_count(0)
     expect(own.locator(".weight")).to_have_count(3)
 
@@ -94,7 +96,7 @@ def test_only_what_is_closed_is_crossed_out_and_all_tokens_are_in_sight(decoding
 def test_another_head_leaves_the_visitor_at_the_step(decoding, translator):
     page = decoding()
     for _ in range(3):
-        page.get_by_role("button", name="Step forward").click()
+        page.locator(".decoding-player").get_by_role("button", name="Step forward").click()
     choose_in(page, "Head", "5")
     weights = translator.write(SENTENCE)[3].weights["cross", 2][4]
     expect(of_source(page)).to_have_text(written(weights))
@@ -104,7 +106,7 @@ def test_another_head_leaves_the_visitor_at_the_step(decoding, translator):
 def test_a_forced_token_makes_a_branch_beside_the_original(decoding, translator):
     page = decoding()
     plain = translator.write(SENTENCE)
-    page.get_by_role("button", name="Step forward").click()
+    page.locator(".decoding-player").get_by_role("button", name="Step forward").click()
     page.locator(".decoding-player .bar").nth(1).click()
     page.get_by_role("button", name="Remove").wait_for()
     second = plain[1].top(2)[1].token
@@ -150,3 +152,18 @@ def test_a_node_of_the_beam_shows_its_steps(decoding, translator):
     expect(of_source(page)).to_have_text(written(steps[2].weights["cross", 2][1]))
     page.get_by_role("button", name="Back to the text that was returned").click()
     expect(counter(page)).to_have_text(f"step 1 of {len(beam)}")
+
+
+def test_the_cache_grows_as_it_plays(decoding, translator):
+    page = decoding()
+    steps = len(translator.write(SENTENCE))
+    cache = page.locator(".cache-player")
+    own = cache.locator("table").first
+    expect(own.locator(".computed")).to_have_count(3)  # one position in each of three layers
+    expect(own.locator(".absent")).to_have_count(3 * (steps - 1))
+    cache.get_by_role("button", name="Last step").click()
+    expect(cache.locator(".said")).to_contain_text(f"{steps - 1} read from the cache")
+    expect(own.locator(".held")).to_have_count(3 * (steps - 1))
+    cache.get_by_role("button", name="First step").click()
+    cache.get_by_role("button", name="Play").click()
+    expect(own.locator(".held").first).to_be_visible()

@@ -116,7 +116,7 @@ def test_the_player_steps_through_what_is_written(visit, tiny):
     steps = reader.write(TEXT, longest=64).steps
     counter = page.locator(".decoding-player .counter")
     expect(counter).to_have_text(f"step 1 of {len(steps)}")
-    page.get_by_role("button", name="Step forward").click()
+    page.locator(".decoding-player").get_by_role("button", name="Step forward").click()
     expect(counter).to_have_text(f"step 2 of {len(steps)}")
     chosen = page.locator(".decoding-player .bar.chosen .name span").last
     expect(chosen).to_have_text(steps[1].token.text)

@@ -43,7 +43,7 @@ def film(page, kind):
 @pytest.fixture
 def decoding(page, server):
     page.goto(f"{server}/decoding?sentence={SENTENCE}")
-    page.get_by_label("Speed").select_option("8")
+    page.locator(".decoding-player").get_by_label("Speed").select_option("8")
     return page.locator(".decoding-player")
 
 

@@ -67,7 +67,7 @@ def test_a_cell_of_the_mean_opens_its_strongest_head(page, server, translator):
 def test_a_weight_of_a_decoding_step_is_taken_apart(page, server, translator):
     page.goto(f"{server}/decoding?sentence={SENTENCE}&layer=2&head=4")
     page.get_by_text("Reference token ranked first").wait_for()
-    page.get_by_role("button", name="Step forward").click()
+    page.locator(".decoding-player").get_by_role("button", name="Step forward").click()
     source = page.locator(".decoding-player .weighed-tokens").nth(1)
     source.get_by_role("button").nth(2).press("Enter")
     expect_inside(page, translator.trace(SENTENCE), Site("cross", 1), 3, 1, 2)

@@ -7,6 +7,7 @@ import streamlit as st
 from headlight.model import Writing
 from headlight.model.insight.scoring import log_probabilities, most_likely_tokens
 from headlight.model.reader import Question
+from headlight.pages.parts.decoding.cache import LENGTH, cache_section
 from headlight.pages.parts.decoding.player import node_of, player, tree
 from headlight.pages.parts.decoding.request import (
     CHOICES,
@@ -130,6 +131,7 @@ def everything(run: ModelRun) -> None:
         with beam:
             tree(decoding, node, of)
     what_if(request, of)
+    cache_section(decoding, decoding.path_to(*node) if node else decoding.path, of)
     scored = "Forced branch" if request.branch.forced else "Free run"
     teacher_forcing(request.run, made.score, scored)
 
@@ -151,12 +153,13 @@ PAGE = Page(
     purpose="How the output comes about, one token at a time",
     body=decoding_page,
     changes="in force",
-    choices=(TARGET, *RIDDLE, *CHOICES),
+    choices=(TARGET, *RIDDLE, *CHOICES, LENGTH),
     pictures={
         "player": "the steps of the decoding",
         "certainty": "how likely each token was",
         "alignment": "the alignment, whole",
         "tree": "the beam",
+        "cache": "the key-value cache",
         "forced": "a reference, forced",
     },
     first=first_pictures,

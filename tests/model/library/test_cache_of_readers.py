@@ -1,0 +1,48 @@
+"""The cache that a model of transformers keeps by its own code: shared heads, and windows."""
+
+import pytest
+
+from headlight.model.insight.cache import DROPPED, bytes_at, bytes_held, cache_states
+from headlight.model.library.transformers_loading import load_transformers_reader
+from tests.model.library.conftest import SIZE, save_model
+
+TEXT = "I love my cat and my dog."
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory, pairs):
+    """Two layers, the first with a window of four; four heads share two keys."""
+    folder = tmp_path_factory.mktemp("mixed")
+    options = {"sliding_window": 4, "num_key_value_heads": 2, "head_dim": 4}
+    options["layer_types"] = ["sliding_attention", "full_attention"]
+    texts = [text for pair in pairs for text in pair]
+    save_model(folder, texts, "Gemma3ForCausalLM", "Gemma3TextConfig", SIZE | options, None)
+    return load_transformers_reader(folder)
+
+
+def test_a_layer_with_a_window_stops_growing(mixed):
+    steps = mixed.write(TEXT, longest=6).steps
+    for step in steps:
+        window, full = (step.cached[site] for site in sorted(step.cached))
+        assert (window.keys, full.keys) == (min(len(step.read), 3), len(step.read))
+        assert (window.window, full.window) == (3, None)
+    states = cache_states(steps, "decoder")
+    held = [int((layer != DROPPED).sum()) for layer in states[-1]]
+    assert held == [4, len(steps[-1].read)]  # the three held, and the new one
+
+
+@pytest.mark.parametrize("name", ["Llama", "GPT-2", "T5"])
+def test_the_measured_bytes_are_those_of_the_formula(name, load):
+    step = load(name).write(TEXT, longest=5).steps[-1]
+    own = {site: size for site, size in step.cached.items() if site.kind == "decoder"}
+    heads = {len(step.weights[site]) for site in own}
+    assert {size.heads for size in own.values()} == ({2} if name == "Llama" else heads)
+    assert bytes_held(step.cached, "decoder") == bytes_at(own.values(), len(step.read)) > 0
+    assert (name == "T5") == any(site.kind == "cross" for site in step.cached)
+
+
+def test_shared_keys_and_windows_are_counted_once_a_group(mixed):
+    step = mixed.write(TEXT, longest=6).steps[-1]
+    expected = sum(2 * 2 * 4 * size.keys * 4 for size in step.cached.values())
+    assert bytes_held(step.cached, "decoder") == expected
+    assert bytes_at(step.cached.values(), len(step.read)) == expected
