@@ -41,7 +41,7 @@ def attend(
         scores = scores + bias
     masked_scores, visible = mask_scores(scores, mask, edit, first_query)
     if visible is None:
-        weights = torch.softmax(scores, dim=-1)
+        weights = torch.softmax(masked_scores, dim=-1)
     else:
         weights = softmax_of_visible(masked_scores, visible)
     weights, value, heads = edited_heads(weights, value, edit, first_query)
@@ -53,10 +53,11 @@ def mask_scores(
 ) -> tuple[Tensor, Tensor | None]:
     """Return scores (B, H, Q, K) with -inf for hidden keys, and the mask after an edit, if any."""
     visible = edited_mask(mask, edit, first_query, *scores.shape[-2:], first_key)
+    steps = edit.steps or PLAIN
     if visible is None:
-        return scores, None
+        return steps.mask(scores), None
     visible = visible.to(scores.device)  # an edit's tensors are still on the CPU
-    return scores.masked_fill(~visible, -torch.inf), visible
+    return steps.mask(scores.masked_fill(~visible, -torch.inf)), visible
 
 
 def edited_heads(

@@ -85,6 +85,10 @@ class Steps:
         """Return q.k of every query and key: (B, H, Q, K)."""
         return query @ key.transpose(-2, -1)
 
+    def mask(self, masked_scores: Tensor) -> Tensor:
+        """Return the scores (B, H, Q, K) with -inf for further keys that are closed."""
+        return masked_scores
+
     def inputs(self, weights: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Return the weights (B, H, Q, K) and values (B, H, K, D) that are multiplied."""
         return weights, value

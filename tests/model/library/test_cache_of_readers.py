@@ -3,6 +3,7 @@
 import pytest
 
 from headlight.model.insight.cache import DROPPED, bytes_at, bytes_held, cache_states
+from headlight.model.insight.eviction import write_evicting
 from headlight.model.library.transformers_loading import load_transformers_reader
 from tests.model.library.conftest import SIZE, save_model
 
@@ -46,3 +47,16 @@ def test_shared_keys_and_windows_are_counted_once_a_group(mixed):
     expected = sum(2 * 2 * 4 * size.keys * 4 for size in step.cached.values())
     assert bytes_held(step.cached, "decoder") == expected
     assert bytes_at(step.cached.values(), len(step.read)) == expected
+
+
+@pytest.mark.parametrize("name", ["Llama", "GPT-2"])
+def test_a_model_of_transformers_evicts_what_its_mask_would_close_after_the_prompt(name, load):
+    reader = load(name)
+    evicting = write_evicting(reader, TEXT, "window", 3, longest=6).steps
+    prompt = len(evicting[0].read)
+    assert all(visible.all() for visible in evicting[0].visible.values())
+    for step in evicting[1:]:
+        for visible in step.visible.values():
+            assert visible.sum(dim=1).tolist() == [4] * len(visible)
+            assert visible[:, -4:].all()
+    assert len(evicting[-1].read) == prompt + len(evicting) - 1

@@ -1,0 +1,117 @@
+"""Writing with a cache that is too small: keys are evicted as tokens go.
+
+Sources: a window of the last keys; the first keys and a window, "Efficient Streaming Language
+Models with Attention Sinks" (Xiao et al. 2023), section 3; the heaviest keys by their summed
+weight, and a window, "H2O: Heavy-Hitter Oracle" (Zhang et al. 2023), section 4.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from headlight.model.attention import UNCHANGED
+from headlight.model.decoding.steps import Decoding
+from headlight.model.reader import Reader
+from headlight.model.trace import AttentionEdit, RunEdits, Steps
+
+MOST_SINKS = 4
+
+
+def keep_window(sums: Tensor, budget: int) -> Tensor:
+    """Return which keys (H, K) are kept: the last ones."""
+    return newest(sums, budget)
+
+
+def keep_sinks(sums: Tensor, budget: int) -> Tensor:
+    """Return which keys (H, K) are kept: the first, up to half of them, and the last ones."""
+    sinks = min(MOST_SINKS, budget // 2)
+    first = torch.arange(sums.size(1), device=sums.device) < sinks
+    return first | newest(sums, budget - sinks)
+
+
+def keep_heaviest(sums: Tensor, budget: int) -> Tensor:
+    """Return which keys (H, K) are kept: half of them the last, half with the largest sums (H, K).
+
+    Keys that were evicted have a sum of -inf.
+    """
+    heavy = min(budget // 2, sums.size(1))
+    last = newest(sums, budget - heavy)
+    others = sums.masked_fill(last, -torch.inf).topk(heavy, dim=1).indices
+    return last.scatter(1, others, True)
+
+
+def newest(sums: Tensor, count: int) -> Tensor:
+    places = torch.arange(sums.size(1), device=sums.device)
+    return (places >= sums.size(1) - count).expand(sums.shape)
+
+
+POLICIES: dict[str, Callable[[Tensor, int], Tensor]] = {
+    "window": keep_window,
+    "sinks": keep_sinks,
+    "heaviest": keep_heaviest,
+}
+
+
+@dataclass
+class Eviction(Steps):
+    """The steps of a site's attention over a cache with a budget, for one text and one decoding.
+
+    After each step, every head keeps at most `budget` keys; the next step adds its own.
+    """
+
+    policy: str
+    budget: int
+    sums: Tensor | None = None  # (H, K): of the weights so far; -inf for an evicted key
+
+    def mask(self, masked_scores: Tensor) -> Tensor:
+        if self.sums is None:
+            return masked_scores
+        new = masked_scores.size(-1) - self.sums.size(1)
+        self.sums = F.pad(self.sums, (0, new))
+        return masked_scores.masked_fill(self.sums.isneginf()[None, :, None], -torch.inf)
+
+    def inputs(self, weights: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        seen = weights[0].sum(dim=1)  # (H, K): by all queries of this step
+        sums = seen if self.sums is None else self.sums + seen
+        kept = POLICIES[self.policy](sums, self.budget) & ~sums.isneginf()
+        self.sums = sums.masked_fill(~kept, -torch.inf)
+        return weights, value
+
+
+def write_evicting(
+    reader: Reader,
+    text: str,
+    policy: str,
+    budget: int,
+    *,
+    longest: int | None = None,
+    edits: RunEdits | None = None,
+) -> Decoding:
+    """Write a text greedily while every head of the decoder keeps at most `budget` keys.
+
+    A prompt is read whole first. Positions stay those of the text. Raises ValueError for a budget
+    below 1, for edits with steps of their own, and as `Reader.write` does.
+    """
+    if budget < 1:
+        raise ValueError(f"At least one key has to be kept, not {budget}.")
+    evicting: dict = dict(edits or {})
+    for site in reader.shape.sites:
+        if site.kind == "decoder":
+            edit: AttentionEdit = evicting.get(site, UNCHANGED)
+            if edit.steps is not None:
+                raise ValueError("The steps of this attention are replaced already.")
+            evicting[site] = replace(edit, steps=Eviction(policy, budget))
+    return reader.write(text, longest=longest, edits=evicting)
+
+
+def first_difference(before: Decoding, after: Decoding) -> int | None:
+    """Return the index of the first token that two decodings wrote differently, or None."""
+    ids = [[token.id for token in each.writing.target_tokens] for each in (before, after)]
+    if ids[0] == ids[1]:
+        return None
+    pairs = zip(*ids, strict=False)
+    same = (place for place, (one, other) in enumerate(pairs) if one != other)
+    return next(same, min(map(len, ids)))

@@ -1,0 +1,82 @@
+"""Eviction against masks that close the same cells, and against a count of the heaviest by hand."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from headlight.model.edits import Edits
+from headlight.model.insight.eviction import (
+    POLICIES,
+    first_difference,
+    keep_heaviest,
+    write_evicting,
+)
+
+TEXT = "The old house is on the hill."
+LONGEST = 12
+
+
+def ids(decoding):
+    return [token.id for token in decoding.writing.target_tokens]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_cache_that_is_large_enough_changes_nothing(policy, translator):
+    plain = translator.write(TEXT, longest=LONGEST)
+    evicting = write_evicting(translator, TEXT, policy, 99, longest=LONGEST)
+    assert ids(plain) == ids(evicting)
+    assert first_difference(plain, evicting) is None
+    for before, after in zip(plain.steps, evicting.steps, strict=True):
+        assert torch.equal(before.log_probabilities, after.log_probabilities)
+
+
+@pytest.mark.parametrize("budget", [1, 2, 5])
+def test_a_window_is_the_mask_of_a_window_behind(budget, translator):
+    """The cache holds `budget` earlier keys, and a query sees itself next to them."""
+    masks = {("behind", "decoder"): (budget + 1,)}
+    edits = Edits(masks=masks).at_sites(translator.shape, 40)
+    masked = translator.write(TEXT, longest=LONGEST, edits=edits)
+    evicting = write_evicting(translator, TEXT, "window", budget, longest=LONGEST)
+    assert ids(masked) == ids(evicting)
+    for before, after in zip(masked.steps, evicting.steps, strict=True):
+        assert_close(before.log_probabilities, after.log_probabilities)
+        for site, visible in before.visible.items():
+            assert torch.equal(visible, after.visible[site])
+
+
+def test_sinks_and_a_window_are_their_mask(translator):
+    edits = Edits(masks={("sinks", "decoder"): (2, 3)}).at_sites(translator.shape, 40)
+    masked = translator.write(TEXT, longest=LONGEST, edits=edits)
+    evicting = write_evicting(translator, TEXT, "sinks", 4, longest=LONGEST)
+    assert ids(masked) == ids(evicting)
+
+
+def test_the_heaviest_are_those_with_the_largest_sums_of_weights(translator):
+    steps = write_evicting(translator, TEXT, "heaviest", 4, longest=LONGEST).steps
+    for site in (site for site in steps[0].weights if site.kind == "decoder"):
+        for head in range(len(steps[0].weights[site])):
+            sums: list[float] = []
+            kept: list[int] = []
+            for step in steps:
+                sums.append(0.0)
+                seen = step.visible[site][head].nonzero().flatten().tolist()
+                assert seen == [*kept, len(sums) - 1]
+                weights = step.weights[site][head].tolist()
+                sums = [total + weight for total, weight in zip(sums, weights, strict=True)]
+                *rest, before, last = [-1, *seen]
+                rest = [key for key in rest if key >= 0]
+                heaviest = sorted(rest, key=lambda key: -sums[key])[:2]
+                kept = sorted({*heaviest, before, last} - {-1})
+
+
+def test_half_are_the_heaviest_and_an_evicted_key_never_comes_back():
+    sums = torch.tensor([[0.1, 3.0, -torch.inf, 2.0, 0.2, 0.3, 0.4]])
+    assert keep_heaviest(sums, 4)[0].tolist() == [False, True, False, True, False, True, True]
+
+
+def test_the_first_difference_counts_tokens(translator):
+    plain = translator.write(TEXT, longest=LONGEST)
+    short = translator.write(TEXT, longest=3)
+    assert first_difference(plain, short) == 3
+    with pytest.raises(ValueError, match="At least one key"):
+        write_evicting(translator, TEXT, "window", 0)
