@@ -24,6 +24,7 @@ def speaker(page, server):
     see_title(page, "One")
     with page.expect_popup() as opened:
         page.keyboard.press("s")
+    expect(opened.value.locator("h1")).to_have_text("One")  # before it, keys are not heard
     return opened.value
 
 

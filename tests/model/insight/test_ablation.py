@@ -40,7 +40,7 @@ def one_removed(edits, site, head):
     edit = edits.get(site, AttentionEdit())
     gate = torch.ones(HEADS) if edit.gate is None else edit.gate.clone()
     gate[head] = 0
-    return edits | {site: AttentionEdit(gate, edit.block, edit.open, edit.scale)}
+    return edits | {site: replace(edit, gate=gate)}
 
 
 @pytest.mark.parametrize("edits", [{}, EDITS], ids=["as trained", "with edits in force"])
