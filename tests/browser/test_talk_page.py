@@ -218,7 +218,7 @@ def test_a_slide_is_opened_changed_and_updated(page, server):
     with_talk(page, server, [slide], "talk")
     press(page, "Open its scene, to change it", 1)
     page.locator(".decoding-player").wait_for()
-    page.get_by_role("button", name="Step forward").click()
+    page.locator(".decoding-player").get_by_role("button", name="Step forward").click()
     expect(page).to_have_url(re.compile(r"step=2"))
     before = page.locator(".decoding-player .text").inner_text()
     page.locator(".bar").nth(1).click()
@@ -230,7 +230,9 @@ def test_a_slide_is_opened_changed_and_updated(page, server):
     page.get_by_role("button", name="Present", exact=True).click()
     expect(page.locator(".slide")).to_be_visible()
     expect(page.locator(".decoding-player .text")).to_have_text(text)
-    expect(page.locator(".transport .counter")).to_have_text(re.compile("^step 2 of"))
+    expect(page.locator(".decoding-player .transport .counter")).to_have_text(
+        re.compile("^step 2 of")
+    )
 
 
 @pytest.mark.matrix
@@ -256,15 +258,19 @@ def test_the_step_and_the_branch_of_a_decoding_come_back_by_its_address(page, se
         box.press("Enter")
         expect(page).to_have_url(re.compile(r"branch=1"))
         expect(page.locator(".decoding-player .text")).to_have_text("Mon")
-    page.get_by_role("button", name="Step forward").click()
-    page.get_by_role("button", name="Step forward").click()
+    page.locator(".decoding-player").get_by_role("button", name="Step forward").click()
+    page.locator(".decoding-player").get_by_role("button", name="Step forward").click()
     expect(page).to_have_url(re.compile(r"step=3"))
     text = page.locator(".decoding-player .text").inner_text()
     page.reload()
     expect(page.locator(".decoding-player .text")).to_have_text(text)
-    expect(page.locator(".transport .counter")).to_have_text(re.compile("^step 3 of"))
-    page.get_by_role("button", name="Step back").click()
+    expect(page.locator(".decoding-player .transport .counter")).to_have_text(
+        re.compile("^step 3 of")
+    )
+    page.locator(".decoding-player").get_by_role("button", name="Step back").click()
     expect(page).to_have_url(re.compile(r"step=2"))
     wait_for_address(page)
     page.go_back()
-    expect(page.locator(".transport .counter")).to_have_text(re.compile("^step 3 of"))
+    expect(page.locator(".decoding-player .transport .counter")).to_have_text(
+        re.compile("^step 3 of")
+    )
