@@ -44,8 +44,9 @@ def keep_heaviest(sums: Tensor, budget: int) -> Tensor:
 
 
 def newest(sums: Tensor, count: int) -> Tensor:
-    places = torch.arange(sums.size(1), device=sums.device)
-    return (places >= sums.size(1) - count).expand(sums.shape)
+    """Return which keys (H, K) are the last `count` ones."""
+    positions = torch.arange(sums.size(1), device=sums.device)
+    return (positions >= sums.size(1) - count).expand(sums.shape)
 
 
 POLICIES: dict[str, Callable[[Tensor, int], Tensor]] = {
@@ -112,6 +113,6 @@ def first_difference(before: Decoding, after: Decoding) -> int | None:
     ids = [[token.id for token in each.writing.target_tokens] for each in (before, after)]
     if ids[0] == ids[1]:
         return None
-    pairs = zip(*ids, strict=False)
-    same = (place for place, (one, other) in enumerate(pairs) if one != other)
-    return next(same, min(map(len, ids)))
+    pairs = enumerate(zip(*ids, strict=False))
+    differing = (index for index, (first, second) in pairs if first != second)
+    return next(differing, min(map(len, ids)))

@@ -63,10 +63,8 @@ def test_the_heaviest_are_those_with_the_largest_sums_of_weights(translator):
                 assert seen == [*kept, len(sums) - 1]
                 weights = step.weights[site][head].tolist()
                 sums = [total + weight for total, weight in zip(sums, weights, strict=True)]
-                *rest, before, last = [-1, *seen]
-                rest = [key for key in rest if key >= 0]
-                heaviest = sorted(rest, key=lambda key: -sums[key])[:2]
-                kept = sorted({*heaviest, before, last} - {-1})
+                heaviest = sorted(seen[:-2], key=lambda key: -sums[key])[:2]
+                kept = sorted([*heaviest, *seen[-2:]])
 
 
 def test_half_are_the_heaviest_and_an_evicted_key_never_comes_back():
