@@ -1,6 +1,6 @@
 """A model of this project with only a decoder: it continues prompts and records traces."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -15,7 +15,7 @@ from headlight.model.decoding.search import (
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.own_reader import OwnReader, objective_of
-from headlight.model.reader import Ability, Objective, Question
+from headlight.model.reader import Ability, Objective, Question, Request
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import END_ID, START_ID, Token, no_source
 from headlight.model.trace import Run, RunEdits, Site, Trace
@@ -50,31 +50,13 @@ class Continuer(OwnReader):
             raise ValueError("There is nothing to read: type a text.")
         return [self.tokenizer.special_token(START_ID), *tokens]
 
-    def tokenized(
-        self,
-        text: str,
-        target: str | Writing | None = None,
-        *,
-        second: str | None = None,
-        masked: Collection[int] = (),
-        pad_to: int | None = None,
-        edits: RunEdits | None = None,
-    ) -> Trace:
-        """Return a trace of a prompt, and of its continuation, if given.
-
-        A shorter one is padded to `pad_to`. Raises ValueError if there is nothing to read, or if
-        there is a `second` text or words to mask. See `Reader.tokenized`.
-        """
-        self.second_text(second)
-        if masked:
-            raise ValueError(MISSING["mask words"])
-        self.refuse_padding(pad_to)
-        if isinstance(target, Writing):
-            more = [token for token in target.target_tokens if token.id != END_ID]
-        else:
-            more = self.tokenizer.encode(target) if target else []
-        read = [*self.read(text), *more][: self.model.config.max_positions]
-        return Trace(target_tokens=self.pad(read, pad_to))
+    def tokenized(self, request: Request) -> Trace:
+        """Return a trace of a prompt, and of its continuation, if given."""
+        self.refuse_others(request)
+        self.refuse_padding(request.pad_to)
+        more = self.written(request.target or "")
+        read = [*self.read(request.text), *more][: self.model.config.max_positions]
+        return Trace(target_tokens=self.pad(read, request.pad_to))
 
     @torch.inference_mode()
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:

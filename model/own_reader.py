@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 import torch
 from torch import Tensor
 
-from headlight.model.reader import Ability, Objective, Question, Reader
+from headlight.model.decoding.steps import Writing
+from headlight.model.reader import Ability, Objective, Question, Reader, Request
 from headlight.model.stream import DecoderStream, stream_of
 from headlight.model.tokenizer import Tokenizer
-from headlight.model.tokens import BYTES, PAD_ID, SPECIAL_TOKENS, Token, pad, token_ids
+from headlight.model.tokens import BYTES, END_ID, PAD_ID, SPECIAL_TOKENS, Token, pad, token_ids
 from headlight.model.trace import Run, RunEdits, Site, Trace
 from headlight.model.transformer import Transformer
 
@@ -80,6 +81,18 @@ class OwnReader(Reader):
             raise ValueError(self.missing["add up logits"])
         self.rerun(trace, Run(edits, recorded))
         return stream_of(self.model, recorded)
+
+    def refuse_others(self, request: Request) -> None:
+        """Raise ValueError for a second text or words to mask, which these models do not read."""
+        self.second_text(request.second)
+        if request.masked:
+            raise ValueError(self.missing["mask words"])
+
+    def written(self, target: str | Writing) -> list[Token]:
+        """Return the tokens of a target without its end."""
+        if isinstance(target, Writing):
+            return [token for token in target.target_tokens if token.id != END_ID]
+        return self.tokenizer.encode(target)
 
     def pad(self, tokens: list[Token], length: int | None) -> list[Token]:
         """Return tokens with padding appended until there are `length`."""

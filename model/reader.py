@@ -66,6 +66,18 @@ class Objective:
         return Objective(self.rows[chosen], self.ids[chosen], what, self.texts[chosen])
 
 
+@dataclass(frozen=True)
+class Request:
+    """A text for a model to read, with everything that decides its tokens; see `Reader.trace`."""
+
+    text: str
+    target: str | Writing | None = None
+    second: str | None = None
+    masked: Collection[int] = ()
+    pad_to: int | None = None
+    edits: RunEdits | None = None  # they only affect a target that the model writes itself
+
+
 class Reader(Protocol):
     """A model with its tokenizer; it holds no state of a call, so threads may share it."""
 
@@ -95,9 +107,7 @@ class Reader(Protocol):
         full, and the others only by their weights, as bytes; None records every site in full.
         Raises ValueError if there is nothing to read, or something that this model cannot read.
         """
-        trace = self.tokenized(
-            text, target, second=second, masked=masked, pad_to=pad_to, edits=edits
-        )
+        trace = self.tokenized(Request(text, target, second, masked, pad_to, edits))
         trace.full = sites
         self.record(trace, edits)
         return trace
@@ -114,21 +124,8 @@ class Reader(Protocol):
         """Run over the tokens of a trace under edits, and record everything in it."""
         self.rerun(trace, Run(edits or {}, trace))
 
-    def tokenized(
-        self,
-        text: str,
-        target: str | Writing | None = None,
-        *,
-        second: str | None = None,
-        masked: Collection[int] = (),
-        pad_to: int | None = None,
-        edits: RunEdits | None = None,
-    ) -> Trace:
-        """Return a trace of the tokens that a run over a text reads, with nothing recorded yet.
-
-        The arguments and errors are those of `trace`; `edits` only affect a target that the model
-        writes itself.
-        """
+    def tokenized(self, request: Request) -> Trace:
+        """Return a trace of the tokens that a run reads; raises the errors of `trace`."""
 
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:
         """Run over the tokens of several traces in one batch, without results.

@@ -1,6 +1,6 @@
 """Text in, text and traces out: the interface of translators for pages and notebooks."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -14,7 +14,7 @@ from headlight.model.decoding.strategies import Strategy
 from headlight.model.masks import look_ahead_mask
 from headlight.model.memory_layout import best_device, lay_out, pack
 from headlight.model.own_reader import OwnReader, objective_of
-from headlight.model.reader import Ability, Objective
+from headlight.model.reader import Ability, Objective, Request
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import END_ID, SPECIAL_TOKENS, START_ID, Token
 from headlight.model.trace import Run, RunEdits, Site, Trace
@@ -120,34 +120,19 @@ class Translator(OwnReader):
         how = decoded.log_probability, decoded.finished, decoded.log_probabilities
         return Translation(source, text, tokens, target_tokens, *how)
 
-    def tokenized(
-        self,
-        text: str,
-        target: str | Translation | None = None,
-        *,
-        second: str | None = None,
-        masked: Collection[int] = (),
-        pad_to: int | None = None,
-        edits: RunEdits | None = None,
-    ) -> Trace:
-        """Return a trace of the tokens that both sides read; see `Reader.tokenized`.
+    def tokenized(self, request: Request) -> Trace:
+        """Return a trace of the tokens that both sides read.
 
-        `target` is a text, a translation made before, or None for the model's own translation. The
-        decoder reads the start token and then the target, so its last row predicts the end.
-        `pad_to` pads shorter sides. Raises ValueError if there is nothing to read, or if there is a
-        `second` text or words to mask.
+        The decoder reads the start token and then the target, so its last row predicts the end.
         """
-        self.second_text(second)
-        if masked:
-            raise ValueError(MISSING["mask words"])
+        self.refuse_others(request)
+        target = request.target
         if target is None:
-            target = self.translate(text, edits=edits, pad_to=pad_to)
-        if isinstance(target, Translation):
-            written = [token for token in target.target_tokens if token.id != END_ID]
-        else:
-            written = self.tokenizer.encode(target)[: self.max_tokens]
+            target = self.translate(request.text, edits=request.edits, pad_to=request.pad_to)
+        written = self.written(target)[: self.max_tokens]
         target_tokens = [self.tokenizer.special_token(START_ID), *written]
-        return Trace(self.read(text, pad_to), self.pad(target_tokens, pad_to))
+        source_tokens = self.read(request.text, request.pad_to)
+        return Trace(source_tokens, self.pad(target_tokens, request.pad_to))
 
     @torch.inference_mode()
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:

@@ -26,7 +26,7 @@ from headlight.model.atlas.statistics import BADGES, Sums, add, sums_of
 from headlight.model.evaluate import decode_all
 from headlight.model.insight.rows import Rows
 from headlight.model.memory import give_back
-from headlight.model.reader import Reader
+from headlight.model.reader import Reader, Request
 from headlight.model.tokens import START_ID, Token
 from headlight.model.trace import AttentionRecord, Run, Site, Trace
 from headlight.model.translator import Translator
@@ -184,9 +184,9 @@ def read(reader: Reader, line: Line, target: Sequence[Token] | None = None) -> T
     if target is not None:
         return Trace(reader.read(line.text), target)
     if reader.shape.layers("cross"):
-        return reader.tokenized(line.text, line.second)
+        return reader.tokenized(Request(line.text, line.second))
     pair = line.second if "read a pair" not in reader.missing else None
-    return reader.tokenized(line.text, second=pair)
+    return reader.tokenized(Request(line.text, second=pair))
 
 
 def targets(reader: Reader, lines: Sequence[Line]) -> list[list[Token] | None]:

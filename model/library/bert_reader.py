@@ -17,7 +17,7 @@ from headlight.model.library.hub import LoadingError
 from headlight.model.library.measuring import Parity, measure_parity
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import SPACES, Piece
-from headlight.model.reader import Ability, Reader
+from headlight.model.reader import Ability, Reader, Request
 from headlight.model.trace import Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
@@ -157,24 +157,16 @@ class BertReader(Answering, Reader):
     def is_cut(self, first: str, second: str | None = None) -> bool:
         return self.tokenizer.is_cut(first, second if (second or "").strip() else None)
 
-    def tokenized(
-        self,
-        text: str,
-        target: str | None = None,
-        *,
-        second: str | None = None,
-        masked: Collection[int] = (),
-        pad_to: int | None = None,
-        edits: RunEdits | None = None,
-    ) -> Trace:
-        """Return a trace with only its tokens; see `read` for the arguments and errors.
+    def tokenized(self, request: Request) -> Trace:
+        """Return a trace with only its tokens; see `read` for the errors.
 
         The tokens are Pieces, and all sites of a trace the encoder's. The rows of its logits are
         those of the masked tokens, one of classes, or the beginning and the end of an answer.
         """
-        if target is not None:
+        if request.target is not None:
             raise ValueError(f"There is no decoder to read a target. {NO_DECODER}")
-        return Trace(source_tokens=self.read(text, second, masked=masked, pad_to=pad_to))
+        read = self.read(request.text, request.second, masked=request.masked, pad_to=request.pad_to)
+        return Trace(source_tokens=read)
 
     @torch.inference_mode()
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:

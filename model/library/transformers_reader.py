@@ -18,7 +18,7 @@ from headlight.model.library.decoder_modules import decoder_states, listening
 from headlight.model.library.piece_tokenizer import NO_PADDING, PieceTokenizer
 from headlight.model.library.pieces import Piece
 from headlight.model.library.writing import Writer
-from headlight.model.reader import Ability, Reader, Shape
+from headlight.model.reader import Ability, Reader, Request, Shape
 from headlight.model.stream import DecoderStream
 from headlight.model.trace import Run, RunEdits, Site, Trace
 
@@ -117,27 +117,19 @@ class TransformersReader(Answering, Reader):
         trace.outputs = last_states(outputs, "encoder" if self.reads_source else "decoder")
 
     @torch.inference_mode()
-    def tokenized(
-        self,
-        text: str,
-        target: str | Writing | None = None,
-        *,
-        second: str | None = None,
-        masked: Collection[int] = (),
-        pad_to: int | None = None,
-        edits: RunEdits | None = None,
-    ) -> Trace:
+    def tokenized(self, request: Request) -> Trace:
         """Return a trace of the tokens that both sides read; see `Reader.tokenized`."""
+        text, target = request.text, request.target
         if target is not None and not self.reads_target:
             raise ValueError(
                 "This model has no decoder that could read a second text: give it one."
             )
-        read, trace = self.read(text, second, masked), Trace()
+        read, trace = self.read(text, request.second, request.masked), Trace()
         if self.reads_source:
-            trace.source_tokens = self.tokens.pad(read, pad_to)
+            trace.source_tokens = self.tokens.pad(read, request.pad_to)
         if self.reads_target:
-            written = self.target(trace, text, target, edits or {})
-            trace.target_tokens = self.tokens.pad(written, pad_to)
+            written = self.target(trace, text, target, request.edits or {})
+            trace.target_tokens = self.tokens.pad(written, request.pad_to)
         return trace
 
     @torch.inference_mode()

@@ -7,13 +7,18 @@ from headlight.model import load
 from headlight.model.atlas.corpus import Line, Window
 from headlight.model.atlas.counting import count_window, read
 from headlight.model.atlas.figures import BY_NAME, OF_SEVERAL, figures, figures_of, standing
+from headlight.model.reader import Request
 
 
 @pytest.mark.parametrize("pair", [("I love my cat.", "J'adore mon chat."), ("Hurry up.", None)])
 def test_the_figures_of_a_sentence_are_those_of_a_count_of_it_alone(pair):
     reader, line = load("en-fr"), Line(0, *pair)
     count = count_window(reader, Window(0, [line]), {})
-    trace = read(reader, line) if pair[1] else reader.tokenized(pair[0], reader.translate(pair[0]))
+    trace = (
+        read(reader, line)
+        if pair[1]
+        else reader.tokenized(Request(pair[0], reader.translate(pair[0])))
+    )
     found = figures_of(reader, trace)
     for kind, own in found.items():
         counted = figures(count, kind)
