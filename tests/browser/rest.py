@@ -8,7 +8,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from headlight.pages.streamlit_fixes.late_address import UNDERWAY
 
-TIMEOUT_MS = 60_000  # generous, for machines with few cores
+TIMEOUT_MS = 120_000  # generous, for machines with few cores
 STILL = 150  # milliseconds
 AGAIN = 20  # milliseconds between two looks
 RUNNING = "document.querySelector('.stApp')?.dataset.testScriptState === 'running'"

@@ -62,6 +62,11 @@ def expect_font(text, pixels):
     until(text.page, lambda: text.evaluate(FONT) >= pixels, Error)
 
 
+def expect_whole(picture):
+    """Wait until nothing of a picture is cut off: a slide may be fitted once more."""
+    until(picture.page, lambda: not picture.evaluate(CUT_OFF), Error)
+
+
 def expect_fitted(page, pictures, smallest=SMALLEST):
     """Expect that pictures are whole on one screen, and that their tokens can be read."""
     page.wait_for_function(FITTED)
@@ -73,7 +78,7 @@ def expect_fitted(page, pictures, smallest=SMALLEST):
     scale = min(width / 1280, height / 720)
     for key in pictures:
         picture = page.locator(css_class(key))
-        assert picture.evaluate(CUT_OFF) == []
+        expect_whole(picture)
         box = picture.bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= width

@@ -10,7 +10,7 @@ import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.pages.talks.slides import MOST_SLIDES, Slide
 from headlight.pages.talks.stage import THUMBNAILS, thumbnail_key
 from headlight.pages.talks.talk import KEPT, shipped
-from tests.browser.rest import RUNNING, wait_for_address
+from tests.browser.rest import RUNNING, settled, wait_for_address
 from tests.browser.talks import with_talk
 from tests.matrix import first_of
 
@@ -155,6 +155,7 @@ def test_the_click_that_ends_typing_in_a_box_is_not_lost(page, server, box):
     page.mouse.up()
     named = "typed" if box == "Title" else "a"
     expect(titles(page)).to_have_text(["b", named, "c"])
+    settled(page)  # the box may have been drawn anew, with the old one still there
     page.get_by_label(box, exact=True).fill("more")
     press(page, f"Edit “{named}”, Attention", 2)  # at once: the list knows the old slide only
     page.get_by_text("Slide 2", exact=True).wait_for()
@@ -229,6 +230,7 @@ def test_a_slide_is_opened_changed_and_updated(page, server):
     page.get_by_text("Slide 1 shows this scene now.").wait_for()
     page.get_by_role("button", name="Present", exact=True).click()
     expect(page.locator(".slide")).to_be_visible()
+    settled(page)  # the page's own player is gone
     expect(page.locator(".decoding-player .text")).to_have_text(text)
     expect(page.locator(".decoding-player .transport .counter")).to_have_text(
         re.compile("^step 2 of")

@@ -1,13 +1,12 @@
 """A training watched from its first step to its use on another page."""
 
 import re
-from contextlib import suppress
 
 import pytest
 from playwright.sync_api import TimeoutError as TimeoutExpired
 from playwright.sync_api import expect
 
-from tests.browser.rest import RUNNING, settled
+from tests.browser.rest import RUNNING, settled, until
 
 SETTINGS = {"Steps": 1500, "Layers each": 1, "Heads": 2, "Width d_model": 16}
 
@@ -24,10 +23,14 @@ def training(page, server):
     yield page
     stop = page.get_by_test_id("stMain").get_by_role("button", name="Stop", exact=True)
     running = stop.and_(page.locator(":enabled"))  # the line is shared by all tests
-    if running.is_visible():
-        with suppress(TimeoutExpired):  # it has ended meanwhile
+
+    def ended():
+        """No training runs: it was stopped, or it came to its end."""
+        if running.is_visible():
             running.click(timeout=5_000)
-        expect(running).to_have_count(0)
+        return not running.count()
+
+    until(page, ended, TimeoutExpired)
 
 
 def button(page, name):
