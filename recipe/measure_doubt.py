@@ -17,7 +17,7 @@ from headlight.model.training.data import group_references, read_pairs
 from headlight.model.translator import Translator, load
 
 GOOD, BAD = 50, 30  # chrF from which a translation is good, and below which it is bad
-WRONG = 0.02  # of the good translations that each of the two signs with a threshold may warn of
+WRONG = 0.02  # the share of good translations that each of the two thresholds may flag
 
 
 @dataclass(frozen=True)

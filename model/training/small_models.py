@@ -213,7 +213,7 @@ class SmallModel:
         return right / len(targets)
 
     def lesion(self) -> None:
-        """Return None: the head that others need is only known for models without an encoder."""
+        """Return None: which head other heads need is only known for models without an encoder."""
 
     def keep_snapshot(self, step: int) -> None:
         """Keep the attention on the example after a step; see `trace_example`."""

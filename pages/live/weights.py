@@ -20,7 +20,7 @@ def weights_file(model: Transformer, tokenizer: Tokenizer) -> bytes:
         for name, parameter in model.named_parameters()
     }
     about = {"config": asdict(model.config), "tokenizer": rules_of(tokenizer)}
-    return save(tensors, {"headlight": json.dumps(about)})  # one entry: their order is random
+    return save(tensors, {"headlight": json.dumps(about)})  # one entry: several have a random order
 
 
 def rules_of(tokenizer: Tokenizer) -> dict[str, object]:

@@ -113,7 +113,7 @@ def darken(file: Presentation) -> None:
 
 
 def write_alone(made: Slide, slide: DrawnSlide) -> bool:
-    """Write a slide without pictures; returns that it is complete."""
+    """Write a slide without pictures; returns True, since nothing can be missing."""
     title, words = ALONE_SIZES
     heading, below = made.shapes.title, made.placeholders[1]
     Box(90, 110, WIDTH - 180, 240).put(heading)

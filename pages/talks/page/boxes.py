@@ -24,7 +24,7 @@ from headlight.pages.talks.slides import (
 from headlight.pages.talks.stage import THUMBNAILS, thumbnail_key
 
 WORDS_HELP = "Line breaks stay; **bold** and *italic* between asterisks."
-NOTES_HELP = "Seen by the speaker alone, in a window of their own."
+NOTES_HELP = "Seen only by the speaker, in a separate window."
 GUESS_HELP = (
     "The slide asks what its head or its map shows, and draws that after a click on a guess, or "
     "the key a."
@@ -113,7 +113,7 @@ def edit(place: int) -> None:
 def row_of(slide: Slide) -> Row:
     """Return a slide in the form of the list."""
     page = PAGES.get(slide.page)
-    of = page.title if page else "Words alone"
+    of = page.title if page else "Only words"
     shown = [page.pictures[key] for key in slide.pictures] if page else []
     picture = shown[0] if shown else "words"
     return Row(slide.name, slide.title, of, picture, thumbnail_key(slide), opens=page is not None)

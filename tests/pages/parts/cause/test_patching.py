@@ -167,7 +167,7 @@ def test_an_answer_that_is_no_token_gives_way_to_the_models_own(word, why, compa
     app = open_page("cause", **PLACE, patch_changed=asked)
     check(app, runs, "heads")
     assert why in said(app)
-    assert "stands in place of the answer" in said(app)
+    assert "replaces the answer" in said(app)
 
 
 def test_answers_that_are_as_far_apart_after_either_text_are_said_so(monkeypatch):

@@ -190,8 +190,8 @@ def test_the_likeliest_tokens_of_both_runs_stand_beside_each_other(run_in, shown
 
 def test_answers_of_different_texts_stand_apart(run_in, shown, said):
     first, second = run_in("spans"), run_in("spans", "We leave today.")
-    assert Answers(first, Question("", 0)).can_stand_beside(Answers(first, Question("", 1)))
-    assert not Answers(first, Question("", 0)).can_stand_beside(Answers(second, Question("", 0)))
+    assert Answers(first, Question("", 0)).is_comparable_to(Answers(first, Question("", 1)))
+    assert not Answers(first, Question("", 0)).is_comparable_to(Answers(second, Question("", 0)))
     compare_choices(first, second, ("A", "B"), of=NO_MODEL)
     assert set(shown) == {f"answer-{row}-{label}" for row in (0, 1) for label in "AB"}
     texts = [run.reader.answer(run.trace()).text for run in (first, second)]
