@@ -137,7 +137,7 @@ def splits(browser: Browser, servers: tuple[Server, Server], case: str, most: in
 def case_of(case: str, name: str, ours: list[dict], bare: list[dict]) -> Case:
     """Return the medians of one part on both sides, or means for the server, timed in ticks."""
     typical = fmean if name == "server" else median
-    mine, others = (typical(one[name] for one in side) for side in (ours, bare))
+    mine, others = (typical(click[name] for click in side) for side in (ours, bare))
     unit = {"messages": "", "bytes": "B"}.get(name, "ms")
     return Case(f"{case} {name}", mine, others, unit, mine / others if others else float("inf"))
 

@@ -38,8 +38,8 @@ def cases(translator: Translator, sentences: Sequence[str]) -> list[Case]:
     for sentence, decoded in zip(sentences, translations, strict=True):
         tokens = translator.read(sentence)
         text = translator.tokenizer.decode(decoded.ids)
-        found = doubts(sentence, tokens, text, decoded.log_probabilities)
-        signs = {doubt.sign for doubt in found}
+        result = doubts(sentence, tokens, text, decoded.log_probabilities)
+        signs = {doubt.sign for doubt in result}
         _, pieces = most_pieces(sentence, tokens)
         mean = mean_of(decoded.log_probabilities)
         results.append(Case(sentence, text, frozenset(signs), mean, pieces))

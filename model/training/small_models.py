@@ -128,7 +128,7 @@ def default_options(task: str) -> TrainingOptions:
 
 def early_steps(steps: int, count: int) -> list[int]:
     """Return at most `count` steps from 0 to the last, denser at the beginning."""
-    return sorted({round(steps * (place / (count - 1)) ** 2) for place in range(count)})
+    return sorted({round(steps * (position / (count - 1)) ** 2) for position in range(count)})
 
 
 @dataclass(frozen=True)

@@ -279,10 +279,10 @@ def test_no_serious_finding(deck, theme):
 def serious(page):
     """What axe finds that is serious."""
     return [
-        f"{one['impact']} {one['id']}: {one['help']}: {node['target']} {node['html'][:160]}"
-        for one in Axe().run(page).response["violations"]
-        if one["impact"] in ("serious", "critical")
-        for node in one["nodes"]
+        f"{fault['impact']} {fault['id']}: {fault['help']}: {node['target']} {node['html'][:160]}"
+        for fault in Axe().run(page).response["violations"]
+        if fault["impact"] in ("serious", "critical")
+        for node in fault["nodes"]
     ]
 
 

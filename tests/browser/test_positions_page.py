@@ -23,8 +23,8 @@ def open_tab(page, name):
 
 def strip(page, label):
     """The large text of the tokens with this label."""
-    found = page.locator(".token-strip").filter(has_text=label)
-    return found.locator(".text")
+    result = page.locator(".token-strip").filter(has_text=label)
+    return result.locator(".text")
 
 
 def choose(page, label, option):

@@ -117,9 +117,9 @@ def test_effects_are_measured_on_the_text_or_on_what_follows_a_query(continuer):
 
 
 def test_the_parts_of_the_stream_sum_to_the_logits(continuer):
-    found = attribute(continuer, continuer.trace(PROMPT), 5, 8, 9)
-    assert_close(found.total, found.difference, atol=1e-4, rtol=0)
-    assert set(found.heads) == set(SITES)
+    result = attribute(continuer, continuer.trace(PROMPT), 5, 8, 9)
+    assert_close(result.total, result.difference, atol=1e-4, rtol=0)
+    assert set(result.heads) == set(SITES)
 
 
 @pytest.mark.parametrize(

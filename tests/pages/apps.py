@@ -81,22 +81,22 @@ def address(app):
 
 def button(app, label):
     """The only button with this label."""
-    (found,) = (one for one in app.button if one.label == label)
-    return found
+    (match,) = (item for item in app.button if item.label == label)
+    return match
 
 
 def with_heads_measured(app):
     """The page Heads with the effect of every head, which a session measures once."""
-    for one in app.button:
-        if one.label == "Measure every head":
-            one.click().run()
+    for item in app.button:
+        if item.label == "Measure every head":
+            item.click().run()
     return app
 
 
 def edited(widgets, name):
     """The widget that shows an edit: its key has a number once it was changed elsewhere."""
-    (found,) = (one for one in widgets if one.key.partition(" ")[0] == name)
-    return found
+    (match,) = (widget for widget in widgets if widget.key.partition(" ")[0] == name)
+    return match
 
 
 def drawn(app):
@@ -112,7 +112,7 @@ def on_stage(app):
 def texts_on_stage(app):
     """What a slide says beside its pictures."""
     (stage,) = stages_of(app)
-    return [one.value for one in below(stage) if one.type in ("text", "info", "alert")]
+    return [element.value for element in below(stage) if element.type in ("text", "info", "alert")]
 
 
 def stages_of(app):
@@ -120,11 +120,11 @@ def stages_of(app):
 
 
 def pictures_below(block):
-    return [key_of(one) for one in below(block) if one.type in PICTURES]
+    return [key_of(element) for element in below(block) if element.type in PICTURES]
 
 
 def blocks_below(block):
-    return [one for one in below(block) if hasattr(one, "children")]
+    return [element for element in below(block) if hasattr(element, "children")]
 
 
 def below(block):

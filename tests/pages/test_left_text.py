@@ -21,12 +21,12 @@ def typed():
 
 def holders():
     """The kinds of what holds a string or bytes with the word in it."""
-    found = []
-    for one in gc.get_objects():
-        for part in gc.get_referents(one):
+    results = []
+    for item in gc.get_objects():
+        for part in gc.get_referents(item):
             if type(part) in (str, bytes) and "".join(HALVES) in str(part):
-                found.append(type(one))
-    return found
+                results.append(type(item))
+    return results
 
 
 @pytest.fixture(params=first_of(["en-fr", "GPT-2", "Marian", "BERT"]))

@@ -45,7 +45,7 @@ def test_few_sentences_are_read_of_many(monkeypatch):
     looked, read = search(reader, lines, "it")
     assert read == lines[:SEARCHED]
     assert len(times) == SEARCHED
-    assert {one.places for one in looked if one.kind == "encoder"} == {SEARCHED}
+    assert {look.places for look in looked if look.kind == "encoder"} == {SEARCHED}
     with pytest.raises(ValueError, match="None of the sentences kept"):
         search(reader, lines, "it", most=1)
     assert len(times) == SEARCHED + TRIED

@@ -13,7 +13,7 @@ GIBBERISH = "Ich liebe meine Katze."
 
 
 def warnings(app):
-    return [one.value for one in app.text if one.value.startswith(BEYOND)]
+    return [text.value for text in app.text if text.value.startswith(BEYOND)]
 
 
 def written(app):
