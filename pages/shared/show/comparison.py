@@ -342,6 +342,6 @@ class Answers(NamedTuple):
 def likeliest(answers: Mapping[str, Answers]) -> CanvasPicture:
     """Return the bars of the likeliest answers in runs, those of the last run first."""
     each = list(answers.values())
-    shown = list(dict.fromkeys(answer for one in reversed(each) for answer in one.best))
-    bars = {label: as_array(one.probabilities[shown]) for label, one in answers.items()}
+    shown = list(dict.fromkeys(answer for run in reversed(each) for answer in run.best))
+    bars = {label: as_array(run.probabilities[shown]) for label, run in answers.items()}
     return probability_bars(bars, each[-1].texts(shown))
