@@ -11,7 +11,7 @@ from PIL import Image
 from pptx import Presentation
 
 from headlight.model import load
-from headlight.pages.live.weights import weights_file
+from headlight.pages.live.page import weights_file
 from headlight.pages.shared.state.catalog import LIBRARY
 from headlight.pages.talks import saving_talk
 from headlight.pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, talk_in
