@@ -45,7 +45,7 @@ from tests.browser.install import chromium_path
 
 FRAMES = 2 * 1000 / 60  # milliseconds after the pictures were seen to be new
 TICKS = os.sysconf("SC_CLK_TCK")
-ASKING = [case for case in CASES if case != "step"]  # which asks the server for nothing
+ASKING = [case for case in CASES if case != "step"]  # a step does not ask the server
 PHASES = "asked", "begun", "answered", "drawn"
 # When messages go out and come in, and when the event was.
 LISTEN = """

@@ -1,7 +1,8 @@
 """Measure the signs of doubt, and set them: python -m recipe.measure_doubt --pairs FILE.
 
 A translation is good or bad by its chrF against its references; one between the two is neither, as
-references never hold all that is right. `--nonsense FILE`: lines that should all be flagged.
+there are right translations that no reference holds. `--nonsense FILE`: lines that should all be
+flagged.
 """
 
 import argparse

@@ -42,7 +42,7 @@ def saturation(weights: Tensor) -> Saturation:
 def rescaled(part: Anatomy, factor: float | Tensor) -> Tensor:
     """Return a query's weights over its keys (..., K) with its q.k times a factor (..., 1).
 
-    Bias, softcap, mask and sink are as in the model, whose own factor is the scale of the anatomy.
+    Bias, softcap, mask and sink are the model's. Its own factor is the anatomy's `scale`.
     All weights are 0 if all keys are blocked.
     """
     scores = part.dots * factor

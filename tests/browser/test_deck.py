@@ -31,7 +31,7 @@ window.violations = [];
 addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective));
 """
 ALL_DRAWN = "() => 'drawn' in document.documentElement.dataset"
-# Of the slide that is shown: which canvases are of one colour alone.
+# Which canvases of the shown slide have only one colour.
 BLANK = """() => {
   const all = (root) => [...root.querySelectorAll("*")]
     .flatMap((node) => [node, ...(node.shadowRoot ? all(node.shadowRoot) : [])]);

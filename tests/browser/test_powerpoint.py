@@ -26,7 +26,7 @@ TALK = (
     Slide("attention", {"model": "own-1"}, "Gone", pictures=("grid",)),
 )
 SHOWN = [len(slide.pictures) if slide.title != "Gone" else 0 for slide in TALK]
-# Of every image that is made: its dots, and how wide the stage and its pictures are just then.
+# For every image that is made: its dots, and the widths of the stage and its pictures then.
 WATCH = """
 window.made = [];
 const all = (root) => [...root.querySelectorAll("*")]

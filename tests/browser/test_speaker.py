@@ -1,4 +1,4 @@
-"""The speaker's window: notes, clock and the next slide, beside the talk."""
+"""The speaker's window: notes, clock and the next slide, next to the talk."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A decoder alone as a reader: what it reads, writes, records and refuses."""
+"""A model with only a decoder as a reader: what it reads, writes, records and refuses."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ SITES = [Site("decoder", 0), Site("decoder", 1)]
 
 @pytest.fixture(scope="module")
 def small():
-    """A decoder alone with random weights, which reads at most 29 tokens."""
+    """A decoder-only model with random weights, which reads at most 29 tokens."""
     options = replace(default_options("repeat"), heads=2, d_model=16, d_ff=16)
     return small_model(options)
 

@@ -1,4 +1,4 @@
-"""Opening pages of the app in tests, and finding what stands on them."""
+"""Opening pages of the app in tests, and finding what is on them."""
 
 from pathlib import Path
 
@@ -105,12 +105,12 @@ def drawn(app):
 
 
 def on_stage(app):
-    """The keys of the pictures and charts that a slide shows, in order; none on words alone."""
+    """The keys of the pictures and charts that a slide shows, in order; none if only words."""
     return [key for stage in stages_of(app) for key in pictures_below(stage)]
 
 
 def texts_on_stage(app):
-    """What a slide says beside its pictures."""
+    """What a slide says besides its pictures."""
     (stage,) = stages_of(app)
     return [element.value for element in below(stage) if element.type in ("text", "info", "alert")]
 
@@ -128,7 +128,7 @@ def blocks_below(block):
 
 
 def below(block):
-    """Everything that stands in a block, in order."""
+    """Everything in a block, in order."""
     for child in block.children.values():
         yield child
         if hasattr(child, "children"):

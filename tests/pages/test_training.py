@@ -213,7 +213,7 @@ def test_what_was_trained_is_used_on_another_page(app):
 
 @pytest.fixture
 def repeating(app):
-    """The page after a short training of a decoder alone."""
+    """The page after a short training of a decoder-only model."""
     app.selectbox(key="toy_task").set_value("repeat").run()
     for option, value in TINY.items():
         app.number_input(key=f"toy_repeat_{option}").set_value(value)

@@ -27,7 +27,7 @@ def whole(monkeypatch):
 
 
 def typed(monkeypatch, chances):
-    """Type into the box while another click waits, seen at the chance after so many."""
+    """Type into the box while another click waits, seen at the chance after that many."""
     app = apps.run_script(BOX, done="")
     left = iter(range(chances))
 

@@ -65,5 +65,5 @@ def rows_of(weights, visible, tokens, kind):
 
 
 def is_sign(token):
-    """Whether a token is punctuation alone, of the signs in the texts of these tests."""
+    """Whether a token is only punctuation, among the signs in the texts of these tests."""
     return not token.is_special and token.text in set(".,?!;:'-“”«»…")

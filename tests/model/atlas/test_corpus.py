@@ -1,4 +1,4 @@
-"""Files of lines, whatever stands in them."""
+"""Files of lines, whatever is in them."""
 
 import gzip
 

@@ -64,7 +64,7 @@ def test_the_gradient_is_that_of_finite_differences(make_model, monkeypatch, sit
     weights = trace.attention[site].weights
 
     def nudged(key, step):
-        """The objective where one weight alone is `step` more, in a run that is told so."""
+        """The objective if only one weight is larger, by `step`."""
 
         def forward(query_, key_, value, mask, edit, first_query):
             made = attend(query_, key_, value, mask, edit, first_query)

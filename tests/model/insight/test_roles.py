@@ -53,9 +53,9 @@ def empty(tokenizer, **options):
 def constructed(tokenizer):
     """Two layers that foretell by hand-built weights what comes next in what repeats itself.
 
-    The stream has a number for each token, for each place, and for each token that stood before.
+    The stream has a number for each token, for each position, and for each earlier token.
     The head of layer 0 looks one place back and notes which token it finds; the head of layer 1
-    looks for its own token in those notes, and hands on the token that stands there.
+    looks for its own token in those notes, and hands on the token that is there.
     """
     size = tokenizer.vocab_size
     model = empty(tokenizer, d_model=2 * size + PLACES)
@@ -111,7 +111,7 @@ def test_a_head_that_looks_at_the_same_token_has_that_role(tokenizer):
             block.query.weight[every, every] = SHARP
             block.key.weight[every, every] = 1
     result = role_scores(Translator(model, tokenizer)).scores["duplicate"]
-    # Of the two that are the same, the query itself is one.
+    # The query itself is one of the two that are the same.
     assert_close(result["encoder"][0, 0].item(), 0.5, atol=1e-3, rtol=0)
     assert_close(result["decoder"][0, 0].item(), 0.5, atol=1e-3, rtol=0)
 

@@ -15,7 +15,7 @@ from headlight.model.trace import Run, Site
 from tests.model.library.conftest import FOLDERS
 
 TEXT, TARGET = "I love my cat.", "J'aime mon chat."
-# Of each the class, what reads the heads side by side in a layer, and the site of that layer.
+# For each: the class, what reads the heads side by side in a layer, and the site of that layer.
 MODELS = {
     "GPT-2": ("GPT2LMHeadModel", "transformer.h.1.attn.c_proj", Site("decoder", 1)),
     "Llama": ("LlamaForCausalLM", "model.layers.0.self_attn.o_proj", Site("decoder", 0)),

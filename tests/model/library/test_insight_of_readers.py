@@ -1,4 +1,4 @@
-"""What insight makes of models of the transformers library, by their readers alone."""
+"""What insight makes of models of the transformers library, only by their readers."""
 
 from dataclasses import replace
 from types import SimpleNamespace

@@ -16,7 +16,7 @@ SIZE = {"vocab_size": 400, "hidden_size": 16, "num_hidden_layers": 2, "num_atten
 LONG_T5 = {"vocab_size": 400, "d_model": 16, "d_kv": 6, "d_ff": 20, "num_layers": 2,
            "num_heads": 3, "num_decoder_layers": 1, "local_radius": 3,
            "decoder_start_token_id": 0}  # fmt: skip
-# Of each its class, its config, and the model whose tokenizer it takes.
+# For each: its class, its config, and the model whose tokenizer it takes.
 MODELS = {
     "MPNet": ("MPNetForMaskedLM", SIZE, "RoBERTa"),
     "DeBERTa-v2": (

@@ -86,7 +86,7 @@ def test_a_slide_has_the_size_that_it_says():
 
 
 def footer(app):
-    """What stands below the pictures of a slide."""
+    """What is below the pictures of a slide."""
     (block,) = (block for block in blocks_below(app.main) if key_of(block) == "slide-footer")
     return [element.value for element in below(block)]
 

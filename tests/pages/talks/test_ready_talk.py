@@ -1,6 +1,6 @@
 """What the ready talk claims, slide by slide: computed from the model that is shipped.
 
-Each function says, of the slide with its title, which words must stand on it or in its notes. With
+Each function says, of the slide with its title, which words must be on it or in its notes. With
 another model, a failing test names the words to change, or the head to choose anew.
 """
 
@@ -29,7 +29,7 @@ CLAIMS = {}  # by title
 
 
 def claim(title):
-    """Have a function say which words must stand on the slide with a title."""
+    """Have a function say which words must be on the slide with a title."""
     return lambda function: CLAIMS.setdefault(title, function)
 
 

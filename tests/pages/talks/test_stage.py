@@ -1,4 +1,4 @@
-"""Where a picture stands: in its place on the page, or on a slide."""
+"""Where a picture is: in its place on the page, or on a slide."""
 
 from streamlit.testing.v1 import AppTest
 

@@ -47,7 +47,7 @@ def picture(app, part):
 
 
 def said(app):
-    """What stands on the page, without the elements that explain its terms."""
+    """What is on the page, without the elements that explain its terms."""
     kinds = app.caption, app.markdown, app.text, app.info, app.subheader
     words = " ".join(item.value for kind in kinds for item in kind)
     return re.sub(r"<span[^>]*>|</span>", "", words)

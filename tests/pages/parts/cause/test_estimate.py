@@ -1,4 +1,4 @@
-"""The quick estimate: its numbers beside the truth, its links, and what it refuses."""
+"""The quick estimate: its numbers next to the truth, its links, and what it refuses."""
 
 from dataclasses import replace
 

@@ -101,7 +101,7 @@ def test_a_side_shows_a_mean_or_a_maximum(
     app = take(compared(folder, layer=layer, head=head), "B")
     trace = reader.trace(FIRST, second=SECOND)
     _, numbers = maps(app)
-    # Of a large model, layers that are shown together are recorded in bytes.
+    # In a large model, layers that are shown together are recorded in bytes.
     error = 1 / 255 if in_full == 0 and layer in ("mean", "max") else 1e-5
     np.testing.assert_allclose(numbers[1], summary(trace.weights("encoder").numpy()), atol=error)
 

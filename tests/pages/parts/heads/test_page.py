@@ -1,4 +1,4 @@
-"""The badges of a head: what it does on this sentence, beside what it usually does."""
+"""The badges of a head: what it does on this sentence, next to what it usually does."""
 
 import re
 

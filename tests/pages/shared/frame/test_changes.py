@@ -1,4 +1,4 @@
-"""The line beside a page's title that says what a visitor changed."""
+"""The line next to a page's title that says what a visitor changed."""
 
 import pytest
 
