@@ -166,7 +166,7 @@ def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
 
 
 def live_scene(scene: Slide) -> dict[str, str]:
-    """Return what the model inside opens with: nothing of a slide of another model."""
+    """Return what the model inside opens with; empty for a slide of another model."""
     if "model" in scene.parameters:
         return {}
     return {name: scene.parameters[name] for name in SCENE if name in scene.parameters}
