@@ -1,10 +1,10 @@
 """python -m bench.ablation: all single-head removals against one traced forward.
 
 The shipped model reads 20 tokens and 20 more, and says how likely it finds the latter without each
-of its heads; the peer is one run over the same tokens that records everything. The note has the
-sums that removals take, in those of the peer. More than a half of them are the output layer's:
-every head's removal changes all positions, and each of them has a score for every entry of the
-vocabulary.
+of its heads; the peer is one run over the same tokens that records everything. The note gives the
+arithmetic of the removals as a multiple of the peer's. More than a half of them are the output
+layer's: every head's removal changes all positions, and each of them has a score for every entry of
+the vocabulary.
 """
 
 from __future__ import annotations

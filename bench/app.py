@@ -5,8 +5,8 @@ are clicked in turns with real input events. The clock is the page's own: it beg
 ends at a frame on which every picture named by the case differs from what it was before, and which
 has been drawn. The times are medians.
 
-- `sentence`: Enter after another sentence, until the translation, the maps of all heads and the one
-  in large are new. Each sentence is new to the server. Bare: Enter in a text input.
+- `sentence`: Enter after another sentence, until the translation, the maps of all heads and the
+  enlarged map are new. Each sentence is new to the server. Bare: Enter in a text input.
 - `head`: another head in the open box, until its heatmap is new. Bare: the same control.
 - `mask cell`: a click that closes a cell, or opens it again, until mask, weights and probabilities
   are new. Each state is new to the server. Bare: a button.

@@ -1,7 +1,7 @@
 """python -m bench.atlas: the heads of the shipped model over a corpus.
 
-- `atlas`: sentences a second, against a plain loop of traced passes alone over
-  the same sentences, one at a time and with no statistics.
+- `atlas`: sentences a second, against a plain loop of traced passes over the same sentences, one at
+  a time and without statistics.
 - `atlas memory`: the most memory of this process after all windows of the corpus, against the first
   few of them.
 

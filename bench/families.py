@@ -107,7 +107,7 @@ def reference(family: str, folder: Path) -> None:
     vocabulary = {token: index for index, token in enumerate(TOKENS)}
     reads = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, [], unk_token="<unk>"))
     transformers.PreTrainedTokenizerFast(tokenizer_object=reads, **SPECIAL).save_pretrained(folder)
-    # As it is read again: of some, not all that was drawn is saved.
+    # Read again, because some families do not save everything that was drawn.
     model = kind.from_pretrained(folder, attn_implementation="eager").eval()
     model.config.use_cache = False
     torch.save({length: passes(model, length) for length in LENGTHS}, folder / "theirs.pt")
@@ -127,7 +127,7 @@ def tiny(kind: type, family: str) -> transformers.PreTrainedConfig:
         elif most and isinstance(value, int) and not isinstance(value, bool):
             options[name] = min(value, most[0])
     if "kv_lora_rank" in defaults.to_dict():
-        options["num_key_value_heads"] = 4  # keys and values of latent attention are of no group
+        options["num_key_value_heads"] = 4  # in latent attention no heads share keys and values
     if defaults.is_encoder_decoder:
         options["decoder_start_token_id"] = START
     return kind(**options | OWN.get(family, {}))

@@ -32,7 +32,7 @@ from headlight.viz import head_grid
 SUPPRESSED = (*NEVER_WRITTEN, END_ID)  # so that every step writes a token
 VOCABULARY, WIDTH_OF_HEAD, D_FF, POSITIONS = 8_000, 32, 1_024, 640
 PLOT = "growth.svg"
-ROUNDS, SECONDS = 5, 20  # of measurements of a size: at most, and for how long
+ROUNDS, SECONDS = 5, 20  # the most measurements of one size, and the longest time for them
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ GROWTH = {
     "layers": (1, 2, 3, 6, 12),
     "beams": (1, 2, 4, 8),
 }
-# What each of them changes: beams only decoding.
+# The measurements that each size changes: beams only change decoding.
 MEASURED = dict.fromkeys(GROWTH, ("forward", "decoding", "grid")) | {"beams": ("decoding",)}
 
 

@@ -1,4 +1,4 @@
-"""python -m bench.library: transformers models with every head recorded, against their own eager.
+"""python -m bench.library: transformers models with every head recorded, against eager attention.
 
 Models of 12 layers with 12 heads, random weights and 128 tokens; the encoder-decoder has 6 layers
 on each side. `traced` records queries, keys, values, scores and weights of every site in full,
@@ -58,7 +58,7 @@ def traced_case(
 ) -> Case:
     """Our record of a pass against what eager attention returns."""
     torch.manual_seed(0)
-    # Each with a config of its own, which says how to attend.
+    # Each model has a config of its own, which chooses its attention.
     eager, ours = (kind(deepcopy(config)).eval() for _ in range(2))
     ours.load_state_dict(eager.state_dict())
     for model in (eager, ours):

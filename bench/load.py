@@ -5,13 +5,13 @@ on this machine, as `make serve` does: a process for each core behind one addres
 visitor too (`--workers 1` is one process without a proxy, as `make run` starts it). Each has
 sentences of its own; every two seconds it enters the next, or switches to another head, in turns. A
 rerun is timed from sending the action to the server's word that it is over; a visitor waits for it
-before acting again. Afterwards every answer (tokens, translation, weights of the head in large) is
-compared with the model called alone.
+before acting again. Afterwards every answer (tokens, translation, weights of the enlarged head) is
+compared with what the model computes without a server.
 
 - `N sessions median`, `N sessions p95`: the rerun times of N visitors against a lone one's.
-- `N sessions sentence p95`, `N sessions head p95`: the same of either action alone.
-- `N sessions generator`, `N sessions server`: the seconds that these visitors themselves computed,
-  and the server, against those that all cores had; the rest was others' or nobody's.
+- `N sessions sentence p95`, `N sessions head p95`: the same for only one kind of action.
+- `N sessions generator`, `N sessions server`: the CPU seconds that these visitors and the server
+  used, against those that all cores had; other processes used the rest, or nobody did.
 - `N sessions memory`: what a session adds to the server's memory, against what the server held
   after the lone visitor.
 - `N sessions left`: the server's memory after all have left, against before they came. Sessions

@@ -2,11 +2,11 @@
 
 A tiny random model of every family that reads text (or of those that are named) is made, saved, and
 read by both sides in processes of their own. They are compared over 7 and over 200 tokens:
-`weights` of every head, `logits` (of masked tokens, where words are filled in; else the last states
-where it has none), these with a `head off` and with a `cell closed` in the second layer of each
-kind of attention, and `steps` that are written with a cache, plain and under these edits, against a
-pass of transformers over the whole. `--json` keeps the results beside those of other families that
-the file has; `--write` writes docs/models.md from them.
+`weights` of every head, `logits` (of masked tokens if it fills in words; the last states if it has
+no logits), both again with a `head off` and with a `cell closed` in the second layer of each kind
+of attention, and `steps` that are written with a cache, plain and under these edits, against a pass
+of transformers over the whole. `--json` keeps the results next to those of other families in the
+file; `--write` writes docs/models.md from them.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ RESULTS = Path(__file__).resolve().parent / "results"
 PAGE = RESULTS / "README.md"
 BEGINNING = """# Results of the benches
 
-Measured by the benches in `bench/`, which write this page themselves. Each figure stands beside a
+Measured by the benches in `bench/`, which write this page themselves. Each figure is next to a
 peer's that was measured in turns with it; only the ratios mean something elsewhere.
 """
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")

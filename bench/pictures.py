@@ -8,12 +8,12 @@ grid of all heads and the lines of one, on the components that the pages mount.
 - `seconds`: from the click that asks for them, through the server, which builds both pictures and
   sends them, to a frame that shows them. BertViz: from opening the finished page to a frame with
   all its lines; what it took to build that page is not counted.
-- `build seconds`: the calls in Python alone.
+- `build seconds`: only the calls in Python.
 - `bytes`: what came through the page's connection for that click. BertViz: the page.
 - `memory`: the most that the page's process has held; ours includes the rest of Streamlit.
 - `layer seconds`: from a click on a small map of another layer to the frame with the lines of that
   head and the map marked. BertViz: from choosing a layer to the frame with its lines.
-- `hover ms`: from pointing at a token beside the lines to the frame with only its lines.
+- `hover ms`: from pointing at a token next to the lines to the frame with only its lines.
 
 The times are medians of up to five, fewer where they take long. A BertViz page is given up after
 `--limit` seconds or at `--memory` gigabytes; its figures are then lower bounds, and say so. Ours is
@@ -238,7 +238,7 @@ def main() -> None:
                 peer, note = theirs(playwright, view, tokens, options.limit, 1e9 * options.memory)
                 cases += cases_of(view, tokens, mine[tokens], peer, note)
     large, small = GROWTH
-    cases += cases_of(f"ours beside {small} tokens,", large, mine[large], mine[small], "")
+    cases += cases_of(f"ours next to {small} tokens,", large, mine[large], mine[small], "")
     publish(cases, options, "Pictures", meaning(__doc__))
 
 

@@ -1,9 +1,9 @@
 """python -m bench.rerun: where the server's time of one new sentence goes.
 
 A visitor without a browser enters sentences on the Attention page, each new to the server, which
-runs in this process. The times are the processor's, and so depend little on what else runs: of the
-thread that runs the page, a sentence each, against all of the server's. Each part is without the
-parts below it that it calls.
+runs in this process. The times are CPU times, which depend little on what else runs: those of the
+thread that runs the page, for one sentence, against those of the whole server. The time of a part
+does not include the parts below it that it calls.
 
 - `writing`: the model translates, token by token.
 - `reading`: the model reads sentence and translation once more, and everything is recorded.

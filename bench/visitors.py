@@ -34,7 +34,7 @@ class Rerun:
     bytes: int
     tokens: list[str]  # the source tokens that the page shows
     translation: str
-    weights: np.ndarray  # (query, key) of the head in large
+    weights: np.ndarray  # (query, key) of the enlarged head
 
 
 @dataclass

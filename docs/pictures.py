@@ -44,7 +44,7 @@ QUALITY = 85  # of a still, in percent
 
 
 def main() -> None:
-    """Draw all pictures; the film shows each of SCENES for so many seconds."""
+    """Draw all pictures; the film shows each of SCENES for its number of seconds."""
     path = chromium_path()
     with running_server() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=LAUNCH_ARGS)

@@ -48,7 +48,7 @@ CONFIG_BOUNDS: dict[str, tuple[float, float]] = {
     "pad_id": (0, 0),
 }
 LONGEST_TOKEN = 100  # characters
-TOKENIZER_GROWS = 10  # times its file, at most, when it is read
+TOKENIZER_GROWS = 10  # at most this many times its file's size in memory
 DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 Reserve = Callable[[int], object]
 

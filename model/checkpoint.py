@@ -52,7 +52,7 @@ def load_checkpoint(folder: Path) -> tuple[Transformer, Tokenizer]:
 
 
 class NothingDrawn(TorchFunctionMode):
-    """Leaves weights uninitialized that torch would draw at random, in one thread.
+    """Leaves weights of this thread uninitialized that torch would draw at random.
 
     Weights read from a file replace them immediately afterwards.
     """

@@ -111,7 +111,7 @@ class Tokenizer:
         """Read a tokenizer that `save` wrote; raises ValueError for anything else."""
         try:
             backend = tokenizers.Tokenizer.from_file(str(path))
-        except Exception as error:  # the library raises nothing narrower
+        except Exception as error:  # the library has no narrower class of errors
             raise ValueError(f"{path} is not a tokenizer: {error}.") from error
         return cls(backend)
 

@@ -17,11 +17,11 @@ FRENCH_TIME = re.compile(r"\b(\d{1,2}) ?[hH:] ?(\d\d)\b")
 ARTICLE = re.compile(r"(?:\b(?:la|le|les|du|des|au|aux|en) |\bl')$", re.IGNORECASE)
 ELIDED = re.compile(r"\b([cdjmnst]|qu|jusqu|lorsqu|puisqu)'$", re.IGNORECASE)
 NOT_ELIDED = re.compile(r"\b([dn]|qu|jusqu|lorsqu|puisqu)e (?=[AEIOUÀÂÉÈÊÎÔ])", re.IGNORECASE)
-LETTERS_BEFORE = 2  # that a letter of a made-up name depends on
+LETTERS_BEFORE = 2  # the letters before it on which a letter of a made-up name depends
 LENGTHS = range(4, 11)  # of a made-up name
 TEST_PAIRS = 200
-TEST_EVERY = 5  # frames, of which one is kept for the test
-FRAME_TIMES = 250  # as many pairs as of another pair
+TEST_EVERY = 5  # one frame in this many is kept for the test
+FRAME_TIMES = 250  # copies of a frame for each copy of a real pair
 TRIES = 1_000
 STARTS = re.compile(r"(?<![\w.,:])$")  # where a value may begin
 ENDS = re.compile(r"(?!\w|[.,:]\d)")  # where it may end

@@ -1,7 +1,8 @@
 """Measure the signs of doubt, and set them: python -m recipe.measure_doubt --pairs FILE.
 
 A translation is good or bad by its chrF against its references; one between the two is neither, as
-references never hold all that is right. `--nonsense FILE`: lines that should all be flagged.
+there are right translations that no reference holds. `--nonsense FILE`: lines that should all be
+flagged.
 """
 
 import argparse
@@ -17,7 +18,7 @@ from headlight.model.training.data import group_references, read_pairs
 from headlight.model.translator import Translator, load
 
 GOOD, BAD = 50, 30  # chrF from which a translation is good, and below which it is bad
-WRONG = 0.02  # of the good translations that each of the two signs with a threshold may warn of
+WRONG = 0.02  # the share of good translations that each of the two thresholds may flag
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ def cases(translator: Translator, sentences: Sequence[str]) -> list[Case]:
     for sentence, decoded in zip(sentences, translations, strict=True):
         tokens = translator.read(sentence)
         text = translator.tokenizer.decode(decoded.ids)
-        found = doubts(sentence, tokens, text, decoded.log_probabilities)
-        signs = {doubt.sign for doubt in found}
+        result = doubts(sentence, tokens, text, decoded.log_probabilities)
+        signs = {doubt.sign for doubt in result}
         _, pieces = most_pieces(sentence, tokens)
         mean = mean_of(decoded.log_probabilities)
         results.append(Case(sentence, text, frozenset(signs), mean, pieces))

@@ -27,13 +27,13 @@ FIELD_SENTENCES = (
 )
 
 HELD_OUT = ("europarl_general", "gutenberg_books", "storybooks", "tico19")
-TEST_PAIRS = 300  # of each file that is held out from
+TEST_PAIRS = 300  # from each file that has held-out pairs
 VALID_PAIRS = 100
 
 
 @dataclass(frozen=True)
 class Share:
-    """A file's share of the mix: pairs with both sides in bounds, each `times`."""
+    """A file's share of the mix: pairs with both sides in bounds, each repeated `times`."""
 
     name: str
     times: int = 1
@@ -58,7 +58,7 @@ SHARES = (
     Share("osm_tags_lexicon", times=4),
 )
 EVERYDAY_TIMES = 5
-SHORT_WORDS = 3  # of a source that is given more weight, most of all one of two words or one
+SHORT_WORDS = 3  # at most, in sources with more weight; one or two words get the most
 COPIES = 4  # with other values, of each pair that has some to copy
 
 GREETINGS = (

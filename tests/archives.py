@@ -58,14 +58,14 @@ def zeros(config: TransformerConfig = LARGE) -> bytes:
 
 
 def many_dimensions(count: int) -> bytes:
-    """Return a zip whose weights are one number with so many dimensions of 1."""
+    """Return a zip whose weights are one number with many dimensions of 1."""
     header, end = {}, 2
     header["output.weight"], end = tensor_entry([1] * count, 0, end)
     return pack({**small(), WEIGHTS: with_header(header) + bytes(end)})
 
 
 def many_tensors(count: int) -> bytes:
-    """Return a zip whose weights are so many empty tensors."""
+    """Return a zip whose weights are many empty tensors."""
     header = {str(number): tensor_entry([0], 0, 0)[0] for number in range(count)}
     return pack({**small(), WEIGHTS: with_header(header)})
 

@@ -26,7 +26,7 @@ def test_a_page_is_two_statements_and_a_part_of_its_own():
     for page in PAGES.values():
         *_, last = statements = ast.parse((ROOT / page.file).read_text(encoding="utf-8")).body
         drawing = last.body if page.file == "app.py" else statements[1:]  # which is the server too
-        assert [type(one) for one in drawing] == [ast.ImportFrom, ast.Expr]
+        assert [type(item) for item in drawing] == [ast.ImportFrom, ast.Expr]
         assert page.body.__module__.endswith(".page")
 
 

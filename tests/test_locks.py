@@ -14,8 +14,8 @@ PIN = re.compile(r"([\w.-]+)(?:\[\w+\])?==([\w.+]+)")
 def pins(path):
     """The versions of a file by name; a package may have several, for several Pythons."""
     text = (ROOT / path).read_text(encoding="utf-8")
-    found = re.findall(rf"^{PIN.pattern}", text, re.MULTILINE)
-    return {(name.lower().replace("_", "-"), version) for name, version in found}
+    matches = re.findall(rf"^{PIN.pattern}", text, re.MULTILINE)
+    return {(name.lower().replace("_", "-"), version) for name, version in matches}
 
 
 def test_there_is_a_lock_for_every_requirement():
@@ -57,4 +57,4 @@ def test_nothing_is_installed_but_what_is_locked(path):
     text = (ROOT / path).read_text(encoding="utf-8").replace("\\\n", " ")
     installed = re.findall(r"pip install.*", text)
     assert installed
-    assert all("--require-hashes" in one for one in installed)
+    assert all("--require-hashes" in package for package in installed)

@@ -81,10 +81,10 @@ def expect_pictures(translator, text):
             assert header[columns] == keys, name
             if name != "grid":  # its numbers are many and of the same kind as the heatmap's
                 expect_safe(picture)
-    found = trace_log_probabilities(trace).exp().numpy()
+    result = trace_log_probabilities(trace).exp().numpy()
     tokens = [token.text for token in trace.target_tokens[1:]] + ["<end>"]
-    bars = probability_bars({"run": found}, tokens[: len(found)])
-    assert header_of(bars)["tokens"] == tokens[: len(found)]
+    bars = probability_bars({"run": result}, tokens[: len(result)])
+    assert header_of(bars)["tokens"] == tokens[: len(result)]
     strip = token_strip(text, [Chip(token.text) for token in trace.source_tokens], label=text)
     assert header_of(strip)["text"] == text
     assert len(header_of(strip)["chips"]) == len(trace.source_tokens)

@@ -94,7 +94,7 @@ class CanvasPicture:
         height: int,
         numbers: Mapping[str, Numbers] | None = None,
     ) -> CanvasPicture:
-        """Join a header and an array into one picture of some `numbers`, which are not packed."""
+        """Join a header and an array into one picture; the `numbers` behind it stay as they are."""
         text = json.dumps(header).encode("ascii")
         body = b"" if array is None else np.ascontiguousarray(array).tobytes()
         return cls(part, struct.pack("<I", len(text)) + text + body, height, numbers or {})

@@ -80,7 +80,7 @@ def count(numbers: Mapping[str, Numbers]) -> int:
 
 
 def largest(numbers: Mapping[str, Numbers]) -> str:
-    """The largest numbers of the first map of two axes in words, for those who cannot see it."""
+    """The largest numbers of the first map in words, for those who cannot see it."""
     part = next((part for part in numbers.values() if len(part.axes) == 2), None)
     if part is None:
         return ""

@@ -8,8 +8,8 @@ Each kind of input is made from a seed, so that a failure can be repeated.
 - `talks`: files as they are uploaded, a good one with something changed, and some that are made to
   take time.
 
-A failure is an error page, an answer that does not come, or an exception that is no ValueError:
-those are the sentences with which files are refused. The command ends with 1 if there is one.
+A failure is an error page, a missing answer, or any exception but a ValueError, which carries the
+sentence that refuses a file. The command ends with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from headlight.pages.talks.talk import TALKS
 from headlight.pages.talks.talk_file import read_talk
 
 FAULTS = (RuntimeError, TimeoutError, OSError)
-A_SESSION = 10  # messages that one of them gets
+A_SESSION = 10  # messages to one of them
 COUNTS = {"addresses": 300, "messages": 300, "talks": 1_000}
 
 

@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed
 
 from bench.visitors import PATIENCE, Visitor
 
-QUIET = 2.0  # seconds after which a message that was not answered has none to come
+QUIET = 2.0  # seconds after which an answer is no longer expected
 
 
 class Stranger(Visitor):

@@ -39,7 +39,7 @@ class Window:
 
     number: int
     lines: list[Line] = field(default_factory=list)
-    became: Counter[str] = field(default_factory=Counter)  # of lines that are not among them
+    became: Counter[str] = field(default_factory=Counter)  # the fate of lines that were left out
     at: int = 0  # bytes of the file up to its end
 
     @property

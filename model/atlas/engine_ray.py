@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NOT_INSTALLED = (
     "Ray is not installed: pip install -r requirements-corpus.txt, or leave out --engine ray."
 )
-FREE = 1  # processors without an actor: with one on each of them Ray waits forever
+FREE = 1  # processors without an actor: Ray waits forever if each has one
 PATIENCE = 10  # seconds until a cluster answers
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
 

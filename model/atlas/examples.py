@@ -13,7 +13,7 @@ MOST = 48  # tokens of an example on either side; more cannot be seen at once
 SAMPLE = 2_000  # lines
 NOBODY = -1  # in place of a line
 SIGNS = {"clearest": 1, "least": -1}  # of scores, so that the highest are kept on either side
-DIGITS = 6  # of a score that decide; rounding differs from batch to batch
+DIGITS = 6  # decimals of the scores compared; rounding differs from batch to batch
 
 Best = dict[str, np.ndarray]  # "encoder/broad/clearest/scores" and ".../lines", each (L, H, KEPT)
 Sample = list[tuple[int, int, str, str | None]]  # rank, line, text, second

@@ -182,10 +182,10 @@ def plane_of(distances: np.ndarray) -> Plane:
     centred = (centred.mean(axis=1, keepdims=True) - centred) / 2  # the points' products (N, N)
     sizes, directions = np.linalg.eigh((centred + centred.T) / 2)
     sizes = np.maximum(sizes[::-1], 0)
-    widest = np.pad(directions[:, ::-1], ((0, 0), (0, 2)))[:, :2]  # of one point there is one
+    widest = np.pad(directions[:, ::-1], ((0, 0), (0, 2)))[:, :2]  # a single point has only one
     points = widest * np.sqrt(np.pad(sizes, (0, 2))[:2])
     largest = np.take_along_axis(points, np.abs(points).argmax(axis=0)[None], axis=0)
-    points = points * np.where(largest < 0, -1, 1)  # else a sign of its own on each machine
+    points = points * np.where(largest < 0, -1, 1)  # otherwise signs could differ between machines
     total = sizes.sum()
     return Plane(points, float(sizes[:2].sum() / total) if total > 0 else 1.0)
 

@@ -117,7 +117,7 @@ def about_of(reader: Reader, model: str, text: str, window: int) -> dict[str, ob
 
 @cache
 def code_version() -> str:
-    """Return a digest of the code that counts, without comments: only equal ones merge."""
+    """Return a digest of the code that counts; counts merge only if it is equal."""
     code = (ast.dump(ast.parse(getsource(module))) for module in COUNTING)
     return sha256("".join(code).encode()).hexdigest()
 

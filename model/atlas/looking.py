@@ -87,7 +87,7 @@ def search(
     weights: dict[tuple[Kind, int, int], list[float]] = {}
     keys: dict[tuple[Kind, int, int], list[str]] = {}
     matches: list[Line] = []
-    for line in islice((line for line in lines if stands_in(line, wanted)), TRIED):
+    for line in islice((line for line in lines if has_word(line, wanted)), TRIED):
         try:
             trace = read(reader, line)
         except ValueError:  # there is nothing in it that the model reads
@@ -117,7 +117,7 @@ def search(
     return sorted(looked, key=lambda row: -row.weight), matches
 
 
-def stands_in(line: Line, wanted: str) -> bool:
+def has_word(line: Line, wanted: str) -> bool:
     """Return whether a line contains a text as a whole word; `wanted` is in lower case."""
     text = f"{line.text}\t{line.second or ''}".casefold()
     at = text.find(wanted) if wanted else -1

@@ -152,7 +152,7 @@ def sums_of_line(reader: Reader, line: Line) -> Sums:
     by_name = {"removal": dict(removals), "importance": {s: slopes[s].abs() for s in slopes}}
     sums = {"tokens": np.array(float(len(objective.ids)))}
     for name, effects in by_name.items():
-        sign = -1 if name == "removal" else 1  # a loss is the other way round
+        sign = -1 if name == "removal" else 1  # from log-probability to loss
         for kind in reader.shape.kinds:
             sites = [site for site in reader.shape.sites if site.kind == kind]
             parts = [sign * effects[site].detach().double().cpu() for site in sites]

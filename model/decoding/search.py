@@ -206,7 +206,7 @@ def search(
     each = torch.zeros(batch, 0, device=device)  # (R, T) and of each token in them
     sentences = list(range(batch))  # which text of the batch each prefix begins
     width = batch * strategy.width
-    enough = width * max(2, 1 + len(prefixes.ends))  # candidates: all ends, and `width` to continue
+    enough = width * max(2, 1 + len(prefixes.ends))  # candidates: all ends, and `width` others
     finished: list[list[Decoded]] = [[] for _ in range(batch)]
     for step in range(max_new_tokens):
         trace = None if record is None else Trace()

@@ -116,7 +116,7 @@ def write_masks(off: Collection[str], masks: Masks, together: Together) -> Itera
 
 
 def read_mask(texts: Sequence[str], shape: Shape) -> tuple[MaskAddress, Setting]:
-    """Return an added mask and its numbers, each at most the longest text.
+    """Return an added mask and its numbers; none exceeds the length of the longest text.
 
     Raises ValueError if the mask is not one for this kind, or does not take these numbers.
     """

@@ -139,7 +139,7 @@ class Anatomy:
 
 @torch.inference_mode()
 def take_apart(weight: Weight) -> Anatomy:
-    """Follow a query to its block's output by the weight of one key, in the numbers of a run.
+    """Follow one weight from the query's input to its block's output, in the numbers of a run.
 
     Raises IndexError for a head, query or key that does not exist.
     """

@@ -45,8 +45,8 @@ class Work:
 def work(prompt: int, steps: int, *, cached: bool) -> Work:
     """Count the work of writing `steps` tokens after a prompt, without windows.
 
-    The first step reads the whole prompt, and each later one a token more: it alone with a cache,
-    all of them without.
+    The first step reads the whole prompt, and each later step one more token. With a cache a step
+    computes only what it reads, without one also everything before.
     """
     lengths = range(prompt, prompt + steps)
     if not cached:

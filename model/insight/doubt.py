@@ -15,7 +15,7 @@ Sign = Literal[
     "no words", "script", "capitals", "language", "repeated", "missing", "pieces", "unsure"
 ]
 
-# Each of the two warns of 2 in 100 good translations of held-out everyday sentences at most:
+# Each of the two thresholds flags at most 2 in 100 good translations of held-out sentences:
 # python -m recipe.measure_doubt finds such numbers for the shipped model.
 LEAST_SURE = -0.53  # mean log-probability of the tokens written, in nats
 MOST_PIECES = 4  # that a word may fall into
@@ -82,9 +82,9 @@ ELISION = re.compile(r"(?:[cdjlmnst]|qu)'")
 class Doubt:
     """A sign that a sentence is beyond the model, with its evidence.
 
-    That is the language it resembles, the name or number that is missing in the translation, or the
-    word with the most pieces; `number` is how many pieces it has, or the mean log-probability in
-    nats.
+    The evidence is the language that it resembles, the name or number that is missing in the
+    translation, or the word with the most pieces; `number` is how many pieces it has, or the mean
+    log-probability in nats.
     """
 
     sign: Sign

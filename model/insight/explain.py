@@ -18,7 +18,7 @@ NOTES = {
     "its value after the output projection; it does not say whether the vectors of several keys "
     "or heads cancel, nor whether anything later uses them.",
     "gradient_times_attention": "How fast the log-probability would change with this weight, times "
-    "the weight; it holds for small changes of the weight alone, not for taking it away.",
+    "the weight; it holds for small changes of only this weight, not for taking it away.",
     "rollout": "How much of each token would be mixed in by now if every layer were half mean "
     "attention and half residual stream; it is the same for every head, and does not look at "
     "values, feed-forward layers or the output.",

@@ -16,7 +16,7 @@ REACH_WITHIN = 256  # tokens of the text over which reach is counted
 
 @dataclass(frozen=True)
 class MaskCost:
-    """What a mask leaves of a text, and what there is without it.
+    """What a mask leaves of a text, compared with the same text without the mask.
 
     A cell takes 2 · D multiplications in each head: D for its score and D for its share of the
     values. `kept` are the keys that a decoder still needs at the step that needs most of them.
@@ -25,7 +25,7 @@ class MaskCost:
     cells: int
     all_cells: int
     kept: int
-    reach: int  # tokens that the token reaching most of them draws on, through all layers
+    reach: int  # tokens that influence one token through all layers, for the token with the most
 
 
 def cost(mask: Mask, setting: Setting, kind: Kind, positions: int, layers: int) -> MaskCost:

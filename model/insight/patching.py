@@ -163,7 +163,7 @@ def two_runs(
     """Run over the tokens of two traces, up to the answers' row, and keep parts of their heads.
 
     The edits are in force in both, and a decoder with an encoder reads the same in both. Raises
-    ValueError if the two differ in their number of tokens, or in none of them.
+    ValueError if the two differ in length, or do not differ at all.
     """
     check_tokens(into, giving)
     edits, runs, differences = edits or {}, [], []

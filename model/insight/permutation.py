@@ -1,4 +1,4 @@
-"""The encoder only knows the order of its tokens by their positions."""
+"""The encoder knows the order of its tokens only by their positions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -42,7 +42,7 @@ def saturation(weights: Tensor) -> Saturation:
 def rescaled(part: Anatomy, factor: float | Tensor) -> Tensor:
     """Return a query's weights over its keys (..., K) with its q.k times a factor (..., 1).
 
-    Bias, softcap, mask and sink are as in the model, whose own factor is the scale of the anatomy.
+    Bias, softcap, mask and sink are the model's. Its own factor is the anatomy's `scale`.
     All weights are 0 if all keys are blocked.
     """
     scores = part.dots * factor
@@ -226,7 +226,7 @@ class Projections:
 def separate_heads(
     model: Transformer | Bert, site: Site, inputs: Tensor, memory: Tensor
 ) -> tuple[Projections, Projections, float]:
-    """Return a site's projections, with a small matrix (D, d_model) a head, and with one for all.
+    """Return a site's projections by a matrix (D, d_model) for each head, and by one for all.
 
     Shapes: inputs (1, Q, d_model) are what the block read, and memory (1, K, d_model) what it
     attended to; `anatomy.read_at` gives both. Also returns the largest difference, which is

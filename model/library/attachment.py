@@ -70,7 +70,7 @@ class Attachment:
     sites: AttentionSites
     kinds: Mapping[Kind, tuple[int, int]]  # layers, and heads in each
     parity: Parity = Parity(math.nan, math.nan)  # until it is measured
-    writes: bool = True  # its steps as the whole text, if it has a head that writes
+    writes: bool = True  # whether writing step by step agrees with the whole text
     decoder: DecoderModules | None = None  # if its stream is known to be a sum
 
     @property

@@ -75,7 +75,7 @@ class WordPieces(PieceTokenizer):
             )
 
     def piece(self, index: int) -> Piece:
-        """Return the piece of an id, as if it were a text; empty if only the model has that id."""
+        """Return the piece of an id, as a text of its own; empty if only the model has that id."""
         text = self.name(index) if index < self.size else ""
         return Piece(index, text, 0, 0, role=self.role(index))
 

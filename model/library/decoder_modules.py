@@ -193,7 +193,7 @@ def heads_to_stream(model: nn.Module, module: nn.Module, heads: int) -> Tensor |
     projection = output_projection(model, module)
     if projection is None or any(hasattr(module, name) for name in BETWEEN):
         return None
-    # transformers' Conv1D, of GPT-2, holds its weight the other way round.
+    # GPT-2's Conv1D in transformers stores its weight transposed.
     weight = projection.weight.T if isinstance(projection, nn.Linear) else projection.weight
     return None if weight.size(0) % heads else weight.detach().unflatten(0, (heads, -1))
 

@@ -59,7 +59,7 @@ class Measured(NamedTuple):
     """The result of comparing a model's recorded attention with the library's own."""
 
     parity: Parity
-    writes: bool  # its steps as the whole text, if it has a head that writes
+    writes: bool  # whether writing step by step agrees with the whole text
 
 
 class Whole(NamedTuple):

@@ -173,7 +173,7 @@ def loss_of_probability(probability: Tensor, classes: int, smoothing: float) -> 
 
 
 def thinned(values: np.ndarray, points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of at most `points` stretches of equal length, from 1, and their means."""
+    """Return the ends (from 1) and the means of at most `points` stretches of equal length."""
     if not len(values):
         return np.zeros(0, dtype=int), np.zeros(0)
     size = -(-len(values) // points)

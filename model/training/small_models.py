@@ -128,7 +128,7 @@ def default_options(task: str) -> TrainingOptions:
 
 def early_steps(steps: int, count: int) -> list[int]:
     """Return at most `count` steps from 0 to the last, denser at the beginning."""
-    return sorted({round(steps * (place / (count - 1)) ** 2) for place in range(count)})
+    return sorted({round(steps * (position / (count - 1)) ** 2) for position in range(count)})
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ class SmallModel:
         return right / len(targets)
 
     def lesion(self) -> None:
-        """Return None: the head that others need is only known for models without an encoder."""
+        """Return None: which head other heads need is only known for models without an encoder."""
 
     def keep_snapshot(self, step: int) -> None:
         """Keep the attention on the example after a step; see `trace_example`."""

@@ -1,5 +1,9 @@
-"""The code of all browser parts as one script, which a page fetches once for all its pictures."""
+"""The code of all browser parts as one script, which a page fetches once for all its pictures.
 
+At the end: text and JSON as documents that need no server embed them.
+"""
+
+import base64
 import hashlib
 import json
 import struct
@@ -122,3 +126,17 @@ def parts() -> list[Path]:
     """Return the scripts that draw: pictures, and the other parts of a page."""
     files = sorted([*VIZ.glob("*/*.js"), *HERE.glob("*.js")], key=lambda file: file.stem)
     return [file for file in files if "draw" in exports(file)]
+
+
+def digest_of(text: str) -> str:
+    """Return the hash by which a content policy allows an inline script or style."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+
+
+def as_json(content: object) -> str:
+    return safe(json.dumps(content, ensure_ascii=False, allow_nan=False))
+
+
+def safe(text: str) -> str:
+    """Return the text of JSON with < escaped; it appears only within strings."""
+    return text.replace("<", "\\u003c")

@@ -198,7 +198,7 @@ function normalized(typed) {
   return first ? [{ letter: SPACE, start: first.start, end: first.end }, ...letters] : [];
 }
 
-const COMPOSES = /^[\p{M}ᅡ-ᅵᆨ-ᇂ]$/u; // with what stands before
+const COMPOSES = /^[\p{M}ᅡ-ᅵᆨ-ᇂ]$/u; // with what is before it
 
 /** The letters of a text in their composed form (NFC), with the first character of each.
  * @returns {Letter[]}

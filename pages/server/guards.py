@@ -20,9 +20,9 @@ OTHER_NAME = (
     "Headlight does not answer to this name. Who runs it can allow the name, with "
     "--server.allowedHosts or STREAMLIT_SERVER_ALLOWED_HOSTS."
 )
-OTHER_PAGE = "Headlight answers its own pages alone, not those of another host."
+OTHER_PAGE = "Headlight answers only its own pages, not those of another host."
 UPLOADS = f"{CORE}upload_file/"
-OF_ONE, OF_ALL = 10, 40  # times the largest size of a file
+OF_ONE, OF_ALL = 10, 40  # the uploads of one visitor and of all, in multiples of the largest file
 TOO_MUCH = "Too much was uploaded. What a visitor uploaded is let go of when their tab is closed."
 
 
@@ -30,7 +30,7 @@ def is_behind_proxy() -> bool:
     return BEHIND in os.environ
 
 
-def own_names_alone(app: ASGIApp) -> ASGIApp:
+def only_own_names(app: ASGIApp) -> ASGIApp:
     """Refuse requests for a name that is not the server's, and those from another host's page.
 
     A page can point a name of its own at this machine, and so pass as one of this server's.

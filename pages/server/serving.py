@@ -157,7 +157,7 @@ async def serve(workers: int, options: Sequence[str], proxy: str) -> None:
 
 
 def run(workers: int, options: Sequence[str]) -> None:
-    """Serve the app by so many processes, with options of `streamlit run`, until told to end."""
+    """Serve the app by several processes, with options of `streamlit run`, until told to end."""
     load_config_options(settings(options))
     proxy = shutil.which("haproxy", path=WHERE)
     if proxy is None:

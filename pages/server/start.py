@@ -14,7 +14,7 @@ from streamlit import App, config
 from headlight.pages.server.announce import announcement, link
 from headlight.pages.server.door import access_token, behind_door
 from headlight.pages.server.frames import framing_origins, with_policy
-from headlight.pages.server.guards import bounded_uploads, is_behind_proxy, own_names_alone
+from headlight.pages.server.guards import bounded_uploads, is_behind_proxy, only_own_names
 from headlight.pages.streamlit_fixes.no_external_address import ask_no_other_host
 from headlight.pages.streamlit_fixes.served_scripts import with_scripts
 from headlight.pages.streamlit_fixes.whole_callbacks import run_callbacks_whole
@@ -22,7 +22,7 @@ from headlight.pages.streamlit_fixes.whole_callbacks import run_callbacks_whole
 # In the order in which they see a request.
 BEFORE_PAGES = [
     Middleware(each)
-    for each in (with_policy, own_names_alone, behind_door, with_scripts, bounded_uploads)
+    for each in (with_policy, only_own_names, behind_door, with_scripts, bounded_uploads)
 ]
 
 try:

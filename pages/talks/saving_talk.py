@@ -16,7 +16,7 @@ import streamlit as st
 
 from headlight.model import load
 from headlight.pages.browser.parts import stills
-from headlight.pages.live.weights import weights_file
+from headlight.pages.live.page import weights_file
 from headlight.pages.shared.link import address
 from headlight.pages.shared.link.address import link_of
 from headlight.pages.shared.show.pictures import css_class, picked, show
@@ -166,7 +166,7 @@ def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
 
 
 def live_scene(scene: Slide) -> dict[str, str]:
-    """Return what the model inside opens with: nothing of a slide of another model."""
+    """Return what the model inside opens with; empty for a slide of another model."""
     if "model" in scene.parameters:
         return {}
     return {name: scene.parameters[name] for name in SCENE if name in scene.parameters}

@@ -105,10 +105,10 @@ def undo() -> None:
         st.session_state.talk = st.session_state.earlier_talks.pop()
 
 
-def add(slide: Slide, place: int | None = None) -> bool:
+def add(slide: Slide, index: int | None = None) -> bool:
     """Insert a slide at an index, or at the end; say so if there is no room, and return whether."""
     slides = list(own())
-    slides.insert(len(slides) if place is None else place, slide)
+    slides.insert(len(slides) if index is None else index, slide)
     if len(slides) > MOST_SLIDES or len(write_talk(slides).encode()) > LARGEST_FILE:
         st.toast(TOO_LARGE)
         return False
@@ -117,21 +117,21 @@ def add(slide: Slide, place: int | None = None) -> bool:
 
 
 def rearrange(order: Sequence[int]) -> None:
-    change(tuple(own()[place] for place in order))
+    change(tuple(own()[index] for index in order))
 
 
-def put_at(place: int, slide: Slide) -> None:
+def put_at(index: int, slide: Slide) -> None:
     slides = list(own())
-    slides[place] = slide
+    slides[index] = slide
     change(tuple(slides))
 
 
-def open_slide(place: int) -> None:
+def open_slide(index: int) -> None:
     """Put the scene of a slide in force, ready to be changed on its page; a callback.
 
     `follow` goes there: callbacks cannot change the page.
     """
-    scene = own()[place]
+    scene = own()[index]
     address.apply(scene.parameters, PAGES[scene.page])
     st.session_state.opened_slide = scene.name
     st.session_state.to_scene = scene
@@ -145,12 +145,12 @@ def follow() -> None:
 
 def opened() -> int | None:
     """Return the index of the slide whose scene was opened; None if none was."""
-    return place_of(st.session_state.get("opened_slide"))
+    return index_of(st.session_state.get("opened_slide"))
 
 
-def place_of(name: str | None) -> int | None:
+def index_of(name: str | None) -> int | None:
     """Return the index of a slide of the visitor's own; None if it is gone."""
-    return next((place for place, one in enumerate(own()) if one.name == name), None)
+    return next((index for index, slide in enumerate(own()) if slide.name == name), None)
 
 
 def add_scene(page: Page) -> None:
@@ -172,9 +172,9 @@ def update_scene(page: Page) -> None:
 
     A title that somebody gave it stays, and so do the pictures if they are of the same page.
     """
-    if (place := opened()) is None:
+    if (index := opened()) is None:
         return
-    before, parameters = own()[place], address.parameters(page, whole=True)
+    before, parameters = own()[index], address.parameters(page, whole=True)
     named = before.title not in (title_of(before), leads().get(before.name))
     scene = replace(
         before,
@@ -184,20 +184,20 @@ def update_scene(page: Page) -> None:
         pictures=before.pictures if before.page == page.key else first_pictures(page),
         drawn=(),
     )
-    put_at(place, scene)
+    put_at(index, scene)
     st.session_state.added = scene.name, UPDATED
 
 
 def finish(page: Page) -> None:
     """Give a slide that was just added the pictures that its page has drawn, and draw it again."""
     name, words = st.session_state.pop("added", (None, ""))
-    if (place := place_of(name)) is None:
+    if (index := index_of(name)) is None:
         stage.take_thumbnails(own())
         return
-    scene = own()[place]
+    scene = own()[index]
     pictures_drawn = _drawn_of(page, drawn())
     if pictures_drawn or PAGES[scene.page] is not page:
-        st.session_state.told = words.format(number=place + 1)
+        st.session_state.told = words.format(number=index + 1)
     else:
         undo()
         st.session_state.told = NOTHING_DRAWN
@@ -209,7 +209,7 @@ def finish(page: Page) -> None:
         if lead() and title == title_of(scene):
             title = leads()[scene.name] = shortened(lead())
         completed = {"title": title, "pictures": pictures, "drawn": pictures_drawn}
-        stage.ask_for_thumbnail(_complete(place + 1, **completed))
+        stage.ask_for_thumbnail(_complete(index + 1, **completed))
     st.rerun()
 
 

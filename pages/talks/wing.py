@@ -41,9 +41,9 @@ class Talks(Wing):
             return
         add = {"on_click": talk.add_scene, "args": [page]}
         st.button("Add to talk", **add, width="stretch", key="add-to-talk")
-        if (place := talk.opened()) is not None:
+        if (index := talk.opened()) is not None:
             update = {"on_click": talk.update_scene, "args": [page], "width": "stretch"}
-            st.button(f"Update slide {place + 1}", **update, key="update-slide")
+            st.button(f"Update slide {index + 1}", **update, key="update-slide")
         if talk.has_changes_added():
             st.button("Undo my changes", on_click=changes.undo, width="stretch", key="undo-added")
 

@@ -40,7 +40,7 @@ def expect_weight(page, heatmap, trace, site, head, row, column):
 def expect_cell(page, heatmap, weights, queries, keys, row, column):
     """Point at a cell until it shows its tokens and its weight, or for long enough.
 
-    Of a decoder's query the token that it read counts, whatever it writes.
+    For a decoder's query it is the token that it read, whatever it writes.
     """
     expected = queries[row], keys[column], pytest.approx(float(weights[row, column]), abs=6e-4)
 

@@ -72,7 +72,7 @@ def expect_fitted(page, pictures, smallest=SMALLEST):
     page.wait_for_function(FITTED)
     assert page.evaluate(ONE_SCREEN)
     if not pictures:
-        return  # a slide of words alone, which has no footer
+        return  # a slide of only words has no footer
     width, height = page.viewport_size["width"], page.viewport_size["height"]
     footer = page.locator(".st-key-slide-footer").bounding_box()
     scale = min(width / 1280, height / 720)

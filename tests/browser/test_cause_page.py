@@ -1,4 +1,4 @@
-"""The knockout map, read cell by cell beside the weights."""
+"""The knockout map, read cell by cell next to the weights."""
 
 import re
 

@@ -31,7 +31,7 @@ window.violations = [];
 addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective));
 """
 ALL_DRAWN = "() => 'drawn' in document.documentElement.dataset"
-# Of the slide that is shown: which canvases are of one colour alone.
+# Which canvases of the shown slide have only one colour.
 BLANK = """() => {
   const all = (root) => [...root.querySelectorAll("*")]
     .flatMap((node) => [node, ...(node.shadowRoot ? all(node.shadowRoot) : [])]);
@@ -279,10 +279,10 @@ def test_no_serious_finding(deck, theme):
 def serious(page):
     """What axe finds that is serious."""
     return [
-        f"{one['impact']} {one['id']}: {one['help']}: {node['target']} {node['html'][:160]}"
-        for one in Axe().run(page).response["violations"]
-        if one["impact"] in ("serious", "critical")
-        for node in one["nodes"]
+        f"{fault['impact']} {fault['id']}: {fault['help']}: {node['target']} {node['html'][:160]}"
+        for fault in Axe().run(page).response["violations"]
+        if fault["impact"] in ("serious", "critical")
+        for node in fault["nodes"]
     ]
 
 

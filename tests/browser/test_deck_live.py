@@ -7,7 +7,7 @@ import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.model import load
 from headlight.model.edits import Edits
 from headlight.model.trace import Site
-from headlight.pages.live.weights import weights_file
+from headlight.pages.live.page import weights_file
 from headlight.pages.talks.deck.file import Drawn, DrawnSlide, file_of
 from headlight.pages.talks.slides import Slide, write_talk
 from headlight.viz import attention_heatmap

@@ -108,7 +108,7 @@ def test_the_token_opens_the_pages_and_is_in_no_address(page, closed):
     page.reload()
     expect(page.get_by_role("heading", name="Heads", level=1)).to_be_visible()
     assert "token" not in page.url
-    (cookie,) = (one for one in page.context.cookies() if one["name"] == "headlight_door")
+    (cookie,) = (item for item in page.context.cookies() if item["name"] == "headlight_door")
     assert cookie["httpOnly"]
     assert (
         session(closed, additional_headers={"Cookie": f"headlight_door={cookie['value']}"}) == 101
@@ -150,8 +150,8 @@ def test_every_page_keeps_to_the_policy(page, server):
         "addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) =>"
         "  broken.push(`${effectiveDirective} ${blockedURI}`))"
     )
-    for one in PAGES.values():
-        page.goto(f"{server}/{'' if one.file == 'app.py' else one.key}")
+    for item in PAGES.values():
+        page.goto(f"{server}/{'' if item.file == 'app.py' else item.key}")
         page.get_by_role("heading", level=1).first.wait_for()
         settled(page)
         assert page.evaluate("broken") == []

@@ -44,7 +44,7 @@ def effects(translator):
 
 def read_as(effect):
     name, true, estimated = effect
-    numbers = (number_text(one, signed=True) for one in (estimated, true))
+    numbers = (number_text(item, signed=True) for item in (estimated, true))
     return "{}: estimated {}, true {} nats".format(name, *numbers)
 
 
@@ -56,7 +56,7 @@ def spot(box, effects, effect):
         room = (high - low) * ROOM
         return (value - low + room) / (high - low + 2 * room)
 
-    across, up = ([one[axis] for one in effects] for axis in (1, 2))
+    across, up = ([item[axis] for item in effects] for axis in (1, 2))
     x = box["x"] + LEFT + share(across, effect[1]) * (box["width"] - LEFT - RIGHT)
     high = box["height"] - TOP - BOTTOM
     return x, box["y"] + TOP + (1 - share(up, effect[2])) * high

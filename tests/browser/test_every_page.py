@@ -57,12 +57,12 @@ def test_no_serious_finding(page, server, address, theme):
     page.emulate_media(color_scheme=theme, reduced_motion="reduce")
     open_whole(page, server, address)
     page.wait_for_function(FADED_IN)  # what has half faded in has no contrast
-    found = Axe().run(page).response["violations"]
+    result = Axe().run(page).response["violations"]
     told = [
-        f"{one['impact']} {one['id']}: {one['help']}: {node['target']} {node['html'][:160]}"
-        for one in found
-        if one["impact"] in ("serious", "critical")
-        for node in one["nodes"]
+        f"{item['impact']} {item['id']}: {item['help']}: {node['target']} {node['html'][:160]}"
+        for item in result
+        if item["impact"] in ("serious", "critical")
+        for node in item["nodes"]
     ]
     assert not told, "\n".join(told)
 

@@ -133,10 +133,10 @@ def test_a_mean_says_before_and_after_a_click_which_head_it_opens(page, server):
     page.goto(f"{server}/?kind=cross&layer=2&head=mean&sentence=I love my cat.")
     heatmap = page.locator(".heatmap")
     _, _, said = hover_cell(page, heatmap, 2, 2)
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"mean 0\.\d{3}; strongest: head (\d), (0\.\d{3}); click opens head (\d)", said
     )
-    head, weight, opened = found.groups()
+    head, weight, opened = match.groups()
     assert head == opened
     page.mouse.click(*point_of(heatmap, 2, 2))
     page.get_by_text("mean of the heads: of the weights behind it").wait_for()

@@ -1,4 +1,4 @@
-"""What stands around every page: the sidebar, and the sizes of words."""
+"""What is around every page: the sidebar, and the sizes of words."""
 
 import pytest
 from playwright.sync_api import expect

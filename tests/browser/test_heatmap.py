@@ -13,7 +13,7 @@ DARK, BRIGHT = (68, 1, 84), (253, 231, 37)  # the ends of the scale
 
 def open_map(page, weights, *options, **more):
     """A page of a map that notes what is picked; returns the map."""
-    tokens = [f"token{place}" for place in range(max(weights.shape))]
+    tokens = [f"token{position}" for position in range(max(weights.shape))]
     axes = tokens[: weights.shape[0]], tokens[: weights.shape[1]]
     picture = attention_heatmap(weights, *axes, *options, **more)
     page.set_content(noting(picture.to_html()))

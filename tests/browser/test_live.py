@@ -17,8 +17,7 @@ from headlight.model.edits import CellEdit, Edits
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.trace import KINDS, PositionEdit
 from headlight.model.translator import PRETRAINED
-from headlight.pages.live.page import EXAMPLES, HERE
-from headlight.pages.live.weights import weights_file
+from headlight.pages.live.page import EXAMPLES, HERE, weights_file
 from headlight.viz.modules import in_order, script
 from tests.odd_texts import ODD_TEXTS
 

@@ -8,7 +8,7 @@ from headlight.viz import mask_matrix
 from tests.browser.answers import noting, picked
 
 LABEL, SIDE = 92, 13  # as in viz/switches/mask_matrix.js
-TOKENS = [f"token{place}" for place in range(512)]
+TOKENS = [f"token{position}" for position in range(512)]
 
 
 @pytest.fixture

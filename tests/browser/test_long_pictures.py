@@ -8,7 +8,7 @@ import pytest
 from headlight.viz import attention_lines, head_grid
 from tests.browser.answers import noting, picked
 
-TOKENS = [f"token{place}" for place in range(512)]
+TOKENS = [f"token{index}" for index in range(512)]
 PLACES = np.random.default_rng(0).integers(0, 512, (12, 12, 2))
 TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
@@ -43,8 +43,8 @@ def test_the_one_bright_cell_of_a_large_map_is_seen_where_it_is(page, grid):
     assert len(bright) == 144
     for (left, top, width, height), place in zip(boxes, PLACES.reshape(-1, 2), strict=True):
         shares = (np.array(bright) - [top, left]) / [height, width]  # of the map's height and width
-        (found,) = shares[((shares >= 0) & (shares < 1)).all(axis=1)]
-        np.testing.assert_allclose(found, place / 512, atol=0.06)
+        (match,) = shares[((shares >= 0) & (shares < 1)).all(axis=1)]
+        np.testing.assert_allclose(match, place / 512, atol=0.06)
     assert page.errors == []
 
 
@@ -81,8 +81,8 @@ def strokes(page):
 
 def test_lines_of_a_long_text_are_drawn_wherever_one_scrolls(page):
     weights = np.zeros((512, 512), np.float32)
-    for place in range(0, 500, 2):  # from every even token to the one three below
-        weights[place, place + 3] = 1
+    for position in range(0, 500, 2):  # from every even token to the one three below
+        weights[position, position + 3] = 1
     weights[0, 511] = 1
     page.set_content(attention_lines(weights, TOKENS).to_html())
     for first in (0, 250, 488):

@@ -112,7 +112,7 @@ def test_a_written_token_tells_its_probability_when_pointed_at_or_focused(page):
     expect(second).to_be_focused()
     expect(legend).to_contain_text("chat: probability 0.250")
     shades = [
-        one.evaluate("chip => getComputedStyle(chip).backgroundColor") for one in (first, second)
+        item.evaluate("chip => getComputedStyle(chip).backgroundColor") for item in (first, second)
     ]
     assert shades[0] != shades[1]
     assert page.errors == []

@@ -23,8 +23,8 @@ def open_tab(page, name):
 
 def strip(page, label):
     """The large text of the tokens with this label."""
-    found = page.locator(".token-strip").filter(has_text=label)
-    return found.locator(".text")
+    result = page.locator(".token-strip").filter(has_text=label)
+    return result.locator(".text")
 
 
 def choose(page, label, option):
@@ -81,11 +81,11 @@ def test_switching_positions_off_shows_the_translation_before_and_after(position
 def test_choices_are_kept_while_another_tab_is_open(positions):
     open_tab(positions, "Your sentence")
     choose(positions, "Positions of the encoder", "shuffled")
-    positions.get_by_text(re.compile("encoder: the tokens stand at")).wait_for()
+    positions.get_by_text(re.compile("encoder: the tokens are at")).wait_for()
     open_tab(positions, "One token")
     positions.get_by_text("Length: sum").wait_for()
     open_tab(positions, "Your sentence")
-    positions.get_by_text(re.compile("encoder: the tokens stand at")).wait_for()
+    positions.get_by_text(re.compile("encoder: the tokens are at")).wait_for()
 
 
 @pytest.mark.matrix

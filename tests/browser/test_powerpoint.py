@@ -26,7 +26,7 @@ TALK = (
     Slide("attention", {"model": "own-1"}, "Gone", pictures=("grid",)),
 )
 SHOWN = [len(slide.pictures) if slide.title != "Gone" else 0 for slide in TALK]
-# Of every image that is made: its dots, and how wide the stage and its pictures are just then.
+# For every image that is made: its dots, and the widths of the stage and its pictures then.
 WATCH = """
 window.made = [];
 const all = (root) => [...root.querySelectorAll("*")]
@@ -92,7 +92,7 @@ def test_every_slide_has_its_words_notes_pictures_and_link(slides, server, saved
     (link,) = (shape for shape in slides[1].shapes if shape.has_text_frame and shape.text == LIVE)
     address = link.text_frame.paragraphs[0].runs[0].hyperlink.address
     assert address == f"{server}/?sentence=We+sing."
-    descriptions = [one._element.nvPicPr.cNvPr.get("descr") for one in pictures(slides[1])]
+    descriptions = [picture._element.nvPicPr.cNvPr.get("descr") for picture in pictures(slides[1])]
     assert descriptions[0].startswith("all heads. “We sing.” · ")
 
 
@@ -125,7 +125,7 @@ def test_each_image_has_two_dots_for_a_pixel_of_its_slide(slides, saved):
 
 def test_pictures_are_as_large_as_fits(slides):
     for slide in (slides[1], slides[3]):
-        sides = [(one.width / PIXEL, one.height / PIXEL) for one in pictures(slide)]
+        sides = [(picture.width / PIXEL, picture.height / PIXEL) for picture in pictures(slide)]
         assert sum(width for width, _ in sides) > 0.8 * WIDTH or max(h for _, h in sides) > 400
 
 

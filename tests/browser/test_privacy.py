@@ -64,10 +64,10 @@ def type_everywhere(page, text):
     """Type a text into every box of a page, and enter it."""
     boxes = page.get_by_test_id("stMain").get_by_role("textbox")
     boxes.first.wait_for()
-    for place in range(boxes.count()):
-        box = boxes.nth(place)
+    for position in range(boxes.count()):
+        box = boxes.nth(position)
         if box.is_editable():
-            box.fill(f"{text} {place}")  # not what is in it already
+            box.fill(f"{text} {position}")  # not what is in it already
             with rerun(page):
                 box.press("Control+Enter" if box.evaluate("box => box.rows") else "Enter")
 
@@ -93,12 +93,12 @@ def test_what_is_typed_is_in_no_file_and_no_log_and_goes_to_no_other_host(page, 
         expect(page.get_by_text("This is not a talk").first).to_be_visible()
     assert page.foreign_requests == []
     forms = {MARK, quote(MARK), MARK.replace(" ", "+"), MARK.split()[0]}
-    found = [
+    results = [
         str(file)
         for file in (*changed_files(folders, since), log)
         if any(form.encode() in file.read_bytes() for form in forms)
     ]
-    assert found == []
+    assert results == []
 
 
 def test_the_search_finds_what_is_written(tmp_path):

@@ -8,7 +8,7 @@ from headlight.viz import Bar, decoding_player
 from tests.browser.answers import noting, picked
 
 PROMPT, STEPS = 200, 12
-READ = [f"token{place}" for place in range(PROMPT + STEPS - 1)]
+READ = [f"token{position}" for position in range(PROMPT + STEPS - 1)]
 WEIGHTS = np.random.default_rng(0).random((STEPS, len(READ)), dtype=np.float32)
 
 

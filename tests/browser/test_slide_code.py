@@ -21,7 +21,7 @@ TALK = (
     Slide("attention", SCENE, "Alone", qr_code=True),
 )
 QUIET = 4  # modules around the code
-LEAST = 300  # pixels of a code beside a picture, of the 720 of a screen
+LEAST = 300  # pixels of a code next to a picture, of the 720 of a screen
 SAVED = {"Save as one HTML file": "HTML", "Save for PowerPoint": "PowerPoint"}
 
 

@@ -23,7 +23,7 @@ TREE = Slide(
     "decoding", {"sentence": "You are tired.", "strategy": "beam"}, "Tree", "Words.", ("tree",)
 )
 TALK = (MAP, MASK, PLAYER, BOTH, TREE)
-# Pixels of tokens: of 23 rows, beside a strip, or of the 12 steps that a beam looks ahead.
+# Pixels of tokens: of 23 rows, next to a strip, or of the 12 steps that a beam looks ahead.
 LEAST = {"Map": 18, "Mask": 18, "Both": 19, "Tree": 16}
 # The pictures of the page Cause, by their tab.
 CAUSE = {
@@ -84,7 +84,7 @@ def test_pictures_stand_in_the_middle(page, server):
         see_title(page, slide.title)
         page.wait_for_function(FITTED)
         box = box_at_rest(page.locator(canvas))
-        assert abs(box["x"] + box["width"] / 2 - 640) < 200  # a map has its words beside it
+        assert abs(box["x"] + box["width"] / 2 - 640) < 200  # a map has its words next to it
         assert box["height"] > 400
         page.keyboard.press("PageDown")
 

@@ -1,4 +1,4 @@
-"""The speaker's window: notes, clock and the next slide, beside the talk."""
+"""The speaker's window: notes, clock and the next slide, next to the talk."""
 
 import re
 
@@ -70,7 +70,7 @@ def test_either_window_outlives_a_reload_or_the_end_of_the_other(page, speaker):
     page.keyboard.press("s")  # brings the same window to the front
     page.keyboard.press("ArrowLeft")
     see_title(page, "Two")
-    assert len([one for one in page.context.pages if "talk" not in one.url]) == 1
+    assert len([item for item in page.context.pages if "talk" not in item.url]) == 1
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
     expect(speaker.locator("h1")).to_have_text("No slide is shown")

@@ -144,7 +144,7 @@ def test_leaving_keeps_the_scene_and_keys_write_into_boxes_again(page, server):
     box = page.get_by_label("English sentence")
     expect(box).to_have_value(TALK[8].parameters["sentence"])
     expect(page).to_have_url(re.compile("head=4"))
-    settled(page)  # until then the box of the slide stands next to the new one
+    settled(page)  # until then the box of the slide is next to the new one
     box.press("End")
     box.press("ArrowLeft")
     box.type("b.")

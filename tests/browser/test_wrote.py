@@ -44,19 +44,19 @@ def test_another_pair_of_words_and_a_head_by_a_click(cause, translator, trace):
     pick(cause, "Written word", "3: femme")
     pick(cause, "Against", "voiture")
     (other,) = translator.begin("voiture")
-    found = attribute(translator, trace, 2, trace.target_tokens[3].id, other.id)
-    total = re.compile(rf"Sum of all parts: {re.escape(signed(found.difference))} nats")
+    result = attribute(translator, trace, 2, trace.target_tokens[3].id, other.id)
+    total = re.compile(rf"Sum of all parts: {re.escape(signed(result.difference))} nats")
     expect(cause.locator(f"{PARTS} .sum")).to_have_text(total)
     expect(cause.locator(f"{PARTS} .legend .entry")).to_have_text(["for “femme”", "for “voiture”"])
     heads = cause.locator(".head-effects")
     head = heads.get_by_role("button", name=re.compile("^Cross-attention, layer 2, head 7"))
-    value = found.heads[Site("cross", 1)][6].item()
+    value = result.heads[Site("cross", 1)][6].item()
     expect(head).to_have_attribute("aria-label", re.compile(re.escape(f"{signed(value)} nats")))
     head.click()
     cause.get_by_role("heading", name="Cross-attention, layer 2, head 7").wait_for()
     expect(cause.locator(f"{KEYS} .sum strong")).to_have_text(f"{signed(value)} nats")
     rows = cause.locator(f"{KEYS} .part .number")
-    expect(rows).to_have_text([signed(key) for key in found.keys[Site("cross", 1)][6].tolist()])
+    expect(rows).to_have_text([signed(key) for key in result.keys[Site("cross", 1)][6].tolist()])
     cause.wait_for_function("() => location.search.includes('wrote_against=voiture')")
     cause.reload()
     expect(cause.locator(f"{PARTS} .sum")).to_have_text(total)
@@ -81,7 +81,7 @@ def test_the_rows_of_a_head_go_by_keyboard_and_lead_to_the_weight(cause):
 def test_a_word_that_is_no_token_is_said_as_it_was_typed(cause):
     pick(cause, "Against", "<b>bold</b> words")
     cause.get_by_text("“<b>bold</b> words” is").wait_for()
-    cause.get_by_text("The runner-up stands in place").wait_for()
+    cause.get_by_text("The runner-up replaces").wait_for()
     cause.locator(f"{PARTS} .sum").wait_for()
 
 
@@ -90,7 +90,7 @@ def test_of_many_parts_the_largest_is_in_sight_at_first(page):
     parts = np.linspace(0, 0.1, 80)
     parts[60] = -1
     words = {"ends": ("for", "against"), "total": "In all"}
-    page.set_content(sum_bars(parts, [str(place) for place in range(80)], **words).to_html())
+    page.set_content(sum_bars(parts, [str(position) for position in range(80)], **words).to_html())
     scrolls, row = page.locator(".parts"), page.locator(".part").nth(60)
     outer, inner = scrolls.bounding_box(), row.bounding_box()
     assert scrolls.evaluate("parts => parts.scrollHeight > parts.clientHeight")

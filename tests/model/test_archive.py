@@ -182,7 +182,7 @@ def test_a_large_config_takes_no_memory_before_the_weights_are_compared(monkeypa
 
     monkeypatch.setattr("headlight.model.checkpoint.Transformer", watched)
     refused(with_config(d_model=1_024, d_ff=8_192, encoder_layers=12, decoder_layers=12), "lack")
-    assert [one.device.type for one in made] == ["meta"]
+    assert [item.device.type for item in made] == ["meta"]
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,7 @@ def test_a_file_takes_its_place_when_it_is_whole(tmp_path):
         assert path.read_text() == "before"
         assert unfinished.parent == path.parent
     assert path.read_text() == "after"
-    assert [one.name for one in tmp_path.iterdir()] == ["log.csv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["log.csv"]
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_what_goes_wrong_is_a_sentence_and_leaves_the_file_as_it_was(error, why,
     with pytest.raises(OSError, match=rf"log.csv could not be written, and is as it was: {why}\.$"):
         write()
     assert path.read_text() == "before"
-    assert [one.name for one in tmp_path.iterdir()] == ["log.csv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["log.csv"]
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path):

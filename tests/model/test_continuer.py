@@ -1,4 +1,4 @@
-"""A decoder alone as a reader: what it reads, writes, records and refuses."""
+"""A model with only a decoder as a reader: what it reads, writes, records and refuses."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ SITES = [Site("decoder", 0), Site("decoder", 1)]
 
 @pytest.fixture(scope="module")
 def small():
-    """A decoder alone with random weights, which reads at most 29 tokens."""
+    """A decoder-only model with random weights, which reads at most 29 tokens."""
     options = replace(default_options("repeat"), heads=2, d_model=16, d_ff=16)
     return small_model(options)
 
@@ -117,9 +117,9 @@ def test_effects_are_measured_on_the_text_or_on_what_follows_a_query(continuer):
 
 
 def test_the_parts_of_the_stream_sum_to_the_logits(continuer):
-    found = attribute(continuer, continuer.trace(PROMPT), 5, 8, 9)
-    assert_close(found.total, found.difference, atol=1e-4, rtol=0)
-    assert set(found.heads) == set(SITES)
+    result = attribute(continuer, continuer.trace(PROMPT), 5, 8, 9)
+    assert_close(result.total, result.difference, atol=1e-4, rtol=0)
+    assert set(result.heads) == set(SITES)
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ def test_the_layout_changes_no_number(tie_embeddings, rows, length, more, make_m
     before, after = Trace(), Trace()
     with torch.inference_mode():
         expected = plain(sources, targets, Run(trace=before))
-        found = laid_out(sources, targets, Run(trace=after))
-    torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
+        result = laid_out(sources, targets, Run(trace=after))
+    torch.testing.assert_close(result, expected, atol=1e-5, rtol=0)
     for site, record in before.attention.items():
         torch.testing.assert_close(after.attention[site].weights, record.weights, atol=1e-5, rtol=0)
 

@@ -377,10 +377,10 @@ def speed_up(model):
     draw = random.Random(0)
     for _ in range(1_000):
         word = "".join(draw.choices("abc", k=250))  # longer ones are not kept anyway
-        for found in times.values():
+        for item in times.values():
             began = time.perf_counter()
             model.tokenize(word)
-            found.append(time.perf_counter() - began)
+            item.append(time.perf_counter() - began)
     return statistics.median(times["second"]) / statistics.median(times["first"])
 
 

@@ -42,7 +42,7 @@ def refused(command, *arguments, **options):
 
 @contextmanager
 def files_of_at_most(size):
-    """No file can grow beyond so many bytes, as on a disk that is full."""
+    """No file can grow beyond `size` bytes, as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:

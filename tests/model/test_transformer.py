@@ -15,7 +15,7 @@ SITES = [Site(kind, layer) for kind in ("encoder", "decoder", "cross") for layer
 
 
 def steps(model, targets, widths, edits=None, traces=None):
-    """Logits of decoding with a cache, so many target positions at a time."""
+    """Logits of decoding with a cache, a number of target positions at a time."""
     edits = edits or {}
     memory = model.encode(SOURCES, Run(edits))
     cache, logits = KeyValueCache(), []

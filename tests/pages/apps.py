@@ -1,4 +1,4 @@
-"""Opening pages of the app in tests, and finding what stands on them."""
+"""Opening pages of the app in tests, and finding what is on them."""
 
 from pathlib import Path
 
@@ -81,22 +81,22 @@ def address(app):
 
 def button(app, label):
     """The only button with this label."""
-    (found,) = (one for one in app.button if one.label == label)
-    return found
+    (match,) = (item for item in app.button if item.label == label)
+    return match
 
 
 def with_heads_measured(app):
     """The page Heads with the effect of every head, which a session measures once."""
-    for one in app.button:
-        if one.label == "Measure every head":
-            one.click().run()
+    for item in app.button:
+        if item.label == "Measure every head":
+            item.click().run()
     return app
 
 
 def edited(widgets, name):
     """The widget that shows an edit: its key has a number once it was changed elsewhere."""
-    (found,) = (one for one in widgets if one.key.partition(" ")[0] == name)
-    return found
+    (match,) = (widget for widget in widgets if widget.key.partition(" ")[0] == name)
+    return match
 
 
 def drawn(app):
@@ -105,14 +105,14 @@ def drawn(app):
 
 
 def on_stage(app):
-    """The keys of the pictures and charts that a slide shows, in order; none on words alone."""
+    """The keys of the pictures and charts that a slide shows, in order; none if only words."""
     return [key for stage in stages_of(app) for key in pictures_below(stage)]
 
 
 def texts_on_stage(app):
-    """What a slide says beside its pictures."""
+    """What a slide says besides its pictures."""
     (stage,) = stages_of(app)
-    return [one.value for one in below(stage) if one.type in ("text", "info", "alert")]
+    return [element.value for element in below(stage) if element.type in ("text", "info", "alert")]
 
 
 def stages_of(app):
@@ -120,15 +120,15 @@ def stages_of(app):
 
 
 def pictures_below(block):
-    return [key_of(one) for one in below(block) if one.type in PICTURES]
+    return [key_of(element) for element in below(block) if element.type in PICTURES]
 
 
 def blocks_below(block):
-    return [one for one in below(block) if hasattr(one, "children")]
+    return [element for element in below(block) if hasattr(element, "children")]
 
 
 def below(block):
-    """Everything that stands in a block, in order."""
+    """Everything in a block, in order."""
     for child in block.children.values():
         yield child
         if hasattr(child, "children"):

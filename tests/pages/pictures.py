@@ -33,24 +33,24 @@ def mounted(app):
 
 def heatmaps(app):
     """The values and the header of each heatmap of the project's own on the page, in order."""
-    found = []
+    results = []
     for name, picture, _ in mounted(app):
         if name != "headlight_heatmap":
             continue
         header, data = split(picture)
         shape = len(header["rows"]), len(header["columns"])
         values = np.frombuffer(data, "<f4", count=shape[0] * shape[1])
-        found.append((values.reshape(shape), header))
-    return found
+        results.append((values.reshape(shape), header))
+    return results
 
 
 def plotly_heatmaps(app):
     """The values, the layout and the name of each Plotly heatmap on the page, in order."""
-    found = []
+    results = []
     for chart in app.get("plotly_chart"):
         spec = json.loads(chart.proto.spec)
         z = spec["data"][0]["z"]
         flat = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"])
         values = flat.reshape([int(side) for side in z["shape"].split(",")])
-        found.append((values, spec["layout"], spec["data"][0]["colorbar"]["title"]["text"]))
-    return found
+        results.append((values, spec["layout"], spec["data"][0]["colorbar"]["title"]["text"]))
+    return results

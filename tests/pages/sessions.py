@@ -1,4 +1,4 @@
-"""Sessions of the app for tests: AppTest alone gives all of its runs the same one."""
+"""Sessions of the app for tests: AppTest by itself gives all of its runs the same one."""
 
 from contextlib import contextmanager
 from unittest.mock import patch

@@ -20,13 +20,13 @@ def app():
 
 def headers(app):
     """The headers of the page's canvas pictures, by what they show."""
-    found = {}
+    results = {}
     for header, _ in canvas_pictures(app):
         if "label" in header:
-            found[header["label"].split(",")[0]] = header
+            results[header["label"].split(",")[0]] = header
         else:
-            found["grid" if "rows" in header else "lines"] = header
-    return found
+            results["grid" if "rows" in header else "lines"] = header
+    return results
 
 
 def lines(app):
@@ -187,7 +187,7 @@ def test_a_hidden_word_is_predicted_in_the_run_that_is_drawn(bert_folder, bert):
     weights = trace.attention[Site("encoder", 0)].weights[0, 0]
     np.testing.assert_allclose(drawn(app)[0], weights, atol=1e-6)
     predicted = bert.predict(FIRST, SECOND, masked=[4, 5], top=8)
-    assert bars(app) == [[one.text for one in predicted[place]] for place in (4, 5)]
+    assert bars(app) == [[item.text for item in predicted[place]] for place in (4, 5)]
     likelihoods = trace.logits[0].softmax(dim=-1)
     written = bert.read(FIRST, SECOND)
     for place, likelihood in zip((4, 5), likelihoods, strict=True):

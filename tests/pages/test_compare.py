@@ -47,14 +47,14 @@ def click(app, label):
 
 def widget(kind, key):
     """The widget of a side with this key; another one has a number behind it."""
-    (found,) = [one for one in kind if re.fullmatch(rf"{key}(_\d+)?( \d+)?", one.key)]
-    return found
+    (match,) = [item for item in kind if re.fullmatch(rf"{key}(_\d+)?( \d+)?", item.key)]
+    return match
 
 
 def maps(app):
     """Both maps and their difference, and the tokens of both."""
-    (found,) = [picture for picture in canvas_pictures(app) if "titles" in picture[0]]
-    header, body = found
+    (match,) = [picture for picture in canvas_pictures(app) if "titles" in picture[0]]
+    header, body = match
     return header, maps_of(header, np.frombuffer(body, "<f4"))
 
 
@@ -108,7 +108,7 @@ def told(app):
 
 def test_the_page_opens_on_the_two_sentences_with_it(shipped):
     app = open_page()
-    first, second = (head(shipped.trace(one), "encoder", 2, 2) for one in (TIRED, WIDE))
+    first, second = (head(shipped.trace(item), "encoder", 2, 2) for item in (TIRED, WIDE))
     expect_sides(app, first, second)
     assert strips(app) == [shipped.translate(TIRED).text, shipped.translate(WIDE).text]
 
@@ -435,7 +435,9 @@ def test_a_link_with_two_long_sentences_and_changes_stays_short():
 
 
 def test_edits_too_long_for_a_link_are_left_out_and_told():
-    edits = "~".join(f"close.encoder.{1 + place % 3}.all.{place}.1" for place in range(1, 40))
+    edits = "~".join(
+        f"close.encoder.{1 + position % 3}.all.{position}.1" for position in range(1, 40)
+    )
     values = {choice.key: choice.default for choice in PAGE.linked}
     values["compare_a_edits"] = edits
     assert "compare_a_edits" not in link.write(PAGE.linked, values)

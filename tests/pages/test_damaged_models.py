@@ -22,5 +22,5 @@ def folder(make_bert_folder):
 def test_every_page_says_in_a_sentence_what_a_model_cannot_do(page, folder):
     _, text, said = SHOWN[NAME]
     app = open_with(folder, page, sentence=text)
-    words = " ".join(one.value for one in (*app.text, *app.info, *app.caption))
+    words = " ".join(element.value for element in (*app.text, *app.info, *app.caption))
     assert page not in READING or said in words

@@ -92,20 +92,20 @@ def expect_weights(values, weights):
 
 def said(app):
     kinds = (app.text, app.info, app.caption, app.markdown)
-    return " ".join(one.value for found in kinds for one in found)
+    return " ".join(item.value for kind in kinds for item in kind)
 
 
 def picture(app, part):
     """The header and the bytes of the picture whose header has a part of this name."""
-    return next(found for found in canvas_pictures(app) if part in found[0])
+    return next(item for item in canvas_pictures(app) if part in item[0])
 
 
 def to_be_seen(app):
     """Every picture of the page, but for what a browser keeps of the visitor's own."""
     return [
-        found
-        for found in canvas_pictures(app)
-        if not str(found[0].get("name")).startswith("headlight-")
+        item
+        for item in canvas_pictures(app)
+        if not str(item[0].get("name")).startswith("headlight-")
     ]
 
 
@@ -200,11 +200,13 @@ def test_heads_that_are_off_change_the_map_and_the_measure(tiny):
     expect_weights(heatmaps(app)[0][0], weights_of(tiny, trace))
     objective = tiny.reader.objective(tiny.trace)
     if objective is None:
-        usual, states = (list(one.outputs.values())[-1] for one in (tiny.trace, trace))
+        usual, states = (list(item.outputs.values())[-1] for item in (tiny.trace, trace))
         moved = ((states - usual).norm(dim=-1) / usual.norm(dim=-1)).mean()
         assert app.metric[0].value == f"{moved:.1%}"
     else:
-        now, usual = (log_probabilities(one.logits, objective).sum() for one in (trace, tiny.trace))
+        now, usual = (
+            log_probabilities(each.logits, objective).sum() for each in (trace, tiny.trace)
+        )
         assert app.metric[0].value == f"{number_text(now)} nats"
         assert abs(now - usual) > 1e-3
 
@@ -318,7 +320,7 @@ def test_the_address_of_a_page_shows_the_same_anew(tiny, page):
     assert not again.exception
     assert address(again) == address(app)
     assert to_be_seen(again) == to_be_seen(app)
-    assert [one.value for one in again.metric] == [one.value for one in app.metric]
+    assert [metric.value for metric in again.metric] == [item.value for item in app.metric]
 
 
 @pytest.mark.parametrize("page", first_of(PAGES))

@@ -1,4 +1,4 @@
-"""Of what a visitor typed nothing is left in the process when their session has ended."""
+"""Nothing that a visitor typed is left in the process when their session has ended."""
 
 import gc
 
@@ -10,7 +10,7 @@ from tests.matrix import first_of
 from tests.pages.apps import open_page, open_with
 from tests.pages.sessions import end, session
 
-HALVES = "zxq", "vjk"  # whole, it stands in no file
+HALVES = "zxq", "vjk"  # no file holds it whole
 OF_EVERY_TEST = "test session id"  # what AppTest calls its session
 ABOUT_A_TEXT = [key for key, page in PAGES.items() if page.pictures and key != "training"]
 
@@ -21,12 +21,12 @@ def typed():
 
 def holders():
     """The kinds of what holds a string or bytes with the word in it."""
-    found = []
-    for one in gc.get_objects():
-        for part in gc.get_referents(one):
+    results = []
+    for item in gc.get_objects():
+        for part in gc.get_referents(item):
             if type(part) in (str, bytes) and "".join(HALVES) in str(part):
-                found.append(type(one))
-    return found
+                results.append(type(item))
+    return results
 
 
 @pytest.fixture(params=first_of(["en-fr", "GPT-2", "Marian", "BERT"]))

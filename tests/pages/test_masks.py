@@ -36,7 +36,7 @@ def states(app):
 
 
 def open_tab(app, name):
-    """Open what stands below the mask in force."""
+    """Open what is below the mask in force."""
     app.segmented_control(key="masks_tab").set_value(name).run()
     assert not app.exception
 

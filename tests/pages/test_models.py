@@ -49,12 +49,16 @@ def listed(app):
     """The keys of the models in the list."""
     begins = "look at "
     return [
-        one.key.removeprefix(begins) for one in app.button if one.key and one.key.startswith(begins)
+        item.key.removeprefix(begins)
+        for item in app.button
+        if item.key and item.key.startswith(begins)
     ]
 
 
 def said(app):
-    return " ".join(one.value for one in (*app.text, *app.caption, *app.markdown, *app.info))
+    return " ".join(
+        element.value for element in (*app.text, *app.caption, *app.markdown, *app.info)
+    )
 
 
 def test_the_shipped_models_are_there_with_their_sizes(app, shipped):
@@ -62,7 +66,7 @@ def test_the_shipped_models_are_there_with_their_sizes(app, shipped):
     count = sum(parameter.numel() for parameter in shipped.model.parameters())
     assert f"{count:,} parameters" in said(app)
     assert "Encoder 5 × 8, Decoder, masked 3 × 8, Cross-attention 3 × 8" in said(app)
-    assert not [one for one in app.button if one.label == "Remove"]
+    assert not [item for item in app.button if item.label == "Remove"]
 
 
 def test_a_suggestion_is_put_into_the_box_and_loads_nothing(app):
@@ -136,7 +140,9 @@ def test_the_difference_from_transformers_is_measured_on_the_text(folder):
     assert "Largest differences" not in said(app)
     measured = load_bert(folder).parity(FIRST, SECOND)
     press(app, "measure", LIBRARY + str(folder))
-    (words,) = [one.value for one in app.caption if one.value.startswith("Largest differences")]
+    (words,) = [
+        caption.value for caption in app.caption if caption.value.startswith("Largest differences")
+    ]
     assert f"{power_text(measured.outputs)} in the last hidden states" in words
     assert f"{power_text(measured.weights)} in the weights" in words
 

@@ -249,11 +249,11 @@ def test_the_table_of_a_loaded_bert_stands_beside_the_sinusoids(open_tab, bert_f
     app.selectbox(key="positions_side").set_value(f"bert:{name}").run()
     assert not app.exception
     table = bert.model.positions.table.detach().numpy()
-    found = [values for values, *_ in plotly_heatmaps(app)]
-    assert found[0].shape == found[2].shape == table.shape
-    np.testing.assert_allclose(found[0], sinusoids(*table.shape), atol=1e-6)
-    np.testing.assert_allclose(found[2], table, atol=1e-6)
-    np.testing.assert_allclose(found[3], table @ table.T, atol=1e-4)
+    results = [values for values, *_ in plotly_heatmaps(app)]
+    assert results[0].shape == results[2].shape == table.shape
+    np.testing.assert_allclose(results[0], sinusoids(*table.shape), atol=1e-6)
+    np.testing.assert_allclose(results[2], table, atol=1e-6)
+    np.testing.assert_allclose(results[3], table @ table.T, atol=1e-4)
     assert "does not say how often" in " ".join(caption.value for caption in app.caption)
 
 

@@ -55,9 +55,9 @@ def train(app):
 
 def pictures(app):
     """The header and the bytes of the curves and, where there is one, of the film."""
-    found = canvas_pictures(app)
-    curves = [part for part in found if "panels" in part[0]]
-    films = [part for part in found if "steps" in part[0]]
+    result = canvas_pictures(app)
+    curves = [part for part in result if "panels" in part[0]]
+    films = [part for part in result if "steps" in part[0]]
     return (curves or [None])[0], (films or [None])[0]
 
 
@@ -213,7 +213,7 @@ def test_what_was_trained_is_used_on_another_page(app):
 
 @pytest.fixture
 def repeating(app):
-    """The page after a short training of a decoder alone."""
+    """The page after a short training of a decoder-only model."""
     app.selectbox(key="toy_task").set_value("repeat").run()
     for option, value in TINY.items():
         app.number_input(key=f"toy_repeat_{option}").set_value(value)
@@ -261,9 +261,9 @@ def test_every_page_takes_a_decoder_alone_that_was_trained(repeating, page):
 def test_compare_shows_two_moments_of_the_training_of_a_decoder_alone(repeating):
     repeating.switch_page("pages/compare.py").run()
     name = "Two snapshots of my training"
-    next(one for one in repeating.button if one.label == name).click().run()
+    next(button for button in repeating.button if button.label == name).click().run()
     assert not repeating.exception
-    assert [one.value for one in repeating.selectbox].count("snapshots of toy") == 2
+    assert [box.value for box in repeating.selectbox].count("snapshots of toy") == 2
 
 
 @pytest.mark.parametrize("compared", ["d_model", "warmup"])

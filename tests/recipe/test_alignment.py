@@ -52,12 +52,12 @@ def test_a_head_that_looks_at_every_linked_word_agrees_with_all(translator, pair
     rows /= rows.sum(axis=1, keepdims=True)
     chosen = (rows @ weights[1, 2, :-1] @ columns.T).argmax(axis=1)
     links = {(place, int(given)) for place, given in enumerate(chosen)}
-    found = agreement(translator, pairs[:1], [links])
-    assert found.hits.shape == found.mass.shape == (2, 2, 4)
-    assert found.hits[0, 1, 2] == 1
-    assert found.links == len(links)
-    assert np.all(found.mass >= 0)
-    assert np.all(found.mass <= 1 + 1e-6)
+    result = agreement(translator, pairs[:1], [links])
+    assert result.hits.shape == result.mass.shape == (2, 2, 4)
+    assert result.hits[0, 1, 2] == 1
+    assert result.links == len(links)
+    assert np.all(result.mass >= 0)
+    assert np.all(result.mass <= 1 + 1e-6)
 
 
 def test_the_command_names_a_head(translator, pairs, tmp_path, monkeypatch, capsys):

@@ -1,4 +1,4 @@
-"""Whether the signs of doubt warn of nonsense, and leave everyday sentences alone."""
+"""Whether the signs of doubt warn of nonsense, and not of everyday sentences."""
 
 import math
 from pathlib import Path
@@ -20,7 +20,7 @@ def shipped():
 
 @pytest.fixture(scope="module")
 def cases_of(shipped):
-    """The cases of the sentences in a file beside this one."""
+    """The cases of the sentences in a file next to this one."""
 
     def read(name):
         lines = (HERE / name).read_text(encoding="utf-8").splitlines()

@@ -44,11 +44,11 @@ def test_within_one_word_is_an_edit_distance_of_at_most_one(one, other):
 def test_sentences_of_the_field_are_found_however_they_are_written(sentence):
     assert IS_NEAR(sentence)
     assert IS_NEAR(sentence.upper().replace("'", "’").rstrip(".") + " !")
-    for place in range(len(words(sentence))):
+    for position in range(len(words(sentence))):
         changed = words(sentence)
-        changed[place] = "penguin"
+        changed[position] = "penguin"
         assert IS_NEAR(" ".join(changed))
-        del changed[place]
+        del changed[position]
         assert IS_NEAR(" ".join(changed))
 
 

@@ -27,7 +27,7 @@ def whole(monkeypatch):
 
 
 def typed(monkeypatch, chances):
-    """Type into the box while another click waits, seen at the chance after so many."""
+    """Type into the box while another click waits, seen at the chance after that many."""
     app = apps.run_script(BOX, done="")
     left = iter(range(chances))
 
@@ -70,5 +70,5 @@ def test_streamlit_still_ends_a_callback_half_done(monkeypatch):
     method = SafeSessionState.on_script_will_rerun
     plain = getattr(method, "__wrapped__", method)
     monkeypatch.setattr(SafeSessionState, "on_script_will_rerun", plain)
-    found = [typed(monkeypatch, chances)["done"] for chances in range(1, 9)]
-    assert "" in found, "Streamlit runs callbacks whole: delete whole_callbacks.py."
+    results = [typed(monkeypatch, chances)["done"] for chances in range(1, 9)]
+    assert "" in results, "Streamlit runs callbacks whole: delete whole_callbacks.py."

@@ -52,7 +52,7 @@ def test_every_part_has_an_element_and_draws():
 def test_no_part_loads_anything_or_reads_text_as_markup():
     for part in PARTS:
         text = part.markup() + part.stylesheet() + part.code()
-        text = text.replace("http://www.w3.org/2000/svg", "")  # a name alone
+        text = text.replace("http://www.w3.org/2000/svg", "")  # only a name
         assert not re.search(
             r"https?:|//cdn|innerHTML|insertAdjacentHTML|document\.write|eval\(", text
         )

@@ -19,18 +19,18 @@ def heatmap(keys):
 
 
 def parts_of(line):
-    found = LINE.fullmatch(line)
-    assert found
-    return found
+    match = LINE.fullmatch(line)
+    assert match
+    return match
 
 
 def test_a_line_holds_the_picture_its_code_and_its_caption():
     picture = heatmap(["<b>", "é"])
-    found = parts_of(picture.to_component("“<b>”\n& more"))
-    assert base64.b64decode(found["data"]) == picture.data
-    assert found["words"] == "“&lt;b&gt;” &amp; more"
-    code = base64.b64decode(found["code"]).decode("utf-8")
-    assert f'$component.define("{found["name"]}"' in code
+    result = parts_of(picture.to_component("“<b>”\n& more"))
+    assert base64.b64decode(result["data"]) == picture.data
+    assert result["words"] == "“&lt;b&gt;” &amp; more"
+    code = base64.b64decode(result["code"]).decode("utf-8")
+    assert f'$component.define("{result["name"]}"' in code
     assert picture.part.code() in code
     assert not re.search(r"https?:", code.replace("http://www.w3.org/2000/svg", ""))
 

@@ -1,4 +1,4 @@
-"""The pictures stand on a common ground, and no family knows another, in Python and JavaScript."""
+"""The pictures share a common base, and no family knows another, in Python and JavaScript."""
 
 from pathlib import Path
 

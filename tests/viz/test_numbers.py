@@ -27,7 +27,7 @@ NASTY = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "'=1", 
 NASTY += ["\0", "a\0", "\ud800", "é😀", "", " =1", "#000001"]
 tokens = st.sampled_from(NASTY) | st.text(st.characters(exclude_categories=()), max_size=6)
 floats = st.floats(width=32, allow_nan=True, allow_infinity=True)
-# What stands in a cell, without the sign that makes it a text.
+# What a cell holds, without the sign that makes it a text.
 plain = lambda cell: cell[1:] if cell.startswith("'") else cell  # noqa: E731
 
 

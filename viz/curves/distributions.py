@@ -1,4 +1,4 @@
-"""How numbers spread over many sentences, a histogram each, and where one sentence is in them."""
+"""Histograms of numbers over many sentences, with the values of one sentence marked."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -55,7 +55,7 @@ def position_lines(
     rows = pd.concat(frames).dropna()
     domain = {"domain": list(limits)} if limits else {}
     vertical = {"scale": alt.Scale(type="symlog" if logarithmic else "linear", **domain)}
-    if logarithmic:  # reaches 0, and would otherwise have marks at only its two ends
+    if logarithmic:  # the axis reaches 0, and by default has marks only at its two ends
         values = [0, *(10**power for power in range(10))]
         vertical["axis"] = alt.Axis(values=values, labelExpr="format(datum.value, ',')")
     whole = all(float(position).is_integer() for position in positions)

@@ -187,7 +187,7 @@ function largest(map, rows, columns, height, width) {
   return joined;
 }
 
-/** The words on maps with so many queries and keys in a pixel. */
+/** The words on maps with this many queries and keys in a pixel. */
 function sharing(...inPixel) {
   if (Math.max(...inPixel) === 1) return "";
   const [queries, keys] = inPixel.map((count) => Number(count.toFixed(1)));

@@ -17,7 +17,7 @@ PART = Part.next_to(__file__, "All heads")
 SELECTED = Part(Path(__file__).with_name("selected_map.js"))
 
 MOST_CELLS = 1_000_000  # of all maps together, one byte each: about as many as a screen shows
-MANY_JOINED = 4  # rows in one, from which on working share by share is faster
+MANY_JOINED = 4  # rows joined into one; from this number on, joining share by share is faster
 
 
 def head_grid(

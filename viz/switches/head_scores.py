@@ -20,7 +20,7 @@ def head_scores(
     limits: tuple[float, float] = (0.0, 1.0),
     selected: tuple[str, int, int] | None = None,
 ) -> CanvasPicture:
-    """Figures (layers, heads) by kind, NaN if missing: `name` says what, in which `unit`.
+    """Figures (layers, heads) by kind, NaN if missing; `name` and `unit` say what they are.
 
     The colours run from the first of the `limits` to the second. `labels` names the kinds;
     `selected` is a kind, a layer and a head, from 0. A click answers with a kind, a layer and a

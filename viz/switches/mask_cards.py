@@ -32,7 +32,7 @@ def mask_cards(
     """
     if len(visible) != len(cards):
         raise ValueError(f"There are {len(visible)} masks but {len(cards)} cards.")
-    positions = [str(place + 1) for place in range(visible.shape[-1])]
+    positions = [str(position + 1) for position in range(visible.shape[-1])]
     header = {
         "cards": [asdict(card) for card in cards],
         "size": len(positions),

@@ -15,6 +15,6 @@ MASK = Mask(
     lowest=(0, 1),
     offered=[(1, 2), (2, 2), (3, 2), (2, 3)],
     words="sees {} keys on each side, one in {}",
-    help="A window with gaps: so many keys on each side, and one in so many of them.",
+    help="A window with gaps: the keys on each side, and the distance between them.",
     source="Beltagy et al. 2020",
 )

@@ -12,7 +12,7 @@ from headlight.model.edits.masks.documents import CLICK, visible
 def positions(length: int, *borders: int) -> tuple[int, ...]:
     """Return the position of each token in its own document."""
     ends = [0, *(border for border in borders if border < length), length]
-    return tuple(place for first, end in pairwise(ends) for place in range(end - first))
+    return tuple(position for first, end in pairwise(ends) for position in range(end - first))
 
 
 MASK = Mask(

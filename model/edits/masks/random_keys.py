@@ -1,4 +1,4 @@
-"""Random keys: a query sees itself and one in so many of the others, drawn from a seed.
+"""Random keys: a query sees itself and some of the other keys, drawn from a seed.
 
 Source: "Big Bird: Transformers for Longer Sequences" (Zaheer et al. 2020), section 2.
 """
@@ -25,6 +25,6 @@ MASK = Mask(
     lowest=(1, 0),
     offered=[(2, 1), (4, 1), (4, 2)],
     words="sees one in {} keys, by seed {}",
-    help="Leaves one key in so many, drawn at random from the second number.",
+    help="Leaves one in every few keys, drawn at random; the second number is the seed.",
     source="Zaheer et al. 2020",
 )

@@ -84,7 +84,7 @@ def choose_pair(run: ModelRun) -> Pair:
             best,
             default="the runner-up",
             refused={step.token: "“{word}” is the written word itself: type another."},
-            instead="The runner-up stands in place of the word that was asked for:",
+            instead="The runner-up replaces the word that was asked for:",
             width=280,
         )
     return Pair(step, other, name)

@@ -133,7 +133,7 @@ def measured(request: Request, texts: TwoTexts) -> Patched | None:
 
 def brings_most(shares: Shares) -> Riddle:
     """Ask which head brings most of the gap."""
-    asks = "Which head alone brings most of the way from one text’s answer to the other’s?"
+    asks = "Which single head brings most of the way from one text’s answer to the other’s?"
     percent = {kind: in_percent(those) for kind, those in shares.items()}
     in_words = partial(number_text, signed=True)
     return which_head(

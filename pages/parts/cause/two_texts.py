@@ -127,7 +127,7 @@ def texts_beside(reader: Reader, text: str) -> dict[str, str]:
 
 FIRST = "first"
 SAME = "“{word}” is the answer to the clean text: type another."
-GIVES_WAY = "The token of the model itself stands in place of the answer that was asked for:"
+GIVES_WAY = "The model's own token replaces the answer that was asked for:"
 
 
 def read_step(written: str, shape: Shape) -> int | str:

@@ -26,8 +26,8 @@ def head_switches(shapes: Shapes, selected: HeadAddress, *, of: About) -> None:
     edits = edit_history.edits()
     gates = {kind: np.ones(shape) for kind, shape in shapes.items()}
     for kind in shapes:
-        for place in heads_of(shapes, kind):
-            gates[kind][place[1:]] = edits.gates.get(place, 1)
+        for each in heads_of(shapes, kind):
+            gates[kind][each[1:]] = edits.gates.get(each, 1)
     board = switchboard(gates, labels=KINDS, selected=selected)
     clicked = partial(switch, shapes)
     show(board, "switchboard", clicked, of=of, what="Heads switched")
@@ -48,11 +48,10 @@ def head_switches(shapes: Shapes, selected: HeadAddress, *, of: About) -> None:
 def switch(shapes: Shapes) -> None:
     """Switch what was clicked on the board: off if all of it was on, otherwise on."""
     for kind, layer, head in all_picked("switchboard"):
-        places = heads_of(shapes, kind, layer, head)
+        heads = heads_of(shapes, kind, layer, head)
         gates = edit_history.edits().gates
-        edit_history.set_gates(
-            places, 0.0 if all(gates.get(place, 1) > 0 for place in places) else 1.0
-        )
+        are_on = all(gates.get(each, 1) > 0 for each in heads)
+        edit_history.set_gates(heads, 0.0 if are_on else 1.0)
         if None not in (layer, head):
             select_head(kind, layer, head)
 
@@ -67,7 +66,7 @@ def heads_of(
     """Return the heads of a kind, a layer and a head; None means all."""
     layers, heads = shapes[kind]
     return [
-        (kind, one, other)
-        for one in (range(layers) if layer is None else [layer])
-        for other in (range(heads) if head is None else [head])
+        (kind, row, column)
+        for row in (range(layers) if layer is None else [layer])
+        for column in (range(heads) if head is None else [head])
     ]

@@ -71,7 +71,7 @@ def similar_words(run: ModelRun, of: About) -> None:
     typed = choose(WORDS)
     try:
         words = [word.strip() for word in typed.split(",") if word.strip()]
-        both_maps("Each word alone", each_word(run.model, tuple(words)), "alone", of)
+        both_maps("Each word by itself", each_word(run.model, tuple(words)), "alone", of)
         both_maps("In your sentence", words_in_sentence(run.model, run.sentence), "sentence", of)
     except ValueError as error:
         st.text(str(error))

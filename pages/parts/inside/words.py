@@ -18,7 +18,7 @@ STEPS = {  # title and words of each step; the additional steps of some models h
         "numbers that add the most.",
     ),
     "rotated": (
-        "Query and key are shown after the rotation that tells this model where its tokens stand: "
+        "Query and key are shown after the rotation that tells this model where its tokens are:  "
         "the product depends on how far apart the two tokens are."
     ),
     "shared keys": (

@@ -28,7 +28,7 @@ ABILITIES: dict[Ability, str] = {
     "add up heads": "show what each head adds to the residual stream",
     "add up logits": "show what each part adds to the logits",
     "show the stream": "show its residual stream",
-    "own layers": "run parts of its layers alone",
+    "own layers": "run parts of its layers separately",
     "move positions": "read with other positions",
     "compare words": "compare words by their embeddings",
 }

@@ -112,7 +112,7 @@ def choose_edits(before: Trace) -> dict[Side, PositionEdit]:
     for side, edit in edits.items():
         if not edit.off and edit != PositionEdit():
             places = " ".join(map(str, edit.positions(0, tokens[side])))
-            st.caption(f"{side_words(models.chosen())[side]}: the tokens stand at {places}")
+            st.caption(f"{side_words(models.chosen())[side]}: the tokens are at {places}")
     return edits
 
 
@@ -177,8 +177,8 @@ def shuffle_section(sentence: str) -> None:
     st.dataframe(
         {
             "token": [token.text for token in made.tokens],
-            "stood at": made.order,
-            "stands at": range(len(made.order)),
+            "was at": made.order,
+            "is at": range(len(made.order)),
             "difference without positions": [power_text(value) for value in made.without_positions],
             "with positions": [f"{value:.3f}" for value in made.with_positions],
         },

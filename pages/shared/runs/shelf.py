@@ -81,7 +81,7 @@ class LoadJob(Job[Loaded]):
         return "" if self.visitors else STOPPED.format(name=self.name)
 
     def progress(self, done: int, total: int) -> None:
-        """Note the progress of the download; called from several threads, which it may stop."""
+        """Note the progress of the download, or stop it; called from several threads."""
         if why := self.neglected():
             raise LoadingError(why)
         self.stage, self.share = "download", min(1.0, done / max(total, 1))

@@ -44,7 +44,7 @@ def labels_of(run: ModelRun, kind: Kind) -> tuple[list[str], list[str]]:
     after = dict(zip(run.objective().rows, run.objective().texts, strict=True))
     if not (run.target or written(run.as_trained).finished):  # the model never wrote the end token
         del after[max(after)]
-    return and_written(queries, [after.get(place, "") for place in range(len(queries))]), keys
+    return and_written(queries, [after.get(position, "") for position in range(len(queries))]), keys
 
 
 def labels_at_snapshots(

@@ -286,7 +286,7 @@ def compare_choice(
             st.text(f"The answer {label}: “{each.question.together}”")
     st.markdown(f"**{what}**")
     *_, last = answers.values()
-    if all(each.can_stand_beside(last) for each in answers.values()):
+    if all(each.is_comparable_to(last) for each in answers.values()):
         show(likeliest(answers), key, of=of, what=what)
     else:
         for column, (label, each) in zip(st.columns(2), answers.items(), strict=True):
@@ -331,7 +331,7 @@ class Answers(NamedTuple):
             f"“{text}” itself: {probabilities[answer]:.3f}, number {rank} of {len(probabilities)}"
         )
 
-    def can_stand_beside(self, other: Answers) -> bool:
+    def is_comparable_to(self, other: Answers) -> bool:
         """Return whether an index stands for the same answer in another run."""
         if len(self.probabilities) != len(other.probabilities):
             return False
@@ -342,6 +342,6 @@ class Answers(NamedTuple):
 def likeliest(answers: Mapping[str, Answers]) -> CanvasPicture:
     """Return the bars of the likeliest answers in runs, those of the last run first."""
     each = list(answers.values())
-    shown = list(dict.fromkeys(answer for one in reversed(each) for answer in one.best))
-    bars = {label: as_array(one.probabilities[shown]) for label, one in answers.items()}
+    shown = list(dict.fromkeys(answer for run in reversed(each) for answer in run.best))
+    bars = {label: as_array(run.probabilities[shown]) for label, run in answers.items()}
     return probability_bars(bars, each[-1].texts(shown))

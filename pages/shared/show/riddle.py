@@ -71,13 +71,13 @@ def most_looked_at(
     row = choose_token(GUESS_ROW, queries)
     query = told_apart(queries)[row]
     is_open = np.ones(len(keys), bool) if blocked is None else ~blocked[row]
-    places = np.flatnonzero(is_open) if is_open.any() else np.arange(len(keys))
-    names, open_weights = told_apart(keys), weights[row, places]
+    visible = np.flatnonzero(is_open) if is_open.any() else np.arange(len(keys))
+    names, open_weights = told_apart(keys), weights[row, visible]
     return Riddle(
         f"{where}: which token does {query} look at most?",
         f"{query} looks most at",
-        [keys[place] for place in places],
-        [names[place] for place in places],
+        [keys[key] for key in visible],
+        [names[key] for key in visible],
         [f"weight {number_text(weight)}" for weight in open_weights],
         places_of_most(open_weights),
     )
@@ -126,6 +126,6 @@ def told_apart(tokens: Sequence[str]) -> list[str]:
     """Return tokens in quotation marks, those that occur several times with their positions."""
     times = Counter(tokens)
     return [
-        f"“{token}”" if times[token] == 1 else f"“{token}” (token {place})"
-        for place, token in enumerate(tokens, start=1)
+        f"“{token}”" if times[token] == 1 else f"“{token}” (token {number})"
+        for number, token in enumerate(tokens, start=1)
     ]

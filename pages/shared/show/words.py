@@ -23,7 +23,7 @@ HOW_TO_READ = {
     "not clickable": ".",
     "lines": (
         "A line joins a token that looks, on the left, to a token it looks at, on the right; the "
-        "thicker, the larger the weight. Point at a token to see its lines alone with their "
+        "thicker, the larger the weight. Point at a token to see only its lines with their "
         "weights; click it to keep them."
     ),
     "grid": (
@@ -91,7 +91,7 @@ MASK_WORDS = {
     ),
     "own": (
         "Filled cells are those that the mask leaves open, on your text. A model that looks "
-        "back only has a triangle; one with a window sees the last tokens alone, in some of its "
+        "back only has a triangle; one with a window sees only the last tokens, in some of its "
         "layers."
     ),
     "edit": (
@@ -165,7 +165,7 @@ WHY = {
     "no words": "there is no word in it.",
     "script": "these are letters that it has not learned.",
     "capitals": "it has hardly read a text in capitals.",
-    "language": "this looks {what}, and it reads English alone.",
+    "language": "this looks {what}, and it reads only English.",
     "repeated": "it wrote the same text again.",
     "missing": "“{what}” is missing in the translation, or was changed.",
     "pieces": "“{what}” falls into {number:.0f} pieces, so it does not know it as a word.",

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from headlight.pages.browser import library, parts
-from headlight.pages.browser.documents import as_json, digest_of, safe
+from headlight.pages.browser.library import as_json, digest_of, safe
 from headlight.pages.live import page as live
 from headlight.viz.canvas import CanvasPicture, Part, unpacked
 from headlight.viz.maps.heatmap import attention_heatmap

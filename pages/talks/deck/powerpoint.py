@@ -113,7 +113,7 @@ def darken(file: Presentation) -> None:
 
 
 def write_alone(made: Slide, slide: DrawnSlide) -> bool:
-    """Write a slide without pictures; returns that it is complete."""
+    """Write a slide without pictures; returns True, since nothing can be missing."""
     title, words = ALONE_SIZES
     heading, below = made.shapes.title, made.placeholders[1]
     Box(90, 110, WIDTH - 180, 240).put(heading)
@@ -151,8 +151,8 @@ def write_with_pictures(made: Slide, slide: DrawnSlide) -> bool:
         note = Box(EDGE, BOTTOM - high, WIDTH - 2 * EDGE, high)
         write(text_box(made, note), " ".join(missing), size, anchor=MSO_ANCHOR.MIDDLE)
     if slide.footer:
-        place = Box(EDGE, BOTTOM, WIDTH - 3 * EDGE - 200, HEIGHT - BOTTOM - 4)
-        write(text_box(made, place), slide.footer, FOOTER_SIZE, anchor=MSO_ANCHOR.MIDDLE)
+        box = Box(EDGE, BOTTOM, WIDTH - 3 * EDGE - 200, HEIGHT - BOTTOM - 4)
+        write(text_box(made, box), slide.footer, FOOTER_SIZE, anchor=MSO_ANCHOR.MIDDLE)
     if slide.link:
         write_link(made, slide.link)
     return not missing
@@ -181,9 +181,9 @@ def lines_of(text: str, size: float) -> int:
     return sum(max(1, ceil(len(line) / a_line)) for line in text.splitlines()) or 1
 
 
-def text_box(made: Slide, place: Box) -> TextFrame:
+def text_box(made: Slide, box: Box) -> TextFrame:
     shape = made.shapes.add_textbox(0, 0, 0, 0)
-    place.put(shape)
+    box.put(shape)
     return shape.text_frame
 
 

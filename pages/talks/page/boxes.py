@@ -24,7 +24,7 @@ from headlight.pages.talks.slides import (
 from headlight.pages.talks.stage import THUMBNAILS, thumbnail_key
 
 WORDS_HELP = "Line breaks stay; **bold** and *italic* between asterisks."
-NOTES_HELP = "Seen by the speaker alone, in a window of their own."
+NOTES_HELP = "Seen only by the speaker, in a separate window."
 GUESS_HELP = (
     "The slide asks what its head or its map shows, and draws that after a click on a guess, or "
     "the key a."
@@ -39,8 +39,8 @@ LIST = "slides"  # the key that it is drawn with
 
 def change(name: str, **changes: object) -> None:
     """Change something in a slide, wherever it was moved; do nothing if it is gone."""
-    if (place := talk.place_of(name)) is not None:
-        talk.put_at(place, replace(talk.own()[place], **changes))
+    if (index := talk.index_of(name)) is not None:
+        talk.put_at(index, replace(talk.own()[index], **changes))
 
 
 def offered(page: Page, slide: Slide) -> dict[str, str]:
@@ -49,7 +49,7 @@ def offered(page: Page, slide: Slide) -> dict[str, str]:
     return {key: words for key, words in page.pictures.items() if key in there}
 
 
-def boxes(place: int, slide: Slide) -> None:
+def boxes(index: int, slide: Slide) -> None:
     """Draw the boxes of a slide, by its index from 0."""
 
     def box(widget: Widget, label: str, name: str, **more: object) -> None:
@@ -58,19 +58,19 @@ def boxes(place: int, slide: Slide) -> None:
 
         value = getattr(slide, name)
         value = list(value) if name == "pictures" else value
-        editor(widget, label, value, changed, f"slide-{place}-{name}", **more)
+        editor(widget, label, value, changed, f"slide-{index}-{name}", **more)
 
-    st.subheader(f"Slide {place + 1}")
+    st.subheader(f"Slide {index + 1}")
     box(st.text_input, "Title", "title", max_chars=LONGEST_TITLE)
     box(st.text_area, "Words", "words", max_chars=LONGEST_WORDS, height=110)
     st.caption(WORDS_HELP.replace("*", r"\*"))
     if slide.page:
-        pictures(place, slide, box)
+        pictures(index, slide, box)
     notes = {"max_chars": LONGEST_NOTES, "height": 110, "help": NOTES_HELP}
     box(st.text_area, "Speaker notes", "notes", **notes)
 
 
-def guess_first(place: int, slide: Slide) -> None:
+def guess_first(index: int, slide: Slide) -> None:
     """Draw the switch with which a slide asks about its picture before that is drawn."""
 
     def changed(on: bool) -> None:
@@ -79,11 +79,11 @@ def guess_first(place: int, slide: Slide) -> None:
         change(slide.name, parameters=others | asks, drawn=())
 
     is_on = slide.parameters.get(GUESS.key) == GUESS.write(True)
-    key = f"slide-{place}-guess"
+    key = f"slide-{index}-guess"
     editor(st.toggle, GUESS.label, is_on, changed, key, help=GUESS_HELP)
 
 
-def pictures(place: int, slide: Slide, box: Callable[..., None]) -> None:
+def pictures(index: int, slide: Slide, box: Callable[..., None]) -> None:
     """Draw the choice of a slide's pictures, their size, a QR code, and a guess before them."""
     page = PAGES[slide.page]
     names = offered(page, slide)
@@ -95,7 +95,7 @@ def pictures(place: int, slide: Slide, box: Callable[..., None]) -> None:
     if slide.qr_code and is_of_this_machine(link_of(slide.page, slide.parameters)):
         st.info(ON_THIS_MACHINE)
     if GUESS in page.linked:
-        guess_first(place, slide)
+        guess_first(index, slide)
     if blank := [names[key] for key in slide.pictures if slide.drawn and key not in slide.drawn]:
         st.warning(NOT_DRAWN.format(pictures=", ".join(blank)))
 
@@ -106,14 +106,14 @@ def edited() -> int | None:
     return min(st.session_state.get("edited_slide", 0), last) if last >= 0 else None
 
 
-def edit(place: int) -> None:
-    st.session_state.edited_slide = place
+def edit(index: int) -> None:
+    st.session_state.edited_slide = index
 
 
 def row_of(slide: Slide) -> Row:
     """Return a slide in the form of the list."""
     page = PAGES.get(slide.page)
-    of = page.title if page else "Words alone"
+    of = page.title if page else "Only words"
     shown = [page.pictures[key] for key in slide.pictures] if page else []
     picture = shown[0] if shown else "words"
     return Row(slide.name, slide.title, of, picture, thumbnail_key(slide), opens=page is not None)
@@ -134,29 +134,29 @@ def take() -> None:
     for asked in all_picked(LIST):
         match asked:
             case {"does": str(what), "slide": str(name), **more}:
-                if (place := talk.place_of(name)) is not None:
-                    do(what, place, more.get("to"))
+                if (index := talk.index_of(name)) is not None:
+                    do(what, index, more.get("to"))
 
 
-def do(what: str, place: int, to: object = None) -> None:
+def do(what: str, index: int, to: object = None) -> None:
     """Apply an action to a slide; ignore it if it makes no sense."""
-    slide, at, order = talk.own()[place], edited(), list(range(len(talk.own())))
+    slide, at, order = talk.own()[index], edited(), list(range(len(talk.own())))
     match what:
         case "edit":
-            edit(place)
+            edit(index)
         case "open" if slide.page:
-            edit(place)
-            talk.open_slide(place)
+            edit(index)
+            talk.open_slide(index)
         case "present":
-            turn_to(place + 1)
+            turn_to(index + 1)
         case "duplicate":
-            if talk.add(copied(slide), place + 1):
-                edit(place + 1)
+            if talk.add(copied(slide), index + 1):
+                edit(index + 1)
         case "remove":
-            order.remove(place)
+            order.remove(index)
             talk.rearrange(order)
-            edit(at - (place < at))
+            edit(at - (index < at))
         case "move" if isinstance(to, int) and 0 <= to < len(order):
-            order.insert(to, order.pop(place))
+            order.insert(to, order.pop(index))
             talk.rearrange(order)
             edit(order.index(at))

@@ -72,10 +72,10 @@ def remove_all() -> None:
     st.toast(REMOVED)
 
 
-def add_words(slide: Slide, place: int) -> None:
+def add_words(slide: Slide, index: int) -> None:
     """Insert a slide without pictures at a position, and open its boxes."""
-    if talk.add(copied(slide), place):
-        edit(place)
+    if talk.add(copied(slide), index):
+        edit(index)
 
 
 def tools() -> None:
@@ -85,8 +85,8 @@ def tools() -> None:
         st.button("Present", key="present-all", on_click=turn_to, args=[1], type="primary")
         if slides:
             end = len(slides)
-            for label, slide, place in (("title", TITLE, 0), ("closing", CLOSING, end)):
-                add = {"on_click": add_words, "args": [slide, place], "key": f"add-{label}"}
+            for label, slide, index in (("title", TITLE, 0), ("closing", CLOSING, end)):
+                add = {"on_click": add_words, "args": [slide, index], "key": f"add-{label}"}
                 st.button(f"Add a {label} slide", **add)
         else:
             ready = talk.in_force()
@@ -147,8 +147,8 @@ def make_talk() -> None:
     with listed:
         rows()
     with shown:
-        if (place := edited()) is not None:
-            boxes(place, talk.own()[place])
+        if (index := edited()) is not None:
+            boxes(index, talk.own()[index])
 
 
 PAGE = Page(

@@ -9,7 +9,7 @@ from headlight.model.trace import Site
 
 def plain_figures(traces, kind, layers, heads):
     """The mean over rows of each statistic (L, H), by loops over every sentence, head and row."""
-    found = {}
+    results = {}
     for layer in range(layers):
         for trace in traces:
             site = Site(kind, layer)
@@ -18,18 +18,18 @@ def plain_figures(traces, kind, layers, heads):
             tokens = [*trace.key_tokens(site)]
             for head in range(heads):
                 for name, values in rows_of(weights[head], ~closed[head], tokens, kind).items():
-                    found.setdefault(name, {}).setdefault((layer, head), []).extend(values)
+                    results.setdefault(name, {}).setdefault((layer, head), []).extend(values)
     return {
         name: np.array(
             [[np.mean(places[layer, head]) for head in range(heads)] for layer in range(layers)]
         )
-        for name, places in found.items()
+        for name, places in results.items()
     }
 
 
 def rows_of(weights, visible, tokens, kind):
     """The values of each statistic, one a row that it is defined for."""
-    found, (queries, keys) = {}, weights.shape
+    match, (queries, keys) = {}, weights.shape
     last = keys - 1 if tokens[-1].is_special and keys > 1 else None
     for query in range(queries):
         row, seen = weights[query], visible[query]
@@ -37,7 +37,7 @@ def rows_of(weights, visible, tokens, kind):
             continue
 
         def add(name, value):
-            found.setdefault(name, []).append(value)
+            match.setdefault(name, []).append(value)
 
         entropy = -sum(weight * math.log(weight) for weight in row if weight > 0)
         add("entropy", entropy)
@@ -61,9 +61,9 @@ def rows_of(weights, visible, tokens, kind):
                     add(name, row[query + offset])
             add("distance", sum(w * abs(query - key) for key, w in enumerate(row)))
             add("squared distance", sum(w * (query - key) ** 2 for key, w in enumerate(row)))
-    return found
+    return match
 
 
 def is_sign(token):
-    """Whether a token is punctuation alone, of the signs in the texts of these tests."""
+    """Whether a token is only punctuation, among the signs in the texts of these tests."""
     return not token.is_special and token.text in set(".,?!;:'-“”«»…")

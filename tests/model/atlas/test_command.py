@@ -123,10 +123,12 @@ def test_what_is_written_says_what_it_means(text, tmp_path, atlas, capsys):
     assert any(line.startswith("  1 line: empty; ") for line in told)
     assert any(f" lines: {CUT}" in line for line in told)
     data = json.loads((tmp_path / "atlas.json").read_text("utf-8"))
-    assert [one["name"] for one in data["statistics"]] == [one.name for one in ALL]
+    assert [statistic["name"] for statistic in data["statistics"]] == [item.name for item in ALL]
     assert np.shape(data["kinds"]["cross"]["figures"]["entropy"]["mean"]) == (2, 4)
     effects = data["effects"]
-    assert [one["name"] for one in effects["definitions"]] == [one.name for one in DEFINITIONS]
+    assert [definition["name"] for definition in effects["definitions"]] == [
+        each.name for each in DEFINITIONS
+    ]
     assert np.shape(effects["kinds"]["decoder"]["removal"]) == (2, 4)
     for curve in effects["curves"].values():
         assert len(curve["order"]) == len({tuple(head) for head in curve["order"]}) == 24

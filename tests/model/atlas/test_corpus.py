@@ -1,4 +1,4 @@
-"""Files of lines, whatever stands in them."""
+"""Files of lines, whatever is in them."""
 
 import gzip
 
@@ -36,20 +36,20 @@ def hostile(request, tmp_path):
 
 @pytest.mark.parametrize("size", [1, 2, 5, 100])
 def test_each_line_is_read_or_counted(hostile, size):
-    found = list(windows(hostile, size))
-    assert [line for window in found for line in window.lines] == READ
-    became = sum((window.became for window in found), start=type(found[0].became)())
+    result = list(windows(hostile, size))
+    assert [line for window in result for line in window.lines] == READ
+    became = sum((window.became for window in result), start=type(result[0].became)())
     assert became == {"empty": 3, "not text in UTF-8": 2, "over 64 KB": 2}
-    assert [window.number for window in found] == list(range(len(found)))
-    assert all(window.read <= size for window in found)
-    assert sum(window.read for window in found) == len(HOSTILE)
-    assert found[-1].at == hostile.stat().st_size
+    assert [window.number for window in result] == list(range(len(result)))
+    assert all(window.read <= size for window in result)
+    assert sum(window.read for window in result) == len(HOSTILE)
+    assert result[-1].at == hostile.stat().st_size
 
 
 def test_only_wanted_windows_are_read(hostile):
-    found = list(windows(hostile, 2, lambda number: number % 2 == 1))
-    assert [window.number for window in found] == [1, 3, 5]
-    assert found[0].lines == [READ[1]]
+    result = list(windows(hostile, 2, lambda number: number % 2 == 1))
+    assert [window.number for window in result] == [1, 3, 5]
+    assert result[0].lines == [READ[1]]
 
 
 def test_a_file_that_was_cut_is_read_to_where_it_was(tmp_path):

@@ -74,9 +74,9 @@ def sums(shipped, lines):
 def test_the_shipped_models_figures_are_those_of_plain_loops(shipped, lines, whole):
     traces = [shipped.trace(line.text, line.second) for line in lines]
     for kind, (layers, heads) in shipped.shape.kinds.items():
-        found = figures(whole, kind)
+        result = figures(whole, kind)
         for name, expected in plain_figures(traces, kind, layers, heads).items():
-            np.testing.assert_allclose(found[name].mean, expected, atol=2e-6, err_msg=name)
+            np.testing.assert_allclose(result[name].mean, expected, atol=2e-6, err_msg=name)
 
 
 def test_two_halves_merge_to_the_whole(shipped, lines, whole):
@@ -126,9 +126,9 @@ def test_a_decoder_alone_reads_the_first_text(make_model, tokenizer, pairs):
     reader = Continuer(model, tokenizer)
     lines = [Line(number, *pair) for number, pair in enumerate(pairs)]
     traces = [reader.trace(line.text) for line in lines]
-    found = figures(counted(reader, lines), "decoder")
+    result = figures(counted(reader, lines), "decoder")
     for name, expected in plain_figures(traces, "decoder", *reader.shape.kinds["decoder"]).items():
-        np.testing.assert_allclose(found[name].mean, expected, atol=2e-6, err_msg=name)
+        np.testing.assert_allclose(result[name].mean, expected, atol=2e-6, err_msg=name)
 
 
 def test_what_cannot_be_read_or_not_whole_is_counted(translator):
@@ -143,10 +143,10 @@ def test_batches_stay_within_memory_and_lose_nobody(shipped):
         (line, read(shipped, line, []))
         for line in (Line(number, "word " * (1 + number % 200)) for number in range(300))
     ]
-    found = list(batches(shipped, read_lines))
-    assert sorted(line.number for batch in found for line, _ in batch) == list(range(300))
-    assert all(len(b) == 1 or numbers_of(shipped, len(b), b[-1]) <= NUMBERS_AT_ONCE for b in found)
-    assert max(map(len, found)) > 1
+    result = list(batches(shipped, read_lines))
+    assert sorted(line.number for batch in result for line, _ in batch) == list(range(300))
+    assert all(len(b) == 1 or numbers_of(shipped, len(b), b[-1]) <= NUMBERS_AT_ONCE for b in result)
+    assert max(map(len, result)) > 1
 
 
 def test_a_model_that_sees_padding_reads_only_what_is_as_long(shipped, lines, whole, monkeypatch):
@@ -172,12 +172,12 @@ def test_a_sentence_that_a_model_refuses_leaves_the_others(shipped, lines, monke
         together(traces, run)
 
     monkeypatch.setattr(shipped, "read_together", choosy)
-    found = counted(shipped, lines)
+    result = counted(shipped, lines)
     monkeypatch.undo()
     expected = counted(shipped, [line for line in lines if line.number != 3])
-    assert found.lines == expected.lines + Counter({REFUSED: 1})
-    found.lines = expected.lines
-    assert_same(found, expected)
+    assert result.lines == expected.lines + Counter({REFUSED: 1})
+    result.lines = expected.lines
+    assert_same(result, expected)
 
 
 def test_examples_are_the_sentences_with_the_highest_and_lowest_scores(sums, whole):
@@ -198,7 +198,7 @@ def test_examples_are_the_sentences_with_the_highest_and_lowest_scores(sums, who
 
 
 def test_a_pattern_that_has_one_score_a_sentence_has_examples_too(sums, whole):
-    scores = [found["cross/diagonal/sum"][1, 0] for found in sums.values()]
+    scores = [item["cross/diagonal/sum"][1, 0] for item in sums.values()]
     for side, sign in SIGNS.items():
         expected = sorted(scores, key=lambda score: -sign * score)[:KEPT]
         kept = sign * whole.best[f"cross/diagonal/{side}/scores"][1, 0]

@@ -57,8 +57,8 @@ def through(actor, rows):
 def test_an_actor_counts_as_one_process_does(reader, folder, text):
     about = {"weights": digest_of(reader)}
     read = partial(windows, text, 100)
-    found = through(Counter(str(folder), about), rows_of(read))
-    for window, (at, count) in zip(read(), found, strict=True):
+    result = through(Counter(str(folder), about), rows_of(read))
+    for window, (at, count) in zip(read(), result, strict=True):
         assert at == window.at
         assert_equal_counts(count, count_window(reader, window, about))
 
@@ -78,8 +78,8 @@ def test_windows_that_come_twice_are_counted_once(folder, reader, text, monkeypa
     monkeypatch.setattr(engine_ray, "started", lambda address: ray)
     monkeypatch.setattr(engine_ray, "streamed", twice)
     about = {"weights": digest_of(reader)}
-    found = list(counts_on_ray(partial(windows, text, 100), str(folder), about, None))
-    assert [count.windows for _, count in found] == [[3], [2], [1], [0]]
+    result = list(counts_on_ray(partial(windows, text, 100), str(folder), about, None))
+    assert [count.windows for _, count in result] == [[3], [2], [1], [0]]
 
 
 def test_a_file_that_breaks_off_is_counted_to_there(tmp_path, text, reader, folder):
@@ -111,13 +111,13 @@ def cluster(monkeypatch):
         monkeypatch.setenv("RAY_TMPDIR", place)
         Path(place, "ray").mkdir()  # where the cluster's address is written, without a look
         options = {"include_dashboard": False, "temp_dir": place}
-        found = cluster_utils.Cluster()
+        result = cluster_utils.Cluster()
         try:
-            add_node(found, num_cpus=2, **options)
-            add_node(found, num_cpus=1, **options)
-            yield found
+            add_node(result, num_cpus=2, **options)
+            add_node(result, num_cpus=1, **options)
+            yield result
         finally:
-            found.shutdown()
+            result.shutdown()
 
 
 def add_node(cluster, **options):
@@ -133,8 +133,10 @@ def actors(cluster):
     nodes = [cluster.head_node, *cluster.worker_nodes]
     raylets = {node.all_processes["raylet"][0].process.pid for node in nodes}
     listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True)
-    found = [line.split(maxsplit=2) for line in listed.stdout.splitlines()[1:]]
-    return [int(pid) for pid, parent, name in found if int(parent) in raylets and "Counter" in name]
+    results = [line.split(maxsplit=2) for line in listed.stdout.splitlines()[1:]]
+    return [
+        int(pid) for pid, parent, name in results if int(parent) in raylets and "Counter" in name
+    ]
 
 
 def wait_for(state, process):
@@ -161,12 +163,12 @@ def test_a_killed_worker_loses_nothing_and_counts_nothing_twice(
     os.kill(killed, signal.SIGKILL)
     done = len(load_count(tmp_path).windows)
     assert process.wait(PATIENCE) == 0
-    found = load_count(tmp_path)
-    whole = Count(found.about)
+    result = load_count(tmp_path)
+    whole = Count(result.about)
     for window in windows(text, LINES_AT_ONCE):
-        whole = merge(whole, count_window(reader, window, found.about))
+        whole = merge(whole, count_window(reader, window, result.about))
     assert 0 < done < len(whole.windows)
-    assert found.sums.keys() == whole.sums.keys()
+    assert result.sums.keys() == whole.sums.keys()
     for name, array in whole.sums.items():  # added in another order
-        np.testing.assert_allclose(found.sums[name], array, rtol=1e-12, err_msg=name)
-    assert_equal_counts(replace(found, sums=whole.sums), whole)
+        np.testing.assert_allclose(result.sums[name], array, rtol=1e-12, err_msg=name)
+    assert_equal_counts(replace(result, sums=whole.sums), whole)

@@ -59,13 +59,13 @@ def test_the_figures_are_those_of_a_plain_count(reader, text):
     job = ended(started(count_queue(), reader, "mine", as_windows(text, 2_000)))
     assert job.status == "finished"
     about = about_of(reader, "mine", OWN, WINDOW)
-    whole = [count_window(reader, one, about) for one in as_windows(text, 2_000).windows]
+    whole = [count_window(reader, window, about) for window in as_windows(text, 2_000).windows]
     expected = reduce(merge, whole, Count(about))
     assert job.result.count.lines == expected.lines == {"counted": 40}
     for kind in reader.shape.kinds:
         for name, figure in figures(expected, kind).items():
-            found = job.result.atlas.kinds[kind].figures[name].mean
-            np.testing.assert_allclose(found, figure.mean, rtol=1e-6, atol=1e-7, err_msg=name)
+            result = job.result.atlas.kinds[kind].figures[name].mean
+            np.testing.assert_allclose(result, figure.mean, rtol=1e-6, atol=1e-7, err_msg=name)
     assert {example["line"][0] for example in job.result.atlas.examples} <= set(range(40))
     assert job.done == job.total == 40
 

@@ -7,7 +7,7 @@ import pytest
 from headlight.model import load
 from headlight.model.atlas.corpus import Line
 from headlight.model.atlas.counting import is_punctuation
-from headlight.model.atlas.looking import SEARCHED, TRIED, search, stands_in
+from headlight.model.atlas.looking import SEARCHED, TRIED, has_word, search
 
 
 @pytest.mark.parametrize(
@@ -25,14 +25,14 @@ from headlight.model.atlas.looking import SEARCHED, TRIED, search, stands_in
     ],
 )
 def test_a_word_is_no_part_of_a_longer_one(wanted, text, found):
-    assert stands_in(Line(0, text), wanted) == found
-    assert stands_in(Line(0, "-", text), wanted) == found
+    assert has_word(Line(0, text), wanted) == found
+    assert has_word(Line(0, "-", text), wanted) == found
 
 
 def test_a_word_that_was_looked_for_is_kept_nowhere():
     word = "".join(["a", " word"])
     held = sys.getrefcount(word)
-    assert stands_in(Line(0, "This is a word."), word)
+    assert has_word(Line(0, "This is a word."), word)
     assert not is_punctuation(word)
     assert sys.getrefcount(word) == held
 
@@ -45,7 +45,7 @@ def test_few_sentences_are_read_of_many(monkeypatch):
     looked, read = search(reader, lines, "it")
     assert read == lines[:SEARCHED]
     assert len(times) == SEARCHED
-    assert {one.places for one in looked if one.kind == "encoder"} == {SEARCHED}
+    assert {look.places for look in looked if look.kind == "encoder"} == {SEARCHED}
     with pytest.raises(ValueError, match="None of the sentences kept"):
         search(reader, lines, "it", most=1)
     assert len(times) == SEARCHED + TRIED

@@ -13,24 +13,24 @@ def distances_of(points):
 
 
 def test_points_of_a_plane_keep_their_distances():
-    found = plane_of(distances_of(POINTS))
-    np.testing.assert_allclose(distances_of(found.points), distances_of(POINTS), atol=1e-9)
-    assert found.kept == pytest.approx(1)
+    result = plane_of(distances_of(POINTS))
+    np.testing.assert_allclose(distances_of(result.points), distances_of(POINTS), atol=1e-9)
+    assert result.kept == pytest.approx(1)
 
 
 def test_of_more_dimensions_it_keeps_the_share_that_it_says():
     points = np.random.default_rng(0).normal(size=(12, 5))
-    found = plane_of(distances_of(points))
-    kept = (distances_of(found.points) ** 2).sum() / (distances_of(points) ** 2).sum()
-    assert found.kept == pytest.approx(kept)
-    assert 0.4 < found.kept < 1
+    result = plane_of(distances_of(points))
+    kept = (distances_of(result.points) ** 2).sum() / (distances_of(points) ** 2).sum()
+    assert result.kept == pytest.approx(kept)
+    assert 0.4 < result.kept < 1
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_few_points_and_equal_ones(count):
-    found = plane_of(np.zeros((count, count)))
-    np.testing.assert_array_equal(found.points, np.zeros((count, 2)))
-    assert found.kept == 1
+    result = plane_of(np.zeros((count, count)))
+    np.testing.assert_array_equal(result.points, np.zeros((count, 2)))
+    assert result.kept == 1
     apart = plane_of(distances_of(POINTS[:count]))
     np.testing.assert_allclose(distances_of(apart.points), distances_of(POINTS[:count]), atol=1e-9)
 

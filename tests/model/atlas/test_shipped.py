@@ -46,8 +46,8 @@ def test_its_examples_have_the_models_own_weights_and_scores(reader, atlas):
         assert [token.text for token in trace.source_tokens] == example["source"]
         assert [token.text for token in trace.target_tokens] == example["target"]
         for kind, layer, head, name, _, score, weights in example["heads"]:
-            found = np.array(in_bytes(rows[kind], layer, head))
-            assert np.abs(found - weights).max() <= 1
+            result = np.array(in_bytes(rows[kind], layer, head))
+            assert np.abs(result - weights).max() <= 1
             total, count = per_sentence(statistics[name], rows[kind])
             assert float(total[layer, 0, head] / count[layer, 0, head]) == pytest.approx(
                 score, abs=1e-5

@@ -62,7 +62,7 @@ CAUSAL = CAUSAL / CAUSAL.sum(dim=-1, keepdim=True)
 
 @pytest.mark.parametrize("pad_to", [None, SIZE + 5])
 def test_uniform_weights(pad_to):
-    found = figures_of("encoder", [UNIFORM], pad_to=pad_to)
+    result = figures_of("encoder", [UNIFORM], pad_to=pad_to)
     far = [abs(query - key) for query in range(SIZE) for key in range(SIZE)]
     expected = {
         "entropy": math.log(SIZE), "broad": 1, "confidence": 1 / SIZE,
@@ -72,20 +72,20 @@ def test_uniform_weights(pad_to):
         "variability": 0,
     }  # fmt: skip
     for name, value in expected.items():
-        assert found[name] == pytest.approx(value, abs=1e-6), name
+        assert result[name] == pytest.approx(value, abs=1e-6), name
 
 
 @pytest.mark.parametrize("pad_to", [None, SIZE + 5])
 def test_one_key_each(pad_to):
-    found = figures_of("encoder", [beside(0), beside(-1), beside(1)], pad_to=pad_to)
-    assert found["entropy"] == pytest.approx(0, abs=1e-7)
-    assert found["same token"] == pytest.approx([1, 1 / SIZE, 1 / SIZE])
-    assert found["previous token"] == pytest.approx([0, 1, 0])
-    assert found["next token"] == pytest.approx([0, 0, 1])
-    assert found["positional"] == pytest.approx([1, 1, 1])
+    result = figures_of("encoder", [beside(0), beside(-1), beside(1)], pad_to=pad_to)
+    assert result["entropy"] == pytest.approx(0, abs=1e-7)
+    assert result["same token"] == pytest.approx([1, 1 / SIZE, 1 / SIZE])
+    assert result["previous token"] == pytest.approx([0, 1, 0])
+    assert result["next token"] == pytest.approx([0, 0, 1])
+    assert result["positional"] == pytest.approx([1, 1, 1])
     away = (SIZE - 1) / SIZE
-    assert found["distance"] == pytest.approx([0, away, away])
-    assert found["spread of distance"] == pytest.approx(
+    assert result["distance"] == pytest.approx([0, away, away])
+    assert result["spread of distance"] == pytest.approx(
         [0, *[(away - away**2) ** 0.5] * 2], abs=1e-6
     )
 
@@ -98,18 +98,18 @@ def test_confidence_leaves_the_end_token_out():
 
 
 def test_a_decoders_first_row_has_no_choice_and_no_part():
-    found = figures_of("decoder", [CAUSAL, beside(0)])
+    result = figures_of("decoder", [CAUSAL, beside(0)])
     allowed = range(2, SIZE + 1)
-    assert found["entropy"] == pytest.approx([np.mean([math.log(n) for n in allowed]), 0])
-    assert found["broad"] == pytest.approx([1, 0])
-    assert found["same token"] == pytest.approx([np.mean([1 / n for n in allowed]), 1])
-    assert "next token" not in found
+    assert result["entropy"] == pytest.approx([np.mean([math.log(n) for n in allowed]), 0])
+    assert result["broad"] == pytest.approx([1, 0])
+    assert result["same token"] == pytest.approx([np.mean([1 / n for n in allowed]), 1])
+    assert "next token" not in result
 
 
 def test_the_diagonal_of_cross_attention_runs_from_0_to_1():
-    found = figures_of("cross", [beside(0), UNIFORM, beside(0).flip(0)], pad_to=SIZE + 3)
-    assert found["diagonal"] == pytest.approx([1, 0, -1], abs=1e-6)
-    assert "distance" not in found
+    result = figures_of("cross", [beside(0), UNIFORM, beside(0).flip(0)], pad_to=SIZE + 3)
+    assert result["diagonal"] == pytest.approx([1, 0, -1], abs=1e-6)
+    assert "distance" not in result
 
 
 def test_positional_heads_say_at_which_distance():
@@ -135,16 +135,16 @@ def test_weights_that_change_between_sentences_vary():
     for weights in (beside(0), beside(-1)):
         sums, _ = sums_of(rows_of("encoder", [UNIFORM, weights]), torch.tensor([True]))
         total = add(total, sums)
-    found = figures(Count({}, sums=total), "encoder")["variability"].mean[0]
+    result = figures(Count({}, sums=total), "encoder")["variability"].mean[0]
     # The rows but the first have two cells of mean 0.5, whose standard deviation is 0.5.
-    assert found == pytest.approx([0, (FIRST - 1) / (2 * FIRST)], abs=1e-6)
+    assert result == pytest.approx([0, (FIRST - 1) / (2 * FIRST)], abs=1e-6)
 
 
 def test_a_short_sentence_says_nothing_of_what_needs_a_long_one():
     words = WORDS[:3]
-    found = figures_of("encoder", [torch.full((3, 3), 1 / 3)], words=words)
-    assert math.isnan(found["variability"][0])
-    assert math.isnan(found["punctuation"][0])
+    result = figures_of("encoder", [torch.full((3, 3), 1 / 3)], words=words)
+    assert math.isnan(result["variability"][0])
+    assert math.isnan(result["punctuation"][0])
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
@@ -152,9 +152,9 @@ def test_a_sentence_has_the_scores_of_its_badges(kind):
     weights = np.random.default_rng(1).dirichlet(np.full(SIZE, 0.4), SIZE)
     if kind == "decoder":
         weights = np.tril(weights) / np.tril(weights).sum(axis=1, keepdims=True)
-    found = figures_of(kind, [weights])
+    result = figures_of(kind, [weights])
     for name, score in pattern_scores(weights, kind).items():
-        assert max(found[name][0], 0) == pytest.approx(score, abs=1e-6), name
+        assert max(result[name][0], 0) == pytest.approx(score, abs=1e-6), name
 
 
 def test_bins_hold_every_sentence_once():

@@ -39,8 +39,8 @@ def expect_one_pass(translator, steps, edits):
     logits, trace = read_at_once(translator, steps, edits)
     logits = logits.log_softmax(-1)
     logits[:, NEVER_WRITTEN] = -torch.inf
-    found = torch.stack([step.log_probabilities for step in steps])
-    torch.testing.assert_close(found, logits, atol=1e-5, rtol=1e-5)  # float32 log-probabilities
+    result = torch.stack([step.log_probabilities for step in steps])
+    torch.testing.assert_close(result, logits, atol=1e-5, rtol=1e-5)  # float32 log-probabilities
     for kind in ("decoder", "cross"):
         weights = stack_rows([step.weights for step in steps], kind)
         torch.testing.assert_close(weights, trace.weights(kind), atol=1e-5, rtol=0)
@@ -67,13 +67,13 @@ def test_every_node_of_a_beam_has_the_attention_of_its_own_text(edits, translato
     decoding = translator.write(SOURCE, Strategy("beam"), longest=9, edits=sites)
     seen = 0
     for length, nodes in enumerate(decoding.tree):
-        for place in range(0, len(nodes), 3):
-            steps = decoding.steps_to(decoding.path_to(length, place))
+        for position in range(0, len(nodes), 3):
+            steps = decoding.steps_to(decoding.path_to(length, position))
             assert len(steps) == length + 1
             total = sum(step.log_probability for step in steps)
-            assert nodes[place].log_probability == pytest.approx(total, abs=1e-4)
+            assert nodes[position].log_probability == pytest.approx(total, abs=1e-4)
             expect_one_pass(translator, steps, sites)
-            seen += not nodes[place].kept
+            seen += not nodes[position].kept
     assert seen > 5
 
 

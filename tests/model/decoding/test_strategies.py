@@ -47,10 +47,10 @@ def test_a_wide_enough_beam_finds_what_an_exhaustive_search_finds(
     model = make_model(source_vocab_size=8, target_vocab_size=8)
     sites = edits.at_sites(model.config.shape, 10)
     strategy = Strategy("beam", beam_size=200, length_penalty=length_penalty)
-    (found,) = decode(model, SOURCE, strategy, max_new_tokens=3, edits=sites)
+    (match,) = decode(model, SOURCE, strategy, max_new_tokens=3, edits=sites)
     ids, finished, total = exhaustive(model, 3, length_penalty, sites)
-    assert (found.ids, found.finished) == (ids, finished)
-    assert found.log_probability == pytest.approx(total, abs=1e-5)
+    assert (match.ids, match.finished) == (ids, finished)
+    assert match.log_probability == pytest.approx(total, abs=1e-5)
 
 
 @pytest.mark.parametrize("edits", [Edits(), EDITS], ids=["as trained", "edited"])
@@ -69,13 +69,13 @@ def test_a_beams_score_is_that_of_teacher_forcing_under_its_edits(make_model):
     model = make_model(5)
     sites = EDITS.at_sites(model.config.shape, 12)
     strategy = Strategy("beam", beam_size=3)
-    (found,) = decode(model, SOURCE, strategy, max_new_tokens=8, edits=sites)
-    read = torch.tensor([START_ID, *found.ids])
+    (match,) = decode(model, SOURCE, strategy, max_new_tokens=8, edits=sites)
+    read = torch.tensor([START_ID, *match.ids])
     total = 0.0
-    for step, following in enumerate([*found.ids, END_ID][: len(found.ids) + found.finished]):
+    for step, following in enumerate([*match.ids, END_ID][: len(match.ids) + match.finished]):
         logits = model(SOURCE, read[None, : step + 1], Run(sites))[0, -1]
         total += logits.log_softmax(-1)[following].item()
-    assert found.log_probability == pytest.approx(total, abs=1e-4)
+    assert match.log_probability == pytest.approx(total, abs=1e-4)
 
 
 @pytest.mark.parametrize("temperature", [0.5, 2.0])
@@ -88,8 +88,8 @@ def test_narrowing_is_that_of_transformers(temperature, top_k, top_p):
         expected = TopKLogitsWarper(top_k)(None, expected)
     if top_p < 1:
         expected = TopPLogitsWarper(top_p)(None, expected)
-    found = narrow(scores, temperature, top_k, top_p).log_softmax(dim=-1)
-    torch.testing.assert_close(found, expected.log_softmax(dim=-1))
+    result = narrow(scores, temperature, top_k, top_p).log_softmax(dim=-1)
+    torch.testing.assert_close(result, expected.log_softmax(dim=-1))
 
 
 @pytest.mark.parametrize("top_p", [0.2, 0.5, 0.9])

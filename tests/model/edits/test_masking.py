@@ -134,7 +134,7 @@ def test_random_keys_have_their_share_and_stay_as_the_text_grows():
 
 @pytest.fixture
 def sinks(monkeypatch):
-    """A mask that takes two numbers, for a decoder alone."""
+    """A mask that takes two numbers, only for a decoder."""
     mask = Mask(
         name="sinks",
         title="Sinks and window",

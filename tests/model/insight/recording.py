@@ -56,7 +56,7 @@ class Recorded:
 
 
 def reader_of(model):
-    """A translator of ids alone."""
+    """A translator of ids, without texts."""
     return Translator(model, tokenizer=None)
 
 

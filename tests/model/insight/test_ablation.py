@@ -47,14 +47,14 @@ def one_removed(edits, site, head):
 
 @pytest.mark.parametrize("edits", [{}, EDITS], ids=["as trained", "with edits in force"])
 def test_each_removal_equals_a_run_with_that_one_gate_at_zero(model, edits):
-    found = dict(removals_of(model, edits))
-    assert set(found) == set(SITES)
+    result = dict(removals_of(model, edits))
+    assert set(result) == set(SITES)
     whole = score(model, edits)
     for site in SITES:
         alone = torch.stack(
             [score(model, one_removed(edits, site, head)) - whole for head in range(HEADS)]
         )
-        assert_close(found[site], alone[:, 0], atol=1e-5, rtol=0)
+        assert_close(result[site], alone[:, 0], atol=1e-5, rtol=0)
 
 
 def test_the_edits_in_force_are_left_as_they_were(model):
@@ -91,9 +91,9 @@ def test_gates_of_one_change_nothing_bit_for_bit(model):
 
 
 def test_a_model_with_more_encoder_than_decoder_layers_is_covered(make_model):
-    found = dict(removals_of(make_model(encoder_layers=3, decoder_layers=1)))
+    result = dict(removals_of(make_model(encoder_layers=3, decoder_layers=1)))
     sizes = [("encoder", 0), ("encoder", 1), ("encoder", 2), ("decoder", 0), ("cross", 0)]
-    assert [tuple(site) for site in found] == sizes
+    assert [tuple(site) for site in result] == sizes
 
 
 def test_fewer_runs_side_by_side_say_the_same(model, monkeypatch):
@@ -121,15 +121,15 @@ def test_heads_of_a_bert_are_removed_from_what_it_says(kind, masked, make_bert_f
         chosen = logits[0].log_softmax(-1)[list(objective.rows), list(objective.ids)]
         return chosen.sum()
 
-    found = dict(head_removals(reader, trace))
-    assert list(found) == reader.shape.sites
+    result = dict(head_removals(reader, trace))
+    assert list(result) == reader.shape.sites
     for site in (Site("encoder", 0), Site("encoder", 2)):
         for head in (0, 3):
             gate = torch.ones(HEADS)
             gate[head] = 0
             with torch.inference_mode():
                 alone = reader.rerun(trace, Run({site: AttentionEdit(gate)}))
-            assert_close(found[site][head], score(alone) - score(trace.logits), atol=1e-4, rtol=0)
+            assert_close(result[site][head], score(alone) - score(trace.logits), atol=1e-4, rtol=0)
 
 
 def test_without_anything_to_measure_on_the_reason_is_said(make_bert_folder):

@@ -24,7 +24,7 @@ def shipped():
     ],
 )
 def test_what_is_not_english_is_named(text, sign, what):
-    assert [(one.sign, one.what) for one in doubts_of_text(text)] == [(sign, what)]
+    assert [(item.sign, item.what) for item in doubts_of_text(text)] == [(sign, what)]
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,8 @@ def test_english_with_a_name_or_a_foreign_word_is_english(text):
 
 
 def test_a_curly_apostrophe_elides_as_a_straight_one(shipped):
-    found = doubt.doubts("J’aime l’été.", shipped.read("J’aime l’été."), "", [0.0])
-    assert [one.what for one in found] == ["French"]
+    result = doubt.doubts("J’aime l’été.", shipped.read("J’aime l’été."), "", [0.0])
+    assert [item.what for item in result] == ["French"]
 
 
 def test_the_word_with_the_most_pieces_is_found_with_their_number(shipped):
@@ -55,7 +55,7 @@ def test_the_word_with_the_most_pieces_is_found_with_their_number(shipped):
     start, end = text.index(word), text.index(word) + len(word)
     assert word == "Schwarzenegger"
     assert pieces == sum(start <= token.start < end for token in tokens if not token.is_special)
-    assert [one.what for one in doubt.doubts(text, tokens, text + ".", [0.0])] == [word] * (
+    assert [item.what for item in doubt.doubts(text, tokens, text + ".", [0.0])] == [word] * (
         pieces > doubt.MOST_PIECES
     )
 
@@ -63,9 +63,9 @@ def test_the_word_with_the_most_pieces_is_found_with_their_number(shipped):
 def test_unsure_says_the_mean(shipped):
     text = "I love my cat."
     low = [2 * doubt.LEAST_SURE, doubt.LEAST_SURE]
-    (found,) = doubt.doubts(text, shipped.read(text), "", low)
-    assert found.sign == "unsure"
-    assert found.number == pytest.approx(1.5 * doubt.LEAST_SURE)
+    (match,) = doubt.doubts(text, shipped.read(text), "", low)
+    assert match.sign == "unsure"
+    assert match.number == pytest.approx(1.5 * doubt.LEAST_SURE)
     assert not list(doubt.doubts(text, shipped.read(text), "", [doubt.LEAST_SURE]))
 
 
@@ -85,5 +85,5 @@ def test_names_and_numbers_that_were_not_copied_are_named(text, written, missing
 
 
 def test_a_text_that_was_not_translated_is_a_sign(shipped):
-    signs = [one.sign for one in doubt.doubts("Hello", shipped.read("Hello"), "hello", [0.0])]
+    signs = [item.sign for item in doubt.doubts("Hello", shipped.read("Hello"), "hello", [0.0])]
     assert signs == ["repeated"]

@@ -40,14 +40,16 @@ def with_gate(edits, site, head, factor):
 @IN_FORCE
 def test_a_head_is_worth_the_slope_of_its_scale(model, site, edits):
     trace = record(model, edits)
-    found = estimated_removals(reader_of(model), trace, edits)
-    assert set(found) == set(SITES)
+    result = estimated_removals(reader_of(model), trace, edits)
+    assert set(result) == set(SITES)
     for head in range(HEADS):
         ends = [
             score(model, trace, with_gate(edits, site, head, 1 + step)) for step in (STEP, -STEP)
         ]
-        assert found[site][head].item() == pytest.approx((ends[1] - ends[0]) / (2 * STEP), abs=1e-6)
-    assert found[site].abs().max() > 1e-4
+        assert result[site][head].item() == pytest.approx(
+            (ends[1] - ends[0]) / (2 * STEP), abs=1e-6
+        )
+    assert result[site].abs().max() > 1e-4
 
 
 @AT_SITES
@@ -55,8 +57,8 @@ def test_a_head_is_worth_the_slope_of_its_scale(model, site, edits):
 def test_a_cell_is_worth_the_slope_of_its_row(model, site, edits):
     """A row moves a little from its weights towards those without the cell."""
     trace = record(model, edits)
-    found = estimated_closings(reader_of(model), trace, site, edits)
-    weights, closed = trace.attention[site].weights[0], found.isnan()
+    result = estimated_closings(reader_of(model), trace, site, edits)
+    weights, closed = trace.attention[site].weights[0], result.isnan()
     assert torch.equal(closed, trace.attention[site].masked_scores[0].isneginf())
     edit = edits.get(site, UNCHANGED)
     for head, query in ((0, 1), (3, 2)):
@@ -71,7 +73,7 @@ def test_a_cell_is_worth_the_slope_of_its_row(model, site, edits):
                 moved[head, query] += step * (without - moved[head, query])
                 ends.append(score(model, trace, {**edits, site: replace(edit, weights=moved)}))
             slope = (ends[0] - ends[1]) / (2 * STEP)
-            assert found[head, query, key].item() == pytest.approx(slope, abs=1e-6)
+            assert result[head, query, key].item() == pytest.approx(slope, abs=1e-6)
 
 
 def test_the_slope_of_a_weight_is_that_of_finite_differences(model):
@@ -98,22 +100,22 @@ def test_of_a_faint_head_and_a_faint_cell_the_estimate_is_the_truth(model, edits
     faint = with_gate(edits, site, 2, 1e-4)
     trace = record(model, faint)
     true = dict(head_removals(reader, trace, faint))[site][2]
-    found = estimated_removals(reader, trace, faint)[site][2]
+    result = estimated_removals(reader, trace, faint)[site][2]
     assert abs(true) > 1e-7
-    assert_close(found.double(), true, rtol=1e-3, atol=0)
+    assert_close(result.double(), true, rtol=1e-3, atol=0)
     estimated = estimated_closings(reader, trace, site, faint)[2]
     cells = (~estimated.isnan()).nonzero().tolist()
     objective = reader.objective(trace)
     true = torch.cat(list(cell_removals(reader, trace, site, 2, cells, objective, faint)))
-    found = torch.stack([estimated[query, key] for query, key in cells])
+    result = torch.stack([estimated[query, key] for query, key in cells])
     assert true.abs().max() > 1e-7
-    assert_close(found.double(), true, rtol=1e-3, atol=1e-10)
+    assert_close(result.double(), true, rtol=1e-3, atol=1e-10)
 
 
 def test_one_token_alone_can_be_what_is_measured(model):
     reader, trace = reader_of(model), record(model)
     whole = reader.objective(trace)
-    parts = [estimated_removals(reader, trace, None, whole.only(place)) for place in range(4)]
+    parts = [estimated_removals(reader, trace, None, whole.only(position)) for position in range(4)]
     together = estimated_removals(reader, trace)
     for site in SITES:
         assert_close(sum(part[site] for part in parts), together[site], atol=1e-5, rtol=0)
@@ -123,12 +125,12 @@ def test_one_token_alone_can_be_what_is_measured(model):
 def test_the_parts_of_a_gap_sum_to_it(model, edits):
     reader, trace = reader_of(model), record(model, edits)
     heads = [(Site("encoder", 0), 3), (Site("cross", 0), 1), (Site("cross", 1), 2)]
-    true, found = (
+    true, match = (
         dict(head_removals(reader, trace, edits)),
         estimated_removals(reader, trace, edits),
     )
     for (site, head), gap in zip(heads, gaps(reader, trace, heads, edits), strict=True):
-        expected = (true[site][head] - found[site][head]).item()
+        expected = (true[site][head] - match[site][head]).item()
         assert sum(gap[:3]) == pytest.approx(expected, abs=1e-5)
         weights = trace.attention[site].weights[0, head]
         assert gap.sharpness == pytest.approx(weights.amax(dim=-1).mean().item(), abs=1e-6)
@@ -138,9 +140,9 @@ def test_the_parts_of_a_gap_sum_to_it(model, edits):
 def test_weights_that_are_given_are_not_changed_by_closing(model):
     trace, site = record(model), Site("decoder", 1)
     edits = {site: AttentionEdit(weights=trace.attention[site].weights[0].clone())}
-    found = estimated_closings(reader_of(model), trace, site, edits)
-    assert found.nan_to_num().abs().max() == 0
-    assert torch.equal(found.isnan(), trace.attention[site].masked_scores[0].isneginf())
+    result = estimated_closings(reader_of(model), trace, site, edits)
+    assert result.nan_to_num().abs().max() == 0
+    assert torch.equal(result.isnan(), trace.attention[site].masked_scores[0].isneginf())
 
 
 def test_rows_that_see_nothing_or_one_key_alone_break_nothing(model):
@@ -149,9 +151,9 @@ def test_rows_that_see_nothing_or_one_key_alone_break_nothing(model):
     block[1], block[2, 1:] = True, True
     edits = {site: AttentionEdit(block=block)}
     reader, trace = reader_of(model), record(model, edits)
-    found = estimated_closings(reader, trace, site, edits)
-    assert found[:, 1].isnan().all()
-    assert found[:, 2, 0].isfinite().all()
+    result = estimated_closings(reader, trace, site, edits)
+    assert result[:, 1].isnan().all()
+    assert result[:, 2, 0].isfinite().all()
     assert all(part.isfinite().all() for part in estimated_removals(reader, trace, edits).values())
     expected = next(cell_removals(reader, trace, site, 1, [(2, 0)], reader.objective(trace), edits))
     assert expected.isfinite().all()
@@ -165,10 +167,10 @@ def test_the_largest_weight_of_a_saturated_row_is_taken_away_exactly(model):
     weights = trace.attention[site].weights[0]
     assert (weights == 1).any()
     head, query, key = (weights == 1).nonzero()[0].tolist()
-    found = estimated_closings(reader, trace, site, edits)
+    result = estimated_closings(reader, trace, site, edits)
     model.double()
     exact = estimated_closings(reader_of(model), trace, site, edits)
-    assert_close(found[head, query, key], exact[head, query, key].float(), rtol=1e-2, atol=1e-5)
+    assert_close(result[head, query, key], exact[head, query, key].float(), rtol=1e-2, atol=1e-5)
 
 
 def test_nothing_is_left_behind(make_model):
@@ -176,15 +178,15 @@ def test_nothing_is_left_behind(make_model):
     trace, site = record(trainable, EDITS), Site("cross", 1)
     before = {name: part.clone() for name, part in trainable.state_dict().items()}
     gates = {place: edit.gate.clone() for place, edit in EDITS.items() if edit.gate is not None}
-    found = []
+    results = []
     for model in (trainable, frozen):
         with torch.inference_mode():
             reader = reader_of(model)
             heads = estimated_removals(reader, trace, EDITS)
-            found.append((heads[site], estimated_closings(reader, trace, site, EDITS)))
+            results.append((heads[site], estimated_closings(reader, trace, site, EDITS)))
             assert not heads[site].requires_grad
             gaps(reader, trace, [(site, 0)], EDITS)
-    for ours, theirs in zip(*found, strict=True):
+    for ours, theirs in zip(*results, strict=True):
         assert_close(ours, theirs, atol=1e-5, rtol=0, equal_nan=True)
     assert all(parameter.grad is None for parameter in trainable.parameters())
     for name, part in trainable.state_dict().items():
@@ -224,6 +226,6 @@ def test_so_is_a_text_that_is_too_long_and_one_with_nothing_to_measure(
 def test_the_objective_of_a_query_is_taken_as_it_is(model):
     trace = record(model)
     objective = choose_objective(trace, Site("cross", 0), 1)
-    found = estimated_closings(reader_of(model), trace, Site("cross", 0), None, objective)
-    assert found[:, 0].abs().max() > 1e-4, "an earlier row changes what a later one writes"
-    assert found[:, 3].abs().max() == 0, "a later row does not"
+    result = estimated_closings(reader_of(model), trace, Site("cross", 0), None, objective)
+    assert result[:, 0].abs().max() > 1e-4, "an earlier row changes what a later one writes"
+    assert result[:, 3].abs().max() == 0, "a later row does not"

@@ -60,11 +60,11 @@ def test_the_gradient_is_that_of_finite_differences(make_model, monkeypatch, sit
     trace = record(model, edits)
     head, query, size = 3, 2, 1e-5
     objective = choose_objective(trace, site, query)
-    found = gradient_times_attention(weight_of(model, trace, site, head, query, edits), objective)
+    result = gradient_times_attention(weight_of(model, trace, site, head, query, edits), objective)
     weights = trace.attention[site].weights
 
     def nudged(key, step):
-        """The objective where one weight alone is `step` more, in a run that is told so."""
+        """The objective if only one weight is larger, by `step`."""
 
         def forward(query_, key_, value, mask, edit, first_query):
             made = attend(query_, key_, value, mask, edit, first_query)
@@ -85,7 +85,7 @@ def test_the_gradient_is_that_of_finite_differences(make_model, monkeypatch, sit
     ]
     slopes = torch.tensor(differences, dtype=torch.float64)
     assert slopes.abs().max() > 1e-3
-    assert_close(found, slopes * weights[0, head, query], atol=1e-7, rtol=1e-5)
+    assert_close(result, slopes * weights[0, head, query], atol=1e-7, rtol=1e-5)
 
 
 def test_the_gradient_needs_no_parameter_that_wants_one(make_model):
@@ -93,10 +93,10 @@ def test_the_gradient_needs_no_parameter_that_wants_one(make_model):
     trace = record(trainable, {})
     objective = choose_objective(trace, SITES[0], 1)
     with torch.inference_mode():
-        found = gradient_times_attention(weight_of(frozen, trace, SITES[0], 0, 1), objective)
+        result = gradient_times_attention(weight_of(frozen, trace, SITES[0], 0, 1), objective)
     expected = gradient_times_attention(weight_of(trainable, trace, SITES[0], 0, 1), objective)
     assert expected.abs().max() > 1e-4
-    assert_close(found, expected, atol=1e-6, rtol=0)
+    assert_close(result, expected, atol=1e-6, rtol=0)
     assert all(parameter.grad is None for parameter in trainable.parameters())
 
 
@@ -106,8 +106,8 @@ def test_autograd_through_the_weights_agrees_with_the_gradient(model):
     objective = choose_objective(trace, site, 3)
     result = log_probability(reader_of(model), trace, objective, Run(trace=again)).sum()
     (gradient,) = torch.autograd.grad(result, again.attention[site].weights)
-    found = gradient_times_attention(weight_of(model, trace, site, 1, 3), objective)
-    assert_close(found, (gradient * trace.attention[site].weights)[0, 1, 3], atol=1e-6, rtol=0)
+    actual = gradient_times_attention(weight_of(model, trace, site, 1, 3), objective)
+    assert_close(actual, (gradient * trace.attention[site].weights)[0, 1, 3], atol=1e-6, rtol=0)
 
 
 @AT_SITES
@@ -116,10 +116,10 @@ def test_a_removal_is_a_run_with_that_cell_closed(model, site, edits):
     trace = record(model, edits)
     head, query = 1, 2
     objective = choose_objective(trace, site, query)
-    found = removals(weight_of(model, trace, site, head, query, edits), objective)
+    result = removals(weight_of(model, trace, site, head, query, edits), objective)
     whole = log_probability(reader_of(model), trace, objective, Run(edits))
     edit = edits.get(site, AttentionEdit())
-    for key in range(len(found)):
+    for key in range(len(result)):
         block = torch.zeros(HEADS, *trace.attention[site].weights.shape[-2:], dtype=torch.bool)
         if edit.block is not None:
             block |= edit.block[: block.size(-2), : block.size(-1)]
@@ -127,15 +127,15 @@ def test_a_removal_is_a_run_with_that_cell_closed(model, site, edits):
         alone = record(model, {**edits, site: replace(edit, block=block)})
         rows = list(objective.rows)
         change = trace_log_probabilities(alone)[rows].sum() - whole[0]
-        assert_close(found[key], change, atol=2e-5, rtol=0)
+        assert_close(result[key], change, atol=2e-5, rtol=0)
 
 
 def test_a_cell_that_is_closed_already_changes_nothing(model):
     trace = record(model, {})
     site = Site("decoder", 1)
-    found = removals(weight_of(model, trace, site, 0, 1), choose_objective(trace, site, 1))
-    assert found[:2].abs().min() > 0
-    assert found[2:].tolist() == [0, 0]
+    result = removals(weight_of(model, trace, site, 0, 1), choose_objective(trace, site, 1))
+    assert result[:2].abs().min() > 0
+    assert result[2:].tolist() == [0, 0]
 
 
 def test_more_keys_than_run_at_once_give_the_same_removals(model, monkeypatch):
@@ -209,8 +209,8 @@ def test_the_objective_is_the_token_after_the_query_or_the_whole_target(model):
     assert chosen.ids == (16,)
     scores = trace_log_probabilities(trace)
     for objective in (one, last, whole, chosen):
-        found = log_probability(reader_of(model), trace, objective, Run())
-        assert_close(found, scores[list(objective.rows)].sum()[None], atol=1e-5, rtol=0)
+        result = log_probability(reader_of(model), trace, objective, Run())
+        assert_close(result, scores[list(objective.rows)].sum()[None], atol=1e-5, rtol=0)
 
 
 def test_a_query_of_padding_is_explained_by_the_whole_target(model):
@@ -247,9 +247,9 @@ def test_a_model_laid_out_for_decoding_is_explained_alike(make_model):
     plain, laid_out = make_model(seed=1), lay_out(make_model(seed=1))
     for site in SITES:
         expected = explained(plain, record(plain, {}), site, 0, 1)
-        found = explained(laid_out, record(laid_out, {}), site, 0, 1)
+        result = explained(laid_out, record(laid_out, {}), site, 0, 1)
         for name in NOTES:
-            assert_close(getattr(found, name), getattr(expected, name), atol=2e-5, rtol=0)
+            assert_close(getattr(result, name), getattr(expected, name), atol=2e-5, rtol=0)
 
 
 FIRST, SECOND = "the cat was playing.", "it sat!"
@@ -264,8 +264,8 @@ def bert(make_bert_folder):
 def likelihood_of_masked(reader, reading, text):
     """The objective, by way of the predictions that the page shows."""
     rows = [row for row, token in enumerate(reading.source_tokens) if token.id == reader.mask_id]
-    found = reading.logits[0].softmax(dim=-1)
-    return sum(found[at, text[row].id].log().item() for at, row in enumerate(rows))
+    result = reading.logits[0].softmax(dim=-1)
+    return sum(result[at, text[row].id].log().item() for at, row in enumerate(rows))
 
 
 def test_the_objective_of_a_bert_is_what_it_predicts_for_the_masked_words(bert):
@@ -273,8 +273,8 @@ def test_the_objective_of_a_bert_is_what_it_predicts_for_the_masked_words(bert):
     objective = bert.objective(reading)
     assert (objective.rows, objective.texts) == ((0, 1), ("cat", "play"))
     with torch.inference_mode():
-        found = log_probability(bert, reading, objective, Run())
-    assert found.item() == pytest.approx(likelihood_of_masked(bert, reading, text), abs=1e-4)
+        result = log_probability(bert, reading, objective, Run())
+    assert result.item() == pytest.approx(likelihood_of_masked(bert, reading, text), abs=1e-4)
     assert bert.objective(bert.trace(FIRST, second=SECOND)) is None
 
 
@@ -286,7 +286,7 @@ def test_the_five_views_of_a_bert(bert, layer, edits):
     reading = bert.trace(FIRST, second=SECOND, masked=[2], edits=edits)
     objective = bert.objective(reading)
     weight = weight_of(bert, reading, site, head, query, edits)
-    found = explain(weight, objective)
+    actual = explain(weight, objective)
     whole = likelihood_of_masked(bert, reading, text)
     closed = torch.zeros(4, len(text), len(text), dtype=torch.bool)
     for key in (0, 5):
@@ -295,9 +295,9 @@ def test_the_five_views_of_a_bert(bert, layer, edits):
         edit = replace(edits.get(site, AttentionEdit()), block=block)
         again = bert.trace(FIRST, second=SECOND, masked=[2], edits={**edits, site: edit})
         change = likelihood_of_masked(bert, again, text) - whole
-        assert found.removals[key].item() == pytest.approx(change, abs=1e-4)
+        assert actual.removals[key].item() == pytest.approx(change, abs=1e-4)
     vectors = contributions(weight)
-    assert_close(found.value_norms, vectors.norm(dim=-1))
+    assert_close(actual.value_norms, vectors.norm(dim=-1))
     # One more gate on the head scales all its weights at once, so the parts sum to its gradient.
     gates = torch.ones(1, 4).requires_grad_()
     with torch.enable_grad():
@@ -311,6 +311,6 @@ def test_the_five_views_of_a_bert(bert, layer, edits):
     total = sum(part.gradient_times_attention.sum() for part in parts)
     assert total.item() == pytest.approx(gradient[0, head].item(), abs=1e-4)
     assert parts[0].removals is None
-    assert_close(found.rollout.sum(), torch.tensor(1.0), atol=1e-5, rtol=0)
+    assert_close(actual.rollout.sum(), torch.tensor(1.0), atol=1e-5, rtol=0)
     without = explain(weight, None)
     assert without.gradient_times_attention is without.removals is None

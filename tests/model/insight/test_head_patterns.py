@@ -49,9 +49,9 @@ CAUSAL_UNIFORM = LOWER / LOWER.sum(axis=1, keepdims=True)
     ],
 )
 def test_a_pure_pattern_gets_its_badge_and_no_other(weights, kind, expected):
-    found = badges(weights, kind)
-    assert [name for name, _ in found] == expected
-    assert all(score == pytest.approx(1) for _, score in found)
+    result = badges(weights, kind)
+    assert [name for name, _ in result] == expected
+    assert all(score == pytest.approx(1) for _, score in result)
 
 
 def test_a_score_is_the_mean_weight_it_is_said_to_be():

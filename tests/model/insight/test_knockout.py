@@ -109,7 +109,7 @@ def test_words_have_all_their_pieces_and_special_tokens_stand_alone():
 
 
 def test_where_every_token_is_a_character_each_is_a_word():
-    digits = [Token(4 + place, "314"[place], place, place + 1) for place in range(3)]
+    digits = [Token(4 + position, "314"[position], position, position + 1) for position in range(3)]
     words = words_of([*digits, Token(END_ID, "<end>", 3, 3)])
     assert words == tuple(Word(text, (at,)) for at, text in enumerate(["3", "1", "4", "<end>"]))
 
@@ -123,9 +123,9 @@ def test_what_was_written_follows_the_rows_that_wrote_it(model, finished):
     ids = [14, 15, END_ID] if finished else [14, 15, 16]
     read = ids[:-1] if finished else ids
     trace = record(model, target=tokens(START_ID, *read))
-    found = what_was_written(trace, writing_of(ids, finished))
-    assert found.rows == (0, 1, 2)
-    assert found.ids == tuple(ids)
+    result = what_was_written(trace, writing_of(ids, finished))
+    assert result.rows == (0, 1, 2)
+    assert result.ids == tuple(ids)
 
 
 def test_without_anything_written_there_is_nothing_to_measure(reader, trace):
@@ -147,8 +147,8 @@ def test_ranks_of_equal_numbers_are_the_mean_of_theirs():
     ],
 )
 def test_the_rank_correlation_is_spearmans(first, second, expected):
-    found = rank_correlation(np.array(first), np.array(second))
-    assert found == pytest.approx(expected, nan_ok=True)
+    result = rank_correlation(np.array(first), np.array(second))
+    assert result == pytest.approx(expected, nan_ok=True)
 
 
 def test_tokens_agree_that_miss_most_what_they_look_at_most():

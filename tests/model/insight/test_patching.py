@@ -91,14 +91,14 @@ def test_the_outputs_of_the_decoder_alone_do_as_well_since_it_reads_the_same(run
 
 @pytest.mark.parametrize("part", PARTS)
 def test_heads_side_by_side_bring_what_each_brings_in_a_run_of_its_own(runs, part):
-    found = dict(patch_heads(runs, part))
-    assert {*found} == {*SITES}
+    result = dict(patch_heads(runs, part))
+    assert {*result} == {*SITES}
     expected = {
         site: torch.tensor([by_hand(runs, site, head, part) for head in range(len(shares))])
-        for site, shares in found.items()
+        for site, shares in result.items()
     }
-    assert max(shares.abs().max() for shares in found.values()) > 1e-3
-    for site, shares in found.items():
+    assert max(shares.abs().max() for shares in result.values()) > 1e-3
+    for site, shares in result.items():
         assert_close(shares, expected[site], atol=1e-4, rtol=0)
 
 
@@ -119,16 +119,16 @@ def test_weights_and_values_of_a_head_bring_what_its_output_brings(runs, site):
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("site", SITES)
 def test_a_token_is_patched_alone_and_all_of_them_are_the_head(runs, site, part):
-    found = patch_tokens(runs, part, site, 1)
+    result = patch_tokens(runs, part, site, 1)
     count = len(runs.tokens(part, site))
-    assert found.shape == (count,)
+    assert result.shape == (count,)
     given = runs.giving.kept[part][site]
     for token in range(count):
         patches = patches_at(runs, [part], [(site, 1, token)])
         (patch,) = patches[site]
-        assert patch.where[0, 1].tolist() == [place == token for place in range(count)]
+        assert patch.where[0, 1].tolist() == [position == token for position in range(count)]
         assert patch.where.sum() == 1
-        assert runs.shares(patches).item() == pytest.approx(found[token].item(), abs=1e-4)
+        assert runs.shares(patches).item() == pytest.approx(result[token].item(), abs=1e-4)
     where = torch.zeros(1, runs.heads(site), count, dtype=torch.bool)
     where[0, 1] = True
     whole = runs.shares({site: (Patch(part, given, where),)})

@@ -53,9 +53,9 @@ def empty(tokenizer, **options):
 def constructed(tokenizer):
     """Two layers that foretell by hand-built weights what comes next in what repeats itself.
 
-    The stream has a number for each token, for each place, and for each token that stood before.
+    The stream has a number for each token, for each position, and for each earlier token.
     The head of layer 0 looks one place back and notes which token it finds; the head of layer 1
-    looks for its own token in those notes, and hands on the token that stands there.
+    looks for its own token in those notes, and hands on the token that is there.
     """
     size = tokenizer.vocab_size
     model = empty(tokenizer, d_model=2 * size + PLACES)
@@ -79,22 +79,22 @@ def constructed(tokenizer):
 
 
 def test_a_constructed_induction_model_has_the_heads_it_was_built_of(constructed):
-    found = role_scores(constructed).scores
-    before, after = found["previous"]["decoder"][:, 0]
+    result = role_scores(constructed).scores
+    before, after = result["previous"]["decoder"][:, 0]
     assert before > 0.999
     assert after < 0.2
-    before, after = found["induction"]["decoder"][:, 0]
+    before, after = result["induction"]["decoder"][:, 0]
     assert before < 0.1
     assert after > 0.999
-    before, after = found["copying"]["decoder"][:, 0]
+    before, after = result["copying"]["decoder"][:, 0]
     assert before == 0  # its notes are no logits
     assert after == 1
 
 
 def test_without_its_previous_token_head_there_is_no_induction(constructed):
     off = {Site("decoder", 0): AttentionEdit(gate=torch.zeros(1))}
-    found = role_scores(constructed, edits=off).scores["induction"]["decoder"]
-    assert found[1, 0] < 0.1
+    result = role_scores(constructed, edits=off).scores["induction"]["decoder"]
+    assert result[1, 0] < 0.1
 
 
 def test_a_head_that_looks_at_the_same_token_has_that_role(tokenizer):
@@ -110,20 +110,20 @@ def test_a_head_that_looks_at_the_same_token_has_that_role(tokenizer):
         ):
             block.query.weight[every, every] = SHARP
             block.key.weight[every, every] = 1
-    found = role_scores(Translator(model, tokenizer)).scores["duplicate"]
-    # Of the two that are the same, the query itself is one.
-    assert_close(found["encoder"][0, 0].item(), 0.5, atol=1e-3, rtol=0)
-    assert_close(found["decoder"][0, 0].item(), 0.5, atol=1e-3, rtol=0)
+    result = role_scores(Translator(model, tokenizer)).scores["duplicate"]
+    # The query itself is one of the two that are the same.
+    assert_close(result["encoder"][0, 0].item(), 0.5, atol=1e-3, rtol=0)
+    assert_close(result["decoder"][0, 0].item(), 0.5, atol=1e-3, rtol=0)
 
 
 def test_random_heads_are_near_chance(make_model, tokenizer):
     sizes = {"source_vocab_size": tokenizer.vocab_size, "target_vocab_size": tokenizer.vocab_size}
     options = {"d_model": 64, "max_positions": PLACES, "heads": 8, "decoder_layers": 4}
-    found = role_scores(Translator(make_model(seed=3, **sizes | options), tokenizer)).scores
+    result = role_scores(Translator(make_model(seed=3, **sizes | options), tokenizer)).scores
     for role in ("duplicate", "induction"):
-        assert found[role]["decoder"].max() < 0.15
-    assert found["previous"]["decoder"].mean() < 0.25
-    assert 0.3 < found["copying"]["cross"].mean() < 0.7
+        assert result[role]["decoder"].max() < 0.15
+    assert result["previous"]["decoder"].mean() < 0.25
+    assert 0.3 < result["copying"]["cross"].mean() < 0.7
 
 
 def test_scores_of_even_and_perfect_weights():

@@ -10,11 +10,11 @@ from headlight.model.insight.scoring import (
 
 def test_log_probabilities_are_those_of_the_shifted_target():
     logits = torch.randn(2, 3, 10)
-    found = next_log_probabilities(logits, torch.tensor([2, 7, 5]))
+    result = next_log_probabilities(logits, torch.tensor([2, 7, 5]))
     for row in range(2):
         for position, following in enumerate([7, 5, 3]):  # the end token comes last
             expected = logits[row, position].log_softmax(-1)[following]
-            assert found[row, position] == pytest.approx(expected.item(), abs=1e-6)
+            assert result[row, position] == pytest.approx(expected.item(), abs=1e-6)
 
 
 def test_a_translations_score_is_the_sum_over_its_trace(translator, pairs):

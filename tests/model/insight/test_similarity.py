@@ -27,11 +27,11 @@ def test_similarities_are_symmetric_with_ones_on_the_diagonal(translator, table,
 def test_they_are_cosines_of_the_means_over_a_words_tokens(translator, table):
     model = translator.model
     rows = model.encoder.embedding.tokens.weight.detach()
-    for one in range(len(WORDS)):
+    for position in range(len(WORDS)):
         for other in range(len(WORDS)):
-            first, second = ([token.id for token in table.tokens[at]] for at in (one, other))
+            first, second = ([token.id for token in table.tokens[at]] for at in (position, other))
             cosine = F.cosine_similarity(rows[first].mean(0), rows[second].mean(0), dim=0)
-            assert_close(table.embeddings[one, other], cosine)
+            assert_close(table.embeddings[position, other], cosine)
     assert max(len(tokens) for tokens in table.tokens) > 1
     alone = [
         model.encode(translator.ids(translator.read(word)))[0, :-1].mean(0).detach()

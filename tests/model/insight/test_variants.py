@@ -143,16 +143,16 @@ def test_the_other_order_is_a_model_of_that_order_with_the_same_weights(
             torch.nn.init.ones_(stack.norm.weight)
             torch.nn.init.zeros_(stack.norm.bias)
     trace = record(model, edits)
-    found = norm_orders(model, trace, edits)
-    assert list(found) == [trained, other]
+    result = norm_orders(model, trace, edits)
+    assert list(result) == [trained, other]
     for side in ("encoder", "decoder"):
         expected = {
             trained: stream_norms(trace, side),
             other: stream_norms(record(twin, edits), side),
         }
         for order, rows in expected.items():
-            assert [label for label, _ in found[order][side]] == [label for label, _ in rows]
-            for (_, here), (_, there) in zip(found[order][side], rows, strict=True):
+            assert [label for label, _ in result[order][side]] == [label for label, _ in rows]
+            for (_, here), (_, there) in zip(result[order][side], rows, strict=True):
                 assert_close(here, there, atol=1e-5, rtol=1e-5)
 
 
@@ -165,9 +165,9 @@ def test_trying_the_other_order_leaves_the_model_as_it_was(model, trace):
 
 def test_a_model_laid_out_for_decoding_has_the_same_orders(make_model, model, trace):
     laid_out = lay_out(make_model(seed=1))
-    expected, found = norm_orders(model, trace), norm_orders(laid_out, record(laid_out))
+    expected, match = norm_orders(model, trace), norm_orders(laid_out, record(laid_out))
     for (_, here), (_, there) in zip(
-        found["post"]["decoder"], expected["post"]["decoder"], strict=True
+        match["post"]["decoder"], expected["post"]["decoder"], strict=True
     ):
         assert_close(here, there, atol=1e-5, rtol=0)
 

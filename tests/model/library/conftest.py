@@ -39,7 +39,7 @@ GPT2 = {
     "vocab_size": 400, "n_embd": 16, "n_layer": 2, "n_head": 4, "n_positions": 40,
     "bos_token_id": END, "eos_token_id": END,
 }  # fmt: skip
-# Of each the class it is saved by, its config, and what its tokenizer puts around a text.
+# For each: the class it is saved by, its config, and what its tokenizer puts around a text.
 FOLDERS = {
     "T5": ("T5ForConditionalGeneration", "T5Config", T5, END_ONLY),
     "BART": ("BartForConditionalGeneration", "BartConfig", BART, END_ONLY),

@@ -94,7 +94,7 @@ def nan(found):
     return found
 
 
-# What is refused when a folder is loaded, beside what test_hub.py holds.
+# What is refused when a folder is loaded, besides what test_hub.py holds.
 REFUSED = {
     "heads 0": config(num_attention_heads=0),
     "width 0": config(hidden_size=0),

@@ -30,12 +30,12 @@ def lines(pairs):
 
 def traces_of(reader, lines):
     """Each line in a trace of its own."""
-    found = []
+    results = []
     for line in lines:
         target = line.second if reader.shape.layers("cross") else None
         second = line.second if target is None and "read a pair" not in reader.missing else None
-        found.append(reader.trace(line.text, target, second=second))
-    return found
+        results.append(reader.trace(line.text, target, second=second))
+    return results
 
 
 def test_a_batch_has_the_weights_of_each_text_alone(reader, lines):
@@ -58,9 +58,9 @@ def test_figures_are_those_of_plain_loops(reader, lines):
     count = count_window(reader, Window(0, lines), {})
     assert count.sentences == len(lines)
     for kind, (layers, heads) in reader.shape.kinds.items():
-        found = figures(count, kind)
+        result = figures(count, kind)
         for name, expected in plain_figures(traces, kind, layers, heads).items():
-            np.testing.assert_allclose(found[name].mean, expected, atol=2e-6, err_msg=name)
+            np.testing.assert_allclose(result[name].mean, expected, atol=2e-6, err_msg=name)
 
 
 def test_effects_are_measured_on_what_the_model_says(reader, lines):

@@ -87,8 +87,8 @@ def cells_of(name, site, *places):
     queries, keys = (8 if name in PAIRS and site.kind != "encoder" else 11,) * 2
     keys = 11 if site.kind == "cross" else keys
     cells = torch.zeros(queries, keys, dtype=torch.bool)
-    for place in places:
-        cells[place] = True
+    for item in places:
+        cells[item] = True
     return cells
 
 

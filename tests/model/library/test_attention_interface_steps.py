@@ -33,11 +33,11 @@ def test_steps_with_a_cache_equal_one_pass(name, edited, attached):
     inputs = make_inputs(name)
     read = inputs["decoder_input_ids" if name in PAIRS else "input_ids"]
     cache, memory = None, None
-    for place in range(read.size(1)):
+    for position in range(read.size(1)):
         step = Trace()
         options = {"past_key_values": cache, "use_cache": True}
-        token = read[:, place : place + 1]
-        with torch.inference_mode(), attachment.watching(Run(edits, step), first_query=place):
+        token = read[:, position : position + 1]
+        with torch.inference_mode(), attachment.watching(Run(edits, step), first_query=position):
             if name in PAIRS:
                 source = {"input_ids": inputs["input_ids"]} if memory is None else {}
                 outputs = model(
@@ -47,14 +47,14 @@ def test_steps_with_a_cache_equal_one_pass(name, edited, attached):
             else:
                 outputs = model(input_ids=token, **options)
         cache = outputs.past_key_values
-        assert_close(outputs.logits[0, 0], whole[0, place], atol=2e-4, rtol=1e-4)
+        assert_close(outputs.logits[0, 0], whole[0, position], atol=2e-4, rtol=1e-4)
         for site, record in step.attention.items():
             if site.kind == "encoder":
                 continue
             keys = record.weights.size(-1)
-            assert keys == (11 if site.kind == "cross" else place + 1)
+            assert keys == (11 if site.kind == "cross" else position + 1)
             expected = trace.attention[site]
-            row = (slice(None), slice(None), slice(place, place + 1), slice(keys))
+            row = (slice(None), slice(None), slice(position, position + 1), slice(keys))
             assert_close(record.weights, expected.weights[row], atol=1e-5, rtol=1e-4)
             assert torch.equal(record.masked_scores.isinf(), expected.masked_scores[row].isinf())
 

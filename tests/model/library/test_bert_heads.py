@@ -53,12 +53,12 @@ def theirs(kind, folder, reader, trace):
     model = getattr(transformers, kind).from_pretrained(folder).eval()
     ids, segments = reader.model.inputs(trace.source_tokens)
     with torch.inference_mode():
-        found = model(ids, attention_mask=ids != 0, token_type_ids=segments)
+        result = model(ids, attention_mask=ids != 0, token_type_ids=segments)
     if kind == "BertForQuestionAnswering":
-        return torch.stack([found.start_logits, found.end_logits], dim=1)
+        return torch.stack([result.start_logits, result.end_logits], dim=1)
     if kind == "BertForMaskedLM":
-        return found.logits[:, [3, 9]]
-    return found.logits[:, None]
+        return result.logits[:, [3, 9]]
+    return result.logits[:, None]
 
 
 @pytest.mark.parametrize("pad_to", [None, 30])
@@ -116,7 +116,7 @@ def test_masked_words_are_asked_for_and_measured(readers):
     reader = readers["BertForMaskedLM"]
     trace = reader.trace(FIRST, second=SECOND, masked=[3, 9])
     questions = reader.questions(trace)
-    assert [one[:2] for one in questions] == [
+    assert [question[:2] for question in questions] == [
         ("In place of token 4", 0), ("In place of token 10", 1),
     ]  # fmt: skip
     objective = reader.objective(trace)
@@ -164,7 +164,7 @@ def test_an_answer_begins_and_ends_at_places_of_the_text(spans):
     trace = spans.trace(FIRST, second=SECOND)
     begins, ends = spans.questions(trace)
     assert begins.together == spans.answer(trace).text
-    assert [one[:2] for one in (begins, ends)] == [
+    assert [item[:2] for item in (begins, ends)] == [
         ("Where the answer begins", 0), ("Where the answer ends", 1),
     ]  # fmt: skip
     assert spans.label(trace, begins, 9) == "10: dog"
@@ -181,10 +181,10 @@ def test_the_answer_is_the_likeliest_span_of_the_second_text(spans):
         if pieces[start].segment == pieces[end].segment == 1 and not pieces[end].is_special
     ]
     probability, start, end = max(spans_of_it)
-    found = spans.answer(trace)
-    assert (found.start, found.end) == (start, end)
-    assert found.probability == pytest.approx(probability, rel=1e-4)
-    assert found.text.split()[0] == pieces[start].text.removeprefix("##")
+    result = spans.answer(trace)
+    assert (result.start, result.end) == (start, end)
+    assert result.probability == pytest.approx(probability, rel=1e-4)
+    assert result.text.split()[0] == pieces[start].text.removeprefix("##")
     objective = spans.objective(trace)
     assert (objective.rows, objective.ids) == ((0, 1), (start, end))
 

@@ -105,12 +105,12 @@ def test_nobody_looks_at_padding_and_it_changes_nothing(reader):
 
 
 def test_predictions_are_transformers_probabilities(reader, folder):
-    found = reader.predict(FIRST, SECOND, masked=[2, 12], top=4)
-    assert list(found) == [2, 12]
+    result = reader.predict(FIRST, SECOND, masked=[2, 12], top=4)
+    assert list(result) == [2, 12]
     ids, segments = reader.model.inputs(reader.read(FIRST, SECOND, masked=[2, 12]))
     with torch.inference_mode():
         logits = BertForMaskedLM.from_pretrained(folder)(ids, token_type_ids=segments).logits
-    for place, predictions in found.items():
+    for place, predictions in result.items():
         expected = logits[0, place].softmax(-1).topk(4)
         assert [prediction.id for prediction in predictions] == expected.indices.tolist()
         np.testing.assert_allclose([p.probability for p in predictions], expected.values, rtol=1e-4)

@@ -36,12 +36,12 @@ def test_all_parts_sum_to_the_logits(name, transformers_folders):
             rows = reader.rerun(trace, Run(edits, Trace()))[0]
         for row, logits in enumerate(rows):
             token, other = logits.topk(2).indices.tolist()
-            found = attribute(reader, trace, row, token, other, edits)
-            assert_close(found.difference, (logits[token] - logits[other]).item())
-            assert found.total == pytest.approx(found.difference, abs=1e-4)
-            assert len(found.heads) == len(reader.shape.sites) - reader.shape.layers("encoder")
-            for of_site, heads in found.heads.items():
-                assert_close(found.keys[of_site].sum(dim=-1), heads)
+            result = attribute(reader, trace, row, token, other, edits)
+            assert_close(result.difference, (logits[token] - logits[other]).item())
+            assert result.total == pytest.approx(result.difference, abs=1e-4)
+            assert len(result.heads) == len(reader.shape.sites) - reader.shape.layers("encoder")
+            for of_site, heads in result.heads.items():
+                assert_close(result.keys[of_site].sum(dim=-1), heads)
 
 
 @pytest.mark.parametrize("name", ["BART", "Marian", "RoBERTa"])

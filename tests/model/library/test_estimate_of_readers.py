@@ -15,7 +15,7 @@ from headlight.model.trace import Run, Site
 from tests.model.library.conftest import FOLDERS
 
 TEXT, TARGET = "I love my cat.", "J'aime mon chat."
-# Of each the class, what reads the heads side by side in a layer, and the site of that layer.
+# For each: the class, what reads the heads side by side in a layer, and the site of that layer.
 MODELS = {
     "GPT-2": ("GPT2LMHeadModel", "transformer.h.1.attn.c_proj", Site("decoder", 1)),
     "Llama": ("LlamaForCausalLM", "model.layers.0.self_attn.o_proj", Site("decoder", 0)),
@@ -81,14 +81,14 @@ def test_they_agree_with_the_librarys_own_gradients(name, read, transformers_fol
     expected = -(joined * of_heads)[0].unflatten(-1, (count, -1)).sum(dim=(0, 2)).detach()
     assert expected.abs().max() > 1e-3
     assert_close(estimated_removals(reader, trace)[site], expected, atol=1e-4, rtol=1e-3)
-    found = estimated_closings(reader, trace, site)
+    result = estimated_closings(reader, trace, site)
     for head, query, key in ((0, 1, 0), (1, 3, 2), (2 % count, 2, 1)):
         row = weights[0, head, query].detach()
         without = row.clone()
         without[key] = 0
         change = without / without.sum() - row
         one = (change * of_weights[0, head, query]).sum()
-        assert_close(found[head, query, key], one, atol=1e-4, rtol=1e-3)
+        assert_close(result[head, query, key], one, atol=1e-4, rtol=1e-3)
 
 
 @pytest.mark.parametrize("name", FOLDERS)
@@ -99,8 +99,8 @@ def test_every_model_that_says_something_has_them(name, read):
         with pytest.raises(ValueError, match="nothing to measure"):
             estimated_removals(reader, trace)
         return
-    found = estimated_removals(reader, trace)
-    assert list(found) == list(reader.shape.sites)
+    result = estimated_removals(reader, trace)
+    assert list(result) == list(reader.shape.sites)
     site, step = reader.shape.sites[-1], 0.02
     ends = []
     for factor in (1 + step, 1 - step):
@@ -108,7 +108,7 @@ def test_every_model_that_says_something_has_them(name, read):
         edits[site].gate[0, 1] = factor
         with torch.inference_mode():
             ends.append(log_probability(reader, trace, objective, Run(edits)).item())
-    assert found[site][1].item() == pytest.approx((ends[1] - ends[0]) / (2 * step), abs=3e-3)
+    assert result[site][1].item() == pytest.approx((ends[1] - ends[0]) / (2 * step), abs=3e-3)
     cells = estimated_closings(reader, trace, site)
     assert cells.isfinite().any()
     assert all(parameter.grad is None for parameter in reader.model.parameters())

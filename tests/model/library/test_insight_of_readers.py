@@ -1,4 +1,4 @@
-"""What insight makes of models of the transformers library, by their readers alone."""
+"""What insight makes of models of the transformers library, only by their readers."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -109,7 +109,7 @@ def test_a_removal_is_a_run_with_that_cell_closed(name, weight_in):
     weight = weight_in(name)
     reader, trace, edits = weight.run.reader, weight.run.trace(), weight.run.changes()
     objective = reader.objective(trace, weight.site, QUERY)
-    found = explain(weight, objective)
+    result = explain(weight, objective)
     block = torch.zeros(weight.record.weights.shape[1:], dtype=torch.bool)
     block[HEAD, QUERY, KEY] = True
     closed = {weight.site: replace(edits[weight.site], block=block)}
@@ -117,17 +117,17 @@ def test_a_removal_is_a_run_with_that_cell_closed(name, weight_in):
         alone, whole = (
             log_probability(reader, trace, objective, Run(each)) for each in (closed, edits)
         )
-    assert_close(found.removals[KEY], (alone - whole)[0], atol=1e-4, rtol=0)
-    assert_close(found.value_norms, contributions(weight).norm(dim=-1))
-    assert_close(found.rollout.sum(), torch.tensor(1.0), atol=1e-5, rtol=0)
+    assert_close(result.removals[KEY], (alone - whole)[0], atol=1e-4, rtol=0)
+    assert_close(result.value_norms, contributions(weight).norm(dim=-1))
+    assert_close(result.rollout.sum(), torch.tensor(1.0), atol=1e-5, rtol=0)
 
 
 @EVERY
 def test_each_head_is_removed_by_its_gate(name, weight_in):
     weight = weight_in(name)
     reader, trace, edits = weight.run.reader, weight.run.trace(), weight.run.changes()
-    objective, found = reader.objective(trace), dict(head_removals(reader, trace, edits))
-    assert set(found) == set(reader.shape.sites)
+    objective, match = reader.objective(trace), dict(head_removals(reader, trace, edits))
+    assert set(match) == set(reader.shape.sites)
     for site in reader.shape.sites:
         gate = torch.ones(reader.shape.heads(site.kind))
         gate = edits[site].gate.clone() if site in edits else gate
@@ -137,4 +137,4 @@ def test_each_head_is_removed_by_its_gate(name, weight_in):
             alone, whole = (
                 log_probability(reader, trace, objective, Run(each)) for each in (without, edits)
             )
-        assert_close(found[site][HEAD], (alone - whole)[0], atol=1e-4, rtol=0)
+        assert_close(match[site][HEAD], (alone - whole)[0], atol=1e-4, rtol=0)

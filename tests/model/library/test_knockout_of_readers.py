@@ -1,4 +1,4 @@
-"""Edges closed in models of the transformers library, by their readers alone."""
+"""Edges closed in models of the transformers library, only by their readers."""
 
 import pytest
 from torch.testing import assert_close

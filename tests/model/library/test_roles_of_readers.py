@@ -12,17 +12,17 @@ def bert(make_bert_folder):
 
 
 def check_scores(reader):
-    found = role_scores(reader)
-    half = len(found.read) // 2
-    assert found.read[:half]
+    result = role_scores(reader)
+    half = len(result.read) // 2
+    assert result.read[:half]
     for role in ROLES:
-        assert (role in found.scores) != bool(why_not(reader, role))
-    for role, kinds in found.scores.items():
+        assert (role in result.scores) != bool(why_not(reader, role))
+    for role, kinds in result.scores.items():
         assert set(kinds) == set(ROLES[role].kinds) & set(reader.shape.kinds)
         for kind, scores in kinds.items():
             assert tuple(scores.shape) == reader.shape.kinds[kind]
             assert ((scores >= 0) & (scores <= 1)).all()
-    return found.scores
+    return result.scores
 
 
 @pytest.mark.parametrize("name", FOLDERS)

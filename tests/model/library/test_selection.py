@@ -61,7 +61,7 @@ def test_whole_words_are_merged_by_the_stated_rule(reading, weights):
     assert texts == ["[CLS]", "the", "cat", "was", "playing", ".", "[SEP]",
                      "unbelievable", "dogs", "!", "[SEP]"]  # fmt: skip
     queries, keys = selection.positions(4, 7)
-    assert [pieces[place].text for place in queries] == ["play", "##ing"]
+    assert [pieces[querie].text for querie in queries] == ["play", "##ing"]
     assert [pieces[place].text for place in keys] == ["un", "##believ", "##able"]
     expected = weights[:, queries][:, :, keys].sum(-1).mean(-1)
     np.testing.assert_allclose(selection.of(weights)[:, 4, 7], expected, rtol=1e-5)

@@ -16,7 +16,7 @@ SIZE = {"vocab_size": 400, "hidden_size": 16, "num_hidden_layers": 2, "num_atten
 LONG_T5 = {"vocab_size": 400, "d_model": 16, "d_kv": 6, "d_ff": 20, "num_layers": 2,
            "num_heads": 3, "num_decoder_layers": 1, "local_radius": 3,
            "decoder_start_token_id": 0}  # fmt: skip
-# Of each its class, its config, and the model whose tokenizer it takes.
+# For each: its class, its config, and the model whose tokenizer it takes.
 MODELS = {
     "MPNet": ("MPNetForMaskedLM", SIZE, "RoBERTa"),
     "DeBERTa-v2": (
@@ -102,7 +102,7 @@ def test_slopes_go_through_the_softmax_that_is_watched(name, load):
     reader = load(name)
     trace, site = reader.trace(TEXT, TARGET if name == "LongT5" else None), reader.shape.sites[0]
     objective, count = reader.objective(trace), reader.shape.heads(site.kind)
-    found = estimated_removals(reader, trace)[site]
+    result = estimated_removals(reader, trace)[site]
     ends = []
     for factor in (1.02, 0.98):
         gates = torch.ones(count, count).fill_diagonal_(factor)  # a row for each head
@@ -110,7 +110,7 @@ def test_slopes_go_through_the_softmax_that_is_watched(name, load):
         with torch.inference_mode():
             ends.append(log_probability(reader, trace, objective, run))
     kinks = 0.12 if name == "LongT5" else 0.02  # of its ReLUs, within the step
-    torch.testing.assert_close(found, (ends[1] - ends[0]) / 0.04, atol=3e-4, rtol=kinks)
+    torch.testing.assert_close(result, (ends[1] - ends[0]) / 0.04, atol=3e-4, rtol=kinks)
     cells = estimated_closings(reader, trace, site)
     closed = trace.attention[site].masked_scores[0].isneginf()
     assert torch.equal(cells.isnan(), closed)

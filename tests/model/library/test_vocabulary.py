@@ -38,14 +38,14 @@ def test_a_text_is_written_as_it_was_read(text, vocabulary):
     ids = vocabulary.tokenizer(text)["input_ids"]
     written, pieces = vocabulary.written(ids)
     assert written == whole(vocabulary, ids)
-    for place in range(len(ids)):  # what is written later is written the same
-        before, begun = vocabulary.written(ids[:place])
-        _, rest = vocabulary.written(ids[place:], begun)
-        assert [piece.text for piece in rest] == [piece.text for piece in pieces[place:]]
-        assert [piece.word for piece in rest] == [piece.word for piece in pieces[place:]]
-        text, piece = vocabulary.append(before, begun, ids[place])
-        assert piece == pieces[place]
-        assert text == vocabulary.written(ids[: place + 1])[0]
+    for position in range(len(ids)):  # what is written later is written the same
+        before, begun = vocabulary.written(ids[:position])
+        _, rest = vocabulary.written(ids[position:], begun)
+        assert [piece.text for piece in rest] == [piece.text for piece in pieces[position:]]
+        assert [piece.word for piece in rest] == [piece.word for piece in pieces[position:]]
+        text, piece = vocabulary.append(before, begun, ids[position])
+        assert piece == pieces[position]
+        assert text == vocabulary.written(ids[: position + 1])[0]
 
 
 def test_a_character_of_several_tokens_is_shown_where_it_is_whole(vocabulary):

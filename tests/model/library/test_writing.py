@@ -67,8 +67,8 @@ def read_at_once(reader, decoding, steps, edits):
 def expect_one_pass(reader, decoding, steps, edits):
     """The steps' probabilities, weights and masks are those of one pass over their text."""
     logits, trace = read_at_once(reader, decoding, steps, edits)
-    found = torch.stack([step.log_probabilities for step in steps])
-    torch.testing.assert_close(found, logits.log_softmax(-1), atol=1e-4, rtol=0)
+    result = torch.stack([step.log_probabilities for step in steps])
+    torch.testing.assert_close(result, logits.log_softmax(-1), atol=1e-4, rtol=0)
     for kind in {site.kind for site in steps[0].weights}:
         weights = stack_rows([step.weights for step in steps], kind)
         expected = trace.weights(kind)[:, :, -len(steps) :]
@@ -98,8 +98,8 @@ def test_greedy_writes_what_generate_writes(text, reader):
     ids, outputs = generate(reader, text)
     assert ids_of(decoding.writing.target_tokens) == ids
     scores = torch.cat(outputs.scores).log_softmax(-1)
-    found = torch.stack([step.log_probabilities for step in decoding])
-    torch.testing.assert_close(found, scores, atol=1e-4, rtol=0)
+    result = torch.stack([step.log_probabilities for step in decoding])
+    torch.testing.assert_close(result, scores, atol=1e-4, rtol=0)
 
 
 @pytest.mark.matrix
@@ -147,10 +147,10 @@ def test_every_node_of_a_beam_has_the_attention_of_its_own_text(reader):
     decoding = reader.write(TEXT, Strategy("beam", beam_size=3), longest=8, edits=edits)
     dropped = 0
     for length, nodes in enumerate(decoding.tree):
-        for place in range(0, len(nodes), 2):
-            steps = decoding.steps_to(decoding.path_to(length, place))
+        for position in range(0, len(nodes), 2):
+            steps = decoding.steps_to(decoding.path_to(length, position))
             expect_one_pass(reader, decoding, steps, edits)
-            dropped += not nodes[place].kept
+            dropped += not nodes[position].kept
     assert dropped
 
 

@@ -69,7 +69,7 @@ def test_label_smoothing_spreads_its_share_over_the_vocabulary(make_model):
 def test_more_padding_does_not_change_the_loss(make_model):
     ours = make_model()
     ids = (BATCH.source_ids, BATCH.target_ids, BATCH.next_ids)
-    wider = Batch(*(torch.nn.functional.pad(one, (0, 3)) for one in ids))
+    wider = Batch(*(torch.nn.functional.pad(item, (0, 3)) for item in ids))
     assert_close(batch_loss(ours, wider, 0.1), batch_loss(ours, BATCH, 0.1))
 
 

@@ -44,7 +44,7 @@ def test_letters_are_repeated_and_others_refused():
 
 def test_what_is_read_equals_plain_calls():
     toy = small_model(TINY)
-    found = toy.lesion()
+    result = toy.lesion()
     (longest,) = {len(source) for source, _ in toy.unseen if len(source) == TINY.longest}
     texts = [target for source, target in toy.unseen if len(source) == longest]
     loss, induced = [], []
@@ -57,15 +57,15 @@ def test_what_is_read_equals_plain_calls():
         weights = trace.weights("decoder")  # of the second reading, on what came after
         rows = range(longest + 1, 2 * longest + 1)
         induced += [weights[:, :, row, row - longest + 1] for row in rows]
-    assert_close(found.whole.loss, torch.stack(loss).mean().item())
-    assert_close(found.whole.induction, torch.stack(induced).mean(dim=0))
-    assert_close(toy.score(), found.whole.induction.max().item())
+    assert_close(result.whole.loss, torch.stack(loss).mean().item())
+    assert_close(result.whole.induction, torch.stack(induced).mean(dim=0))
+    assert_close(toy.score(), result.whole.induction.max().item())
     gate = torch.ones(2)
-    gate[found.head] = 0
-    again = toy.read({found.site: AttentionEdit(gate=gate)})
-    assert again.loss == found.without.loss
-    largest = found.whole.previous.max()
-    assert found.whole.previous[found.site.layer, found.head] == largest
+    gate[result.head] = 0
+    again = toy.read({result.site: AttentionEdit(gate=gate)})
+    assert again.loss == result.without.loss
+    largest = result.whole.previous.max()
+    assert result.whole.previous[result.site.layer, result.head] == largest
 
 
 def test_snapshots_are_those_of_the_decoder():
@@ -85,8 +85,8 @@ def test_induction_is_learned_and_needs_the_previous_token_head():
     losses = [step.step.loss for step in toy.train()]
     assert min(losses[:80]) > 2.5
     assert max(losses[-50:]) < 0.3
-    found = toy.lesion()
-    assert (found.site.layer, found.whole.induction.argmax().item()) == (0, 1)
-    assert found.whole.induction[1, 0] > 0.7
-    assert found.without.induction.max() < 0.25
-    assert found.without.loss > 2.5
+    result = toy.lesion()
+    assert (result.site.layer, result.whole.induction.argmax().item()) == (0, 1)
+    assert result.whole.induction[1, 0] > 0.7
+    assert result.without.induction.max() < 0.25
+    assert result.without.loss > 2.5

@@ -20,7 +20,7 @@ def rows(folder):
 
 def assert_same_training(found, expected):
     ours, theirs = (load_file(folder / "training.safetensors") for folder in (found, expected))
-    # A key's bias changes no softmax: its gradient is rounding alone, which Adam makes steps of.
+    # A key's bias changes no softmax: its gradient is only rounding, of which Adam makes steps.
     weights = [
         name for name in theirs if name.startswith("model.") and not name.endswith("key.bias")
     ]

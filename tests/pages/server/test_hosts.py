@@ -3,7 +3,7 @@ import socket
 import pytest
 from starlette.websockets import WebSocketDisconnect
 
-from headlight.pages.server.guards import is_own, own_names_alone
+from headlight.pages.server.guards import is_own, only_own_names
 from headlight.pages.shared.runs.limits import is_shared, open_to_others
 
 HERE = ("localhost", "localhost:8501", "LOCALHOST", "127.0.0.1:8501", "[::1]:8501")
@@ -58,12 +58,12 @@ def test_an_app_that_a_proxy_can_give_another_name_is_shared(options, option, na
 
 
 def test_every_path_is_refused_under_another_name_but_for_health(client):
-    other = client(own_names_alone, "evil.example:8501")
+    other = client(only_own_names, "evil.example:8501")
     for path in ("/", "/masks", "/_stcore/metrics", "/_stcore/host-config", "/x/_stcore/health"):
         assert other.get(path).status_code == 403
     assert "--server.allowedHosts" in other.get("/").text
     assert other.get("/_stcore/health").text == "inside"
-    assert client(own_names_alone).get("/").text == "inside"
+    assert client(only_own_names).get("/").text == "inside"
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_every_path_is_refused_under_another_name_but_for_health(client):
 )
 def test_a_page_of_another_host_opens_no_session(client, origin, allowed):
     headers = {"origin": origin} if origin else {}
-    browser = client(own_names_alone)
+    browser = client(only_own_names)
     assert (browser.get("/", headers=headers).status_code == 200) == allowed
     if allowed:
         with browser.websocket_connect(
@@ -95,5 +95,5 @@ def test_a_page_of_another_host_opens_no_session(client, origin, allowed):
 
 def test_an_origin_that_is_allowed_comes_in(client, options):
     options({"server.corsAllowedOrigins": ["https://talk.example"]})
-    browser = client(own_names_alone)
+    browser = client(only_own_names)
     assert browser.get("/", headers={"origin": "https://talk.example"}).text == "inside"

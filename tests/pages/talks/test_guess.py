@@ -96,8 +96,8 @@ def test_no_number_of_the_head_is_sent_before_the_guess(shipped):
     assert weights[2].astype("<f4").tobytes() not in sent
     largest = f"{weights[2].max():.3f}"
     assert largest.encode() not in sent
-    words = [one.value for one in (*app.text, *app.caption, *app.markdown)]
-    assert not any(largest in one for one in words)
+    words = [element.value for element in (*app.text, *app.caption, *app.markdown)]
+    assert not any(largest in word for word in words)
     assert not any("heatmap" in header["name"] for header, _ in save_menus(app))
     guess(app, 0)
     np.testing.assert_allclose(heatmaps(app)[0][0], weights, atol=1e-5)
@@ -290,7 +290,7 @@ def test_the_next_word_is_guessed_among_the_candidates_in_no_telling_order(shipp
     (question,) = asked(app)
     writing = shipped.write(SENTENCE).writing
     before, token = writing.target_tokens[:2], writing.target_tokens[2]
-    written = shipped.tokenizer.decode([one.id for one in before])
+    written = shipped.tokenizer.decode([note.id for note in before])
     assert question["asks"] == f"After “{written}”, which token does the model find likeliest?"
     texts = [option["text"] for option in question["options"]]
     assert texts == sorted(texts)

@@ -86,9 +86,9 @@ def test_a_slide_has_the_size_that_it_says():
 
 
 def footer(app):
-    """What stands below the pictures of a slide."""
+    """What is below the pictures of a slide."""
     (block,) = (block for block in blocks_below(app.main) if key_of(block) == "slide-footer")
-    return [one.value for one in below(block)]
+    return [element.value for element in below(block)]
 
 
 @pytest.mark.parametrize(
@@ -448,6 +448,6 @@ def test_a_scene_that_is_too_long_for_a_code_says_so(monkeypatch):
     app = with_talk(replace(OWN_TALK[1], qr_code=True), talk="1")
     assert on_stage(app)[:2] == ["grid", "source"]
     assert presenter.QR_CODE not in app.session_state["pictures_drawn"]
-    assert [one.value for one in app.info] == [
+    assert [note.value for note in app.info] == [
         "This address is too long for a QR code: shorten the text."
     ]

@@ -1,6 +1,6 @@
 """What the ready talk claims, slide by slide: computed from the model that is shipped.
 
-Each function says, of the slide with its title, which words must stand on it or in its notes. With
+Each function says, of the slide with its title, which words must be on it or in its notes. With
 another model, a failing test names the words to change, or the head to choose anew.
 """
 
@@ -29,7 +29,7 @@ CLAIMS = {}  # by title
 
 
 def claim(title):
-    """Have a function say which words must stand on the slide with a title."""
+    """Have a function say which words must be on the slide with a title."""
     return lambda function: CLAIMS.setdefault(title, function)
 
 
@@ -96,9 +96,9 @@ def one_key_scores_more_than_another(scene):
 
 @claim("Scores become weights")
 def it_gives_dog_more_than_half(scene):
-    found = scene.weights[scene.values["query"], scene.values["key"]]
-    assert found > 0.5
-    return (f"“it” gives “dog” **{found:.2f}**, more than half of its weight",)
+    result = scene.weights[scene.values["query"], scene.values["key"]]
+    assert result > 0.5
+    return (f"“it” gives “dog” **{result:.2f}**, more than half of its weight",)
 
 
 @claim("The head's answer: values, mixed")
@@ -161,26 +161,26 @@ def without_one_head_half_a_sentence_is_missing(scene):
 @claim("Beam search keeps several texts")
 def the_beam_finds_a_likelier_text(scene):
     beam = Strategy("beam", beam_size=scene.values["beam_size"])
-    found = [scene.shipped.write(scene.sentence, way).writing for way in (Strategy(), beam)]
-    greedy, best = (one.score for one in found)
+    results = [scene.shipped.write(scene.sentence, way).writing for way in (Strategy(), beam)]
+    greedy, best = (result.score for result in results)
     assert best > greedy
-    texts = [f"“{one.text}”" for one in found]
+    texts = [f"“{item.text}”" for item in results]
     return *texts, f"**−{-greedy:.2f}**", f"**−{-best:.2f}**: more likely as a whole"
 
 
 @claim("Looked at, or needed?")
 def the_first_word_needs_another_than_it_looks_at(scene):
-    found = knockout_of(scene)
-    changes, weights = found.changes, found.weights
-    the, dog = found.words.index("The"), found.words.index("dog")
-    assert (found.written[0], weights[0].argmax()) == ("Le", the)
+    result = knockout_of(scene)
+    changes, weights = result.changes, result.weights
+    the, dog = result.words.index("The"), result.words.index("dog")
+    assert (result.written[0], weights[0].argmax()) == ("Le", the)
     assert changes[0].argmin() == dog
     agreed = agreements(weights, changes)
     return (
         scene.shipped.translate(scene.sentence).text,
         f"looks at “The” most, and loses **{-changes[0, the]:.1f}** nats without it",
         f"without “dog” it loses **{-changes[0, dog]:.1f}** nats",
-        f"{agreed} of {len(found.written)} tokens lose most without the word",
+        f"{agreed} of {len(result.written)} tokens lose most without the word",
     )
 
 
@@ -189,16 +189,16 @@ def one_head_adds_most(scene):
     row = scene.values["wrote_word"]
     best = scene.trace.logits[0, row].topk(2).indices.tolist()
     names = [scene.shipped.label(scene.trace, Question("", row), token) for token in best]
-    found = attribute(scene.shipped, scene.trace, row, *best)
-    site = max(found.heads, key=lambda site: found.heads[site].max())
-    head = found.heads[site].argmax().item()
-    keys = found.keys[site][head]
+    result = attribute(scene.shipped, scene.trace, row, *best)
+    site = max(result.heads, key=lambda site: result.heads[site].max())
+    head = result.heads[site].argmax().item()
+    keys = result.keys[site][head]
     assert scene.trace.key_tokens(site)[keys.argmax()].text == "red"
-    assert keys.max() > 0.9 * found.heads[site][head]
+    assert keys.max() > 0.9 * result.heads[site][head]
     return (
         "“{}” or “{}”".format(*names),
         f"head {head + 1} of layer {site.layer + 1} of the {site.kind}-attention adds most",
-        f"**{found.heads[site][head]:.2f}**",
+        f"**{result.heads[site][head]:.2f}**",
     )
 
 
@@ -209,17 +209,17 @@ def one_head_alone_brings_a_part_of_the_way_back(scene):
     row = texts.written.rows[texts.first_apart]
     own, other = texts.written.ids[texts.first_apart], texts.likeliest[1][texts.first_apart][0]
     asked = run, scene.values["patch_text"], Answers(row, own, other)
-    found = patched(*asked, "heads", False, lambda *_: None)
+    result = patched(*asked, "heads", False, lambda *_: None)
     only_weights = patched(*asked, "weights", False, lambda *_: None).parts
-    kind = max(found.shares, key=lambda kind: found.shares[kind].max())
-    layer, head = divmod(found.shares[kind].argmax(), found.shares[kind].shape[1])
-    whole = sum(shares.sum() for shares in found.shares.values())
-    assert found.shares["cross"].sum() > 0.9 * whole
+    kind = max(result.shares, key=lambda kind: result.shares[kind].max())
+    layer, head = divmod(result.shares[kind].argmax(), result.shares[kind].shape[1])
+    whole = sum(shares.sum() for shares in result.shares.values())
+    assert result.shares["cross"].sum() > 0.9 * whole
     return (
         scene.sentence,
         scene.values["patch_text"],
         f"head {head + 1} of layer {layer + 1} of the {kind}-attention alone brings "
-        f"**{100 * found.shares[kind].max():.0f} %** of the way back to "
+        f"**{100 * result.shares[kind].max():.0f} %** of the way back to "
         f"“{texts.written.texts[texts.first_apart]}”",
         f"all of them together bring {100 * only_weights:.0f} %",
     )
@@ -247,8 +247,8 @@ def the_heads_are_counted(scene):
 
 @claim("Does it need what it looks at?")
 def without_the_word_its_translation_is_unlikely(scene):
-    found = knockout_of(scene)
-    lost = -found.changes[found.written.index("rouge"), found.words.index("red")]
+    result = knockout_of(scene)
+    lost = -result.changes[result.written.index("rouge"), result.words.index("red")]
     assert exp(lost) > 10_000
     return (f"Without “red”, “rouge” loses **{lost:.1f}** nats",)
 

@@ -11,7 +11,7 @@ from PIL import Image
 from pptx import Presentation
 
 from headlight.model import load
-from headlight.pages.live.weights import weights_file
+from headlight.pages.live.page import weights_file
 from headlight.pages.shared.state.catalog import LIBRARY
 from headlight.pages.talks import saving_talk
 from headlight.pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, talk_in
@@ -68,8 +68,8 @@ def test_the_ready_talk_is_whole_and_small(ready):
     assert len(ready.file) < MOST
     assert ready.left_out == []
     assert read_talk(talk_in(ready.file))[0] == TALK
-    found = slides_in(ready.file)
-    for slide, scene in zip(found, TALK, strict=True):
+    result = slides_in(ready.file)
+    for slide, scene in zip(result, TALK, strict=True):
         assert len(slide["pictures"]) == len(scene.pictures)
         assert slide["missing"] == ""
         assert slide["notes"] == scene.notes
@@ -82,7 +82,7 @@ def test_a_saved_talk_leaves_everything_as_it_was():
     assert app.session_state["sentence"] == "We sing."
     assert address(app) == {"v": "2", "sentence": "We sing."}
     assert app.title[0].value == "Talk"
-    assert [one.label for one in app.get("download_button")][-1].startswith("Download the HTML")
+    assert [item.label for item in app.get("download_button")][-1].startswith("Download the HTML")
 
 
 def test_a_talk_with_the_model_inside_has_its_weights_and_the_scene_of_each_slide():
@@ -186,9 +186,9 @@ def save_for_powerpoint(app, *stills):
     """Save the talk in force, with these images for the slides that ask the browser for some."""
     button(app, "Save for PowerPoint").click().run(timeout=300)
     saving = app.session_state["saving_talk"]
-    for one in stills:
+    for still in stills:
         assert saving.file == b""
-        saving.stills = one
+        saving.stills = still
         app.run()
     assert not app.exception
     return saving
@@ -204,7 +204,7 @@ def test_powerpoint_waits_for_images_of_all_pictures_and_keeps_none_of_them():
     assert [shape.image.blob for shape in grid.shapes if shape.shape_type == 13] == [IMAGE]
     assert "could not be drawn" in lost.shapes[1].text
     assert (saving.done, saving.stills) == ([], None)
-    labels = [one.label for one in app.get("download_button")]
+    labels = [item.label for item in app.get("download_button")]
     assert labels[-1].startswith("Download the PowerPoint file")
 
 
@@ -231,7 +231,7 @@ def test_the_code_of_a_scene_is_in_both_files(monkeypatch):
     monkeypatch.setattr(saving_talk.presenter, "link_of", lambda page, parameters: "http://a.org")
     app = talk_page(replace(GRID, qr_code=True))
     (slide,) = slides_in(save(app).file)
-    assert [one["part"] for one in slide["pictures"]] == ["head_grid", "qr_code"]
+    assert [picture["part"] for picture in slide["pictures"]] == ["head_grid", "qr_code"]
     saving = save_for_powerpoint(app, {"grid": PNG, saving_talk.presenter.QR_CODE: PNG})
     (slide,) = Presentation(io.BytesIO(saving.file)).slides
     names = [shape.name for shape in slide.shapes if shape.shape_type == 13]

@@ -1,4 +1,4 @@
-"""Where a picture stands: in its place on the page, or on a slide."""
+"""Where a picture is: in its place on the page, or on a slide."""
 
 from streamlit.testing.v1 import AppTest
 
@@ -24,8 +24,8 @@ st.session_state.after = "stage" in st.session_state
 
 
 def texts_in(app, key):
-    (block,) = (one for one in below(app.main) if key_of(one) == key)
-    return [one.value for one in below(block) if one.type == "text"]
+    (block,) = (element for element in below(app.main) if key_of(element) == key)
+    return [item.value for item in below(block) if item.type == "text"]
 
 
 def test_without_a_stage_a_picture_stands_in_its_place():

@@ -79,8 +79,8 @@ def test_slides_that_another_tab_keeps_are_still_known_by_their_names(told):
     completed = replace(mine[1], pictures=("grid",), drawn=("grid",))
     app = told(kept((*MADE, mine[0], completed, mine[3]), first=False), talk=mine)
     made, *others = own(app)
-    assert [one.name for one in others] == [mine[0].name, mine[1].name, mine[3].name]
-    assert made.name not in {one.name for one in mine}
+    assert [slide.name for slide in others] == [mine[0].name, mine[1].name, mine[3].name]
+    assert made.name not in {item.name for item in mine}
 
 
 @pytest.mark.parametrize(

@@ -90,9 +90,13 @@ CHANGED = {"edits": "gate.encoder.1.1.0"}
     ids=lambda page: page.key,
 )
 def test_the_pictures_that_can_be_chosen_are_on_their_pages(page, models):
-    scenes = [{}, CHANGED, *({one.key: key} for one in page.choices for key in one.options)]
-    scenes += [{one.key: "on"} for one in page.choices if one.default is False]
-    scenes += [two for two in OF_TWO_CHOICES if two.keys() <= {one.key for one in page.linked}]
+    scenes = [{}, CHANGED, *({item.key: key} for item in page.choices for key in item.options)]
+    scenes += [{choice.key: "on"} for choice in page.choices if choice.default is False]
+    scenes += [
+        two
+        for two in OF_TWO_CHOICES
+        if two.keys() <= {linked_choice.key for linked_choice in page.linked}
+    ]
     missing = set(page.pictures) - OF_A_TRAINING
     for base in models:
         for scene in scenes:
@@ -165,7 +169,7 @@ def test_the_boxes_of_one_slide_are_open_at_a_time():
     app = open_page("talk")
     button(app, "Edit a copy of the ready talk").click().run()
     ask(app, "edit", 2)
-    assert [one.label for one in app.text_input] == ["Title"]
+    assert [box.label for box in app.text_input] == ["Title"]
     assert edited(app.text_input, "slide-2-title").value == TALK[2].title
     header = listed(app)
     assert [row["title"] for row in header["slides"]] == [slide.title for slide in TALK]
@@ -370,7 +374,7 @@ def test_the_tour_is_offered_until_it_was_taken():
     app.session_state["turning"] = None
     app.run()
     assert app.title[0].value == "Attention"
-    assert label not in [one.label for one in app.button]
+    assert label not in [item.label for item in app.button]
 
 
 def test_another_ready_talk_is_chosen_on_the_page_and_named_in_the_address_of_its_slides():
@@ -395,4 +399,6 @@ def test_a_code_is_switched_on_and_says_if_phones_cannot_reach_it(host, monkeypa
     assert not app.info
     edited(app.toggle, "slide-0-qr_code").set_value(True).run()
     assert [slide.qr_code for slide in app.session_state["talk"]] == [True, False]
-    assert ["headlight --share" in one.value for one in app.info] == [True] * (host == "localhost")
+    assert ["headlight --share" in note.value for note in app.info] == [True] * (
+        host == "localhost"
+    )

@@ -76,13 +76,13 @@ def test_changed_over_every_difference_has_the_other_sign(queries, keys, others,
     def by_place(maps, tokens, turned):
         """The differences by the places of their cells in the two maps."""
         rows, columns = axes_of(*maps, *tokens)
-        found = differences(*maps, rows, columns)
+        result = differences(*maps, rows, columns)
         turn = (lambda pair: pair[::-1]) if turned else (lambda pair: pair)
         return {
-            (turn(row), turn(column)): found[at, to]
+            (turn(row), turn(column)): result[at, to]
             for at, row in enumerate(rows)
             for to, column in enumerate(columns)
-            if not np.isnan(found[at, to])
+            if not np.isnan(result[at, to])
         }
 
     there = by_place(maps, (one, other), turned=False)
@@ -127,7 +127,7 @@ def test_two_texts_with_nothing_in_common_have_no_difference():
 
 def test_long_texts_stay_small():
     """The longest texts that the models read, with not one token in common."""
-    first, second = ([f"{name}{place}" for place in range(256)] for name in "ab")
+    first, second = ([f"{name}{position}" for position in range(256)] for name in "ab")
     picture = compared_maps(
         some((first, first)), some((second, second)), (first,) * 2, (second,) * 2
     )

@@ -67,7 +67,7 @@ def test_a_joined_cell_has_the_largest_of_its_weights(map_, data):
 @pytest.mark.parametrize("own_scale", [False, True])
 def test_a_grid_of_joined_cells_is_the_whole_grid_joined(monkeypatch, own_scale):
     weights = np.random.default_rng(0).dirichlet(np.full(30, 0.2), (2, 3, 20))  # (2, 3, 20, 30)
-    words = [f"q{place}" for place in range(20)], [f"k{place}" for place in range(30)]
+    words = [f"q{position}" for position in range(20)], [f"k{index}" for index in range(30)]
     whole_header, whole = read(head_grid(weights, *words, own_scale=own_scale))
     assert whole.shape == weights.shape
     monkeypatch.setitem(joined_shape.__globals__, "MOST_CELLS", 6 * 50)
@@ -84,7 +84,7 @@ def test_512_tokens_of_a_base_model_stay_small_and_name_the_strongest_weights():
     places = np.random.default_rng(2).integers(0, 512, (12, 12, 2))
     for layer, head in np.ndindex(12, 12):
         weights[layer, head][*places[layer, head]] = 1.5
-    words = [f"token {place}" for place in range(512)]
+    words = [f"token {position}" for position in range(512)]
     picture = head_grid(weights, words)
     assert len(picture.data) < 1_200_000
     header, maps = read(picture)
@@ -98,7 +98,7 @@ def test_a_grid_of_bytes_is_that_of_the_weights_they_stand_for(monkeypatch, own_
     monkeypatch.setitem(joined_shape.__globals__, "MOST_CELLS", most)
     weights = np.random.default_rng(0).dirichlet(np.full(30, 0.2), (2, 3, 20))  # (2, 3, 20, 30)
     levels = as_levels(weights)
-    words = [f"q{place}" for place in range(20)], [f"k{place}" for place in range(30)]
+    words = [f"q{position}" for position in range(20)], [f"k{index}" for index in range(30)]
     rounded = head_grid(levels / np.float32(255), *words, own_scale=own_scale)
     assert head_grid(levels, *words, own_scale=own_scale) == rounded
     if not own_scale:
@@ -118,7 +118,7 @@ def test_layers_need_no_stack_and_may_differ_in_how_they_are_kept():
 
 def test_the_largest_bert_in_bytes_takes_little_memory_beside_them():
     layer = np.random.default_rng(0).integers(0, 256, (34, 512, 512), np.uint8)
-    words = [f"token {place}" for place in range(512)]
+    words = [f"token {position}" for position in range(512)]
     tracemalloc.start()
     picture = head_grid([layer] * 32, words)
     _, peak = tracemalloc.get_traced_memory()

@@ -48,8 +48,8 @@ def test_tokens_texts_and_bars_travel_as_they_are():
 
 
 def draw_prompted(prompt, steps, **changes):
-    """A player without a source, and its self-attention; the prompt has so many tokens."""
-    read = [f"r{place}" for place in range(prompt + steps - 1)]
+    """A player without a source, and its self-attention; the prompt has `prompt` tokens."""
+    read = [f"r{position}" for position in range(prompt + steps - 1)]
     weights = np.random.default_rng(0).random((steps, len(read)), dtype=np.float32)
     parts = {"cross": None, "source": None, "read": read, **changes}
     texts = [f"text {step}" for step in range(steps + 1)]

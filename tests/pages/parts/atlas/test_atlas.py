@@ -42,14 +42,14 @@ def opened(tab, **parameters):
 
 def picture(app, part):
     """The only picture whose header has a part."""
-    (found,) = (one for one in canvas_pictures(app) if part in one[0])
-    return found
+    (match,) = (item for item in canvas_pictures(app) if part in item[0])
+    return match
 
 
 def said(app):
-    """What stands on the page, without the elements that explain its terms."""
+    """What is on the page, without the elements that explain its terms."""
     kinds = app.caption, app.markdown, app.text, app.info, app.subheader
-    words = " ".join(one.value for found in kinds for one in found)
+    words = " ".join(item.value for kind in kinds for item in kind)
     return re.sub(r"<span[^>]*>|</span>", "", words)
 
 
@@ -70,7 +70,9 @@ def test_the_map_of_each_statistic_is_that_of_the_atlas_with_its_definition(atla
         np.testing.assert_array_equal(np.array(values, dtype=float), expected[kind])
     assert header["selected"] == ["encoder", *AT]
     (defined,) = (
-        one for one in (*atlas.statistics, *atlas.effects["definitions"]) if one["name"] == name
+        element
+        for element in (*atlas.statistics, *atlas.effects["definitions"])
+        if element["name"] == name
     )
     assert f"Unit: {defined['unit']}. Source: {defined['source']}." in said(app)
 
@@ -114,7 +116,7 @@ def test_two_statistics_name_every_head_that_has_both(atlas, color):
     assert header["axes"] == ["distance, tokens", "effect of removal, nats a token"]
     for told, group, (across, up) in zip(header["told"], header["groups"], numbers.T, strict=True):
         kind, place = told.partition(":")[0].split()
-        layer, head = (int(one) - 1 for one in place.split("."))
+        layer, head = (int(item) - 1 for item in place.split("."))
         known = atlas.kinds[kind]
         assert across == np.float32(known.figures["distance"].mean[layer, head])
         assert up == np.float32(known.removal[layer, head])
@@ -146,8 +148,8 @@ def test_the_plane_is_that_of_the_distances_and_tells_the_nearest(atlas, kind):
 @pytest.mark.parametrize("target", ["", "Ma sœur a vendu."])
 def test_this_sentence_has_the_figures_of_a_count_of_it_alone(shipped, atlas, target):
     app = opened("head", kind="decoder", layer="2", head="5", target=target)
-    (found,) = (one for name, one, _ in mounted(app) if name == "headlight_distributions")
-    header, data = split(found)
+    (match,) = (one for name, one, _ in mounted(app) if name == "headlight_distributions")
+    header, data = split(match)
     counted = count_window(shipped, Window(0, [Line(0, SENTENCE, target or None)]), {})
     own, known = figures(counted, "decoder"), atlas.kinds["decoder"]
     assert {row["name"] for row in header["rows"]} == set(known.figures)
@@ -197,17 +199,17 @@ def test_a_card_says_how_a_head_is_missed_and_where_it_looks(atlas):
 def test_examples_have_the_weights_kept_and_open_in_attention(atlas):
     app = opened("head", atlas_example="2")
     for (values, header), side in zip(heatmaps(app), ("clearest", "least"), strict=True):
-        found = [
+        results = [
             (score, weights, example)
             for example in atlas.examples
             for *at, _, of, score, weights in example["heads"]
             if (at, of) == (["encoder", *AT], side)
         ]
-        found.sort(key=lambda one: one[0], reverse=side == "clearest")
-        _, weights, example = found[1]
+        results.sort(key=lambda one: one[0], reverse=side == "clearest")
+        _, weights, example = results[1]
         np.testing.assert_allclose(values, np.array(weights) / 255, atol=1e-6)
         assert header["rows"] == header["columns"] == example["source"]
-    opens = [one for one in app.button if one.label == "Open in Attention"]
+    opens = [item for item in app.button if item.label == "Open in Attention"]
     opens[1].click().run()
     assert not app.exception
     assert address(app)["sentence"] == example["line"][1]
@@ -225,7 +227,7 @@ def test_a_search_tells_where_every_head_looks(shipped, atlas):
     for row, one in zip(table.to_dict("records"), looked, strict=True):
         assert (row["kind"], row["layer"] - 1, row["head"] - 1) == one[:3]
         assert row["weight"] == pytest.approx(one.weight, abs=1e-5)
-    assert f"The sentences read: {len(read)}" in [one.label for one in app.expander]
+    assert f"The sentences read: {len(read)}" in [item.label for item in app.expander]
 
 
 @pytest.mark.parametrize(
@@ -247,7 +249,7 @@ def test_the_card_of_the_chosen_head_is_one_click_away():
     app = opened("heads")
     button(app, "Open its card").click().run()
     assert address(app)["atlas_tab"] == "head"
-    assert "Encoder, layer 4, head 2" in [one.value for one in app.subheader]
+    assert "Encoder, layer 4, head 2" in [item.value for item in app.subheader]
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from headlight.pages.shared.state.catalog import EXAMPLES, TELLING
 
 def test_the_example_that_is_tried_first_tells_something_of_the_shipped_model(shipped):
     trace = shipped.trace(min(EXAMPLES, key=telling_rank))
-    found, tokens = opening(trace), trace.source_tokens
-    assert found is not None
-    assert (tokens[found.query].text, tokens[found.key].text) in TELLING
+    match, tokens = opening(trace), trace.source_tokens
+    assert match is not None
+    assert (tokens[match.query].text, tokens[match.key].text) in TELLING
 
 
 @pytest.mark.parametrize(

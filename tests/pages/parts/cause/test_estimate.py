@@ -1,4 +1,4 @@
-"""The quick estimate: its numbers beside the truth, its links, and what it refuses."""
+"""The quick estimate: its numbers next to the truth, its links, and what it refuses."""
 
 from dataclasses import replace
 
@@ -26,8 +26,12 @@ PLACE = {"cause_tab": "estimate", "sentence": SENTENCE}
 
 def points(app):
     """The headers and the true and estimated numbers of both scatters: heads, then cells."""
-    found = [one for one in canvas_pictures(app) if "axes" in one[0] and "named" in one[0]]
-    return [(header, np.frombuffer(data, "<f4").reshape(2, -1)) for header, data in found]
+    results = [
+        picture
+        for picture in canvas_pictures(app)
+        if "axes" in picture[0] and "named" in picture[0]
+    ]
+    return [(header, np.frombuffer(data, "<f4").reshape(2, -1)) for header, data in results]
 
 
 def estimated_map(app):
@@ -36,7 +40,7 @@ def estimated_map(app):
 
 
 def said(app):
-    return " ".join(one.value for found in (app.info, app.text, app.caption) for one in found)
+    return " ".join(each.value for item in (app.info, app.text, app.caption) for each in item)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +64,7 @@ def check(app, read, edits=None, on=None):
     np.testing.assert_allclose(numbers, [true, flat(estimated)], atol=2e-4)
     value = rank_correlation(flat(estimated), true)
     assert app.metric[0].value == number_text(value, 2, signed=True)
-    named = [one["place"] for one in header["named"]]
+    named = [item["place"] for item in header["named"]]
     assert set(named) == set(outliers(*numbers))
     return header, estimated, true
 
@@ -76,11 +80,11 @@ def test_every_head_is_estimated_and_measured_and_the_furthest_are_named(read):
     kinds = {kind["name"]: kind["effects"] for kind in estimated_map(app)["effects"]}
     for site, values in estimated.items():
         np.testing.assert_allclose(kinds[site.kind][site.layer], values, atol=2e-4)
-    (table,) = [one.value for one in app.markdown if one.value.startswith("| Head")]
+    (table,) = [block.value for block in app.markdown if block.value.startswith("| Head")]
     sites = [(site, head) for site in estimated for head in range(8)]
-    named = [one["place"] for one in header["named"]]
-    found = gaps(shipped, trace, [sites[place] for place in named])
-    for place, one, gap in zip(named, header["named"], found, strict=True):
+    named = [item["place"] for item in header["named"]]
+    result = gaps(shipped, trace, [sites[place] for place in named])
+    for place, one, gap in zip(named, header["named"], result, strict=True):
         assert sum(gap[:3]) == pytest.approx(true[place] - flat(estimated)[place], abs=1e-4)
         lines = table.replace("\u00a0", " ").splitlines()
         (row,) = [line for line in lines if line.startswith(f"| {one['words']} |")]
@@ -105,8 +109,8 @@ def test_the_cells_of_the_chosen_head_are_closed_one_by_one(read):
         (round(one.item(), 3), round(estimated[query, key].item(), 3))
         for (query, key), one in zip(cells, true, strict=True)
     )
-    found = sorted((round(float(one), 3), round(float(other), 3)) for one, other in numbers.T)
-    np.testing.assert_allclose(found, expected, atol=2e-3)
+    result = sorted((round(float(one), 3), round(float(other), 3)) for one, other in numbers.T)
+    np.testing.assert_allclose(result, expected, atol=2e-3)
     assert any(f"looks at “{keys[0]}”, weight" in name for name in header["told"])
 
 

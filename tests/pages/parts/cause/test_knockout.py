@@ -21,7 +21,7 @@ SENTENCE = "My sister sold seven boats."
 
 
 def said(app):
-    return " ".join(one.value for found in (app.info, app.text) for one in found)
+    return " ".join(each.value for item in (app.info, app.text) for each in item)
 
 
 def maps(app):
@@ -130,7 +130,7 @@ def test_what_takes_long_is_measured_when_asked_for(monkeypatch):
     assert {"knockout", "looked-at"} <= {*drawn(app)}
     app.run()
     assert {"knockout", "looked-at"} <= {*drawn(app)}, "it is known now"
-    assert not [one for one in app.button if one.label == "Measure every edge"]
+    assert not [item for item in app.button if item.label == "Measure every edge"]
 
 
 def test_a_slide_measures_unasked(monkeypatch):
@@ -146,7 +146,7 @@ def test_a_slide_measures_unasked(monkeypatch):
 def test_every_edge_that_is_named_is_apart_as_its_list_says():
     app = open_page("cause", sentence=SENTENCE)
     line = re.compile(r"weight ([\d.]+), share ([\d.]+), ([−+]?[\d.]+) nats")
-    named = [line.findall(one.value) for one in app.text if "share" in one.value]
+    named = [line.findall(text.value) for text in app.text if "share" in text.value]
     for found, is_looked_at in zip(named, (True, False), strict=True):
         assert found
         assert all((float(weight) >= float(share)) == is_looked_at for weight, share, _ in found)

@@ -25,19 +25,19 @@ PICTURES = ["patch-heads", "patch-tokens"]
 
 
 def said(app):
-    return " ".join(one.value for found in (app.info, app.text) for one in found)
+    return " ".join(each.value for item in (app.info, app.text) for each in item)
 
 
 def pictures(app):
     """The map of the heads, and the bars of one head's tokens with their numbers."""
-    found = canvas_pictures(app)
-    (heads,) = [header for header, _ in found if "effects" in header]
-    ((bars, data),) = [one for one in found if "sum" in one[0]]
+    result = canvas_pictures(app)
+    (heads,) = [header for header, _ in result if "effects" in header]
+    ((bars, data),) = [item for item in result if "sum" in item[0]]
     return heads, bars, np.frombuffer(data, "<f4")
 
 
 def metrics(app):
-    return {one.label: one.value for one in app.metric}
+    return {metric.label: metric.value for metric in app.metric}
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +167,7 @@ def test_an_answer_that_is_no_token_gives_way_to_the_models_own(word, why, compa
     app = open_page("cause", **PLACE, patch_changed=asked)
     check(app, runs, "heads")
     assert why in said(app)
-    assert "stands in place of the answer" in said(app)
+    assert "replaces the answer" in said(app)
 
 
 def test_answers_that_are_as_far_apart_after_either_text_are_said_so(monkeypatch):

@@ -18,9 +18,9 @@ PLACE = {"cause_tab": "wrote", "sentence": SENTENCE}
 
 def pictures(app):
     """The bars of all parts, the map of the heads, and the bars of one head's keys."""
-    found = canvas_pictures(app)
-    (parts, keys) = [one for one in found if "ends" in one[0] and "sum" in one[0]]
-    (heads,) = [header for header, _ in found if "effects" in header]
+    result = canvas_pictures(app)
+    (parts, keys) = [item for item in result if "ends" in item[0] and "sum" in item[0]]
+    (heads,) = [header for header, _ in result if "effects" in header]
     return parts, heads, keys
 
 
@@ -30,7 +30,7 @@ def numbers(picture):
 
 
 def said(app):
-    return " ".join(one.value for found in (app.info, app.text) for one in found)
+    return " ".join(each.value for item in (app.info, app.text) for each in item)
 
 
 @pytest.fixture(scope="module")
@@ -61,8 +61,8 @@ def test_the_chosen_words_are_held_against_each_other(read):
     assert not app.exception
     (other,) = shipped.begin("chat")
     written = trace.target_tokens[2]
-    found = attribute(shipped, trace, 1, written.id, other.id)
-    check(app, found, Site("cross", 1), 2, len(trace.source_tokens))
+    result = attribute(shipped, trace, 1, written.id, other.id)
+    check(app, result, Site("cross", 1), 2, len(trace.source_tokens))
     assert pictures(app)[0][0]["ends"] == [f"for “{written.text}”", "for “chat”"]
     assert address(app)["wrote_against"] == "chat"
     assert not said(app)
@@ -72,19 +72,19 @@ def test_without_a_choice_it_is_the_runner_up_and_the_head_that_adds_most(read):
     shipped, trace = read
     app = open_page("cause", **PLACE)
     token, other = trace.logits[0, 0].topk(2).indices.tolist()
-    found = attribute(shipped, trace, 0, token, other)
-    largest = max(heads.abs().max() for heads in found.heads.values())
+    result = attribute(shipped, trace, 0, token, other)
+    largest = max(heads.abs().max() for heads in result.heads.values())
     _, heads, _ = pictures(app)
     kind, layer, head = heads["selected"]
-    assert found.heads[Site(kind, layer)][head].abs() == largest
+    assert result.heads[Site(kind, layer)][head].abs() == largest
 
 
 def test_a_head_of_the_decoder_has_the_tokens_up_to_its_own(read):
     shipped, trace = read
     app = open_page("cause", **PLACE, wrote_word="3", kind="decoder", layer="1", head="1")
     token, other = trace.logits[0, 2].topk(2).indices.tolist()
-    found = attribute(shipped, trace, 2, token, other)
-    check(app, found, Site("decoder", 0), 0, 3)
+    result = attribute(shipped, trace, 2, token, other)
+    check(app, result, Site("decoder", 0), 0, 3)
 
 
 def test_changes_in_force_count(read):
@@ -95,9 +95,9 @@ def test_changes_in_force_count(read):
     edits = {Site("cross", 1): AttentionEdit(gate=gate)}
     logits = shipped.trace(SENTENCE, shipped.translate(SENTENCE), edits=edits).logits[0, 0]
     token = trace.target_tokens[1].id
-    other = next(one for one in logits.topk(2).indices.tolist() if one != token)
-    found = attribute(shipped, trace, 0, token, other, edits)
-    check(app, found, Site("cross", 1), 2, len(trace.source_tokens))
+    other = next(item for item in logits.topk(2).indices.tolist() if item != token)
+    result = attribute(shipped, trace, 0, token, other, edits)
+    check(app, result, Site("cross", 1), 2, len(trace.source_tokens))
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,9 @@ def test_a_word_that_cannot_be_the_other_gives_way_to_the_runner_up(word, why, r
     app = open_page("cause", **PLACE, wrote_against=word)
     assert not app.exception
     assert why in said(app)
-    assert "The runner-up stands in place" in said(app)
-    found = attribute(shipped, trace, 0, token, other)
-    assert pictures(app)[0][0]["sum"] == pytest.approx(found.difference, abs=1e-3)
+    assert "The runner-up replaces" in said(app)
+    result = attribute(shipped, trace, 0, token, other)
+    assert pictures(app)[0][0]["sum"] == pytest.approx(result.difference, abs=1e-3)
 
 
 @pytest.mark.parametrize("name", first_of(ODD_TEXTS))

@@ -36,11 +36,11 @@ def reader(folder):
 @pytest.fixture
 def drawn(monkeypatch):
     """The bars of probabilities that are drawn: of each run by its label, and their tokens."""
-    found, chart = [], comparison.probability_bars
+    match, chart = [], comparison.probability_bars
     monkeypatch.setattr(
-        comparison, "probability_bars", lambda *parts: found.append(parts) or chart(*parts)
+        comparison, "probability_bars", lambda *parts: match.append(parts) or chart(*parts)
     )
-    return found
+    return match
 
 
 def compared(folder, **parameters):
@@ -101,7 +101,7 @@ def test_a_side_shows_a_mean_or_a_maximum(
     app = take(compared(folder, layer=layer, head=head), "B")
     trace = reader.trace(FIRST, second=SECOND)
     _, numbers = maps(app)
-    # Of a large model, layers that are shown together are recorded in bytes.
+    # In a large model, layers that are shown together are recorded in bytes.
     error = 1 / 255 if in_full == 0 and layer in ("mean", "max") else 1e-5
     np.testing.assert_allclose(numbers[1], summary(trace.weights("encoder").numpy()), atol=error)
 
@@ -187,8 +187,8 @@ def test_two_texts_in_a_model_that_goes_on_with_them(transformers_folders, drawn
         probabilities = trace.logits[0, -1].softmax(-1)
         labels = [model.label(trace, None, index) for index in range(len(probabilities))]
         best = probabilities.argmax().item()
-        found = bars[label][words.index(labels[best])]
-        assert found == pytest.approx(probabilities[best].item(), abs=1e-5)
+        result = bars[label][words.index(labels[best])]
+        assert result == pytest.approx(probabilities[best].item(), abs=1e-5)
     shown = [model.write(text).writing.text for text in ("I love", "We leave today")]
     assert [text for text in all_strips(app) if text in shown] == shown
 
@@ -264,8 +264,8 @@ def test_answers_of_one_model_to_two_texts(transformers_folders, name, drawn):
         ((bars, words),) = drawn
         assert sorted(words) == ["glad", "sad", "so so"]
         for label, text in both:
-            found = model.trace(text).logits[0, 0].softmax(-1).tolist()
-            likely = dict(zip(("sad", "so so", "glad"), found, strict=True))
+            result = model.trace(text).logits[0, 0].softmax(-1).tolist()
+            likely = dict(zip(("sad", "so so", "glad"), result, strict=True))
             np.testing.assert_allclose(bars[label], [likely[word] for word in words], atol=1e-5)
     else:  # a place in one text is none in the other
         assert [list(bars) for bars, _ in drawn] == [["A"], ["B"]] * 2
@@ -313,9 +313,9 @@ def test_a_decoder_alone_reads_too_beside_one_that_has_an_encoder(transformers_f
     app = open_page("compare", compare_a=alone, compare_b=pair)
     assert "A's decoder reads: I" in told(app)
     assert "has none" not in told(app)
-    assert "What the decoders read" in [one.value for one in app.subheader]
+    assert "What the decoders read" in [item.value for item in app.subheader]
     app = open_page("compare", compare_a=alone, compare_b=alone)
-    assert "What the decoders read" not in [one.value for one in app.subheader]
+    assert "What the decoders read" not in [each.value for each in app.subheader]
 
 
 def test_one_cell_in_both_maps_is_counted_as_one(transformers_folders):

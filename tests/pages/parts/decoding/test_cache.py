@@ -14,7 +14,7 @@ def test_the_page_shows_what_was_held_at_every_step(shipped):
     app = open_page("decoding", sentence=SENTENCE, cache_length="1000")
     assert not app.exception
     steps = shipped.write(SENTENCE).steps
-    header, data = next(found for found in canvas_pictures(app) if "steps" in found[0])
+    header, data = next(picture for picture in canvas_pictures(app) if "steps" in picture[0])
     expected = [cache_states(steps, kind).ravel() for kind in ("decoder", "cross")]
     assert (np.frombuffer(data, np.uint8) == np.concatenate(expected)).all()
     assert header["steps"][0].startswith("Prefill: 1 position computed")

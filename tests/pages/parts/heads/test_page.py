@@ -1,4 +1,4 @@
-"""The badges of a head: what it does on this sentence, beside what it usually does."""
+"""The badges of a head: what it does on this sentence, next to what it usually does."""
 
 import re
 
@@ -18,14 +18,14 @@ BADGE = re.compile(r":blue-badge\[([a-z ]+) ([\d.]+)(?: here; usually ([\d.]+) Â
 @pytest.fixture(scope="module")
 def places(shipped):
     """Heads that have a badge on the sentence, one of each kind of attention."""
-    trace, found = shipped.trace(SENTENCE, shipped.translate(SENTENCE)), {}
+    trace, match = shipped.trace(SENTENCE, shipped.translate(SENTENCE)), {}
     for kind, (layers, heads) in shipped.shape.kinds.items():
         for layer in range(layers):
             weights = trace.attention[Site(kind, layer)].weights[0].numpy()
             for head in range(heads):
                 if badges(weights[head], kind):
-                    found.setdefault(kind, (layer, head))
-    return found
+                    match.setdefault(kind, (layer, head))
+    return match
 
 
 def opened(kind, layer, head, **parameters):
@@ -37,7 +37,7 @@ def opened(kind, layer, head, **parameters):
 
 def said(app):
     """The badges on the page."""
-    return [found for one in app.markdown for found in BADGE.findall(one.value)]
+    return [item for block in app.markdown for item in BADGE.findall(block.value)]
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
@@ -48,7 +48,7 @@ def test_what_is_usual_is_what_the_atlas_says(places, kind):
         assert mean == f"{figures[name].of_sentences[layer, head]:.2f}"
         assert deviation == f"{figures[name].deviation[layer, head]:.2f}"
     assert found
-    (words,) = (one.value for one in app.caption if one.value.startswith("Usually"))
+    (words,) = (caption.value for caption in app.caption if caption.value.startswith("Usually"))
     assert "of Tatoeba's validation" in words
 
 
@@ -67,4 +67,4 @@ def test_a_model_without_an_atlas_has_badges_of_the_sentence_alone():
             break
     assert found
     assert not any(mean for _, _, mean, _ in found)
-    assert not any(one.value.startswith("Usually") for one in app.caption)
+    assert not any(caption.value.startswith("Usually") for caption in app.caption)

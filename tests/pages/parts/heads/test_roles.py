@@ -20,17 +20,19 @@ def opened(**parameters):
 
 def drawn(app):
     """The scores of the picture by kind, None if there is no picture."""
-    found = [header for header, _ in canvas_pictures(app) if "scores" in header]
+    results = [header for header, _ in canvas_pictures(app) if "scores" in header]
     return (
-        {kind["name"]: np.array(kind["scores"]) for kind in found[0]["scores"]} if found else None
+        {kind["name"]: np.array(kind["scores"]) for kind in results[0]["scores"]}
+        if results
+        else None
     )
 
 
 def check(app, expected):
-    found = drawn(app)
-    assert set(found) == set(expected)
+    result = drawn(app)
+    assert set(result) == set(expected)
     for kind, scores in expected.items():
-        np.testing.assert_allclose(found[kind], scores.numpy(), atol=1e-6)
+        np.testing.assert_allclose(result[kind], scores.numpy(), atol=1e-6)
 
 
 def words(app):

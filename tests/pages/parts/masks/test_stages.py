@@ -28,7 +28,7 @@ def visible(edits):
     run = ModelRun(SENTENCE, edits=edits, model="en-fr")
     focus = Focus(SITE, HEAD, ([], []), "", about_run(run))
     trained, whole = (
-        one.record(SITE).masked_scores[0, HEAD].isfinite() for one in (run.as_trained, run)
+        item.record(SITE).masked_scores[0, HEAD].isfinite() for item in (run.as_trained, run)
     )
     return whole, visible_without_cells(run, focus, trained.numpy())
 
@@ -38,6 +38,6 @@ def visible(edits):
 )
 def test_without_its_cell_edits_a_head_sees_what_the_switches_leave(edits):
     expected, _ = visible(edits)
-    whole, found = visible(replace(edits, cells=CELLS))
-    assert torch.equal(found, expected)
+    whole, match = visible(replace(edits, cells=CELLS))
+    assert torch.equal(match, expected)
     assert not torch.equal(whole, expected)

@@ -1,4 +1,4 @@
-"""What a trained model writes for an input of one's own, beside the right answer."""
+"""What a trained model writes for an input of one's own, next to the right answer."""
 
 import pytest
 

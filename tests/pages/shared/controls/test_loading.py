@@ -197,7 +197,7 @@ def test_the_bar_says_how_far_it_is(monkeypatch, bert_folder):
     app.run()
     assert not app.exception
     assert not app.get("progress")
-    assert not [one for one in app.button if one.label == "Cancel"]
+    assert not [item for item in app.button if item.label == "Cancel"]
     assert address(app)["model"] == LIBRARY + str(bert_folder)
     assert app.text_input(key="sentence").label == "Text"
 
@@ -206,8 +206,8 @@ def test_where_no_model_may_be_opened_none_is_offered(monkeypatch):
     monkeypatch.setattr(limits, "is_shared", lambda: True)
     app = new_app(model=KEY).run()
     assert f"{NAME} is not in memory" in app.text[0].value
-    assert [one.value for one in app.info] == [NONE]
-    assert not [one for one in app.button if one.label == "Load it"]
+    assert [note.value for note in app.info] == [NONE]
+    assert not [item for item in app.button if item.label == "Load it"]
 
 
 def test_a_press_of_cancel_leaves_the_page_as_it_was(monkeypatch, bert_folder):

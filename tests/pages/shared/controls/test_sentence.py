@@ -25,7 +25,7 @@ def pictures(app):
 
 
 def said(app):
-    return " ".join(one.value for kind in (app.text, app.info, app.caption) for one in kind)
+    return " ".join(item.value for kind in (app.text, app.info, app.caption) for item in kind)
 
 
 @pytest.mark.parametrize(
@@ -83,16 +83,16 @@ def test_the_last_texts_that_could_be_read_stay(bert_folder):
     assert rows != before
     app.text_input(key="sentence").set_value("  ").run()
     assert not app.exception
-    assert f"{FIRST}\nthe mat" in [one.value for one in app.text]
+    assert f"{FIRST}\nthe mat" in [text.value for text in app.text]
     asked = sentence.EMPTY.format(asked="a text")
-    assert [one.value for one in app.info] == [f"{asked} {sentence.BEFORE}"]
+    assert [note.value for note in app.info] == [f"{asked} {sentence.BEFORE}"]
     assert heatmaps(app)[0][1]["rows"] == rows
 
 
 def test_why_a_text_cannot_be_read_is_told():
     app = open_page("heads", sentence="We sing.")
     app.text_input(key="sentence").set_value("▁").run()
-    why, before, *_ = (one.value for one in app.text)
+    why, before, *_ = (text.value for text in app.text)
     assert why == "There is nothing to translate: type a sentence."
     assert before == "We sing."
     assert pictures(app)
@@ -102,11 +102,11 @@ def test_an_emptied_box_leaves_the_previous_text_with_its_hidden_and_lit_words(b
     app = open_with(bert_folder, sentence=FIRST, masked="2", lit="q3", picture="lines")
 
     def shown():
-        return [one for one in canvas_pictures(app) if {"chips", "lit"} & one[0].keys()]
+        return [picture for picture in canvas_pictures(app) if {"chips", "lit"} & picture[0].keys()]
 
     before = shown()
     app.text_input(key="sentence").set_value(" ").run()
-    assert any(one.value.endswith(sentence.BEFORE) for one in app.info)
+    assert any(note.value.endswith(sentence.BEFORE) for note in app.info)
     assert shown() == before
     assert any(header.get("lit") for header, _ in before)
     app.text_input(key="sentence").set_value(SECOND).run()
@@ -115,7 +115,7 @@ def test_an_emptied_box_leaves_the_previous_text_with_its_hidden_and_lit_words(b
 
 def test_without_a_text_that_could_be_read_there_is_nothing():
     app = open_page("heads", sentence="▁")
-    assert [one.value for one in app.info] == [sentence.EMPTY.format(asked="an English sentence")]
+    assert [note.value for note in app.info] == [sentence.EMPTY.format(asked="an English sentence")]
     assert not pictures(app)
 
 

@@ -13,9 +13,9 @@ ANSWER = "from headlight.pages.shared.frame import frame; frame._come_back()"
 @pytest.fixture
 def left():
     """A workshop with a training, as a session left it before a reload."""
-    found = Workshop(training=Training("1. Reverse", None))
-    workshops()[found.key] = found
-    return found
+    result = Workshop(training=Training("1. Reverse", None))
+    workshops()[result.key] = result
+    return result
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The line beside a page's title that says what a visitor changed."""
+"""The line next to a page's title that says what a visitor changed."""
 
 import pytest
 
@@ -18,9 +18,13 @@ SENTENCE = "I love my cat."
 def said(app):
     """What the line says: how much is changed, and whether that is applied."""
     badges = [
-        one.value for one in app.markdown if "-badge[" in one.value and "head off" in one.value
+        block.value
+        for block in app.markdown
+        if "-badge[" in block.value and "head off" in block.value
     ]
-    words = [one.value for one in app.caption if one.value in (*APPLIED.values(), IGNORED)]
+    words = [
+        caption.value for caption in app.caption if caption.value in (*APPLIED.values(), IGNORED)
+    ]
     return badges, words
 
 
@@ -37,7 +41,7 @@ def test_every_page_says_what_is_changed_and_whether_it_is_applied(key):
 def test_nothing_is_said_of_a_model_as_trained():
     app = open_page(sentence=SENTENCE)
     assert said(app) == ([], [])
-    assert not [one for one in app.button if one.key and one.key.endswith("-changes")]
+    assert not [button for button in app.button if button.key and button.key.endswith("-changes")]
 
 
 def test_changes_are_ignored_on_every_page_that_can_until_they_are_applied_again():
@@ -62,7 +66,7 @@ def test_all_changes_are_undone_at_once_and_come_back_by_undo():
     app = open_page("heads", sentence=SENTENCE, edits=EDITS)
     app.button(key="undo-changes").click().run()
     assert said(app) == ([], [])
-    (undo,) = [one for one in app.button if one.label == "Undo"]
+    (undo,) = [button for button in app.button if button.label == "Undo"]
     undo.click().run()
     assert len(said(app)[0]) == 1
 

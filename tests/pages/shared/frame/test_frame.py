@@ -1,4 +1,4 @@
-"""One picture of a page alone, for a frame of somebody's slides."""
+"""Only one picture of a page, for a frame in somebody's slides."""
 
 import pytest
 

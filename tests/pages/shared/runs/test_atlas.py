@@ -37,10 +37,10 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_the_shipped_model_has_the_shipped_atlas():
-    found = atlas_of("en-fr")
-    assert set(found.kinds) == {"encoder", "decoder", "cross"}
-    assert atlas_of() is found
-    assert f"{found.lines['counted']:,} sentences of Tatoeba's" in shown_text()
+    result = atlas_of("en-fr")
+    assert set(result.kinds) == {"encoder", "decoder", "cross"}
+    assert atlas_of() is result
+    assert f"{result.lines['counted']:,} sentences of Tatoeba's" in shown_text()
 
 
 def test_another_model_has_none():
@@ -64,8 +64,8 @@ def test_a_missing_or_damaged_atlas_is_none_at_all(folder):
 
 def test_what_is_usual_is_over_sentences():
     figure = atlas_of("en-fr").kinds["encoder"].figures["broad"]
-    found = usual("en-fr", "broad", "encoder", 2, 3)
-    assert found == (figure.of_sentences[2, 3], figure.deviation[2, 3])
+    result = usual("en-fr", "broad", "encoder", 2, 3)
+    assert result == (figure.of_sentences[2, 3], figure.deviation[2, 3])
     assert usual("en-fr", "diagonal", "encoder", 2, 3) is None
 
 

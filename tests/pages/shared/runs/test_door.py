@@ -329,6 +329,6 @@ def test_two_sessions_share_a_run_of_a_model_that_is_nobodys_own(
     begun.wait(20)
     assert is_own or waiting.wait(20)
     go.set()
-    first, second = (one.join().got for one in asked)
+    first, second = (question.join().got for question in asked)
     assert len(calls) == times
     assert (first is second) is not is_own

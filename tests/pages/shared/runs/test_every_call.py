@@ -1,4 +1,4 @@
-"""Pages call a model by pages/shared/runs alone: there a call is kept, and waits its turn."""
+"""Pages call a model only by pages/shared/runs, where a call is kept and waits its turn."""
 
 import ast
 from itertools import chain

@@ -60,7 +60,9 @@ def test_without_anything_to_measure_on_there_are_no_effects(loaded, transformer
 
 def test_effects_on_each_token_alone_sum_to_those_on_all():
     whole = removal_effects(SHORT, None, quiet)
-    alone = [removal_effects(SHORT, place, quiet) for place in range(len(SHORT.objective().ids))]
+    alone = [
+        removal_effects(SHORT, position, quiet) for position in range(len(SHORT.objective().ids))
+    ]
     assert len(alone) > 2
     for kind, values in whole.items():
-        np.testing.assert_allclose(sum(one[kind] for one in alone), values, atol=1e-4)
+        np.testing.assert_allclose(sum(item[kind] for item in alone), values, atol=1e-4)

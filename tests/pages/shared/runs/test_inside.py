@@ -43,10 +43,10 @@ def test_edits_are_those_of_the_run():
 
 
 def test_five_views_of_a_query_are_computed_once_for_all_its_keys(monkeypatch):
-    found = explained(WEIGHT)
-    assert explained(replace(WEIGHT, key=0)) is found
+    result = explained(WEIGHT)
+    assert explained(replace(WEIGHT, key=0)) is result
     direct = explain(WEIGHT, choose_objective(RUN.trace(), WEIGHT.site, WEIGHT.query))
-    torch.testing.assert_close(found.removals, direct.removals)
+    torch.testing.assert_close(result.removals, direct.removals)
     keys = len(WEIGHT.row)
     monkeypatch.setattr(inside, "MOST_CLOSED", keys)
     assert explained(replace(WEIGHT, head=1)).removals is not None
@@ -56,9 +56,9 @@ def test_five_views_of_a_query_are_computed_once_for_all_its_keys(monkeypatch):
 
 def test_in_a_bert_effects_are_on_the_masked_words(bert_run):
     weight = Weight(hiding(bert_run, {2}), Site("encoder", 1), 0, 1, 2)
-    found = explained(weight)
-    assert found.objective.texts == ("cat",)
-    assert found.removals.shape == found.weights.shape
+    result = explained(weight)
+    assert result.objective.texts == ("cat",)
+    assert result.removals.shape == result.weights.shape
     plain = explained(replace(weight, run=bert_run))
     assert plain.objective is None
     trace = weight.run.trace()
@@ -106,8 +106,8 @@ def test_a_weight_of_a_big_model_is_that_of_a_small_one(
 
 
 def test_words_are_compared_in_the_model_that_is_named():
-    found = each_word("en-fr-learned", ("cat", "dog"))
-    assert found.words == ("cat", "dog")
-    assert (found.outputs != each_word("en-fr", ("cat", "dog")).outputs).any()
+    result = each_word("en-fr-learned", ("cat", "dog"))
+    assert result.words == ("cat", "dog")
+    assert (result.outputs != each_word("en-fr", ("cat", "dog")).outputs).any()
     assert inside.words_in_sentence("en-fr", "I love my cat.").words[-2] == "cat"
     assert translator("en-fr") is not translator("en-fr-learned")

@@ -31,6 +31,6 @@ def test_cells_fill_as_they_come(monkeypatch):
 def test_the_size_is_about_that_of_what_is_run(name, loaded, transformers_folders):
     run = ModelRun("I love my cat.", model=loaded(transformers_folders[name]))
     runs, tokens = size_of(run)
-    found = knocked_out(run, None, quiet)
-    assert runs >= len(found.words)
-    assert tokens >= len(found.written)
+    result = knocked_out(run, None, quiet)
+    assert runs >= len(result.words)
+    assert tokens >= len(result.written)

@@ -53,25 +53,25 @@ def test_if_none_is_apart_it_is_the_one_that_is_furthest_from_as_likely(answers)
 
 def test_heads_fill_as_they_come(answers):
     told = []
-    found = patched(
+    result = patched(
         RUN, CHANGED, answers, "heads", False,
         lambda shares, done: told.append(
-            (done, sum(np.isfinite(one).sum() for one in shares.values()))
+            (done, sum(np.isfinite(share).sum() for share in shares.values()))
         ),
     )  # fmt: skip
     assert [done for done, _ in told][-1] == 1
     assert [known for _, known in told] == sorted({known for _, known in told})
-    assert found.itself == pytest.approx(0, abs=1e-4)
-    assert found.outputs == found.parts == pytest.approx(1, abs=1e-4)
-    assert found.before < 0 < found.aim
+    assert result.itself == pytest.approx(0, abs=1e-4)
+    assert result.outputs == result.parts == pytest.approx(1, abs=1e-4)
+    assert result.before < 0 < result.aim
 
 
 def test_a_head_is_what_all_its_tokens_are(answers):
     shares = patched(RUN, CHANGED, answers, "heads", False, quiet).shares
     site = Site("cross", len(shares["cross"]) - 1)
-    found = patched_tokens(RUN, CHANGED, answers, "heads", False, site, 0)
-    assert found[-1] == pytest.approx(shares["cross"][-1, 0], abs=1e-4)
-    assert len(found) == answers.row + 1
+    result = patched_tokens(RUN, CHANGED, answers, "heads", False, site, 0)
+    assert result[-1] == pytest.approx(shares["cross"][-1, 0], abs=1e-4)
+    assert len(result) == answers.row + 1
 
 
 def test_the_other_way_and_other_parts_are_runs_of_their_own(answers):
@@ -86,9 +86,9 @@ def test_the_other_way_and_other_parts_are_runs_of_their_own(answers):
 
 def test_edits_are_in_force_in_both_runs(answers):
     edited = replace(RUN, edits=Edits(gates={("cross", 0, 1): 0.0}))
-    found = patched(edited, CHANGED, answers, "heads", False, quiet)
-    assert found.shares["cross"][0, 1] == pytest.approx(0, abs=1e-6)
-    assert found.outputs == pytest.approx(1, abs=1e-4)
+    result = patched(edited, CHANGED, answers, "heads", False, quiet)
+    assert result.shares["cross"][0, 1] == pytest.approx(0, abs=1e-6)
+    assert result.outputs == pytest.approx(1, abs=1e-4)
 
 
 @pytest.mark.parametrize(

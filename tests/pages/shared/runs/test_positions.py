@@ -57,6 +57,6 @@ def test_the_tables_of_a_library_are_those_of_berts_in_memory(make_bert_folder):
     name = str(make_bert_folder())
     assert library_tables(name) == {}
     reader = shelf().ask(name).join().reader
-    (found,) = library_tables(name).values()
-    np.testing.assert_array_equal(found, reader.model.positions.table.detach().numpy())
+    (match,) = library_tables(name).values()
+    np.testing.assert_array_equal(match, reader.model.positions.table.detach().numpy())
     assert name not in library_tables()

@@ -25,8 +25,8 @@ OFF, MIXED, AS_TRAINED = PositionEdit(off=True), PositionEdit(order=(0, 2, 1)), 
 
 def expect_equal(found, expected):
     """Two records of a site are the same, field by field."""
-    for one in fields(expected):
-        torch.testing.assert_close(getattr(found, one.name), getattr(expected, one.name))
+    for field in fields(expected):
+        torch.testing.assert_close(getattr(found, field.name), getattr(expected, field.name))
 
 
 def test_a_translation_is_the_translators_own(shipped):
@@ -119,24 +119,24 @@ def test_effects_are_on_what_the_model_says_as_trained(loaded, transformers_fold
 
 def test_a_decoding_is_the_translators_own(shipped):
     run = ModelRun(SENTENCE)
-    found = decoded(run, Strategy("beam"), 20)
+    result = decoded(run, Strategy("beam"), 20)
     expected = shipped.write(SENTENCE, Strategy("beam"), longest=20)
-    assert found.writing.text == expected.writing.text
-    assert found.path == expected.path
-    assert decoded(run, Strategy("beam"), 20) is found
+    assert result.writing.text == expected.writing.text
+    assert result.path == expected.path
+    assert decoded(run, Strategy("beam"), 20) is result
     with pytest.raises(ValueError, match="forced beginning has 3 tokens"):
         decoded(run, Strategy(), 1, forced=(5, 6, 7))
 
 
 def test_a_decoding_begins_with_what_is_forced_and_is_as_long_as_asked(shipped):
     forced = tuple(token.id for token in shipped.begin("Mon"))
-    found = decoded(ModelRun(SENTENCE, edits=EDITS), Strategy(), 3, forced).writing
+    result = decoded(ModelRun(SENTENCE, edits=EDITS), Strategy(), 3, forced).writing
     changed = EDITS.at_sites(shipped.shape, 40)
     expected = shipped.write(SENTENCE, longest=3, forced=forced, edits=changed).writing
-    assert found.target_tokens == expected.target_tokens
-    assert [token.id for token in found.target_tokens][: len(forced)] == list(forced)
-    assert len(found.target_tokens) == 3
-    assert not found.finished
+    assert result.target_tokens == expected.target_tokens
+    assert [token.id for token in result.target_tokens][: len(forced)] == list(forced)
+    assert len(result.target_tokens) == 3
+    assert not result.finished
 
 
 def test_a_padded_text_is_translated_as_it_is_read(shipped):

@@ -38,6 +38,6 @@ def test_few_pairs_reach_the_last_positions():
 
 
 def test_the_model_copies_a_target_that_it_sees_and_writes_nonsense_without_one():
-    found = cheat("I love my cat.", "J'adore mon chat.")
-    assert found.loss < 0.1
-    assert found.text != "J'adore mon chat."
+    result = cheat("I love my cat.", "J'adore mon chat.")
+    assert result.loss < 0.1
+    assert result.text != "J'adore mon chat."

@@ -58,22 +58,22 @@ def run_in(transformers_folders, bert_folder):
 @pytest.fixture
 def shown(monkeypatch):
     """The header and the bytes of each picture that is drawn, by its key."""
-    found = {}
+    results = {}
 
     def show(picture, key, *_, **__):
-        found[key] = split(picture.data)
+        results[key] = split(picture.data)
 
     monkeypatch.setattr(comparison, "show", show)
-    return found
+    return results
 
 
 @pytest.fixture
 def said(monkeypatch):
     """What is drawn besides pictures: figures, captions and texts."""
-    found = []
+    results = []
     for name in ("metric", "caption", "text", "markdown"):
-        monkeypatch.setattr(comparison.st, name, lambda *parts, **_: found.append(parts))
-    return found
+        monkeypatch.setattr(comparison.st, name, lambda *parts, **_: results.append(parts))
+    return results
 
 
 def switched_off(run, kind="decoder", heads=(0, 1)):
@@ -159,13 +159,13 @@ def test_both_probabilities_of_each_token_are_drawn(name, kind, run_in, shown, s
     before = run_in(name)
     after = switched_off(before, kind)
     compare_answers(before, after, ("A", "B"), of=NO_MODEL)
-    found, tokens = bars(shown["probabilities"])
+    match, tokens = bars(shown["probabilities"])
     assert tokens == measured_on(before)
     for label, run in (("A", before), ("B", after)):
         trace = run.reader.trace(SENTENCE, before.target_text() or None, edits=run.changes())
         expected = log_probabilities(trace.logits, before.objective())[0].exp()
-        np.testing.assert_allclose(found[label], expected, atol=1e-5)
-    assert np.abs(found["A"] - found["B"]).max() > 1e-4
+        np.testing.assert_allclose(match[label], expected, atol=1e-5)
+    assert np.abs(match["A"] - match["B"]).max() > 1e-4
 
 
 def test_the_likeliest_tokens_of_both_runs_stand_beside_each_other(run_in, shown, said):
@@ -174,14 +174,14 @@ def test_the_likeliest_tokens_of_both_runs_stand_beside_each_other(run_in, shown
     compare_choices(before, after, ("A", "B"), of=NO_MODEL)
     assert list(shown) == ["answer-0"]
     assert ("**The next token**",) in said
-    found, tokens = bars(shown["answer-0"])
+    match, tokens = bars(shown["answer-0"])
     best = {}
     for label, run in (("A", before), ("B", after)):
         likely = run.reader.trace(SENTENCE, edits=run.changes()).logits[0, -1].softmax(-1)
         best[label] = likely.topk(comparison.TOP).indices.tolist()
         texts = [run.reader.label(run.trace(), None, index) for index in best[label]]
         assert set(texts) <= set(tokens)
-        shown_first = [found[label][tokens.index(text)] for text in texts]
+        shown_first = [match[label][tokens.index(text)] for text in texts]
         np.testing.assert_allclose(shown_first, likely[best[label]], atol=1e-5)
     order = [before.reader.label(before.trace(), None, index) for index in best["B"]]
     assert tokens[: comparison.TOP] == order, "those with the changes are first"
@@ -190,8 +190,8 @@ def test_the_likeliest_tokens_of_both_runs_stand_beside_each_other(run_in, shown
 
 def test_answers_of_different_texts_stand_apart(run_in, shown, said):
     first, second = run_in("spans"), run_in("spans", "We leave today.")
-    assert Answers(first, Question("", 0)).can_stand_beside(Answers(first, Question("", 1)))
-    assert not Answers(first, Question("", 0)).can_stand_beside(Answers(second, Question("", 0)))
+    assert Answers(first, Question("", 0)).is_comparable_to(Answers(first, Question("", 1)))
+    assert not Answers(first, Question("", 0)).is_comparable_to(Answers(second, Question("", 0)))
     compare_choices(first, second, ("A", "B"), of=NO_MODEL)
     assert set(shown) == {f"answer-{row}-{label}" for row in (0, 1) for label in "AB"}
     texts = [run.reader.answer(run.trace()).text for run in (first, second)]

@@ -13,7 +13,7 @@ GIBBERISH = "Ich liebe meine Katze."
 
 
 def warnings(app):
-    return [one.value for one in app.text if one.value.startswith(BEYOND)]
+    return [text.value for text in app.text if text.value.startswith(BEYOND)]
 
 
 def written(app):
@@ -29,7 +29,7 @@ def written(app):
 def test_nonsense_is_warned_of_with_a_way_to_the_limits(page):
     app = open_page(page, sentence=GIBBERISH)
     assert not app.exception
-    assert warnings(app) == [BEYOND + "this looks German, and it reads English alone."]
+    assert warnings(app) == [BEYOND + "this looks German, and it reads only English."]
     assert "The model's limits" in [link.proto.label for link in app.main.get("page_link")]
 
 

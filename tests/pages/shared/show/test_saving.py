@@ -130,9 +130,9 @@ def asked(app, key, wanted):
     """The file that a page delivers when it is asked for."""
     app.session_state.file_asked_for = app.session_state.page, key, wanted
     app.run()
-    found = [(header, body) for header, body in save_menus(app) if "file" in header]
-    assert len(found) == 1
-    header, body = found[0]
+    results = [(header, body) for header, body in save_menus(app) if "file" in header]
+    assert len(results) == 1
+    header, body = results[0]
     assert header["file"]["format"] == wanted
     return header, body
 

@@ -91,8 +91,8 @@ def test_hostile_words_are_data():
     tags = [tag for tag, _ in page.elements]
     assert tags.count("script") == 3
     assert not {"img", "iframe", "link", "object"} & {*tags}
-    (found,) = header_of(page)["slides"]
-    assert {found[name] for name in ("title", "words", "notes", "footer", "missing")} == {HOSTILE}
+    (match,) = header_of(page)["slides"]
+    assert {match[name] for name in ("title", "words", "notes", "footer", "missing")} == {HOSTILE}
 
 
 def test_the_policy_lets_the_one_script_and_the_one_style_run_and_nothing_load():
@@ -144,10 +144,10 @@ def test_what_has_no_room_is_left_out_and_said():
         DrawnSlide("Three", pictures=[Drawn("another chart", still + "A")]),
     ]
     file, left_out = file_of(slides, TALK, most=5_000_000)
-    found = header_of(Document(file.decode()))["slides"]
+    result = header_of(Document(file.decode()))["slides"]
     assert left_out == [3]
-    assert [len(slide["pictures"]) for slide in found] == [1, 2, 0]
-    assert found[2]["missing"] == (
+    assert [len(slide["pictures"]) for slide in result] == [1, 2, 0]
+    assert result[2]["missing"] == (
         "Left out, for the file would be larger than 5 MB: another chart."
     )
 
