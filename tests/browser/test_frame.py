@@ -14,9 +14,9 @@ def test_the_sidebar_is_in_sight_on_a_small_screen(page, server, scheme):
     page.emulate_media(color_scheme=scheme)
     page.goto(server)
     sidebar = page.get_by_test_id("stSidebar")
-    for name in ("Attention", "The model"):
+    for name in ("Attention", "Model card"):
         expect(sidebar.get_by_role("link", name=name, exact=True)).to_be_in_viewport(ratio=1)
-    last = box_at_rest(sidebar.get_by_role("link", name="The model", exact=True))
+    last = box_at_rest(sidebar.get_by_role("link", name="Model card", exact=True))
     for name in SHARE:
         box = box_at_rest(sidebar.get_by_role("button", name=name, exact=True))
         assert last["y"] + last["height"] <= box["y"]

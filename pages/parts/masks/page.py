@@ -63,8 +63,8 @@ def switches(edits: Edits, reader: Reader, site: Site) -> None:
                 editor(st.toggle, mask.title, name not in edits.off, partial(switch, name), name)
         with st.popover("Add a mask"):
             added.boxes(edits, reader, site)
-        st.button("Undo", on_click=edit_history.undo, disabled=not edit_history.can_undo())
-        st.button("Reset masks", on_click=reset, disabled=not edits.changes_masks)
+        if edit_history.can_undo():
+            st.button("Undo", on_click=edit_history.undo)
     address.note_too_many()
 
 
@@ -72,10 +72,6 @@ def switch(name: str, on: bool) -> None:
     edits = edit_history.edits()
     off = {*edits.off} - {name} if on else {*edits.off, name}
     edit_history.change(replace(edits, off=off))
-
-
-def reset() -> None:
-    edit_history.change(Edits(gates=edit_history.edits().gates))
 
 
 @section

@@ -200,7 +200,7 @@ def models_page() -> None:
 PAGE = Page(
     key="models",
     title="Models",
-    group="Models",
+    group="More",
     purpose="Choose a model, or load another by its name",
     body=models_page,
 )

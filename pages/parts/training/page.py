@@ -113,7 +113,7 @@ def training() -> None:
 PAGE = Page(
     key="training",
     title="Training",
-    group="Train",
+    group="Watch",
     purpose="Watch attention being learned, from random weights",
     body=training,
     choices=(*CHOICES, SCHEDULE_BY, TOY_KIND, TOY_RUN),

@@ -17,7 +17,6 @@ def model(make_model):
 
 def test_no_edit_changes_nothing(model):
     assert Edits().at_sites(model.config.shape, 12) == {}
-    assert not Edits().changes_masks
 
 
 CHANGED = {
@@ -79,7 +78,6 @@ def test_gates_reach_the_head_they_name(model):
     assert sites.keys() == {Site("encoder", 1), Site("cross", 0)}
     assert sites[Site("encoder", 1)].gate.tolist() == [1, 1, 0, 1]
     assert sites[Site("cross", 0)].gate.tolist() == [1, 1, 1, 0.5]
-    assert not edits.changes_masks
 
 
 def test_only_cells_above_the_diagonal_of_the_decoder_open_the_future():
