@@ -117,15 +117,13 @@ def draw(run: ModelRun) -> None:
     except ValueError as error:  # a prompt may leave no room to write
         st.text(str(error))
         return
-    choice, words = st.columns([1, 4], gap="medium")
-    with choice:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         offered = windows(run.reader.shape.layers(looks_at(run)))
-        layers = choose(LAYERS, offered, widget=st.selectbox, format_func=in_words)
+        layers = choose(LAYERS, offered, widget=st.selectbox, format_func=in_words, width=220)
         window = None if layers == ALL else layers
         is_asked = KNOCKOUT.is_asked(run, window, runs=runs, tokens=tokens)
-    with words:
-        caption(WORDS.format(layers=in_words(layers)))
     if not is_asked:
+        caption(WORDS.format(layers=in_words(layers)))
         return
     left, right = st.columns(2, gap="medium")
     result = KNOCKOUT.measure(run, window, draw=map_of, room=left)
@@ -137,6 +135,7 @@ def draw(run: ModelRun) -> None:
         options = {"of": of, "what": WHAT["knockout"]}
         options |= {"riddle": partial(least_likely_without, result)}
         is_drawn = attention_map(picture, "knockout", close, **options)
+        caption(WORDS.format(layers=in_words(layers)))
     with right:
         st.markdown(f"**{WHAT['looked-at']}**")
         weights = attention_heatmap(result.weights, rows_of(result), result.words)

@@ -67,7 +67,11 @@ class Side:
 
     @property
     def title(self) -> str:
-        return f"{self.shown.of}. {site_words(self.kind, self.layer, self.head)}"
+        return f"{self.shown.of}. {self.place}"
+
+    @property
+    def place(self) -> str:
+        return site_words(self.kind, self.layer, self.head)
 
     @property
     def weights(self) -> np.ndarray:

@@ -76,9 +76,7 @@ def ask(*needs: Ability, target: Choice | None = None) -> ModelRun | None:
 def with_target(run: ModelRun, choice: Choice) -> ModelRun:
     """Draw the box for the text that a decoder reads, and return the run with it."""
     own = "" if "write" in run.reader.missing else run.target_text()
-    return replace(
-        run, target=choose(choice, placeholder=own, help=TARGET_HELP)
-    )
+    return replace(run, target=choose(choice, placeholder=own, help=TARGET_HELP))
 
 
 def can(run: ModelRun, ability: Ability) -> bool:
