@@ -62,17 +62,3 @@ def test_the_tab_key_enters_a_row_at_what_is_chosen(page, server):
         expect(page.get_by_role("radio", name=chosen, exact=True).first).to_be_focused()
     page.keyboard.press("Shift+Tab")
     expect(page.get_by_role("radio", name="Decoder, masked", exact=True)).to_be_focused()
-
-
-@pytest.mark.matrix
-def test_what_a_link_is_for_does_not_keep_a_click_from_the_link_above(page, server):
-    page.goto(server)
-    sidebar = page.get_by_test_id("stSidebar")
-    at = box_at_rest(sidebar.get_by_role("link", name="Talk", exact=True))
-    to = box_at_rest(sidebar.get_by_role("link", name="Training", exact=True))
-    page.mouse.move(at["x"] + 20, at["y"] + at["height"] / 2)
-    expect(page.get_by_role("tooltip")).to_be_visible()
-    page.mouse.move(to["x"] + 20, to["y"] + to["height"] / 2, steps=10)
-    page.mouse.down()
-    page.mouse.up()
-    expect(page.get_by_role("heading", name="Training", exact=True)).to_be_visible()

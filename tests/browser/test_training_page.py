@@ -50,7 +50,6 @@ def film_step(page):
 
 def go_to(page, name):
     page.get_by_role("link", name=name, exact=True).click()
-    page.mouse.move(900, 400)  # a link's tooltip would cover the next one
 
 
 def wait_for_step(page, least):

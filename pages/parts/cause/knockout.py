@@ -46,8 +46,8 @@ WORDS = (
     "written before stays as it is, and the other words share the weight."
 )
 WEIGHTS = (
-    "The mean weight of the same heads, the pieces of a word summed up. What stands out only here "
-    "is looked at, but not missed."
+    "**Where the heads look.** The mean weight of the same heads, the pieces of a word summed up. "
+    "What stands out only here is looked at, but not missed."
 )
 CORRELATION = (
     "Spearman’s, over the {edges} edges of this text, most of which are neither looked at nor "
@@ -129,7 +129,6 @@ def draw(run: ModelRun) -> None:
     result = KNOCKOUT.measure(run, window, draw=map_of, room=left)
     of = about_run(run, place=f"Edges closed in {in_words(layers)}")
     with left:
-        st.markdown(f"**{WHAT['knockout']}**")
         picture = map_of(result, opens="see the model without this edge")
         close = partial(close_cell, run, result, layers)
         options = {"of": of, "what": WHAT["knockout"]}
@@ -137,7 +136,6 @@ def draw(run: ModelRun) -> None:
         is_drawn = attention_map(picture, "knockout", close, **options)
         caption(WORDS.format(layers=in_words(layers)))
     with right:
-        st.markdown(f"**{WHAT['looked-at']}**")
         weights = attention_heatmap(result.weights, rows_of(result), result.words)
         show(weights, "looked-at", of=of, what=WHAT["looked-at"])
         caption(WEIGHTS)

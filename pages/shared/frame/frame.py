@@ -107,7 +107,7 @@ def sidebar(page: Page) -> None:
             with st.container(key=f"pages-{group}", gap=None):
                 st.caption(group)
                 for other in pages:
-                    st.page_link(other.file, label=other.title, help=other.purpose)
+                    st.page_link(other.file, label=other.title)
         tools(page)
 
 
