@@ -119,7 +119,7 @@ def test_the_map_shows_and_chooses_a_block_by_mouse_and_by_keys(page, server):
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize("path", first_of(["masks", "heads", "inside"]))
+@pytest.mark.parametrize("path", first_of(["masks", "inside"]))
 def test_the_map_is_on_every_page_where_a_block_is_chosen(page, server, path):
     page.goto(f"{server}/{path}?kind=encoder&mask_kind=encoder&layer=1")
     block = page.locator(".architecture-map").get_by_role("button", pressed=True)

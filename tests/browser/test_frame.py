@@ -34,7 +34,7 @@ def test_what_hands_a_scene_on_stays_in_sight_where_the_pages_do_not_fit(page, s
 
 @pytest.mark.matrix
 def test_a_title_does_not_touch_what_is_below(page, server):
-    for name, label in (("masks", "English sentence"), ("training", "Choose a small task")):
+    for name, label in (("masks", "English sentence"), ("training", "Nothing has been trained")):
         page.goto(f"{server}/{name}")
         title = box_at_rest(page.locator("h1"))
         words = page.locator("h1 span").last

@@ -41,13 +41,14 @@ KNOCKOUT = Measurement(
     UNASKED,
 )
 WORDS = (
-    "**Blue: the token needs this word.** One written token at a time may not look at one word, in "
-    "all heads of {layers}: blue if that makes the token less likely, red if more. What was "
-    "written before stays as it is, and the other words share the weight."
+    "One written token at a time may not look at one word, in all heads of {layers}: blue if that "
+    "makes the token less likely, red if more. What was written before stays as it is, and the "
+    "other words share the weight."
 )
+LEAD = "**Blue: the token needs this word.** Next to it: where the heads look."
 WEIGHTS = (
-    "**Where the heads look.** The mean weight of the same heads, the pieces of a word summed up. "
-    "What stands out only here is looked at, but not missed."
+    "The mean weight of the same heads, the pieces of a word summed up. What stands out only here "
+    "is looked at, but not missed."
 )
 CORRELATION = (
     "Spearman’s, over the {edges} edges of this text, most of which are neither looked at nor "
@@ -122,8 +123,8 @@ def draw(run: ModelRun) -> None:
         layers = choose(LAYERS, offered, widget=st.selectbox, format_func=in_words, width=220)
         window = None if layers == ALL else layers
         is_asked = KNOCKOUT.is_asked(run, window, runs=runs, tokens=tokens)
+        caption(LEAD)
     if not is_asked:
-        caption(WORDS.format(layers=in_words(layers)))
         return
     left, right = st.columns(2, gap="medium")
     result = KNOCKOUT.measure(run, window, draw=map_of, room=left)

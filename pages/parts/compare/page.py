@@ -43,10 +43,8 @@ CLASSIC = (
     "wide; but this small model writes “il” for both, so it does not tell them apart."
 )
 PICTURE = (
-    "Both maps share one scale from 0 to 1. The third is B − A: red where B has more weight, blue "
-    "where it has less. Tokens correspond where their texts are equal and in the same order. Cells "
-    "whose query or key is not in both are hatched, and are never subtracted. Differences are "
-    "those of the numbers written, to three decimals."
+    "Both maps share one scale from 0 to 1. Tokens correspond where their texts are equal and in "
+    "the same order. Cells whose query or key is not in both are hatched, and never subtracted."
 )
 DIFFERENT_TARGETS = (
     "The two decoders do not read the same tokens: rows correspond where the token is the same, "
@@ -113,9 +111,6 @@ def picture(both: Pair, of: About) -> None:
         st.text("The two maps have no cell in common, so there is nothing to compare.")
     elif changes:
         st.text("\n".join(map(in_one_line, changes)))
-        sizes = f"{data[0].size} of A and {data[1].size} of B"
-        shared = "1 cell is" if queries * keys == 1 else f"{queries * keys} cells are"
-        st.caption(f"{shared} in both maps, of {sizes}.")
     else:
         st.text("Where the two maps can be compared, they are equal to three decimals.")
         if both[0].changes.gates != both[1].changes.gates:
@@ -189,7 +184,12 @@ def output(both: Pair, of: About) -> None:
 
 def in_words(name: str, side: Side) -> str:
     text = " / ".join(filter(None, (side.text, side.second)))
-    parts = f"{name}: {side.title}", edit_words(side.changes), hidden_words(side), f"“{text}”"
+    parts = (
+        f"{name}: {side.shown.of}. {side.place}",
+        edit_words(side.changes),
+        hidden_words(side),
+        f"“{text}”",
+    )
     return ", ".join(filter(None, parts))
 
 

@@ -66,10 +66,6 @@ class Side:
     changes = Edits()  # the edits in the model's form; raises ValueError if it cannot take them
 
     @property
-    def title(self) -> str:
-        return f"{self.shown.of}. {self.place}"
-
-    @property
     def place(self) -> str:
         return site_words(self.kind, self.layer, self.head)
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import streamlit as st
 
-from headlight.model import Writing
 from headlight.model.insight.scoring import log_probabilities, most_likely_tokens
 from headlight.model.reader import Question
 from headlight.pages.parts.decoding.cache import LENGTH, cache_section
@@ -43,12 +42,6 @@ TEACHER_FORCING = (
 )
 
 
-def stopped(writing: Writing) -> str:
-    """Return the length of a text and why it stopped, in words."""
-    at = "the end token" if writing.finished else "the limit"
-    return f"{len(writing.target_tokens)} tokens, stopped at {at}"
-
-
 def what_if(request: Request, of: About) -> None:
     """Draw every branch next to the free run, with the differences marked."""
     st.subheader("What if")
@@ -56,7 +49,6 @@ def what_if(request: Request, of: About) -> None:
     if len(branches.kept) == 1:
         caption(WHAT_IF)
         return
-    caption("What differs from the first text is framed.")
     free_run = request.decode(Branch()).writing
     for index, branch in enumerate(branches.kept):
         buttons, text = st.columns([1, 3], vertical_alignment="center")
@@ -72,7 +64,9 @@ def what_if(request: Request, of: About) -> None:
             except ValueError as error:
                 st.caption(str(error))
                 continue
-            label = f"{branch.name}: {number_text(made.score)} nats, {stopped(made)}"
+            at = "the end token" if made.finished else "the limit"
+            length = f"{len(made.target_tokens)} tokens, stopped at {at}"
+            label = f"{branch.name}: {number_text(made.score)} nats, {length}"
             marked = {"other": free_run, "explained": not index}
             show_writing(made, f"branch-{index}", label, of=of, **marked)
 

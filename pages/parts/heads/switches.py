@@ -9,11 +9,10 @@ import streamlit as st
 from headlight.model.edits import HeadAddress
 from headlight.model.trace import Kind
 from headlight.pages.shared.link import address
-from headlight.pages.shared.show.overview import where_in_the_model
 from headlight.pages.shared.show.pictures import all_picked, show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.state import edit_history
-from headlight.pages.shared.state.choices import KIND, KINDS, select_head
+from headlight.pages.shared.state.choices import KINDS, select_head
 from headlight.pages.streamlit_fixes.late_values import editor
 from headlight.viz import switchboard
 
@@ -39,7 +38,6 @@ def head_switches(shapes: Shapes, selected: HeadAddress, *, of: About) -> None:
         editor(st.slider, label, gate, fade, "fader", **bounds, width=320)
         if edit_history.can_undo():
             st.button("Undo", on_click=edit_history.undo)
-        where_in_the_model(KIND)
     address.note_too_many()
 
 

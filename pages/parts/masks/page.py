@@ -21,7 +21,6 @@ from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show import comparison
 from headlight.pages.shared.show.captions import labels_of, site_words
 from headlight.pages.shared.show.cells import if_taken_apart, open_inside, way_back
-from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.overview import where_in_the_model
 from headlight.pages.shared.show.saving import about_run
 from headlight.pages.shared.show.words import MASK_WORDS
@@ -96,8 +95,6 @@ def in_force(trained: ModelRun, site: Site, head: int) -> None:
         comparison.compare_scores(trained, run)
     with comparison.room_for_answers(run, output):
         comparison.compare_answers(trained, run, of=of)
-        if "cross" in trained.reader.shape.kinds:
-            caption(MASK_WORDS["known target"])
     same = {"pad_to": run.pad_to, "target": run.target}
     open_cell = if_taken_apart(run, partial(open_inside, *site, head, **same))
     below(trained, run, *records, focus, open_cell)

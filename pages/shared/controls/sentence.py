@@ -33,10 +33,7 @@ from headlight.pages.shared.widgets.choose import choose, pick_one
 from headlight.viz import token_strip
 
 EMPTY = "Type {asked} above, or pick one of the examples."
-TARGET_HELP = (
-    "What the decoder reads, and whose tokens are measured. Left empty, it is what the model "
-    "writes itself, as trained."
-)
+TARGET_HELP = "What the decoder reads; effects are measured on it. Empty: what the model writes."
 BEFORE = "Still shown: {}"
 ANOTHER = "another"  # the option that leads to the page on which models are loaded
 MASK_HINT = "Click a word to hide it from the model, again to bring it back."

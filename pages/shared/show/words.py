@@ -28,8 +28,8 @@ HOW_TO_READ = {
     ),
     "grid": (
         "Every small map is one head: rows look, columns are looked at, dark is 0 and bright is 1. "
-        "A diagonal keeps to the token itself, a line beside it to a neighbour, a bright column is "
-        "a token that everything looks at. Mean and max are taken over the heads of the layer."
+        "A diagonal keeps to the token itself, a line next to it to a neighbour, a bright column "
+        "is a token that everything looks at."
     ),
 }
 
@@ -98,10 +98,6 @@ MASK_WORDS = {
         "tap cells to close and open them, drag a mouse over several, or use the arrow keys and "
         "space."
     ),
-    "known target": (
-        "How likely each token of the known target is, when the decoder has read the right ones "
-        "before it. Their logarithms sum to the log-probability of the whole."
-    ),
     "cheating": (
         "The decoder is trained to predict each token from those before it. Without the mask it "
         "sees the very token it is asked for: it learns to copy it, and finds a known "
@@ -112,7 +108,7 @@ MASK_WORDS = {
     ),
     "nothing to hide": (
         "Without padding the padding mask has nothing to hide, so nothing changes. Choose a length "
-        "to pad to first, in the row above."
+        "to pad to first, under More."
     ),
     "look-ahead off": (
         "The decoder now sees the very token it is asked for, and yet finds it less likely: it was "
@@ -124,8 +120,8 @@ MASK_WORDS = {
 
 HEAD_WORDS = {
     "board": (
-        "Click a head to switch it off or on; a click on L1, on a number or on a heading switches "
-        "all heads of that row, column or kind. The slider fades the head that you clicked last."
+        "Click a head to switch it off or on; L1, a number or a heading switches all its heads. "
+        "The slider fades the head that you clicked last."
     ),
     "badges": (
         "A badge describes what the head does on this sentence, not what the head is: on another "
