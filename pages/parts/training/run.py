@@ -155,7 +155,7 @@ def panel(ready: bool, updating: bool) -> None:
         curves(training, state)
         if showing().scene() is None:
             st.caption(RECORDED)
-            film(recorded_training(), "cross", SHIPPED[DEFAULT].title)
+            film(recorded_training(), "cross", SHIPPED[DEFAULT].title, "toy_recorded")
         return
     progress(training.job.task, state)
     curves(training, state)
@@ -229,14 +229,14 @@ def curves(training: Training | None, state: TrainingState | None) -> None:
         st.button("Forget earlier runs", on_click=workshop().earlier.clear, key="toy_forget")
 
 
-def film(snapshots: Snapshots, kind: Kind, name: str) -> None:
+def film(snapshots: Snapshots, kind: Kind, name: str, key: str = "toy_film") -> None:
     """Draw what the heads of a training look at, from the first step to the newest."""
     what = f"{KINDS[kind]} over the training"
     weights = snapshots.weights[0][kind].cpu().numpy()  # (steps, layers, heads, Q, K)
     selected = weights.shape[1] - 1, 0
     tokens = labels_at_snapshots(snapshots, 0, kind)
     picture = attention_film(weights, snapshots.steps, *tokens, selected=selected, name=name)
-    show(picture, "toy_film", of=about(model=name), what=what)
+    show(picture, key, of=about(model=name), what=what)
 
 
 def lesion(training: Training, state: TrainingState) -> None:
