@@ -173,7 +173,6 @@ def reading_help() -> None:
     with st.expander("What the badges mean"):
         caption(HEAD_WORDS["badges"])
         st.markdown("\n\n".join(f"**{name}**: {words}" for name, words in DEFINITIONS.items()))
-    st.page_link("app.py", label="See the heads side by side on the Attention page")
 
 
 def heads() -> None:

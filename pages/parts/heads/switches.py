@@ -1,7 +1,6 @@
 """A switch for every head, a fader for the chosen one, and undo."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -10,11 +9,10 @@ import streamlit as st
 from headlight.model.edits import HeadAddress
 from headlight.model.trace import Kind
 from headlight.pages.shared.link import address
-from headlight.pages.shared.show.overview import where_in_the_model
 from headlight.pages.shared.show.pictures import all_picked, show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.state import edit_history
-from headlight.pages.shared.state.choices import KIND, KINDS, select_head
+from headlight.pages.shared.state.choices import KINDS, select_head
 from headlight.pages.streamlit_fixes.late_values import editor
 from headlight.viz import switchboard
 
@@ -38,10 +36,8 @@ def head_switches(shapes: Shapes, selected: HeadAddress, *, of: About) -> None:
         bounds = {"min_value": 0.0, "max_value": 1.0, "step": 0.05}
         fade = partial(edit_history.set_gates, [selected])
         editor(st.slider, label, gate, fade, "fader", **bounds, width=320)
-        can_undo = edit_history.can_undo()
-        st.button("Undo", on_click=edit_history.undo, disabled=not can_undo)
-        st.button("All heads on", on_click=switch_all_on, disabled=not edits.gates)
-        where_in_the_model(KIND)
+        if edit_history.can_undo():
+            st.button("Undo", on_click=edit_history.undo)
     address.note_too_many()
 
 
@@ -54,10 +50,6 @@ def switch(shapes: Shapes) -> None:
         edit_history.set_gates(heads, 0.0 if are_on else 1.0)
         if None not in (layer, head):
             select_head(kind, layer, head)
-
-
-def switch_all_on() -> None:
-    edit_history.change(replace(edit_history.edits(), gates={}))
 
 
 def heads_of(

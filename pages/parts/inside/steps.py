@@ -51,28 +51,16 @@ def step_by_step(weight: Weight, of: About, bar: DeltaGenerator) -> None:
 
     The `bar` that stays in sight gets a list of them.
     """
-    st.text(which_tokens(weight))
     steps = steps_of(weight)
     places = parts([step.name for step in steps], bar)
     explained: set[str] = set()
     for number, (room, step) in enumerate(zip(places, steps, strict=True), start=1):
         with room:
             st.markdown(f"**{number}. {step.title}**")
-            caption(step.words, explained)
-            st.latex(step.formula)
             for key, picture in step.pictures.items():
                 show(picture, key, of=of, what=NAMES.get(key, step.title))
-
-
-def which_tokens(weight: Weight) -> str:
-    """Return in words which tokens the numbers belong to."""
-    queries = weight.run.trace().query_tokens(weight.site)
-    ends = (
-        (queries[weight.query].text, weight.query),
-        (weight.key_tokens[weight.key], weight.key),
-    )
-    query, key = (f"“{text}”, token {index + 1}" for text, index in ends)
-    return f"The query is of {query}; the key and the value are of {key}."
+            caption(step.words, explained)
+            st.latex(step.formula)
 
 
 def steps_of(weight: Weight) -> tuple[Step, ...]:

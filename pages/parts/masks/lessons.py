@@ -25,6 +25,7 @@ from headlight.pages.shared.state.choice import counted, one_of
 from headlight.pages.shared.state.choices import KINDS, MOST_TOKENS
 from headlight.pages.shared.widgets.choose import choose, choose_token
 from headlight.viz import attention_heatmap, mask_matrix
+from headlight.viz.numbers import number_text
 
 METHOD = one_of(
     "method", {name: name.replace("-inf", "−∞") for name in BLOCKING}, label="Block with"
@@ -117,10 +118,11 @@ def masks_by_layers(run: ModelRun, site: Site, of: About) -> None:
 
 def why_not_look_ahead(sentence: str, target: str) -> None:
     """Show a model that could always see the next token, on the same target."""
-    loss, text = cheat(sentence, target)
+    score, text = cheat(sentence, target)
     numbers, words = st.columns([1, 2], gap="medium")
     with numbers:
-        st.metric("Loss of the model trained without mask", f"{loss:.3f} nats a token")
+        label = "The log-probability of the whole target, for a model trained without mask"
+        st.metric(label, f"{number_text(score)} nats")
     with words:
         caption("Its own translation, when there is no answer to look at:")
         st.text(text or "(nothing)")

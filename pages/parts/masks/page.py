@@ -21,7 +21,6 @@ from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show import comparison
 from headlight.pages.shared.show.captions import labels_of, site_words
 from headlight.pages.shared.show.cells import if_taken_apart, open_inside, way_back
-from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.overview import where_in_the_model
 from headlight.pages.shared.show.saving import about_run
 from headlight.pages.shared.show.words import MASK_WORDS
@@ -63,8 +62,8 @@ def switches(edits: Edits, reader: Reader, site: Site) -> None:
                 editor(st.toggle, mask.title, name not in edits.off, partial(switch, name), name)
         with st.popover("Add a mask"):
             added.boxes(edits, reader, site)
-        st.button("Undo", on_click=edit_history.undo, disabled=not edit_history.can_undo())
-        st.button("Reset masks", on_click=reset, disabled=not edits.changes_masks)
+        if edit_history.can_undo():
+            st.button("Undo", on_click=edit_history.undo)
     address.note_too_many()
 
 
@@ -72,10 +71,6 @@ def switch(name: str, on: bool) -> None:
     edits = edit_history.edits()
     off = {*edits.off} - {name} if on else {*edits.off, name}
     edit_history.change(replace(edits, off=off))
-
-
-def reset() -> None:
-    edit_history.change(Edits(gates=edit_history.edits().gates))
 
 
 @section
@@ -100,8 +95,6 @@ def in_force(trained: ModelRun, site: Site, head: int) -> None:
         comparison.compare_scores(trained, run)
     with comparison.room_for_answers(run, output):
         comparison.compare_answers(trained, run, of=of)
-        if "cross" in trained.reader.shape.kinds:
-            caption(MASK_WORDS["known target"])
     same = {"pad_to": run.pad_to, "target": run.target}
     open_cell = if_taken_apart(run, partial(open_inside, *site, head, **same))
     below(trained, run, *records, focus, open_cell)

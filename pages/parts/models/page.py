@@ -85,7 +85,7 @@ def sizes(entry: CatalogEntry, model: Reader) -> str:
     size = size_of(entry.key)
     return (
         f"Layers × heads: {', '.join(kinds)}. "
-        f"{size.parameters:,} parameters, {size.bytes / 1e6:,.1f} MB."
+        f"{size.parameters:,} parameters, {size.bytes / 1e6:,.1f} MB in memory."
     )
 
 
@@ -200,7 +200,7 @@ def models_page() -> None:
 PAGE = Page(
     key="models",
     title="Models",
-    group="Models",
+    group="More",
     purpose="Choose a model, or load another by its name",
     body=models_page,
 )

@@ -23,13 +23,13 @@ HOW_TO_READ = {
     "not clickable": ".",
     "lines": (
         "A line joins a token that looks, on the left, to a token it looks at, on the right; the "
-        "thicker, the larger the weight. Point at a token to see only its lines with their "
-        "weights; click it to keep them."
+        "thicker, the larger the weight. Point at a token to see only its lines and their weights; "
+        "click it to keep them."
     ),
     "grid": (
         "Every small map is one head: rows look, columns are looked at, dark is 0 and bright is 1. "
-        "A diagonal keeps to the token itself, a line beside it to a neighbour, a bright column is "
-        "a token that everything looks at. Mean and max are taken over the heads of the layer."
+        "A diagonal keeps to the token itself, a line next to it to a neighbour, a bright column "
+        "is a token that everything looks at."
     ),
 }
 
@@ -90,33 +90,28 @@ MASK_WORDS = {
         "through all {layers} layers, counted on a text of {within}."
     ),
     "own": (
-        "Filled cells are those that the mask leaves open, on your text. A model that looks "
-        "back only has a triangle; one with a window sees only the last tokens, in some of its "
-        "layers."
+        "Filled cells are those that the mask leaves open, on your text. A model that only looks "
+        "back has a triangle; one with a window sees only the last tokens, in some of its layers."
     ),
     "edit": (
         "Filled cells are visible, crossed ones blocked; a ring marks what you changed. Click or "
         "tap cells to close and open them, drag a mouse over several, or use the arrow keys and "
         "space."
     ),
-    "known target": (
-        "How likely each token of the known target is, when the decoder has read the right ones "
-        "before it. The loss is the mean of minus the logarithm of these."
-    ),
     "cheating": (
         "The decoder is trained to predict each token from those before it. Without the mask it "
-        "sees the very token it is asked for: it learns to copy it, and its loss on a known "
-        "target falls to almost nothing. That is cheating, because when it translates there is "
+        "sees the very token it is asked for: it learns to copy it, and finds a known "
+        "target almost certain. That is cheating, because when it translates there is "
         "no next token to copy yet, and it has learned nothing else. Switch the mask off above, "
-        "and the shipped model's loss moves the other way: it was trained with the mask and "
+        "and the shipped model finds the target less likely: it was trained with the mask and "
         "never learned to use what it now sees."
     ),
     "nothing to hide": (
         "Without padding the padding mask has nothing to hide, so nothing changes. Choose a length "
-        "to pad to first, in the row above."
+        "to pad to first, under More."
     ),
     "look-ahead off": (
-        "The decoder now sees the very token it is asked for, and yet the loss can rise: it was "
+        "The decoder now sees the very token it is asked for, and yet finds it less likely: it was "
         "trained with the mask and never learned to use what it sees. The text changes less, since "
         "no later token exists while it is written."
     ),
@@ -125,8 +120,8 @@ MASK_WORDS = {
 
 HEAD_WORDS = {
     "board": (
-        "Click a head to switch it off or on; a click on L1, on a number or on a heading switches "
-        "all heads of that row, column or kind. The slider fades the head that you clicked last."
+        "Click a head to switch it off or on; L1, a number or a heading switches all its heads. "
+        "The slider fades the head that you clicked last."
     ),
     "badges": (
         "A badge describes what the head does on this sentence, not what the head is: on another "
@@ -170,8 +165,8 @@ WHY = {
     "missing": "“{what}” is missing in the translation, or was changed.",
     "pieces": "“{what}” falls into {number:.0f} pieces, so it does not know it as a word.",
     "unsure": (
-        "it was very unsure here ({number} nats a token; 98 in 100 good translations are above "
-        f"−{-LEAST_SURE})."
+        "it was very unsure here, so expect mistakes ({number} nats a token; 98 in 100 good "
+        f"translations are above −{-LEAST_SURE})."
     ),
 }
 LIMITS = "The model's limits"
