@@ -10,8 +10,9 @@ from headlight.model.reader import Reader
 from headlight.model.trace import Site
 from headlight.pages.parts.masks import added
 from headlight.pages.parts.masks.added import LAYERS, can_take
-from headlight.pages.parts.masks.lessons import BLOCKED_ROW, LIBRARY, METHOD, PICTURES, TAB, below
+from headlight.pages.parts.masks.lessons import BLOCKED_ROW, LIBRARY, METHOD, TAB, below
 from headlight.pages.parts.masks.library import LENGTH
+from headlight.pages.parts.masks.own import PICTURES
 from headlight.pages.parts.masks.stages import SCOPE, Focus, asks_to_open, matrix
 from headlight.pages.shared.controls.sentence import ask, tokens_read
 from headlight.pages.shared.frame import changes

@@ -90,9 +90,16 @@ MASK_WORDS = {
         "through all {layers} layers, counted on a text of {within}."
     ),
     "own": (
-        "Filled cells are those that the mask leaves open, on your text. A model that looks "
-        "back only has a triangle; one with a window sees only the last tokens, in some of its "
-        "layers."
+        "The pictures are the masks of this run on your text: filled cells are open. In bold are "
+        "the layers that share one, and what the model's configuration names for them."
+    ),
+    "other than configured": (
+        "{cells} of this run's mask differ from what the configuration names: the model's own "
+        "code does otherwise, and the picture shows what it did."
+    ),
+    "too wide": (
+        "As large as that, it closes nothing of a text as short as yours. Type a longer one to see "
+        "it."
     ),
     "edit": (
         "Filled cells are visible, crossed ones blocked; a ring marks what you changed. Click or "
