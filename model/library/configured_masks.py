@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from headlight.model.edits.masking import NamedMask
-from headlight.model.trace import Kind, Site
+from headlight.model.trace import Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
-
-LOCAL = ("sliding_attention", "local")  # the names of a layer's type: of most models, of GPT-Neo
 
 
 def configured_masks(config: PreTrainedConfig, site: Site) -> tuple[NamedMask, ...]:
@@ -21,32 +18,37 @@ def configured_masks(config: PreTrainedConfig, site: Site) -> tuple[NamedMask, .
     """
     if site.kind == "cross":
         return ()
-    part = part_of(config, site.kind)
+    part = part_of(config, site)
     own: tuple[NamedMask, ...] = (("look-ahead", ()),) if site.kind == "decoder" else ()
-    window = getattr(part, "sliding_window", None) or getattr(part, "window_size", None)
+    names = "sliding_window", "window_size", "local_radius"  # of most, of GPT-Neo, of LongT5
+    window = next(filter(None, (getattr(part, name, None) for name in names)), None)
     chunk = getattr(part, "attention_chunk_size", None)
-    layer_type = types_of(part)[site.layer :][:1]
-    if layer_type == ["chunked_attention"] and chunk:
+    kind = layer_type(part, site)
+    if chunk and "chunked" in kind:
         return *own, ("blocks", (chunk,))
-    if layer_type and layer_type[0] in LOCAL and window:
+    if window and ("sliding" in kind or "local" in kind):
         # A window behind counts the token itself; one to both sides is as wide on either.
         return *own, ("behind" if site.kind == "decoder" else "window", (window,))
     return own
 
 
-def part_of(config: PreTrainedConfig, kind: Kind) -> PreTrainedConfig:
-    """Return the configuration of a model's encoder or decoder, which may be that of the whole."""
-    if not config.is_encoder_decoder:
-        return config.get_text_config()
-    return getattr(config, kind, None) or config
+def part_of(config: PreTrainedConfig, site: Site) -> PreTrainedConfig:
+    """Return the configuration that describes a layer: of the whole, or of one of its parts."""
+    if config.is_encoder_decoder:
+        part = getattr(config, site.kind, None) or config
+    else:
+        part = config.get_text_config()
+    if getattr(part, "is_heterogeneous", False):
+        return part.per_layer_config[site.layer]
+    return part
 
 
-def types_of(config: PreTrainedConfig) -> Sequence[str]:
-    """Return the type of each layer; older configurations have one window for all, or none."""
-    named = getattr(config, "layer_types", None) or getattr(config, "attention_layers", None)
+def layer_type(part: PreTrainedConfig, site: Site) -> str:
+    """Return the type of a layer; older configurations have one window for all layers, or none."""
+    named = getattr(part, "layer_types", None) or getattr(part, "attention_layers", None)
     if named:
-        return list(named)
-    windowed = getattr(config, "sliding_window", None) and getattr(
-        config, "use_sliding_window", True
-    )
-    return ["sliding_attention" if windowed else "full_attention"] * config.num_hidden_layers
+        return named[site.layer] if site.layer < len(named) else ""
+    if site.kind == "encoder" and hasattr(part, "encoder_attention_type"):
+        return part.encoder_attention_type
+    windowed = getattr(part, "sliding_window", None) and getattr(part, "use_sliding_window", True)
+    return "sliding" if windowed else ""

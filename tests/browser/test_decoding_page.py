@@ -157,9 +157,9 @@ def test_a_node_of_the_beam_shows_its_steps(decoding, translator):
 def test_the_cache_grows_as_it_plays(decoding, translator):
     page = decoding()
     steps = len(translator.write(SENTENCE))
-    cache = page.locator(".cache-player")
+    cache = page.locator(".step-cells")
     own = cache.locator("table").first
-    expect(own.locator(".computed")).to_have_count(3)  # one position in each of three layers
+    expect(own.locator(".new")).to_have_count(3)  # one position in each of three layers
     expect(own.locator(".absent")).to_have_count(3 * (steps - 1))
     cache.get_by_role("button", name="Last step").click()
     expect(cache.locator(".said")).to_contain_text(f"{steps - 1} read from the cache")

@@ -24,8 +24,16 @@ from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.state.choice import number
 from headlight.pages.shared.state.choices import chosen
 from headlight.pages.shared.widgets.choose import choose
-from headlight.viz import CacheRows, cache_player
+from headlight.viz import CellRows, step_cells
+from headlight.viz.numbers import bytes_text
 
+STATES = (
+    "not read yet",
+    "read from the cache",
+    "held, but closed to the newest query",
+    "computed at this step",
+    "dropped",
+)
 MOST_CELLS = 2_000  # of a kind, each drawn; layers of a larger cache that are alike become one row
 LENGTH = number("cache_length", 4_096, (16, 1_000_000), label="At a length of", step=16)
 NO_CACHE = (
@@ -62,17 +70,20 @@ def cache_section(decoding: Decoding, path: Sequence[int], of: About) -> None:
         if any(site.kind == kind for site in held)
     }
     rows = [
-        rows_of(TITLES[kind], part, [token.text for token in tokens[kind]])
+        rows_of(TITLES[kind], part, [token.text for token in tokens[kind]], groups_of(kind))
         for kind, part in states.items()
     ]
     words = [step_words(number, part) for number, part in enumerate(states["decoder"])]
-    picture = cache_player(rows, words, start=min(chosen(STEP), len(steps) - 1))
+    start = min(chosen(STEP), len(steps) - 1)
+    picture = step_cells(rows, words, STATES, start=start)
     show(picture, "cache", of=of, what="Key-value cache")
     figures(steps)
     caption(" ".join([KEPT, *layer_words(steps[-1])]))
 
 
-def rows_of(title: str, states: np.ndarray, tokens: Sequence[str]) -> CacheRows:
+def rows_of(
+    title: str, states: np.ndarray, tokens: Sequence[str], groups: Sequence[str] = ()
+) -> CellRows:
     """Return the rows of a kind (T, layers, K); in a large cache those that are alike are one."""
     _, layers, positions = states.shape
     names = [f"layer {layer + 1}" for layer in range(layers)]
@@ -83,7 +94,7 @@ def rows_of(title: str, states: np.ndarray, tokens: Sequence[str]) -> CacheRows:
         groups = list(alike.values())
         names = [f"{how_many(len(group), 'layer')}, as {group[0] + 1}" for group in groups]
         states = states[:, [group[0] for group in groups]]
-    return CacheRows(title, states, names, tokens)
+    return CellRows(title, states, names, tokens, groups)
 
 
 def step_words(number: int, states: np.ndarray) -> str:
@@ -134,11 +145,3 @@ def layer_words(step: DecodingStep) -> list[str]:
             "positions: they have a window."
         )
     return sentences
-
-
-def bytes_text(count: int) -> str:
-    """Return a number of bytes as people write it."""
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
-        if count >= size:
-            return f"{count / size:,.1f} {unit}"
-    return how_many(count, "byte")

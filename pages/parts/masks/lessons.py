@@ -5,6 +5,7 @@ import torch
 
 from headlight.model.masks import masked_softmax
 from headlight.model.trace import AttentionRecord
+from headlight.pages.parts.masks.flash import FLASH, flash_attention
 from headlight.pages.parts.masks.library import mask_library
 from headlight.pages.parts.masks.own import PICTURES, as_trained
 from headlight.pages.parts.masks.stages import Focus, stages
@@ -31,6 +32,7 @@ TITLES = {
     "library": "Masks of today",
     "trained": "As this model has them",
     "blocking": "Why −∞ and nothing else",
+    "flash": "FlashAttention",
     "ahead": "Why the decoder may not look ahead",
 }
 TAB = one_of("masks_tab", TITLES, label="What is shown")
@@ -53,9 +55,11 @@ def below(
     }
     if after.scores is not None:
         sections["blocking"] = lambda: ways_of_blocking(after, focus)
+    if after.value is not None and after.sinks is None:
+        sections["flash"] = lambda: flash_attention(after, focus)
     if models.chosen().key in SHIPPED:
         sections["ahead"] = lambda: why_not_look_ahead(trained.sentence, trained.target_text())
-    tabs(TAB, sections, {"trained": PICTURES, "library": LIBRARY})
+    tabs(TAB, sections, {"trained": PICTURES, "library": LIBRARY, "flash": FLASH})
 
 
 def why_not_look_ahead(sentence: str, target: str) -> None:

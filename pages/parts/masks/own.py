@@ -7,7 +7,6 @@ import streamlit as st
 from headlight.model.edits.text import how_many, span_text, spans
 from headlight.model.insight.own_masks import BY_NAME, OwnMask, own_masks, reach_in
 from headlight.model.trace import SELF
-from headlight.pages.parts.masks.added import setting_words
 from headlight.pages.shared.runs.arrays import tokens_of
 from headlight.pages.shared.runs.run import ModelRun, masks_of
 from headlight.pages.shared.show.captions import labels_of
@@ -57,7 +56,7 @@ def masks_by_layers(run: ModelRun, of: About) -> None:
     """Draw each mask that some layers had in a run, and say whether it is the configured one."""
     masks = own_masks(run.reader, run.trace())
     for column, mask in zip(cycle(st.columns(2, gap="medium")), masks, strict=False):
-        label = f"{KINDS[mask.kind]}, {layer_words(run, mask)}"
+        label = f"{KINDS[mask.kind].partition(',')[0]}, {layer_words(run, mask)}"
         with column:
             st.markdown(f"**{label}**: {configured_words(mask)}")
             visible = mask.visible.numpy()
@@ -82,8 +81,11 @@ def layer_words(run: ModelRun, mask: OwnMask) -> str:
 
 def configured_words(mask: OwnMask) -> str:
     """Return the masks that a configuration names, in words."""
-    named = [setting_words(BY_NAME[name], numbers) for name, numbers in mask.configured]
-    return " and ".join(part.lower() for part in named) or "no mask, every query sees every key"
+    parts = [
+        " of ".join([BY_NAME[name].title.lower(), *map(str, numbers)])
+        for name, numbers in mask.configured
+    ]
+    return " and ".join(parts) or "no mask, every query sees every key"
 
 
 def reach_words(trained: ModelRun, run: ModelRun) -> list[str]:
@@ -96,7 +98,7 @@ def reach_words(trained: ModelRun, run: ModelRun) -> list[str]:
         tokens = how_many(len(tokens_of(trained.trace(), kind)[0]), "token")
         changed = f", and on {after} with your changes" if after != before else ""
         sentences.append(
-            f"{KINDS[kind]}: through all {how_many(layers, 'layer')} a token draws on at most "
-            f"{before} of {tokens}{changed}."
+            f"{KINDS[kind].partition(',')[0]}: through {how_many(layers, 'layer')} one token can "
+            f"draw on {before} of {tokens}{changed}."
         )
     return sentences

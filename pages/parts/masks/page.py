@@ -10,6 +10,7 @@ from headlight.model.reader import Reader
 from headlight.model.trace import Site
 from headlight.pages.parts.masks import added
 from headlight.pages.parts.masks.added import LAYERS, can_take
+from headlight.pages.parts.masks.flash import BLOCK, FLASH, ROW
 from headlight.pages.parts.masks.lessons import BLOCKED_ROW, LIBRARY, METHOD, TAB, below
 from headlight.pages.parts.masks.library import LENGTH
 from headlight.pages.parts.masks.own import PICTURES
@@ -152,7 +153,7 @@ PAGE = Page(
     changes="all",
     choices=(
         *(MASK_KIND, HEAD_NUMBER, PAD_TO, TARGET, SCOPE, LAYERS),
-        *(TAB, METHOD, BLOCKED_ROW, LENGTH),
+        *(TAB, METHOD, BLOCKED_ROW, LENGTH, ROW, BLOCK),
     ),
     pictures={
         "matrix": "the mask in force",
@@ -161,6 +162,7 @@ PAGE = Page(
         "probabilities": "how likely each token is",
         **PICTURES,
         **LIBRARY,
+        **FLASH,
     },
     first=lambda: comparison.KEYS if edit_history.edits() != Edits() else ("matrix",),
     kind=MASK_KIND,

@@ -93,13 +93,21 @@ MASK_WORDS = {
         "The pictures are the masks of this run on your text: filled cells are open. In bold are "
         "the layers that share one, and what the model's configuration names for them."
     ),
+    "flash": (
+        "FlashAttention reads the keys in blocks that fit into the fastest memory. Of each row it "
+        "keeps the largest score so far, the sum of e^(score − maximum) and the output so far; "
+        "where a block has a larger score, both are multiplied by e^(old − new maximum). Divided "
+        "by the sum at the end, the output is that of the softmax, not an estimate of it. Rows of "
+        "scores and weights, which grow with the square of the text, are never stored: not in "
+        "training either, where they are computed again. The steps and numbers are those of this "
+        "row on this page; a GPU does the same for many rows at once."
+    ),
     "other than configured": (
         "{cells} of this run's mask differ from what the configuration names: the model's own "
         "code does otherwise, and the picture shows what it did."
     ),
     "too wide": (
-        "As large as that, it closes nothing of a text as short as yours. Type a longer one to see "
-        "it."
+        "That is larger than your text, so it closes nothing here: type a longer one to see it."
     ),
     "edit": (
         "Filled cells are visible, crossed ones blocked; a ring marks what you changed. Click or "
