@@ -30,6 +30,7 @@ class Shape:
 
     kinds: Mapping[Kind, tuple[int, int]]  # layers, and heads in each
     max_positions: int  # tokens, special ones included
+    groups: Mapping[Kind, int] = field(default_factory=dict)  # heads that share a key and a value
 
     def layers(self, kind: Kind) -> int:
         """Return the number of layers with a kind of attention; 0 if there is no such kind."""
@@ -38,6 +39,10 @@ class Shape:
     def heads(self, kind: Kind) -> int:
         """Return the number of heads in a layer of a kind; 0 if there is no such kind."""
         return self.kinds.get(kind, (0, 0))[1]
+
+    def group(self, kind: Kind) -> int:
+        """Return how many heads of a kind share each key and value; 1 if each has its own."""
+        return self.groups.get(kind, 1)
 
     @property
     def sites(self) -> list[Site]:

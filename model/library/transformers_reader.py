@@ -57,7 +57,7 @@ class TransformersReader(Answering, Reader):
         self.tokens = tokens
         self.attached = attached
         self.writer = Writer(model, tokens, attached)
-        self.shape = Shape(attached.kinds, tokens.max_tokens)
+        self.shape = Shape(attached.kinds, tokens.max_tokens, attached.groups)
         self.calls = Calls(model, tokens, attached)
         classes = dict(enumerate(class_labels(model.config)))
         self.answers = Answers(head, tokens, classes, self.writer.end_ids)

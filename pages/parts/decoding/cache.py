@@ -16,7 +16,7 @@ from headlight.model.insight.cache import (
     cache_states,
     work,
 )
-from headlight.model.trace import Kind
+from headlight.model.trace import Kind, Shape
 from headlight.pages.parts.decoding.request import STEP
 from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import show
@@ -55,7 +55,7 @@ TITLES: dict[Kind, str] = {
 }
 
 
-def cache_section(decoding: Decoding, path: Sequence[int], of: About) -> None:
+def cache_section(decoding: Decoding, path: Sequence[int], shape: Shape, of: About) -> None:
     """Draw the cache at every step of a path of nodes, and what it takes and saves."""
     st.subheader("The cache")
     steps = decoding.steps_to(path)
@@ -70,7 +70,7 @@ def cache_section(decoding: Decoding, path: Sequence[int], of: About) -> None:
         if any(site.kind == kind for site in held)
     }
     rows = [
-        rows_of(TITLES[kind], part, [token.text for token in tokens[kind]], groups_of(kind))
+        rows_of(TITLES[kind], part, [token.text for token in tokens[kind]], groups_of(shape, kind))
         for kind, part in states.items()
     ]
     words = [step_words(number, part) for number, part in enumerate(states["decoder"])]
@@ -95,6 +95,14 @@ def rows_of(
         names = [f"{how_many(len(group), 'layer')}, as {group[0] + 1}" for group in groups]
         states = states[:, [group[0] for group in groups]]
     return CellRows(title, states, names, tokens, groups)
+
+
+def groups_of(shape: Shape, kind: Kind) -> list[str]:
+    """Return the heads of a kind that share each key and value, if they do."""
+    group, heads = shape.group(kind), shape.heads(kind)
+    if group == 1:
+        return []
+    return [f"heads {first + 1}–{first + group}" for first in range(0, heads, group)]
 
 
 def step_words(number: int, states: np.ndarray) -> str:

@@ -131,7 +131,8 @@ def everything(run: ModelRun) -> None:
         with beam:
             tree(decoding, node, of)
     what_if(request, of)
-    cache_section(decoding, decoding.path_to(*node) if node else decoding.path, of)
+    path = decoding.path_to(*node) if node else decoding.path
+    cache_section(decoding, path, request.run.reader.shape, of)
     scored = "Forced branch" if request.branch.forced else "Free run"
     teacher_forcing(request.run, made.score, scored)
 

@@ -31,6 +31,7 @@ HOW_TO_READ = {
         "A diagonal keeps to the token itself, a line beside it to a neighbour, a bright column is "
         "a token that everything looks at. Mean and max are taken over the heads of the layer."
     ),
+    "groups": " Heads under one line share their keys and values; each has its own queries.",
 }
 
 KIND_WORDS: dict[Kind, str] = {
