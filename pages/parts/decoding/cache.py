@@ -55,14 +55,17 @@ TITLES: dict[Kind, str] = {
 }
 
 
-def cache_section(decoding: Decoding, path: Sequence[int], shape: Shape, of: About) -> None:
-    """Draw the cache at every step of a path of nodes, and what it takes and saves."""
+def cache_section(decoding: Decoding, path: Sequence[int], shape: Shape, of: About) -> bool:
+    """Draw the cache at every step of a path of nodes, and what it takes and saves.
+
+    Return whether there is one.
+    """
     st.subheader("The cache")
     steps = decoding.steps_to(path)
     held = steps[-1].cached
     if not any(site.kind == "decoder" for site in held):
         caption(NO_CACHE)
-        return
+        return False
     tokens = {"decoder": steps[-1].read, "cross": decoding.writing.source_tokens}
     states = {
         kind: cache_states(steps, kind)
@@ -79,6 +82,7 @@ def cache_section(decoding: Decoding, path: Sequence[int], shape: Shape, of: Abo
     show(picture, "cache", of=of, what="Key-value cache")
     figures(steps)
     caption(" ".join([KEPT, *layer_words(steps[-1])]))
+    return True
 
 
 def rows_of(
@@ -102,7 +106,7 @@ def groups_of(shape: Shape, kind: Kind) -> list[str]:
     group, heads = shape.group(kind), shape.heads(kind)
     if group == 1:
         return []
-    return [f"heads {first + 1}–{first + group}" for first in range(0, heads, group)]
+    return [f"once for heads {first + 1}–{first + group}" for first in range(0, heads, group)]
 
 
 def step_words(number: int, states: np.ndarray) -> str:

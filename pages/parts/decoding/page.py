@@ -8,6 +8,7 @@ from headlight.model import Writing
 from headlight.model.insight.scoring import log_probabilities, most_likely_tokens
 from headlight.model.reader import Question
 from headlight.pages.parts.decoding.cache import LENGTH, cache_section
+from headlight.pages.parts.decoding.evicted import BUDGET, POLICY, eviction_section
 from headlight.pages.parts.decoding.player import node_of, player, tree
 from headlight.pages.parts.decoding.request import (
     CHOICES,
@@ -132,7 +133,8 @@ def everything(run: ModelRun) -> None:
             tree(decoding, node, of)
     what_if(request, of)
     path = decoding.path_to(*node) if node else decoding.path
-    cache_section(decoding, path, request.run.reader.shape, of)
+    if cache_section(decoding, path, request.run.reader.shape, of):
+        eviction_section(request, of)
     scored = "Forced branch" if request.branch.forced else "Free run"
     teacher_forcing(request.run, made.score, scored)
 
@@ -154,13 +156,14 @@ PAGE = Page(
     purpose="How the output comes about, one token at a time",
     body=decoding_page,
     changes="in force",
-    choices=(TARGET, *RIDDLE, *CHOICES, LENGTH),
+    choices=(TARGET, *RIDDLE, *CHOICES, LENGTH, POLICY, BUDGET),
     pictures={
         "player": "the steps of the decoding",
         "certainty": "how likely each token was",
         "alignment": "the alignment, whole",
         "tree": "the beam",
         "cache": "the key-value cache",
+        "evicted": "the keys that are kept",
         "forced": "a reference, forced",
     },
     first=first_pictures,

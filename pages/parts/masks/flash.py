@@ -52,8 +52,8 @@ def flash_attention(record: AttentionRecord, focus: Focus) -> None:
     ours = row_of_weights(scores, steps[-1])
     parts = output_of(steps) - weights @ record.value[0, focus.head].float().cpu()
     with st.container(horizontal=True):
-        st.metric("Largest difference from the softmax's weights", difference(ours - weights))
-        st.metric("From the head's output", difference(parts))
+        st.metric("Differs from the softmax's weights by", difference(ours - weights))
+        st.metric("And from the head's output by", difference(parts))
         st.metric(f"Never stored, {length:,} tokens", bytes_text(bytes_stored(length)))
         st.metric("Kept instead", bytes_text(bytes_kept(length)))
     caption(MASK_WORDS["flash"])
@@ -79,7 +79,7 @@ def step_words(number: int, steps: Sequence[BlockStep]) -> str:
     if not step.total:
         return f"Block {number + 1}: the mask closes every key so far, so the sum stays 0."
     if not number or not steps[number - 1].total:
-        words = f"maximum {maximum}, sum {total}."
+        words = f"maximum {maximum}, sum of e^(score − maximum) {total}."
     else:
         before = number_text(steps[number - 1].total)
         old = number_text(steps[number - 1].maximum)

@@ -94,6 +94,14 @@ MASK_WORDS = {
         "The pictures are the masks of this run on your text: filled cells are open. In bold are "
         "the layers that share one, and what the model's configuration names for them."
     ),
+    "idle": (
+        "{mask}: this changes nothing on a text of {tokens}. Choose smaller numbers, or type a "
+        "longer text."
+    ),
+    "empty": (
+        "Query {queries} sees no key in {heads} of this layer. There the weights are all 0, and "
+        "the head writes zeros: the residual stream goes on without it."
+    ),
     "flash": (
         "FlashAttention reads the keys in blocks that fit into the fastest memory. Of each row it "
         "keeps the largest score so far, the sum of e^(score − maximum) and the output so far; "
