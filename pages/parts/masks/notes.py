@@ -1,4 +1,4 @@
-"""What is said about the masks in force: what is impossible, and what has no effect, or an odd one."""
+"""What is said about the masks in force: what cannot be done, and what has no effect."""
 
 from collections.abc import Iterator
 
