@@ -33,7 +33,7 @@ TITLES = {
     "trained": "As this model has them",
     "blocking": "Why −∞ and nothing else",
     "flash": "FlashAttention",
-    "ahead": "Why the decoder may not look ahead",
+    "ahead": "Why not look ahead",
 }
 TAB = one_of("masks_tab", TITLES, label="What is shown")
 LIBRARY = {"mask-library": "all masks, small"}

@@ -84,7 +84,7 @@ MASK_WORDS = {
     ),
     "library": (
         "Each drawing has 64 tokens, rows look and columns are looked at; click one to put it in "
-        "force on your sentence. The figures are for {length:,} tokens. A cell takes 2 · d "
+        "force on your sentence, with smaller numbers. The figures are for {length:,} tokens. A cell takes 2 · d "
         "multiplications in each head: d for its score, and d for its share of the value. Keys to "
         "keep: those that a later token still looks at, at the step that needs most; each takes "
         "2 · d numbers a head of the cache. What a token draws on: the tokens that reach it "
