@@ -20,7 +20,6 @@ class BlockStep:
     """What is kept of a row after a block of its keys was read."""
 
     keys: range  # of the block
-    largest: float  # score in the block
     maximum: float  # of all scores so far
     factor: float  # by which the sums of earlier blocks are multiplied: e^(old - new maximum)
     added: float  # the sum of e^(score - maximum) in the block
@@ -38,8 +37,7 @@ def blockwise(masked_scores: Tensor, value: Tensor, size: int) -> list[BlockStep
     for first in range(0, len(masked_scores), size):
         keys = range(first, min(first + size, len(masked_scores)))
         scores = masked_scores[first : first + size]
-        largest = scores.max().item()
-        new = max(maximum, largest)
+        new = max(maximum, scores.max().item())
         if new == -inf:  # every key so far is closed
             factor, shares = 1.0, torch.zeros_like(scores)
         else:
@@ -47,7 +45,7 @@ def blockwise(masked_scores: Tensor, value: Tensor, size: int) -> list[BlockStep
         added, maximum = shares.sum().item(), new
         total = factor * total + added
         output = factor * output + shares @ value[first : first + size]
-        steps.append(BlockStep(keys, largest, maximum, factor, added, total, output))
+        steps.append(BlockStep(keys, maximum, factor, added, total, output))
     return steps
 
 

@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 from headlight.model import Site
 from headlight.model.edits import CellEdit, Edits
-from tests.browser.heatmaps import expect_weight
 from headlight.viz.numbers import number_text
+from tests.browser.heatmaps import expect_weight
 from tests.browser.rest import box_at_rest
 
 SENTENCE = "My brother bought three old bicycles yesterday."

@@ -1,6 +1,6 @@
 """Cells whose states change from step to step, such as positions of a cache, to play."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,27 +44,18 @@ def step_cells(
             )
     header = {
         "tables": [
-            {
-                "title": part.title,
-                "rows": list(part.rows),
-                "columns": list(part.columns),
-                "groups": list(part.groups),
-                "texts": list(map(list, part.texts)),
-            }
+            {name: value for name, value in vars(part).items() if name != "states"}
             for part in tables
         ],
-        "steps": list(steps),
-        "states": list(states),
+        "steps": steps,
+        "states": states,
         "start": start,
     }
-    numbers: Mapping[str, Numbers] = {
+    played = [str(step + 1) for step in range(len(steps))]
+    numbers = {
         part.title: Numbers(
             part.states.astype(np.float32),
-            {
-                "step": [str(step + 1) for step in range(len(steps))],
-                "row": part.rows,
-                "column": part.columns,
-            },
+            {"step": played, "row": part.rows, "column": part.columns},
         )
         for part in tables
     }

@@ -81,7 +81,7 @@ def cache_section(decoding: Decoding, path: Sequence[int], shape: Shape, of: Abo
     picture = step_cells(rows, words, STATES, start=start)
     show(picture, "cache", of=of, what="Key-value cache")
     figures(steps)
-    caption(" ".join([KEPT, *layer_words(steps[-1])]))
+    caption(" ".join([KEPT, *layer_words(steps[-1], shape)]))
     return True
 
 
@@ -135,25 +135,22 @@ def figures(steps: Sequence[DecodingStep]) -> None:
 
 def work_words(prompt: int, steps: int) -> str:
     """Return the tokens that are computed with the cache and without it."""
-    tokens = [work(prompt, steps, cached=cached).tokens for cached in (True, False)]
+    tokens = [work(prompt, steps, cached=cached) for cached in (True, False)]
     return "{:,} instead of {:,}".format(*tokens)
 
 
-def layer_words(step: DecodingStep) -> list[str]:
+def layer_words(step: DecodingStep, shape: Shape) -> list[str]:
     """Return what is special about some layers: shared keys, and windows."""
-    own = {site: size for site, size in step.cached.items() if site.kind == "decoder"}
-    sentences = []
-    groups = {(len(step.weights[site]), size.heads) for site, size in own.items()}
-    for heads, kept in sorted(groups):
-        if heads > kept:
-            sentences.append(
-                f"{heads} heads share {how_many(kept, 'key')} and values, in groups of "
-                f"{heads // kept}: the cache is {heads // kept} times smaller."
-            )
-    windows = [size.window for size in own.values() if size.window]
+    own = [size for site, size in step.cached.items() if site.kind == "decoder"]
+    sentences, group = [], shape.group("decoder")
+    if group > 1:
+        sentences.append(
+            f"Heads share keys and values in groups of {group}: the cache is {group} times smaller."
+        )
+    windows = [size.window for size in own if size.window]
     if windows:
         sentences.append(
             f"{len(windows)} of {how_many(len(own), 'layer')} stop growing at {min(windows)} "
-            "positions: they have a window."
+            "earlier positions: they have a window, and the newest position comes on top."
         )
     return sentences

@@ -83,12 +83,12 @@ MASK_WORDS = {
         "What several masks leave together. Cells that are clicked by hand go over all of them."
     ),
     "library": (
-        "Each drawing has 64 tokens, rows look and columns are looked at; click one to put it in "
-        "force on your sentence, with smaller numbers. The figures are for {length:,} tokens. A cell takes 2 · d "
-        "multiplications in each head: d for its score, and d for its share of the value. Keys to "
-        "keep: those that a later token still looks at, at the step that needs most; each takes "
-        "2 · d numbers a head of the cache. What a token draws on: the tokens that reach it "
-        "through all {layers} layers, counted on a text of {within}."
+        "Each drawing has 64 tokens; click one to put it in force on your sentence, with smaller "
+        "numbers. The figures are for {length:,} tokens. A cell takes 2 · d multiplications in "
+        "each head: d for its score, and d for its share of the value. Keys to keep: those that a "
+        "later token still looks at, at the step that needs most; each takes 2 · d numbers a head "
+        "of the cache. What a token draws on: the tokens that reach it through all {layers} "
+        "layers, counted on a text of {within}."
     ),
     "own": (
         "The pictures are the masks of this run on your text: filled cells are open. In bold are "
@@ -103,13 +103,11 @@ MASK_WORDS = {
         "the head writes zeros: the residual stream goes on without it."
     ),
     "flash": (
-        "FlashAttention reads the keys in blocks that fit into the fastest memory. Of each row it "
-        "keeps the largest score so far, the sum of e^(score − maximum) and the output so far; "
-        "where a block has a larger score, both are multiplied by e^(old − new maximum). Divided "
-        "by the sum at the end, the output is that of the softmax, not an estimate of it. Rows of "
-        "scores and weights, which grow with the square of the text, are never stored: not in "
-        "training either, where they are computed again. The steps and numbers are those of this "
-        "row on this page; a GPU does the same for many rows at once."
+        "FlashAttention reads the keys in blocks that fit into the fastest memory. For each row it "
+        "keeps the maximum so far, the sum of e^(score − maximum) and the output so far; where the "
+        "maximum rises, both are multiplied by e^(old − new). Divided by the sum, the output at "
+        "the end is exactly that of the softmax, and no row of scores or weights was ever stored; "
+        "in training they are computed again. A GPU does this for many rows at once."
     ),
     "other than configured": (
         "{cells} of this run's mask differ from what the configuration names: the model's own "
