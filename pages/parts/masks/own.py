@@ -68,7 +68,8 @@ def masks_by_layers(run: ModelRun, of: About) -> None:
                 st.warning(MASK_WORDS["other than configured"].format(cells=cells))
             elif mask.idle:
                 caption(MASK_WORDS["too wide"])
-    caption(MASK_WORDS["own"])
+    agrees = not any(mask.differing for mask in masks)
+    caption(MASK_WORDS["own"] + (MASK_WORDS["as configured"] if agrees else ""))
 
 
 def layer_words(run: ModelRun, mask: OwnMask) -> str:

@@ -92,8 +92,9 @@ MASK_WORDS = {
     ),
     "own": (
         "The pictures are the masks of this run on your text: filled cells are open. In bold are "
-        "the layers that share one, and what the model's configuration names for them."
+        "the layers that share one; after them stands what the model's configuration names."
     ),
+    "as configured": " In every layer the run did what its configuration names.",
     "idle": (
         "{mask}: this changes nothing on a text of {tokens}. Choose smaller numbers, or type a "
         "longer text."
