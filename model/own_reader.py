@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from headlight.model.decoding.steps import Writing
+from headlight.model.edits import NamedMask
 from headlight.model.reader import Ability, Objective, Question, Reader, Request
 from headlight.model.stream import DecoderStream, stream_of
 from headlight.model.tokenizer import Tokenizer
@@ -55,6 +56,9 @@ class OwnReader(Reader):
 
     def label(self, trace: Trace, question: Question, index: int) -> str:
         return self.tokenizer.append("", index)[1].text
+
+    def configured_masks(self, site: Site) -> tuple[NamedMask, ...]:
+        return super().configured_masks(site) if self.model.config.look_ahead_mask else ()
 
     def heads_to_stream(self, site: Site) -> Tensor:
         """Return the map from each head's output to the stream: (H, D, d_model)."""

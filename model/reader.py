@@ -16,6 +16,7 @@ from torch import Tensor
 
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
+from headlight.model.edits import NamedMask
 from headlight.model.stream import DecoderStream
 from headlight.model.tokens import Token
 from headlight.model.trace import Run, RunEdits, Shape, Site, Trace
@@ -173,6 +174,10 @@ class Reader(Protocol):
         If the change concerns one query of a site, and the model writes, it is the token after that
         query.
         """
+
+    def configured_masks(self, site: Site) -> tuple[NamedMask, ...]:
+        """Return the masks of a site as the model's configuration names them, padding apart."""
+        return (("look-ahead", ()),) if site.kind == "decoder" else ()
 
     def heads_to_stream(self, site: Site) -> Tensor | None:
         """Return the map from each head's output to the stream: (H, D, d_model).

@@ -25,9 +25,9 @@ from headlight.viz.vectors.position_clocks import position_clocks
 from headlight.viz.vectors.position_heatmap import position_heatmap, vector_strips
 from headlight.viz.vectors.vector_rows import Row, vector_rows
 from headlight.viz.writing.beam_tree import Leaf, beam_tree
-from headlight.viz.writing.cache_player import CacheRows, cache_player
 from headlight.viz.writing.decoding_player import Bar, decoding_player
 from headlight.viz.writing.probability_bars import measure_bars, probability_bars
 from headlight.viz.writing.shifted_right import shifted_right
+from headlight.viz.writing.step_cells import CellRows, step_cells
 from headlight.viz.writing.sum_bars import sum_bars
 from headlight.viz.writing.token_strip import Chip, token_strip

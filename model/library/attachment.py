@@ -14,7 +14,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -72,6 +72,7 @@ class Attachment:
     parity: Parity = Parity(math.nan, math.nan)  # until it is measured
     writes: bool = True  # whether writing step by step agrees with the whole text
     decoder: DecoderModules | None = None  # if its stream is known to be a sum
+    groups: Mapping[Kind, int] = field(default_factory=dict)  # heads that share a key and a value
 
     @property
     def missing(self) -> Mapping[Ability, str]:
@@ -126,7 +127,7 @@ def attach(
     rotated = any("Rotary" in type(module).__name__ for module in model.modules())
     sites = AttentionSites(dict(sites_of), rotated)
     decoder = decoder_of(model, inputs, sites, trace)
-    attached = Attachment(sites, kinds_of(trace), decoder=decoder)
+    attached = Attachment(sites, kinds_of(trace), decoder=decoder, groups=groups_of(trace))
     return replace(attached, **measured(attached, model, texts, name)._asdict())
 
 
@@ -172,6 +173,15 @@ def kinds_of(trace: Trace) -> dict[Kind, tuple[int, int]]:
         for kind in KINDS
     }  # fmt: skip
     return {kind: (len(layers), layers[0]) for kind, layers in heads.items() if layers}
+
+
+def groups_of(trace: Trace) -> dict[Kind, int]:
+    """Return how many heads share each key and value, for the kinds in which all layers agree."""
+    sizes: dict[Kind, set[int]] = defaultdict(set)
+    for site, record in trace.attention.items():
+        heads = record.weights.size(1)
+        sizes[site.kind].add(heads // (record.key_heads or heads))
+    return {kind: several.pop() for kind, several in sizes.items() if len(several) == 1}
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,11 @@ from torch import Tensor
 
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
+from headlight.model.edits import NamedMask
 from headlight.model.library.answers import Answering, Answers, OutputHead, class_labels
 from headlight.model.library.attachment import Attachment, Parity
 from headlight.model.library.calls import Calls, attention_edits, last_states
+from headlight.model.library.configured_masks import configured_masks
 from headlight.model.library.decoder_modules import decoder_states, listening
 from headlight.model.library.piece_tokenizer import NO_PADDING, PieceTokenizer
 from headlight.model.library.pieces import Piece
@@ -55,7 +57,7 @@ class TransformersReader(Answering, Reader):
         self.tokens = tokens
         self.attached = attached
         self.writer = Writer(model, tokens, attached)
-        self.shape = Shape(attached.kinds, tokens.max_tokens)
+        self.shape = Shape(attached.kinds, tokens.max_tokens, attached.groups)
         self.calls = Calls(model, tokens, attached)
         classes = dict(enumerate(class_labels(model.config)))
         self.answers = Answers(head, tokens, classes, self.writer.end_ids)
@@ -177,6 +179,9 @@ class TransformersReader(Answering, Reader):
 
     def begin(self, text: str) -> list[Piece]:
         return self.writer.begin(text)
+
+    def configured_masks(self, site: Site) -> tuple[NamedMask, ...]:
+        return configured_masks(self.model.config, site)
 
     def heads_to_stream(self, site: Site) -> Tensor | None:
         """Return the map from each head's output to the stream: (H, D, d_model).

@@ -28,8 +28,8 @@ from headlight.model.library.attention_interface import Watch, from_position_0
 from headlight.model.reader import Ability
 from headlight.model.trace import AttentionEdit, AttentionRecord, Kind, PositionEdit, Run, Site
 
-# Masks add or fill in -65500 or less, in float32 -1e6 or less; no score is that low.
-CLOSED = -3e4
+# Masks add or fill in -1e4 (in OpenAI's first GPT) or less; no score is that low.
+CLOSED = -9e3
 SOFTMAXES = {F.softmax, torch.softmax, Tensor.softmax, torch.special.softmax}
 
 MISSING: Mapping[Ability, str] = {

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from headlight.model import Site
 from headlight.model.edits import CellEdit, Edits
+from headlight.viz.numbers import number_text
 from tests.browser.heatmaps import expect_weight
 from tests.browser.rest import box_at_rest
 
@@ -137,6 +138,19 @@ def test_the_keyboard_moves_and_closes(page, matrix):
         page.keyboard.press(key)
     page.get_by_role("button", name="Undo", exact=True).wait_for()
     page.locator(".mask-matrix .reading").first.get_by_text("closed by you").wait_for()
+
+
+@pytest.mark.matrix
+def test_a_row_is_summed_up_block_by_block_while_it_plays(page, matrix, server, translator):
+    page.goto(f"{server}/masks?sentence={SENTENCE}&mask_kind=decoder&layer=1&masks_tab=flash")
+    row = page.locator(".step-cells")
+    record = traced(translator, Edits()).attention[Site("decoder", 0)]
+    score = record.masked_scores[0, 0, -1, 1].item()
+    expect(row.locator("td.new")).to_have_count(2)
+    expect(row.locator("td.new").nth(1)).to_have_text(number_text(score, 2))
+    row.get_by_role("button", name="Play").click()
+    expect(row.locator(".said")).to_contain_text("Every weight is e^(score")
+    expect(row.locator("td.gone").first).to_be_visible()
 
 
 def test_a_card_puts_its_mask_in_force_and_a_click_on_a_token_sets_its_border(page, matrix, server):

@@ -4,7 +4,7 @@ import pytest
 from headlight.model import Site, load
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.scoring import trace_log_probabilities
-from headlight.pages.parts.masks.lessons import PICTURES
+from headlight.pages.parts.masks.own import PICTURES
 from headlight.pages.talks.slides import Slide
 from headlight.viz.numbers import number_text
 from tests.pages.apps import button, edited, new_app, on_stage, open_page

@@ -7,6 +7,7 @@ import streamlit as st
 from headlight.model.insight.scoring import log_probabilities, most_likely_tokens
 from headlight.model.reader import Question
 from headlight.pages.parts.decoding.cache import LENGTH, cache_section
+from headlight.pages.parts.decoding.evicted import BUDGET, POLICY, eviction_section
 from headlight.pages.parts.decoding.player import node_of, player, tree
 from headlight.pages.parts.decoding.request import (
     CHOICES,
@@ -125,7 +126,9 @@ def everything(run: ModelRun) -> None:
         with beam:
             tree(decoding, node, of)
     what_if(request, of)
-    cache_section(decoding, decoding.path_to(*node) if node else decoding.path, of)
+    path = decoding.path_to(*node) if node else decoding.path
+    if cache_section(decoding, path, request.run.reader.shape, of):
+        eviction_section(request, of)
     scored = "Your branch" if request.branch.forced else "The model's own text"
     teacher_forcing(request.run, made.score, scored)
 
@@ -147,13 +150,14 @@ PAGE = Page(
     purpose="How the output comes about, one token at a time",
     body=decoding_page,
     changes="in force",
-    choices=(TARGET, *RIDDLE, *CHOICES, LENGTH),
+    choices=(TARGET, *RIDDLE, *CHOICES, LENGTH, POLICY, BUDGET),
     pictures={
         "player": "the steps of the decoding",
         "certainty": "how likely each token was",
         "alignment": "the alignment, whole",
         "tree": "the beam",
         "cache": "the key-value cache",
+        "evicted": "the keys that are kept",
         "forced": "a reference, forced",
     },
     first=first_pictures,

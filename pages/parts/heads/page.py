@@ -152,7 +152,7 @@ def switched(before: ModelRun) -> None:
     edits = edit_history.edits()
     after = replace(before, edits=edits)
     of = about_run(after)
-    head_switches(before.reader.shape.kinds, measure.selected_head(), of=of)
+    head_switches(before.reader.shape, measure.selected_head(), of=of)
     texts = st.container()
     which_matter(after, of)
     output, detail = st.columns(2, gap="medium")

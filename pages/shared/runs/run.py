@@ -10,6 +10,7 @@ from torch import Tensor
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import Edits
+from headlight.model.insight.eviction import write_evicting
 from headlight.model.library.checks import check_numbers
 from headlight.model.library.measuring import Parity
 from headlight.model.reader import Objective, Reader
@@ -200,6 +201,16 @@ def decoded(
     options = {"longest": longest, "forced": forced, "pad_to": run.pad_to, "edits": edits}
     with errors_explained():
         return run.reader.write(run.sentence, strategy, **options)
+
+
+@model_call("Decoding …")
+def evicted(run: ModelRun, policy: str, budget: int, longest: int) -> Decoding:
+    """Return what a model writes with a cache of few keys; see `write_evicting`."""
+    edits = run.changes_of(longest + 1)
+    with errors_explained():
+        return write_evicting(
+            run.reader, run.sentence, policy, budget, longest=longest, edits=edits
+        )
 
 
 @model_call("Running transformers' own BertModel …")

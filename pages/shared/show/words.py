@@ -31,6 +31,7 @@ HOW_TO_READ = {
         "A diagonal keeps to the token itself, a line next to it to a neighbour, a bright column "
         "is a token that everything looks at."
     ),
+    "groups": " Heads under one line share their keys and values; each has its own queries.",
 }
 
 KIND_WORDS: dict[Kind, str] = {
@@ -82,16 +83,39 @@ MASK_WORDS = {
         "What several masks leave together. Cells that are clicked by hand go over all of them."
     ),
     "library": (
-        "Each drawing has 64 tokens, rows look and columns are looked at; click one to put it in "
-        "force on your sentence. The figures are for {length:,} tokens. A cell takes 2 · d "
-        "multiplications in each head: d for its score, and d for its share of the value. Keys to "
-        "keep: those that a later token still looks at, at the step that needs most; each takes "
-        "2 · d numbers a head of the cache. What a token draws on: the tokens that reach it "
-        "through all {layers} layers, counted on a text of {within}."
+        "Each drawing has 64 tokens; click one to put it in force on your sentence, with smaller "
+        "numbers. The figures are for {length:,} tokens. A cell takes 2 · d multiplications in "
+        "each head: d for its score, and d for its share of the value. Keys to keep: those that a "
+        "later token still looks at, at the step that needs most; each takes 2 · d numbers a head "
+        "of the cache. What a token draws on: the tokens that reach it through all {layers} "
+        "layers, counted on a text of {within}."
     ),
     "own": (
-        "Filled cells are those that the mask leaves open, on your text. A model that only looks "
-        "back has a triangle; one with a window sees only the last tokens, in some of its layers."
+        "The pictures are the masks of this run on your text: filled cells are open. In bold are "
+        "the layers that share one; after them stands what the model's configuration names."
+    ),
+    "as configured": " In every layer the run did what its configuration names.",
+    "idle": (
+        "{mask}: this changes nothing on a text of {tokens}. Choose smaller numbers, or type a "
+        "longer text."
+    ),
+    "empty": (
+        "Query {queries} sees no key in {heads} of this layer. There the weights are all 0, and "
+        "the head writes zeros: the residual stream goes on without it."
+    ),
+    "flash": (
+        "FlashAttention reads the keys in blocks that fit into the fastest memory. For each row it "
+        "keeps the maximum so far, the sum of e^(score − maximum) and the output so far; where the "
+        "maximum rises, both are multiplied by e^(old − new). Divided by the sum, the output at "
+        "the end is exactly that of the softmax, and no row of scores or weights was ever stored; "
+        "in training they are computed again. A GPU does this for many rows at once."
+    ),
+    "other than configured": (
+        "{cells} of this run's mask differ from what the configuration names: the model's own "
+        "code does otherwise, and the picture shows what it did."
+    ),
+    "too wide": (
+        "That is larger than your text, so it closes nothing here: type a longer one to see it."
     ),
     "edit": (
         "Filled cells are visible, crossed ones blocked; a ring marks what you changed. Click or "
