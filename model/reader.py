@@ -180,6 +180,22 @@ class Reader(Protocol):
         It is None if the model's output projection is not known.
         """
 
+    def streamed(self, trace: Trace, edits: RunEdits) -> Trace:
+        """Return a trace with the residual stream, from another run under its edits if need be.
+
+        Raises ValueError if the model does not show it.
+        """
+        if "show the stream" in self.missing:
+            raise ValueError(self.missing["show the stream"])
+        return trace
+
+    def read_out(self, states: Tensor) -> Tensor:
+        """Return what the output layer makes of states of the decoder's stream.
+
+        (..., d_model) -> (..., V). Raises ValueError if the model has no such layer.
+        """
+        raise ValueError(self.missing["write"])
+
     def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
         """Run again over the tokens of a trace; return the decoder's stream, part by part.
 

@@ -1,20 +1,22 @@
 """The modules of a transformers model that add to the decoder's stream, and those that read it.
 
 Their names differ between families, so a short text is run through the model once, and the outputs
-of its modules are compared with the growth of the stream. Only if all of it is accounted for, as in
-a pre-norm model without further steps, are the modules known.
+of its modules are compared with the growth of the stream, and the inputs of its norms with the
+stream itself. Only if all of it is accounted for, as in a pre-norm model without further steps, are
+the modules known.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from headlight.model.stream import DecoderStream, FrozenNorm, freeze, is_close
-from headlight.model.trace import AttentionRecord, Site
+from headlight.model.trace import AttentionRecord, Block, ResidualRecord, Site
 
 # The layer that reads the concatenated heads, in the attention module or, as in BERT, next to it.
 NAMES = ("o_proj", "out_proj", "c_proj", "out_lin", "Wo", "o", "dense")
@@ -38,11 +40,16 @@ def hear(module: nn.Module, inputs: tuple[object, ...], outputs: object) -> None
     heard = HEARD.get()
     if heard is None:
         return
-    if inputs and isinstance(inputs[0], Tensor) and inputs[0].dim() == 3:
-        heard.inputs[module] = inputs[0][0]
     outputs = outputs[0] if isinstance(outputs, tuple) and outputs else outputs
-    if isinstance(outputs, Tensor):  # experts return (T, d_model)
-        heard.outputs[module] = outputs.flatten(0, -2) if outputs.dim() > 1 else outputs
+    if inputs and isinstance(inputs[0], Tensor):
+        heard.inputs[module] = as_rows(inputs[0])
+    if isinstance(outputs, Tensor):
+        heard.outputs[module] = as_rows(outputs)
+
+
+def as_rows(states: Tensor) -> Tensor:
+    """(1, T, d_model) -> (T, d_model), the form that experts and some norms have already."""
+    return states.flatten(0, -2) if states.dim() > 1 else states
 
 
 @contextmanager
@@ -56,18 +63,53 @@ def listening() -> Iterator[Heard]:
         HEARD.reset(token)
 
 
+class BlockModules(NamedTuple):
+    """The norm whose output a block reads, and the module whose output it adds to the stream."""
+
+    norm: nn.Module
+    part: nn.Module
+
+
 @dataclass(frozen=True)
 class DecoderModules:
-    """The modules that add to a pre-norm decoder's stream, except heads, and those that read it.
+    """The modules that add to a pre-norm decoder's stream, and those that read it.
 
     They keep the hook `hear`: threads share models, and only some of them listen.
     """
 
-    feed_forwards: Sequence[nn.Module]  # by layer
+    blocks: Mapping[Block, BlockModules]  # in the order in which they add
     biases: Mapping[Site, Tensor]  # (d_model,)
     norm: nn.Module
     factor: float  # between the norm and the output layer
     output: nn.Module
+    output_bias: Tensor  # (V,)
+
+    @property
+    def feed_forwards(self) -> list[nn.Module]:
+        """The feed-forward network of each layer."""
+        return [each.part for block, each in self.blocks.items() if block.part == "feed_forward"]
+
+    def residual(self, heard: Heard, before: Sequence[Tensor]) -> dict[Block, ResidualRecord]:
+        """Return the stream at every block of a call: before each layer it was (T, d_model).
+
+        Each record is (1, T, d_model). In a layer whose blocks run side by side, all of them read
+        the stream before the first.
+        """
+        stream, records = [*before, heard.inputs[self.norm]], {}
+        for block, (norm, part) in self.blocks.items():
+            if block.part == "self":
+                states = stream[block.layer]
+            inputs, change = heard.outputs[norm], heard.outputs[part]
+            last = block.part == "feed_forward"
+            outputs = stream[block.layer + 1] if last else states + change
+            records[block] = ResidualRecord(*(x[None] for x in (states, inputs, change, outputs)))
+            states = outputs
+        return records
+
+    def read_out(self, states: Tensor) -> Tensor:
+        """Return the logits (..., V) of states (..., d_model) of the stream."""
+        read = self.factor * self.norm(states)
+        return read @ self.output.weight.detach().T + self.output_bias
 
     def stream(self, heard: Heard, embedding: Tensor, logits: Tensor) -> DecoderStream:
         """Return the parts of a call: embedding (T, d_model), logits (T, V)."""
@@ -120,24 +162,59 @@ def find_modules(
         return None
     norm, factor = last
     stream = [*before, heard.inputs[norm]]
-    feed_forwards, biases = [], {}
+    attending = {part for module in modules.values() for part in module.modules()}
+    others = [part for part in model.modules() if part not in attending]
+    blocks, biases = {}, {}
     for layer in range(layers):
-        rest = stream[layer + 1] - stream[layer]
+        states = stream[layer]
         for site in [site for site in modules if site.layer == layer]:
             parts = heads_to_stream(model, modules[site], records[site].heads.size(1))
             if parts is None:
                 return None
             bias = projection_bias(model, modules[site])
             biases |= {} if bias is None else {site: bias}
-            rest = rest - torch.einsum("hdo,hqd->qo", parts, records[site].heads[0])
-            rest = rest if bias is None else rest - bias
-        same = (part for part, states in heard.outputs.items() if is_same(states, rest))
-        feed_forwards.append(next(same, None))
-    if None in feed_forwards or len(set(feed_forwards)) < layers:
+            block = Block("decoder", layer, "cross" if site.kind == "cross" else "self")
+            projection = output_projection(model, modules[site])
+            reads = norm_before(heard, modules[site].modules(), states, stream[layer])
+            blocks[block] = reads, projection
+            states = states + torch.einsum("hdo,hqd->qo", parts, records[site].heads[0])
+            states = states if bias is None else states + bias
+        rest = stream[layer + 1] - states
+        same = (part for part, added in heard.outputs.items() if is_same(added, rest))
+        reads = norm_before(heard, others, states, stream[layer])
+        blocks[Block("decoder", layer, "feed_forward")] = reads, next(same, None)
+    known = {block: BlockModules(*pair) for block, pair in blocks.items() if None not in pair}
+    parts = [each.part for each in known.values()]
+    if len(set(parts)) < len(blocks):
         return None
-    for part in (*feed_forwards, norm):
+    for part in {*parts, *(each.norm for each in known.values()), norm}:
         part.register_forward_hook(hear)
-    return DecoderModules(feed_forwards, biases, norm, factor, output)
+    bias = (logits - read @ output.weight.T)[0]
+    return DecoderModules(known, biases, norm, factor, output, bias)
+
+
+def norm_before(
+    heard: Heard, readers: Iterable[nn.Module], *several: Tensor
+) -> nn.Module | None:
+    """Return the norm that hands one of several states (T, d_model) to one of the readers.
+
+    The first of the states that any such norm read is taken.
+    """
+    read = [heard.inputs[part] for part in readers if part in heard.inputs]
+    norms = {
+        part: heard.inputs[part]
+        for part, normed in heard.outputs.items()
+        if "norm" in type(part).__name__.lower() and any(torch.equal(normed, x) for x in read)
+    }
+    for states in several:
+        alike = {
+            part: (inputs - states).abs().max().item()
+            for part, inputs in norms.items()
+            if is_same(inputs, states)
+        }
+        if alike:  # next to a few huge numbers, different states would count as the same
+            return min(alike, key=alike.get)
+    return None
 
 
 def last_norm(heard: Heard, read: Tensor) -> tuple[nn.Module, float] | None:

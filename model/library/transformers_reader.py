@@ -20,7 +20,7 @@ from headlight.model.library.pieces import Piece
 from headlight.model.library.writing import Writer
 from headlight.model.reader import Ability, Reader, Request, Shape
 from headlight.model.stream import DecoderStream
-from headlight.model.trace import Run, RunEdits, Site, Trace
+from headlight.model.trace import EmbeddingRecord, Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -32,6 +32,14 @@ NO_STEPS = (
 NO_SUM = (
     "The logits of this model are no plain sum over its parts: norms after its blocks, or other "
     "steps, lie between. Choose a pre-norm model, such as openai-community/gpt2."
+)
+NO_STREAM = (
+    "The stream of this model is no plain sum of what its blocks add, as norms after them or other "
+    "steps lie between. Choose a pre-norm model, such as openai-community/gpt2."
+)
+ENCODERS_STREAM = (
+    "Of a model of the transformers library only a decoder's stream is recorded, and this one has "
+    "no decoder that writes."
 )
 
 
@@ -68,8 +76,6 @@ class TransformersReader(Answering, Reader):
     def what_is_missing(self) -> dict[Ability, str]:
         """Return the abilities that the model lacks, and why."""
         missing: dict[Ability, str] = {
-            "show the stream": "Only the attention of a model of the transformers library is "
-            "recorded, not what lies between.",
             "own layers": "This model runs in the transformers library, not in layers made here.",
             "move positions": "The transformers library gives this model its positions.",
             "compare words": "Words are compared by the embeddings of this project's own models.",
@@ -89,6 +95,8 @@ class TransformersReader(Answering, Reader):
                 "What a head of this model adds to the stream is not known here: its output "
                 "projection has another form."
             )
+        if self.attached.decoder is None:
+            missing["show the stream"] = NO_STREAM if self.reads_target else ENCODERS_STREAM
         if self.attached.decoder is None or "write" in missing:
             missing["add up logits"] = missing.get("write", NO_SUM)
         return missing | self.attached.missing
@@ -145,6 +153,22 @@ class TransformersReader(Answering, Reader):
         if logits is None:
             raise ValueError("This model has no head, so nothing can be measured on what it says.")
         return logits
+
+    @torch.inference_mode()
+    def streamed(self, trace: Trace, edits: RunEdits) -> Trace:
+        """Run again, and return the trace with the decoder's stream; see `Reader.streamed`."""
+        super().streamed(trace, edits)
+        with listening() as heard:
+            outputs = self.calls(trace, Run(edits), output_hidden_states=True)
+        decoder = self.attached.decoder
+        before = [states[0] for states in decoder_states(outputs)[: self.shape.layers("decoder")]]
+        embedding = EmbeddingRecord(None, None, None, before[0][None])
+        residual = decoder.residual(heard, before)
+        return replace(trace, embedding={"decoder": embedding}, residual=residual)
+
+    def read_out(self, states: Tensor) -> Tensor:
+        """Return the logits (..., V) of states (..., d_model) of the decoder's stream."""
+        return self.attached.decoder.read_out(states)
 
     @torch.inference_mode()
     def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
