@@ -193,9 +193,7 @@ def find_modules(
     return DecoderModules(known, biases, norm, factor, output, bias)
 
 
-def norm_before(
-    heard: Heard, readers: Iterable[nn.Module], *several: Tensor
-) -> nn.Module | None:
+def norm_before(heard: Heard, readers: Iterable[nn.Module], *several: Tensor) -> nn.Module | None:
     """Return the norm that hands one of several states (T, d_model) to one of the readers.
 
     The first of the states that any such norm read is taken.
