@@ -172,7 +172,8 @@ def test_the_layer_from_which_a_word_stays_is_guessed_before_the_lens_is_drawn()
     assert "lens" not in drawn(app)
     (question,) = [header for header, _ in canvas_pictures(app) if "asks" in header]
     assert "from which layer on" in question["asks"]
-    app.session_state["question-lens"] = {"guess": 0}
+    (key,) = [key for key in drawn(app) if key.startswith("question-lens-")]
+    app.session_state[key] = {"guess": 0}
     app.run()
     header, _ = lens_of(app)
     first = [row[1][0] for row in header["words"]]
