@@ -16,6 +16,7 @@ from torch import Tensor
 
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
+from headlight.model.positions import Rotary
 from headlight.model.stream import DecoderStream
 from headlight.model.tokens import Token
 from headlight.model.trace import Run, RunEdits, Shape, Site, Trace
@@ -195,6 +196,10 @@ class Reader(Protocol):
         (..., d_model) -> (..., V). Raises ValueError if the model has no such layer.
         """
         raise ValueError(self.missing["write"])
+
+    def rotary(self, site: Site) -> Rotary | None:
+        """Return how a site turns queries and keys by their positions; None if it does not."""
+        return None
 
     def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
         """Run again over the tokens of a trace; return the decoder's stream, part by part.

@@ -14,7 +14,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -31,6 +31,7 @@ from headlight.model.library.attention_interface import (
 from headlight.model.library.decoder_modules import DecoderModules, find_modules, heads_to_stream
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.measuring import Parity, call, measured, read_texts
+from headlight.model.library.rotary import find_rotary, hearing, let_move
 from headlight.model.library.watched_softmax import (
     MISSING,
     Running,
@@ -39,6 +40,7 @@ from headlight.model.library.watched_softmax import (
     leave,
     replacing,
 )
+from headlight.model.positions import Rotary
 from headlight.model.reader import Ability
 from headlight.model.trace import KINDS, Kind, Run, Site, Trace
 
@@ -72,6 +74,8 @@ class Attachment:
     parity: Parity = Parity(math.nan, math.nan)  # until it is measured
     writes: bool = True  # whether writing step by step agrees with the whole text
     decoder: DecoderModules | None = None  # if its stream is known to be a sum
+    rotary: Mapping[Site, Rotary] = field(default_factory=dict)  # where queries and keys are turned
+    moves: bool = False  # tokens to other positions
 
     @property
     def missing(self) -> Mapping[Ability, str]:
@@ -111,7 +115,7 @@ def attach(
         return sites_of[module][-1]
 
     trace = Trace()
-    with watched(Watch(Run(trace=trace), next_site)):
+    with hearing(model) as heard, watched(Watch(Run(trace=trace), next_site)):
         call(model, inputs)
     if counts != expected_layers(model.config):
         raise PartlyRecordedError(model, name)
@@ -126,7 +130,9 @@ def attach(
     rotated = any("Rotary" in type(module).__name__ for module in model.modules())
     sites = AttentionSites(dict(sites_of), rotated)
     decoder = decoder_of(model, inputs, sites, trace)
-    attached = Attachment(sites, kinds_of(trace), decoder=decoder)
+    rotary = find_rotary(model, heard, sites_of, trace.attention)
+    moves = bool(rotary) and "cross" not in counts and let_move(model)
+    attached = Attachment(sites, kinds_of(trace), decoder=decoder, rotary=rotary, moves=moves)
     return replace(attached, **measured(attached, model, texts, name)._asdict())
 
 

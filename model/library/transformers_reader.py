@@ -17,7 +17,9 @@ from headlight.model.library.calls import Calls, attention_edits, last_states
 from headlight.model.library.decoder_modules import decoder_states, listening
 from headlight.model.library.piece_tokenizer import NO_PADDING, PieceTokenizer
 from headlight.model.library.pieces import Piece
+from headlight.model.library.rotary import moving
 from headlight.model.library.writing import Writer
+from headlight.model.positions import Rotary
 from headlight.model.reader import Ability, Reader, Request, Shape
 from headlight.model.stream import DecoderStream
 from headlight.model.trace import EmbeddingRecord, Run, RunEdits, Site, Trace
@@ -77,9 +79,10 @@ class TransformersReader(Answering, Reader):
         """Return the abilities that the model lacks, and why."""
         missing: dict[Ability, str] = {
             "own layers": "This model runs in the transformers library, not in layers made here.",
-            "move positions": "The transformers library gives this model its positions.",
             "compare words": "Words are compared by the embeddings of this project's own models.",
         }
+        if not self.attached.moves:
+            missing["move positions"] = "The transformers library gives this model its positions."
         if self.answers.head != "next token":
             missing["write"] = "This model has no head that writes."
         elif not self.attached.writes:
@@ -197,10 +200,16 @@ class TransformersReader(Answering, Reader):
         """
         if "write" in self.missing:
             raise ValueError(self.missing["write"])
-        return self.writer.write(text, strategy, edits=attention_edits(edits or {}), **options)
+        edits = edits or {}
+        with moving(edits, can=self.attached.moves):
+            return self.writer.write(text, strategy, edits=attention_edits(edits), **options)
 
     def begin(self, text: str) -> list[Piece]:
         return self.writer.begin(text)
+
+    def rotary(self, site: Site) -> Rotary | None:
+        """Return how a site turns queries and keys; None if it does not, or if it is not known."""
+        return self.attached.rotary.get(site)
 
     def heads_to_stream(self, site: Site) -> Tensor | None:
         """Return the map from each head's output to the stream: (H, D, d_model).
