@@ -64,7 +64,7 @@ class Watch:
 
     def record(self, site: Site, record: AttentionRecord) -> None:
         if self.run.trace is not None:
-            self.run.trace.record(site, record)
+            self.run.trace.record(site, in_float32(record))
 
 
 WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
@@ -232,6 +232,12 @@ def sink_softmax(sinks: Tensor | None, masked_scores: Tensor, visible: Tensor | 
     if visible is None or visible.any(dim=-1).all():
         return masked_scores.softmax(dim=-1)
     return softmax_of_visible(masked_scores, visible)
+
+
+def in_float32(record: AttentionRecord) -> AttentionRecord:
+    """Return a record whose numbers are float32, whatever the model computed in."""
+    parts = {name: part for name, part in vars(record).items() if isinstance(part, Tensor)}
+    return replace(record, **{name: part.float() for name, part in parts.items()})
 
 
 def from_position_0(record: AttentionRecord, first_key: int) -> AttentionRecord:
