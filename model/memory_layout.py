@@ -9,7 +9,6 @@ from headlight.model.attention import MultiHeadAttention
 from headlight.model.linear import Linear
 from headlight.model.transformer import Transformer
 
-
 HALF = (torch.float16, torch.bfloat16)
 
 
@@ -92,6 +91,6 @@ def dtype_on(device: torch.device, saved: torch.dtype) -> torch.dtype:
     """
     if saved not in HALF or device.type == "cpu":
         return torch.float32
-    if device.type == "cuda" and saved == torch.bfloat16 and not torch.cuda.is_bf16_supported(False):
-        return torch.float32
+    if saved == torch.bfloat16 and device.type == "cuda":
+        return saved if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float32
     return saved

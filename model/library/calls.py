@@ -92,7 +92,7 @@ def last_states(outputs: Mapping[str, Tensor], side: str) -> dict[str, Tensor]:
     """Return the last hidden states (B, T, d_model) of both sides, or of the only one."""
     if "encoder_last_hidden_state" in outputs:
         return {
-            "encoder": outputs["encoder_last_hidden_state"],
-            "decoder": outputs["decoder_hidden_states"][-1],
+            "encoder": outputs["encoder_last_hidden_state"].float(),
+            "decoder": outputs["decoder_hidden_states"][-1].float(),
         }
-    return {side: outputs["hidden_states"][-1]}
+    return {side: outputs["hidden_states"][-1].float()}

@@ -48,8 +48,8 @@ def hear(module: nn.Module, inputs: tuple[object, ...], outputs: object) -> None
 
 
 def as_rows(states: Tensor) -> Tensor:
-    """(1, T, d_model) -> (T, d_model), the form that experts and some norms have already."""
-    return states.flatten(0, -2) if states.dim() > 1 else states
+    """(1, T, d_model) -> (T, d_model) as float32; experts and some norms have (T, d_model)."""
+    return states.flatten(0, -2).float() if states.dim() > 1 else states
 
 
 @contextmanager
@@ -108,8 +108,9 @@ class DecoderModules:
 
     def read_out(self, states: Tensor) -> Tensor:
         """Return the logits (..., V) of states (..., d_model) of the stream."""
-        read = self.factor * self.norm(states)
-        return read @ self.output.weight.detach().T + self.output_bias
+        weight = self.output.weight.detach()
+        read = self.factor * self.norm(states.to(weight.dtype))
+        return (read @ weight.T).float() + self.output_bias
 
     def stream(self, heard: Heard, embedding: Tensor, logits: Tensor) -> DecoderStream:
         """Return the parts of a call: embedding (T, d_model), logits (T, V)."""
@@ -122,13 +123,14 @@ class DecoderModules:
             norm=freeze_any(self.norm, states, outputs, self.factor),
             outputs=self.factor * outputs,
             unembedding=self.output.weight.detach(),
-            logits=logits,
+            logits=logits.float(),
         )
 
 
 def decoder_states(outputs: Mapping[str, object]) -> tuple[Tensor, ...]:
     """Return the states (B, T, d_model) before each layer of the decoder, and after the last."""
-    return outputs.get("decoder_hidden_states") or outputs.get("hidden_states") or ()
+    states = outputs.get("decoder_hidden_states") or outputs.get("hidden_states") or ()
+    return tuple(each.float() for each in states)
 
 
 def find_modules(
@@ -151,13 +153,18 @@ def find_modules(
     finally:
         for hook in hooks:
             hook.remove()
-    logits, read = outputs["logits"][0], heard.inputs.get(output)
+    logits, read = outputs["logits"][0].float(), heard.inputs.get(output)
+    unembedding, dtype = output.weight.float(), output.weight.dtype
     layers = 1 + max(site.layer for site in modules)
     before = [states[0] for states in decoder_states(outputs)[:layers]]
     whole = logits.shape[1:] == output.weight.shape[:1] and len(before) == layers
-    if read is None or not whole or not is_constant(logits - read @ output.weight.T, logits):
+    if read is None or not whole:
         return None
-    last = last_norm(heard, read)
+    rest = logits - read @ unembedding.T
+    if not is_close(logits - rest + rest[:1], logits, dtype):  # the same for every token
+        return None
+    bias = torch.zeros_like(rest[0]) if is_close(logits - rest, logits, dtype) else rest[0]
+    last = last_norm(heard, read, dtype)
     if last is None:
         return None
     norm, factor = last
@@ -171,29 +178,32 @@ def find_modules(
             parts = heads_to_stream(model, modules[site], records[site].heads.size(1))
             if parts is None:
                 return None
-            bias = projection_bias(model, modules[site])
-            biases |= {} if bias is None else {site: bias}
+            added = projection_bias(model, modules[site])
+            biases |= {} if added is None else {site: added}
             block = Block("decoder", layer, "cross" if site.kind == "cross" else "self")
             projection = output_projection(model, modules[site])
-            reads = norm_before(heard, modules[site].modules(), states, stream[layer])
+            reads = norm_before(heard, modules[site].modules(), dtype, states, stream[layer])
             blocks[block] = reads, projection
             states = states + torch.einsum("hdo,hqd->qo", parts, records[site].heads[0])
-            states = states if bias is None else states + bias
+            states = states if added is None else states + added
         rest = stream[layer + 1] - states
-        same = (part for part, added in heard.outputs.items() if is_same(added, rest))
-        reads = norm_before(heard, others, states, stream[layer])
-        blocks[Block("decoder", layer, "feed_forward")] = reads, next(same, None)
+        reads = norm_before(heard, others, dtype, states, stream[layer])
+        # Half precision has rounded the stream that the rest is a difference of.
+        of = rest if dtype == torch.float32 else stream[layer + 1]
+        part = nearest(heard.outputs, rest, dtype, of)
+        blocks[Block("decoder", layer, "feed_forward")] = reads, part
     known = {block: BlockModules(*pair) for block, pair in blocks.items() if None not in pair}
     parts = [each.part for each in known.values()]
     if len(set(parts)) < len(blocks):
         return None
     for part in {*parts, *(each.norm for each in known.values()), norm}:
         part.register_forward_hook(hear)
-    bias = (logits - read @ output.weight.T)[0]
     return DecoderModules(known, biases, norm, factor, output, bias)
 
 
-def norm_before(heard: Heard, readers: Iterable[nn.Module], *several: Tensor) -> nn.Module | None:
+def norm_before(
+    heard: Heard, readers: Iterable[nn.Module], dtype: torch.dtype, *several: Tensor
+) -> nn.Module | None:
     """Return the norm that hands one of several states (T, d_model) to one of the readers.
 
     The first of the states that any such norm read is taken.
@@ -204,25 +214,33 @@ def norm_before(heard: Heard, readers: Iterable[nn.Module], *several: Tensor) ->
         for part, normed in heard.outputs.items()
         if "norm" in type(part).__name__.lower() and any(torch.equal(normed, x) for x in read)
     }
-    for states in several:
-        alike = {
-            part: (inputs - states).abs().max().item()
-            for part, inputs in norms.items()
-            if is_same(inputs, states)
-        }
-        if alike:  # next to a few huge numbers, different states would count as the same
-            return min(alike, key=alike.get)
-    return None
+    found = (nearest(norms, states, dtype, states) for states in several)
+    return next(filter(None, found), None)
 
 
-def last_norm(heard: Heard, read: Tensor) -> tuple[nn.Module, float] | None:
+def nearest(
+    tensors: Mapping[nn.Module, Tensor], expected: Tensor, dtype: torch.dtype, of: Tensor
+) -> nn.Module | None:
+    """Return the module whose tensor is the expected one, except for rounding; see `is_close`.
+
+    Next to a few huge numbers, different tensors can count as the same: the nearest is returned.
+    """
+    differences = {
+        part: (tensor - expected).abs().max().item()
+        for part, tensor in tensors.items()
+        if tensor.shape == expected.shape and is_close(tensor, expected, dtype, of)
+    }
+    return min(differences, key=differences.get, default=None)
+
+
+def last_norm(heard: Heard, read: Tensor, dtype: torch.dtype) -> tuple[nn.Module, float] | None:
     """Return the norm that the output layer reads (T, d_model), and the factor between the two."""
     for part in reversed(heard.outputs):
         states, normed = heard.inputs.get(part), heard.outputs[part]
         if "norm" not in type(part).__name__.lower() or normed.shape != read.shape:
             continue
         factor = ((normed * read).sum() / normed.square().sum()).item()
-        if states is not None and is_close(factor * normed, read):
+        if states is not None and is_close(factor * normed, read, dtype):
             try:
                 freeze_any(part, states, normed)
             except ValueError:
@@ -238,25 +256,16 @@ def freeze_any(norm: nn.Module, states: Tensor, outputs: Tensor, factor: float =
     1. Raises ValueError if the norm is of another form.
     """
     weight = getattr(norm, "weight", None)
-    weight = torch.ones_like(states[0]) if weight is None else weight.detach()
+    dtype = states.dtype if weight is None else weight.dtype
+    weight = torch.ones_like(states[0]) if weight is None else weight.detach().float()
     bias = getattr(norm, "bias", None)
-    bias = torch.zeros_like(weight) if bias is None else bias.detach()
+    bias = torch.zeros_like(weight) if bias is None else bias.detach().float()
     for gain in (weight, 1 + weight):
         for centered in (False, True):
             frozen = freeze(states, outputs, gain, bias, centered=centered)
-            if is_close(frozen.outputs(states), outputs):
+            if is_close(frozen.outputs(states), outputs, dtype):
                 return replace(frozen, scales=factor * frozen.scales, bias=factor * bias)
     raise ValueError("The last norm is neither a layer norm nor an RMS norm.")
-
-
-def is_same(states: Tensor, expected: Tensor) -> bool:
-    """Return whether a module's output is the expected one, except for rounding."""
-    return states.shape == expected.shape and is_close(states, expected)
-
-
-def is_constant(rest: Tensor, logits: Tensor) -> bool:
-    """Return whether the rest of logits (T, V) is the same in every row, except for rounding."""
-    return is_close(logits - rest + rest[:1], logits)
 
 
 def heads_to_stream(model: nn.Module, module: nn.Module, heads: int) -> Tensor | None:
@@ -270,13 +279,13 @@ def heads_to_stream(model: nn.Module, module: nn.Module, heads: int) -> Tensor |
         return None
     # GPT-2's Conv1D in transformers stores its weight transposed.
     weight = projection.weight.T if isinstance(projection, nn.Linear) else projection.weight
-    return None if weight.size(0) % heads else weight.detach().unflatten(0, (heads, -1))
+    return None if weight.size(0) % heads else weight.detach().float().unflatten(0, (heads, -1))
 
 
 def projection_bias(model: nn.Module, module: nn.Module) -> Tensor | None:
     """Return the bias (d_model,) of a module's output projection, if any."""
     bias = getattr(output_projection(model, module), "bias", None)
-    return None if bias is None else bias.detach()
+    return None if bias is None else bias.detach().float()
 
 
 def output_projection(model: nn.Module, module: nn.Module) -> nn.Module | None:

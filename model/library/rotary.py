@@ -97,7 +97,8 @@ def turns_alike(rotary: Rotary, query: Tensor, recorded: Tensor) -> bool:
     if not sizes or width > recorded.size(-1):
         return False
     positions = torch.arange(query.size(-2), device=query.device)
-    return is_close(rotary.turn(query.float(), positions), recorded[..., :width].float())
+    turned = rotary.turn(query.float(), positions)
+    return is_close(turned, recorded[..., :width], query.dtype)
 
 
 def settings_of(config: "PreTrainedConfig", layer: int) -> dict[str, object]:
