@@ -86,9 +86,11 @@ def test_every_analysis_takes_half_precision(name, dtype, load_half):
     pair = "J'aime mon chat." if "cross" in reader.shape.kinds else None
     clean, changed = (reader.trace(text, pair) for text in (TEXT, "I love love cat."))
     site = Site("decoder", 0)
-    results = [*estimated_removals(reader, clean, reader.objective(clean)).values()]
-    runs = two_runs(reader, changed, clean, Answers(1, 5, 6), ("heads", "weights", "value"))
-    results += [effects for _, effects in patch_heads(runs, "heads")]
+    results = [*estimated_removals(reader, clean).values()]
+    apart, parts = clean.logits[0, 3] - changed.logits[0, 3], ("heads", "weights", "value")
+    answers = Answers(3, apart.argmax().item(), apart.argmin().item())
+    runs = two_runs(reader, changed, clean, answers, parts)
+    results += [effects for part in parts for _, effects in patch_heads(runs, part)]
     weight = Weight(Recorded(reader, reader.streamed(clean, {}), {}), site, 0, 2, 1)
     views = explain(weight, reader.objective(clean, site, 2))
     results += [views.weights, views.removals, views.gradient_times_attention]
