@@ -48,11 +48,12 @@ def hearing(model: nn.Module) -> Iterator[dict[nn.Module, Heard]]:
     def begin(module: nn.Module, _: object) -> None:
         running[:] = [module]
 
-    def note(function: Callable, query: Tensor, key: Tensor, *given: Tensor, **options: Any) -> Any:
-        cos, sin, *_ = *given, *options.values()
-        if (heard := HEARD.get()) is not None and running:
-            heard[running[-1]] = Heard(query, cos, sin)
-        return function(query, key, *given, **options)
+    def note(function: Callable, *given: Any, **options: Any) -> Any:
+        named = inspect.signature(function).bind(*given, **options).arguments
+        if (heard := HEARD.get()) is not None and running and {"cos", "sin"} <= named.keys():
+            query = next(iter(named.values()))  # some families turn keys by another call, later
+            heard.setdefault(running[-1], Heard(query, named["cos"], named["sin"]))
+        return function(*given, **options)
 
     attending = [part for part in model.modules() if "Attention" in type(part).__name__]
     hooks = [part.register_forward_pre_hook(begin) for part in attending]

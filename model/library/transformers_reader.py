@@ -40,7 +40,7 @@ NO_STREAM = (
     "steps lie between. Choose a pre-norm model, such as openai-community/gpt2."
 )
 ENCODERS_STREAM = (
-    "Of a model of the transformers library only a decoder's stream is recorded, and this one has "
+    "Only a decoder's stream is recorded in models of the transformers library, and this one has "
     "no decoder that writes."
 )
 

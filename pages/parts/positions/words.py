@@ -27,9 +27,10 @@ ROTARY_WORDS = {
         "that is not known here. Choose a model with rotary positions, such as Qwen/Qwen3-0.6B."
     ),
     "pairs": (
-        "Nothing is added to the tokens. Each query and key is turned by its position p, pair by "
-        "pair, by ω of the pair: {turned} of a head’s {width} dimensions, where pair i is the "
-        "dimensions {pair}. This is what the model’s configuration says:"
+        "Nothing is added to the tokens. Each query and key is turned by p · ω, its position times "
+        "the frequency of the pair: {turned} of a head’s {width} dimensions, where pair i is the "
+        "dimensions {pair}. Unscaled, ω = base^(−2i / {turned}); the configuration calls the base "
+        "rope_theta, and says:"
     ),
     "length": "Its scaling also makes turned queries and keys {length:.3f} times as long.",
     "turned": (
