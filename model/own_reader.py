@@ -75,6 +75,10 @@ class OwnReader(Reader):
         """The output layer (V, d_model), which follows the decoder's last norm."""
         return self.model.output.weight.detach()
 
+    def read_out(self, states: Tensor) -> Tensor:
+        """Return the logits (..., V) of states (..., d_model) of the decoder's stream."""
+        return self.model.output(self.model.decoder.norm(states))
+
     @torch.inference_mode()
     def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
         """Run again, and return the parts of the decoder's stream; see `Reader.decoder_stream`.

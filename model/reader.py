@@ -17,6 +17,7 @@ from torch import Tensor
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import NamedMask
+from headlight.model.positions import Rotary
 from headlight.model.stream import DecoderStream
 from headlight.model.tokens import Token
 from headlight.model.trace import Run, RunEdits, Shape, Site, Trace
@@ -184,6 +185,26 @@ class Reader(Protocol):
 
         It is None if the model's output projection is not known.
         """
+
+    def streamed(self, trace: Trace, edits: RunEdits) -> Trace:
+        """Return a trace with the residual stream, from another run under its edits if need be.
+
+        Raises ValueError if the model does not show it.
+        """
+        if "show the stream" in self.missing:
+            raise ValueError(self.missing["show the stream"])
+        return trace
+
+    def read_out(self, states: Tensor) -> Tensor:
+        """Return what the output layer makes of states of the decoder's stream.
+
+        (..., d_model) -> (..., V). Raises ValueError if the model has no such layer.
+        """
+        raise ValueError(self.missing["write"])
+
+    def rotary(self, site: Site) -> Rotary | None:
+        """Return how a site turns queries and keys by their positions; None if it does not."""
+        return None
 
     def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
         """Run again over the tokens of a trace; return the decoder's stream, part by part.

@@ -150,11 +150,12 @@ class EmbeddingRecord:
     """The input of a side's first layer, fields in the order in which they are computed.
 
     BERT does not scale, but adds a vector for the token's sentence, and normalizes the sum.
+    Only `states` are known in a model of the transformers library.
     """
 
-    tokens: Tensor  # (B, T, d_model)
-    scaled: Tensor  # (B, T, d_model): times sqrt(d_model)
-    positions: Tensor  # (T, d_model): of the tokens' positions
+    tokens: Tensor | None  # (B, T, d_model)
+    scaled: Tensor | None  # (B, T, d_model): times sqrt(d_model)
+    positions: Tensor | None  # (T, d_model): of the tokens' positions
     states: Tensor  # (B, T, d_model): the sum, in BERT its norm, which the first layer reads
     segments: Tensor | None = None  # (B, T, d_model), in BERT only
 
@@ -171,8 +172,9 @@ class Block(NamedTuple):
 class ResidualRecord:
     """The residual stream at one sublayer, each field (B, T, d_model).
 
-    `inputs` are the norm of `states` in a pre-norm model, and `states` themselves in a post-norm
-    model, whose `outputs` are the norm of the sum.
+    `inputs` are the norm of `states` in a pre-norm model, or of the stream before the layer if its
+    sublayers run side by side. They are `states` themselves in a post-norm model, whose `outputs`
+    are the norm of the sum.
     """
 
     states: Tensor  # the stream before

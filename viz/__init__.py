@@ -26,6 +26,7 @@ from headlight.viz.vectors.position_heatmap import position_heatmap, vector_stri
 from headlight.viz.vectors.vector_rows import Row, vector_rows
 from headlight.viz.writing.beam_tree import Leaf, beam_tree
 from headlight.viz.writing.decoding_player import Bar, decoding_player
+from headlight.viz.writing.lens_map import lens_map
 from headlight.viz.writing.probability_bars import measure_bars, probability_bars
 from headlight.viz.writing.shifted_right import shifted_right
 from headlight.viz.writing.step_cells import CellRows, step_cells

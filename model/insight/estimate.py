@@ -14,6 +14,7 @@ from headlight.model.insight.scoring import log_probability
 from headlight.model.library.attention_interface import sink_softmax
 from headlight.model.library.hub import first_line
 from headlight.model.reader import Objective, Reader
+from headlight.model.stream import precise
 from headlight.model.trace import AttentionRecord, Run, RunEdits, Site, Trace
 
 MOST_WEIGHTS = 2**26  # of all heads; a backward pass keeps them all
@@ -183,7 +184,7 @@ def removed(
 
 def rows_of(logits: Tensor, objective: Objective) -> Tensor:
     """Return an objective's rows (N, V) of logits (1, T, V), in double precision."""
-    return logits[0, list(objective.rows)].double()
+    return precise(logits[0, list(objective.rows)])
 
 
 def asked(reader: Reader, trace: Trace, objective: Objective | None) -> Objective:

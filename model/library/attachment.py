@@ -31,6 +31,7 @@ from headlight.model.library.attention_interface import (
 from headlight.model.library.decoder_modules import DecoderModules, find_modules, heads_to_stream
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.measuring import Parity, call, measured, read_texts
+from headlight.model.library.rotary import find_rotary, hearing, let_move
 from headlight.model.library.watched_softmax import (
     MISSING,
     Running,
@@ -39,6 +40,7 @@ from headlight.model.library.watched_softmax import (
     leave,
     replacing,
 )
+from headlight.model.positions import Rotary
 from headlight.model.reader import Ability
 from headlight.model.trace import KINDS, Kind, Run, Site, Trace
 
@@ -73,6 +75,8 @@ class Attachment:
     writes: bool = True  # whether writing step by step agrees with the whole text
     decoder: DecoderModules | None = None  # if its stream is known to be a sum
     groups: Mapping[Kind, int] = field(default_factory=dict)  # heads that share a key and a value
+    rotary: Mapping[Site, Rotary] = field(default_factory=dict)  # where queries and keys are turned
+    moves: bool = False  # tokens to other positions
 
     @property
     def missing(self) -> Mapping[Ability, str]:
@@ -112,7 +116,7 @@ def attach(
         return sites_of[module][-1]
 
     trace = Trace()
-    with watched(Watch(Run(trace=trace), next_site)):
+    with hearing(model) as heard, watched(Watch(Run(trace=trace), next_site)):
         call(model, inputs)
     if counts != expected_layers(model.config):
         raise PartlyRecordedError(model, name)
@@ -127,7 +131,15 @@ def attach(
     rotated = any("Rotary" in type(module).__name__ for module in model.modules())
     sites = AttentionSites(dict(sites_of), rotated)
     decoder = decoder_of(model, inputs, sites, trace)
-    attached = Attachment(sites, kinds_of(trace), decoder=decoder, groups=groups_of(trace))
+    rotary = find_rotary(model, heard, sites_of, trace.attention)
+    attached = Attachment(
+        sites,
+        kinds_of(trace),
+        decoder=decoder,
+        groups=groups_of(trace),
+        rotary=rotary,
+        moves=bool(rotary) and "cross" not in counts and let_move(model),
+    )
     return replace(attached, **measured(attached, model, texts, name)._asdict())
 
 

@@ -1,9 +1,10 @@
 """Models: those in memory, what each can do and how exact it is, and a box that loads others."""
 
 import streamlit as st
+import torch
 
 from headlight.model.library.hub import first_line
-from headlight.model.library.measuring import Parity
+from headlight.model.library.measuring import BOUNDS, Parity
 from headlight.model.reader import ABILITIES as ALL_ABILITIES
 from headlight.model.reader import Ability, Reader
 from headlight.pages.shared.controls import loading
@@ -38,9 +39,8 @@ PARITY = (
 )
 DIFFERENCES = (
     "Largest differences from transformers' own classes: {outputs} in {of}, {weights} in "
-    "the weights of all heads."
+    "the weights of all heads. Up to {bound:g} is rounding, with weights in {dtype}."
 )
-SAME = 1e-4  # rounding errors of 32-bit numbers over many layers stay below it
 
 
 def entry_box(entry: CatalogEntry, is_chosen: bool) -> None:
@@ -85,7 +85,7 @@ def sizes(entry: CatalogEntry, model: Reader) -> str:
     size = size_of(entry.key)
     return (
         f"Layers × heads: {', '.join(kinds)}. "
-        f"{size.parameters:,} parameters, {size.bytes / 1e6:,.1f} MB in memory."
+        f"{size.parameters:,} parameters, {size.bytes / 1e6:,.1f} MB in memory, in {dtype_of(model)}."
     )
 
 
@@ -115,7 +115,7 @@ def parity(entry: CatalogEntry) -> None:
     It is measured on the visitor's text as trained, without hidden words.
     """
     if differences := parity_at_loading(entry.key):
-        show_differences(differences, "the outputs")
+        show_differences(differences, "the outputs", reader(entry.key))
         return
     run = ModelRun(chosen(SENTENCE), second=chosen(SECOND), model=entry.key)
     label = "Same numbers as transformers?"
@@ -126,16 +126,23 @@ def parity(entry: CatalogEntry) -> None:
             st.text(f"{'It could not be compared:'} {first_line(error)}")
             return
     if differences := measured_parity.kept(run):
-        show_differences(differences, "the last hidden states")
+        show_differences(differences, "the last hidden states", reader(entry.key))
 
 
-def show_differences(differences: Parity, of: str) -> None:
+def dtype_of(model: Reader) -> str:
+    return str(next(model.model.parameters()).dtype).removeprefix("torch.")
+
+
+def show_differences(differences: Parity, of: str, model: Reader) -> None:
     """Draw how large the differences are, and whether they are rounding errors."""
-    same = max(differences) < SAME
+    dtype = dtype_of(model)
+    bound = BOUNDS[getattr(torch, dtype)].same
+    same = max(differences) < bound
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge("Same numbers" if same else "Other numbers", color="green" if same else "red")
         outputs, weights = power_text(differences.outputs), power_text(differences.weights)
-        st.caption(DIFFERENCES.format(outputs=outputs, of=of, weights=weights))
+        numbers = {"outputs": outputs, "weights": weights, "bound": bound, "dtype": dtype}
+        st.caption(DIFFERENCES.format(of=of, **numbers))
 
 
 SUGGESTIONS = (

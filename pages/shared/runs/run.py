@@ -64,6 +64,13 @@ class ModelRun:
         """The recorded run, in a large model only its weights; it must not be modified."""
         return _traced(self, None)
 
+    def streamed(self) -> Trace:
+        """The same with the residual stream, if the model shows it; it must not be modified."""
+        trace = self.trace()
+        if trace.residual or "show the stream" in self.reader.missing:
+            return trace
+        return _streamed(self)
+
     def tokens(self) -> Trace:
         """The trace as trained, which has the tokens of every run over the same text."""
         return self.as_trained.trace()
@@ -149,6 +156,13 @@ def _traced(run: ModelRun, site: Site | None) -> Trace:
         )
         check_numbers(trace)
     return trace
+
+
+@model_call("Reading …")
+def _streamed(run: ModelRun) -> Trace:
+    """Run once more, and return the trace with what lies between the blocks."""
+    with errors_explained():
+        return run.reader.streamed(run.trace(), run.changes())
 
 
 def sites_in_full(run: ModelRun, read: str | Writing, site: Site | None) -> list[Site] | None:
