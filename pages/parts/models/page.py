@@ -85,7 +85,8 @@ def sizes(entry: CatalogEntry, model: Reader) -> str:
     size = size_of(entry.key)
     return (
         f"Layers × heads: {', '.join(kinds)}. "
-        f"{size.parameters:,} parameters, {size.bytes / 1e6:,.1f} MB in memory, in {dtype_of(model)}."
+        f"{size.parameters:,} parameters, {size.bytes / 1e6:,.1f} MB in memory, "
+        f"in {dtype_of(model)}."
     )
 
 
