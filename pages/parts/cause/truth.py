@@ -55,7 +55,8 @@ DEFINITIONS = {
     "times its weight, after the output projection; the mean over these layers (Kobayashi et al. "
     "2020, “Attention is Not Only a Weight”).",
     "gradient": "each weight times the slope of the written token’s log-probability for it, summed "
-    "over these layers, in nats. It says in which direction, and holds for small changes only.",
+    "over these layers, in nats. It holds for small changes only. The map has it with its sign "
+    "turned, as the change that taking the weight away would make.",
     "rollout": "the share of a word in the token’s vector if every block were half the mean of "
     "its heads and half the residual stream (Abnar & Zuidema 2020, “Quantifying Attention Flow in "
     "Transformers”); a decoder mixes both its inputs (Ferrando et al. 2022). It follows all "
@@ -75,10 +76,10 @@ TRUTH = (
 )
 RANKS = (
     "**Rank correlation** is Spearman’s, of a reading with the losses, over the {edges} edges of "
-    "this text: 1 if the order is the same. **Most is missed most** counts the {written} written "
-    "tokens for which the word with the largest number is the one that is missed most. Losses are "
-    "signed, and only gradient × weight can be below 0. Only one edge is closed at a time, so that "
-    "a word which another can replace counts little."
+    "this text: 1 if the order is the same; over lines, the mean of each line’s ± the standard "
+    "deviation. **Right word** counts the written tokens whose word with the largest number is the "
+    "one that is missed most. Losses are signed, and only gradient × weight can be below 0. Only "
+    "one edge is closed at a time: a word that another can replace is not missed."
 )
 OWN = (
     "Up to {most} lines, a sentence each, or two with a tab between them: the decoder then reads "
@@ -126,7 +127,10 @@ def side_by_side(
     with left:
         st.markdown(f"**{READINGS[reading][0].upper()}{READINGS[reading][1:]}**")
         texts = rows_of(losses), losses.words
-        picture = reading_map(found[reading], *texts, name=READINGS[reading])
+        numbers, name = found[reading], READINGS[reading]
+        if reading == "gradient":  # as the change that closing the edge would make
+            numbers, name = -numbers, f"−{name}"
+        picture = reading_map(numbers, *texts, name=name)
         ask = partial(best_of, found, losses.changes)
         options = {"riddle": ask, "riddle_of": ("truth-losses", "truth-ranks")}
         is_drawn = show(picture, "truth-reading", of=of, what=WHAT["truth-reading"], **options)
@@ -176,7 +180,7 @@ def panel(
     if (job is not None and job.is_active) != active:
         st.rerun()
     over = [*job.measured] if job else []
-    bars, table = st.columns(2, gap="medium")
+    bars, table = st.columns([4, 5], gap="medium")
     with bars:
         columns = {"this text": here.correlations}
         if over:
@@ -191,7 +195,7 @@ def panel(
         show(picture, "truth-ranks", of=of, what=WHAT["truth-ranks"], tells=True)
     with table:
         st.markdown("\n".join(table_of(here, over)))
-    caption(RANKS.format(edges=edges, written=here.written))
+    caption(RANKS.format(edges=edges))
     with st.expander("The five readings and their sources"):
         lines = [f"- **{READINGS[name]}**: {DEFINITIONS[name]}" for name in READINGS]
         st.markdown("\n".join(lines))
@@ -214,9 +218,9 @@ def spread(over: Sequence[Agreement], name: str) -> tuple[float, float]:
 
 def table_of(here: Agreement, over: Sequence[Agreement]) -> list[str]:
     """Return the lines of the table: for each reading its ranks here, and over own lines."""
-    heads = ["Reading", "Rank correlation", "Most is missed most"]
+    heads = ["Reading", "This text", "Right word"]
     if over:
-        heads += [f"Over {in_lines(over)}", "Most is missed most"]
+        heads += [in_lines(over).capitalize(), "Right word"]
     rows = [heads, [":--", *["--:"] * (len(heads) - 1)]]
     written = sum(line.written for line in over)
     best = [leader(here.correlations)]
@@ -229,7 +233,7 @@ def table_of(here: Agreement, over: Sequence[Agreement]) -> list[str]:
             words = f"{signed(mean)} ± {number_text(deviation, 2)}"
             share = sum(line.agreed[name] for line in over) / written
             row += [bold(words, name == best[1]), f"{100 * share:.0f} %"]
-        rows.append(row)
+        rows.append([cell.replace(" ", "\u00a0") for cell in row])
     return [f"| {' | '.join(row)} |" for row in rows]
 
 
