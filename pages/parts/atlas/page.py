@@ -5,6 +5,7 @@ import streamlit as st
 from headlight.model.atlas.files import Atlas
 from headlight.pages.parts.atlas import (
     all_heads,
+    by_weights,
     likeness,
     one_head,
     own_text,
@@ -27,6 +28,7 @@ PARTS = {
     "two": two_statistics,
     "likeness": likeness,
     "head": one_head,
+    "weights": by_weights,
     "search": search,
 }
 INTRO = "What every head does over {text}, with the model as trained."
