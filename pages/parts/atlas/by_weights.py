@@ -12,7 +12,7 @@ from headlight.model.trace import Kind, Site
 from headlight.pages.parts.atlas.figures import short
 from headlight.pages.shared.controls.measure import show_heads
 from headlight.pages.shared.controls.sentence import can
-from headlight.pages.shared.runs.atlas import lines_kept, shown_text
+from headlight.pages.shared.runs.atlas import atlas_of, lines_kept
 from headlight.pages.shared.runs.circuits import (
     Compositions,
     HeadDictionaries,
@@ -71,9 +71,10 @@ COPYING = (
 )
 DICTIONARY = (
     "**Dictionary**: the first token that a head writes for a word, against the first that the "
-    "whole model writes for the word by itself, over the {count} commonest words of {text} that "
-    "are one token. The map counts what is right from the encoder’s vector of the word. {head} has "
-    "**{encoded} of {count}** right, and {direct} from the embedding alone."
+    "whole model writes for the word by itself, over the {count} commonest words that are one "
+    "token, of the {lines} sentences kept in the atlas. The map counts what is right from the "
+    "encoder’s vector of the word. {head} has **{encoded} of {count}** right, and {direct} from "
+    "the embedding alone."
 )
 FEEDS = (
     "**Composition**: how much of what an earlier head writes a later one reads, as query, key or "
@@ -83,7 +84,7 @@ FEEDS = (
 )
 
 
-def draw(run: ModelRun, atlas: Atlas) -> None:
+def draw(run: ModelRun, _: Atlas | None = None) -> None:
     """Draw the circuits of a head, its dictionary, and the heads that it is composed with."""
     if not (can(run, "own layers") and can(run, "add up logits")):
         return
@@ -157,7 +158,9 @@ def copying(run: ModelRun, head: HeadAddress, of: About) -> None:
     )
     told = partial(number_text, decimals=2, signed=True)
     ask = partial(which_head, "Which head copies most?", "most is copied by", shares, told)
-    show_heads(picture, "circuit-copying", of=of, what=WHAT["circuit-copying"], riddle=ask)
+    key = "circuit-copying"
+    if not show_heads(picture, key, of=of, what=WHAT[key], riddle=ask):
+        return
     matching = (
         f" Its query-key circuit has {told(result.matching)}: tokens that look at themselves."
     )
@@ -167,10 +170,11 @@ def copying(run: ModelRun, head: HeadAddress, of: About) -> None:
 
 def dictionary_of(run: ModelRun, head: HeadAddress, of: About) -> None:
     """Draw how many words each cross-attention head translates, and those of this head."""
-    texts = tuple(line.text for line in lines_kept(run.model))
+    kept = lines_kept(run.model) if atlas_of(run.model) else ()
+    texts = tuple(line.text for line in kept)
     found = dictionaries(run.model, run.loading, texts)
     if found is None:
-        st.info("No word of the text kept in the atlas is one token of this model.")
+        st.info("For this head’s dictionary, count a text of your own above: its words are taken.")
         return
     _, layer, number = head
     right = {"cross": found.encoded.sum(axis=-1).astype(float)}
@@ -192,7 +196,7 @@ def dictionary_of(run: ModelRun, head: HeadAddress, of: About) -> None:
     caption(
         DICTIONARY.format(
             count=count,
-            text=shown_text(run.model),
+            lines=f"{len(texts):,}",
             head=site_words(*head),
             encoded=int(found.encoded[layer, number].sum()),
             direct=int(found.direct[layer, number].sum()),
@@ -225,7 +229,6 @@ def feeding(run: ModelRun, head: HeadAddress, of: About) -> None:
         st.markdown(f"**{WHAT['circuit-feeds']}**", width="content")
         way = choose(WAY)
     above = around(run, head, way, all_pairs, random)
-    told = partial(number_text, decimals=1, signed=True)
     if any(np.isfinite(numbers).any() for numbers in above.values()):
         picture = head_effects(
             above,
@@ -237,14 +240,20 @@ def feeding(run: ModelRun, head: HeadAddress, of: About) -> None:
             absent="not composed in this way",
         )
         asks = f"Which head is composed most with {site_words(*head)}, as {way}?"
-        ask = partial(which_head, asks, "most composed with it is", above, told)
-        show_heads(picture, "circuit-feeds", of=of, what=WHAT["circuit-feeds"], riddle=ask)
+        ask = partial(which_head, asks, "most composed with it is", above, percent)
+        key = "circuit-feeds"
+        if not show_heads(picture, key, of=of, what=WHAT[key], riddle=ask):
+            return
     else:
         st.info(f"No other head is composed with this one as {way}.")
     strongest_table(all_pairs, random, of)
     numbers = {"mean": 100 * random.mean, "deviation": 100 * random.deviation}
     written = {name: number_text(value, 2) for name, value in numbers.items()}
     caption(FEEDS.format(head=site_words(*head), **written))
+
+
+def percent(number: float) -> str:
+    return "none" if np.isnan(number) else f"{number_text(number, 1, signed=True)} %"
 
 
 def around(

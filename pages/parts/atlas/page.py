@@ -44,6 +44,11 @@ def everything(run: ModelRun, known: Atlas) -> None:
     tabs(TAB, sections, {key: part.PICTURES for key, part in PARTS.items()})
 
 
+@section
+def without_atlas(run: ModelRun) -> None:
+    by_weights.draw(run)
+
+
 def atlas() -> None:
     if run := ask(target=TARGET):
         own_text.draw()
@@ -52,6 +57,8 @@ def atlas() -> None:
             everything(run, known)
         else:
             st.info(NO_ATLAS)
+            if "own layers" not in run.reader.missing:
+                without_atlas(run)
 
 
 PAGE = Page(

@@ -192,7 +192,7 @@ def panel(
         }
         picture = measure_bars(shown, {READINGS[name]: 1.0 for name in here.correlations})
         st.markdown("**Rank correlation with the losses**")
-        show(picture, "truth-ranks", of=of, what=WHAT["truth-ranks"], tells=True)
+        show(picture, "truth-ranks", of=of, what=WHAT["truth-ranks"])
     with table:
         st.markdown("\n".join(table_of(here, over)))
     caption(RANKS.format(edges=edges))

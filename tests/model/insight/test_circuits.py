@@ -35,7 +35,7 @@ def positionless(make_model):
 
 def recorded(model, ids=IDS):
     trace = Trace()
-    with torch.inference_mode():
+    with torch.no_grad():
         model(torch.tensor([ids]), torch.tensor([ids]), Run(trace=trace))
     return trace
 
