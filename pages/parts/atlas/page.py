@@ -18,6 +18,7 @@ from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.atlas import atlas_of, shown_text
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.sight import tabs
 from headlight.pages.shared.state.choices import TARGET
 from headlight.pages.shared.state.page import Page
@@ -70,6 +71,7 @@ PAGE = Page(
     choices=(
         TARGET,
         TAB,
+        *RIDDLE,
         *own_text.CHOICES,
         *(choice for part in PARTS.values() for choice in part.CHOICES),
     ),

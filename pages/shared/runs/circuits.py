@@ -11,7 +11,7 @@ from headlight.model.insight import circuits
 from headlight.model.insight.circuits import Circuit, Pair, Random, Way
 from headlight.model.own_reader import OwnReader
 from headlight.model.reader import Reader
-from headlight.model.tokens import END_ID, START_ID
+from headlight.model.tokens import END_ID, SPECIAL_TOKENS, START_ID
 from headlight.model.trace import Kind, Site
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.door import model_call
@@ -20,6 +20,12 @@ from headlight.pages.shared.runs.readers import reader
 SPACE = "▁"
 SHOWN = 10  # pairs at each end
 TOLD = 5  # partners of a special token
+# The special tokens that a text has among the queries, and among the keys.
+SPECIAL = {
+    "encoder": (END_ID, END_ID),
+    "decoder": (START_ID, START_ID),
+    "cross": (START_ID, END_ID),
+}
 MOST_WORDS = 500
 Compositions = dict[tuple[Site, Site, Way], np.ndarray]  # (H, H) each
 Named = list[tuple[str, str, float]]  # two tokens, and their number
@@ -64,19 +70,19 @@ def by_weights(name: str, loading: int, head: HeadAddress) -> HeadByWeights:
     model = reader(name)
     ids = model.vocabulary
     names, (looks, writes) = names_of(model, ids), both(model, head, ids)
-    # The start and the end come first, as rows and columns 0 and 1.
-    to_all, from_all = both(model, head, [START_ID, END_ID, *ids])
+    looking, looked_at = SPECIAL[head[0]]
+    with_special = [SPECIAL_TOKENS[looking], SPECIAL_TOKENS[looked_at], *names]
+    to_all, from_all = both(model, head, [looking, looked_at, *ids])
     special = {
-        "From <start> it looks most at": to_all.of_row(0, TOLD),
-        "It looks at <end> most from": to_all.transposed.of_row(1, TOLD),
-        "Looking at <end> it makes likelier": from_all.of_row(1, TOLD),
+        f"{with_special[0]} looks most at": to_all.of_row(0, TOLD),
+        f"{with_special[1]} is looked at most from": to_all.transposed.of_row(1, TOLD),
+        f"{with_special[1]}, if looked at, makes likelier": from_all.of_row(1, TOLD),
     }
-    with_special = ["<start>", "<end>", *names]
     return HeadByWeights(
         tuple(named(end, names) for end in looks.strongest(SHOWN)),
         tuple(named(end, names) for end in writes.strongest(SHOWN)),
         [
-            f"{words} {', '.join(with_special[pair.column] for pair in pairs)}."
+            f"{words}: {', '.join(with_special[pair.column] for pair in pairs)}"
             for words, pairs in special.items()
         ],
         looks.positive_share(),
