@@ -67,3 +67,18 @@ def test_a_slide_shows_the_dictionaries():
     app.run()
     assert not app.exception
     assert on_stage(app) == ["circuit-dictionary"]
+
+
+def test_a_model_without_an_atlas_has_its_circuits_too_and_needs_a_text_for_a_dictionary():
+    app = open_page("atlas", model="en-fr-learned", kind="cross", layer="1", head="1")
+    assert not app.exception
+    assert "circuit-feeds" in drawn(app)
+    assert "circuit-dictionary" not in drawn(app)
+    assert any("count a text of your own" in one.value for one in app.info)
+
+
+def test_the_head_that_copies_most_is_guessed_first():
+    app = opened(guess="on", kind="encoder", layer="1", head="1")
+    assert "circuit-copying" not in drawn(app)
+    asked = [header["asks"] for header, _ in canvas_pictures(app) if "asks" in header]
+    assert asked[0] == "Which head copies most?"
