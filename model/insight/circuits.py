@@ -53,13 +53,14 @@ class Circuit:
 
     def best(self) -> Tensor:
         """Return the column of each row's largest number: (N,)."""
-        return torch.cat([(p @ self.columns.T).argmax(dim=-1) for p in self.rows.split(AT_ONCE)])
+        parts = self.rows.split(AT_ONCE)
+        return torch.cat([(part @ self.columns.T).argmax(dim=-1) for part in parts])
 
     def of_row(self, row: int, count: int) -> list[Pair]:
         """Return the columns with the largest numbers in a row."""
         best = (self.columns @ self.rows[row]).topk(min(count, len(self.columns)))
-        found = zip(best.indices.tolist(), best.values.tolist(), strict=True)
-        return [Pair(row, column, value) for column, value in found]
+        columns, values = best.indices.tolist(), best.values.tolist()
+        return [Pair(row, column, value) for column, value in zip(columns, values, strict=True)]
 
     @property
     def transposed(self) -> "Circuit":

@@ -32,11 +32,11 @@ class Agreement:
     written: int
 
 
-def agreement(found: Mapping[str, np.ndarray], changes: np.ndarray) -> Agreement:
+def agreement(by_reading: Mapping[str, np.ndarray], changes: np.ndarray) -> Agreement:
     """Compare readings (N, W) with the changes (N, W), in nats, without each edge."""
     return Agreement(
-        {name: rank_correlation(numbers, -changes) for name, numbers in found.items()},
-        {name: agreements(numbers, changes) for name, numbers in found.items()},
+        {name: rank_correlation(numbers, -changes) for name, numbers in by_reading.items()},
+        {name: agreements(numbers, changes) for name, numbers in by_reading.items()},
         len(changes),
     )
 
@@ -50,9 +50,9 @@ def agreement_on(reader: Reader, line: Line, layers: range | None) -> Agreement:
     writing = None if target else reader.write(line.text).writing
     trace = reader.trace(line.text, target or writing, sites=[])
     edges = edges_of(trace, reader, layers, writing)
-    found = {name: part.cpu().numpy() for name, part in readings(reader, trace, edges).items()}
+    by_reading = {name: part.cpu().numpy() for name, part in readings(reader, trace, edges).items()}
     _, parts = knock_out(reader, trace, edges)
-    return agreement(found, torch.cat(list(parts), dim=-1).cpu().numpy())
+    return agreement(by_reading, torch.cat(list(parts), dim=-1).cpu().numpy())
 
 
 class LinesJob(Job[list[Agreement]]):

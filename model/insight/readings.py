@@ -48,7 +48,7 @@ def readings(
             relevances.append(relevance(products, edges, row))
     rows, words = list(edges.written.rows), membership(edges, record)
     weights = [record.site_weights(site).detach()[:, rows].mean(dim=0) for site in edges.sites]
-    found = {
+    by_reading = {
         "weight": torch.stack(weights).mean(dim=0) @ words,
         "gradient": torch.stack(by_gradient) @ words,
         "rollout": decoder_rollout(record)[rows] @ words,
@@ -59,8 +59,8 @@ def readings(
         for site in edges.sites
     ]
     if all(length is not None for length in lengths):
-        found["length"] = torch.stack(lengths).mean(dim=0)
-    return {name: found[name].detach() for name in READINGS if name in found}
+        by_reading["length"] = torch.stack(lengths).mean(dim=0)
+    return {name: by_reading[name].detach() for name in READINGS if name in by_reading}
 
 
 def membership(edges: Edges, record: Trace) -> Tensor:

@@ -139,8 +139,8 @@ def one_token(run: ModelRun, head: HeadAddress, word: str) -> None:
     except ValueError:
         st.text(f"“{word}” is not one token of this model: type another, such as dog.")
         return
-    found = of_token(run.model, run.loading, head, token.id)
-    st.text("\n".join(f"{word} {words}: {', '.join(names)}" for words, names in found.items()))
+    partners = of_token(run.model, run.loading, head, token.id)
+    st.text("\n".join(f"{word} {words}: {', '.join(names)}" for words, names in partners.items()))
 
 
 def copying(run: ModelRun, head: HeadAddress, of: About) -> None:
@@ -172,13 +172,13 @@ def dictionary_of(run: ModelRun, head: HeadAddress, of: About) -> None:
     """Draw how many words each cross-attention head translates, and those of this head."""
     kept = lines_kept(run.model) if atlas_of(run.model) else ()
     texts = tuple(line.text for line in kept)
-    found = dictionaries(run.model, run.loading, texts)
-    if found is None:
+    known = dictionaries(run.model, run.loading, texts)
+    if known is None:
         st.info("For this head’s dictionary, count a text of your own above: its words are taken.")
         return
     _, layer, number = head
-    right = {"cross": found.encoded.sum(axis=-1).astype(float)}
-    count = len(found.words)
+    right = {"cross": known.encoded.sum(axis=-1).astype(float)}
+    count = len(known.words)
     st.markdown(f"**{WHAT['circuit-dictionary']}**")
     left, beside = st.columns(2, gap="medium")
     with left:
@@ -192,28 +192,28 @@ def dictionary_of(run: ModelRun, head: HeadAddress, of: About) -> None:
         if not show_heads(picture, key, of=of, what=WHAT[key], riddle=ask):
             return
     with beside:
-        words_of(found, layer, number, of)
+        words_of(known, layer, number, of)
     caption(
         DICTIONARY.format(
             count=count,
             lines=f"{len(texts):,}",
             head=site_words(*head),
-            encoded=int(found.encoded[layer, number].sum()),
-            direct=int(found.direct[layer, number].sum()),
+            encoded=int(known.encoded[layer, number].sum()),
+            direct=int(known.direct[layer, number].sum()),
         )
     )
 
 
-def words_of(found: HeadDictionaries, layer: int, head: int, of: About) -> None:
+def words_of(known: HeadDictionaries, layer: int, head: int, of: About) -> None:
     """Draw the dictionary of a head as a table, its right words first."""
     import pandas as pd  # takes long
 
-    right = found.encoded[layer, head]
+    right = known.encoded[layer, head]
     order = np.argsort(~right, kind="stable")
     columns = {
-        "word": [found.words[at] for at in order],
-        "this head": found.firsts[layer, head][order],
-        "the model": [found.written[at] for at in order],
+        "word": [known.words[at] for at in order],
+        "this head": [known.firsts[layer][head][at] for at in order],
+        "the model": [known.written[at] for at in order],
         "right": right[order],
     }
     numbers = {"right": Numbers(right[order].astype(np.float32), {"word": columns["word"]})}
@@ -283,7 +283,7 @@ def strongest_table(all_pairs: Compositions, random: Random, of: About) -> None:
     best = sorted(every, key=lambda pair: -pair[0])[:MOST_PAIRS]
     columns = {
         "writes": [short((*writer[0], writer[1])) for _, writer, _, _ in best],
-        "reads": [short((*one[0], one[1])) for _, _, one, _ in best],
+        "reads": [short((*reader[0], reader[1])) for _, _, reader, _ in best],
         "as": [way for *_, way in best],
         "%": [100 * number for number, *_ in best],
         "deviations above random": [(pair[0] - random.mean) / random.deviation for pair in best],

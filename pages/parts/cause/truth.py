@@ -109,29 +109,29 @@ def draw(run: ModelRun) -> None:
         return
     losses = KNOCKOUT.measure(run, window, draw=map_of)
     try:
-        found = all_readings(run, window)
+        by_reading = all_readings(run, window)
     except ValueError as error:
         with place(NOTE):
             st.text(str(error))
         return
     of = about_run(run, place=f"Edges closed in {in_words(layers)}")
-    if side_by_side(losses, found, reading if reading in found else "weight", of):
-        ranks(run, window, agreement(found, losses.changes), losses.changes.size, of)
+    if side_by_side(losses, by_reading, reading if reading in by_reading else "weight", of):
+        ranks(run, window, agreement(by_reading, losses.changes), losses.changes.size, of)
 
 
 def side_by_side(
-    losses: Knockout, found: Mapping[str, np.ndarray], reading: str, of: About
+    losses: Knockout, by_reading: Mapping[str, np.ndarray], reading: str, of: About
 ) -> bool:
     """Draw a reading as a map next to the losses; return whether they are drawn yet."""
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown(f"**{READINGS[reading][0].upper()}{READINGS[reading][1:]}**")
         texts = rows_of(losses), losses.words
-        numbers, name = found[reading], READINGS[reading]
+        numbers, name = by_reading[reading], READINGS[reading]
         if reading == "gradient":  # as the change that closing the edge would make
             numbers, name = -numbers, f"−{name}"
         picture = reading_map(numbers, *texts, name=name)
-        ask = partial(best_of, found, losses.changes)
+        ask = partial(best_of, by_reading, losses.changes)
         options = {"riddle": ask, "riddle_of": ("truth-losses", "truth-ranks")}
         is_drawn = show(picture, "truth-reading", of=of, what=WHAT["truth-reading"], **options)
     if is_drawn:
@@ -143,10 +143,10 @@ def side_by_side(
     return is_drawn
 
 
-def best_of(found: Mapping[str, np.ndarray], changes: np.ndarray) -> Riddle:
+def best_of(by_reading: Mapping[str, np.ndarray], changes: np.ndarray) -> Riddle:
     """Ask which reading follows the losses most closely."""
-    ranks = np.array([rank_correlation(numbers, -changes) for numbers in found.values()])
-    names = [READINGS[name] for name in found]
+    ranks = np.array([rank_correlation(numbers, -changes) for numbers in by_reading.values()])
+    names = [READINGS[name] for name in by_reading]
     return Riddle(
         "Which reading follows most closely what each token loses without a word?",
         "the losses are followed most closely by",

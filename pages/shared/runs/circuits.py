@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from headlight.model.edits import HeadAddress
 from headlight.model.insight import circuits
 from headlight.model.insight.circuits import Circuit, Pair, Random, Way
 from headlight.model.own_reader import OwnReader
-from headlight.model.reader import Reader
 from headlight.model.tokens import END_ID, SPECIAL_TOKENS, START_ID
 from headlight.model.trace import Kind, Site
 from headlight.pages.shared.runs.arrays import as_array
@@ -101,7 +99,7 @@ def of_token(name: str, loading: int, head: HeadAddress, token: int) -> dict[str
     ids = [*model.vocabulary, token]
     names, (looks, writes) = names_of(model, ids), both(model, head, ids)
     erases = Circuit(-writes.rows, writes.columns)
-    found = {
+    by_action = {
         "looks most at": looks,
         "is looked at most from": looks.transposed,
         "if looked at, makes likelier": writes,
@@ -110,7 +108,7 @@ def of_token(name: str, loading: int, head: HeadAddress, token: int) -> dict[str
     row = len(ids) - 1
     return {
         words: [names[pair.column] for pair in circuit.of_row(row, SHOWN)]
-        for words, circuit in found.items()
+        for words, circuit in by_action.items()
     }
 
 
@@ -133,19 +131,20 @@ def copying_shares(name: str, loading: int) -> dict[Kind, np.ndarray]:
 class HeadDictionaries:
     """Words with what the model writes first for each, and what each cross-attention head does.
 
-    A word is right if both are the same, capitals or not: (layers, H, N), from the word's embedding
-    and from the encoder's vector of it.
+    `firsts` has the texts of every layer and head, from the encoder's vector of each word. They are
+    right (layers, H, N) if they are what the model writes, capitals or not, from the word's
+    embedding (`direct`) and from the encoder's vector (`encoded`).
     """
 
     words: list[str]
     written: list[str]
-    firsts: np.ndarray  # (layers, H, N) of texts, from the encoder's vector
-    direct: np.ndarray  # bool
-    encoded: np.ndarray  # bool
+    firsts: list[list[list[str]]]
+    direct: np.ndarray
+    encoded: np.ndarray
 
 
-def common_words(model: Reader, texts: Sequence[str]) -> list[int]:
-    """Return the ids of the commonest words of texts that are one token each, at most MOST_WORDS.
+def common_words(model: OwnReader, texts: Sequence[str]) -> list[int]:
+    """Return the ids of the commonest words of texts that are one token, at most MOST_WORDS.
 
     A vocabulary of merged pieces is in the order of their frequency.
     """
@@ -162,26 +161,24 @@ def dictionaries(name: str, loading: int, texts: tuple[str, ...]) -> HeadDiction
     words = common_words(model, texts)
     if not words:
         return None
-    found = circuits.dictionary(model.model, words, model.vocabulary)
+    by_head = circuits.dictionary(model.model, words, model.vocabulary)
     names = zip(model.vocabulary, names_of(model, model.vocabulary), strict=True)
     plain = {index: text.removeprefix("…") for index, text in names}
-    written = [plain[index] for index in found.written.tolist()]
-    lower = np.array([text.casefold() for text in written])
-
-    def texts_of(ids: torch.Tensor) -> np.ndarray:
-        return np.vectorize(plain.__getitem__, otypes=[object])(ids.numpy())
-
-    firsts = texts_of(found.encoded)
-    fold = np.vectorize(str.casefold, otypes=[object])
-    direct = fold(texts_of(found.direct)) == lower
-    return HeadDictionaries(
-        [plain[word] for word in words], written, firsts, direct, fold(firsts) == lower
+    direct, encoded, written = (
+        [[[plain[index] for index in head] for head in layer] for layer in ids.tolist()]
+        for ids in (by_head.direct, by_head.encoded, by_head.written[None, None])
     )
+
+    def right(firsts: list[list[list[str]]]) -> np.ndarray:
+        return np.char.lower(firsts) == np.char.lower(written)
+
+    named_words = [plain[word] for word in words]
+    return HeadDictionaries(named_words, written[0][0], encoded, right(direct), right(encoded))
 
 
 @model_call("Multiplying weights …")
 def all_compositions(name: str, loading: int) -> tuple[Compositions, Random]:
     """Return the composition (H, H) of all sites that can feed others, and that of random heads."""
     model = reader(name).model
-    found = {key: as_array(part) for key, part in circuits.compositions(model).items()}
-    return found, circuits.random_composition(model.config.d_model, model.config.heads)
+    pairs = {key: as_array(part) for key, part in circuits.compositions(model).items()}
+    return pairs, circuits.random_composition(model.config.d_model, model.config.heads)

@@ -30,8 +30,8 @@ def all_readings(run: ModelRun, layers: Window | None) -> dict[str, np.ndarray]:
     text that has no gradient.
     """
     with errors_explained():
-        found = readings(run.reader, *edges_in(run, layers))
-    return {name: as_array(numbers) for name, numbers in found.items()}
+        by_reading = readings(run.reader, *edges_in(run, layers))
+    return {name: as_array(numbers) for name, numbers in by_reading.items()}
 
 
 @dataclass(frozen=True)
