@@ -1,6 +1,5 @@
 """How closely each reading of where a decoder looked follows what it loses, line by line."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -93,9 +92,6 @@ class LinesJob(Job[list[Agreement]]):
         self._what = None
 
     def explain(self, error: BaseException) -> str:
-        """Return a sentence for the visitor; nothing that could hold their text is logged."""
-        if isinstance(error, ValueError):
-            return str(error)
-        name = type(error).__name__
-        logging.getLogger(__name__).error("A measurement of lines failed: %s", name)
-        return FAILED.format(error=name)
+        """Return a sentence for the visitor."""
+        is_told = isinstance(error, ValueError)
+        return str(error) if is_told else FAILED.format(error=type(error).__name__)

@@ -8,9 +8,8 @@ import streamlit as st
 from headlight.model.atlas.corpus import in_words
 from headlight.model.atlas.counting import Count
 from headlight.model.atlas.figures import as_data
-from headlight.model.atlas.jobs import CountJob
 from headlight.model.atlas.results import table
-from headlight.pages.shared.controls.own_lines import box_for_lines, refusal
+from headlight.pages.shared.controls.own_lines import box_for_lines, progress_of, refusal
 from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.atlas import (
@@ -78,7 +77,9 @@ def panel(active: bool, shown: str) -> None:
     if (is_active(), own.key if own else "") != (active, shown):
         st.rerun()
     if active:
-        progress(own_text().next.job)
+        job = own_text().next.job
+        stage = "Tracing the examples" if job.collecting else ""
+        progress_of(job, BOX, own_text().cancel, stage)
     if own:
         counted(own)
     elif own_text().newest:
@@ -89,20 +90,6 @@ def panel(active: bool, shown: str) -> None:
 
 
 still, growing = section(panel), section(panel, EVERY)
-
-
-def progress(job: CountJob) -> None:
-    """Draw how far a count is, and the button that cancels it."""
-    words = f"Line {job.done:,} of {job.total:,}"
-    state = job.state()
-    if state.place:
-        words = f"Waiting for other visitors' texts: place {state.place} in line"
-    elif job.collecting:
-        words = "Tracing the examples"
-    elif (seconds := job.seconds_left()) is not None:
-        words += f", about {seconds:.0f} s left"
-    st.progress(job.done / job.total, words)
-    st.button("Cancel", on_click=own_text().cancel, key="atlas_cancel")
 
 
 def counted(own: OwnAtlas) -> None:

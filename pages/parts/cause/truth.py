@@ -19,7 +19,7 @@ from headlight.pages.parts.cause.knockout import (
     rows_of,
     windows,
 )
-from headlight.pages.shared.controls.own_lines import box_for_lines, refusal
+from headlight.pages.shared.controls.own_lines import box_for_lines, progress_of, refusal
 from headlight.pages.shared.controls.sentence import can
 from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.patching import Knockout, looks_at, size_of
@@ -253,12 +253,7 @@ def bold(words: str, is_bold: bool) -> str:
 def lines_below(job: LinesJob | None, layers: Window | None) -> None:
     """Draw how far the visitor's own lines are, what was left out, or the box for them."""
     if job and job.is_active:
-        waiting = job.state().place
-        words = (
-            f"Waiting: place {waiting} in line" if waiting else f"Line {job.done} of {job.total}"
-        )
-        st.progress(job.done / job.total, words)
-        st.button("Cancel", on_click=own_lines().stop, key="truth_cancel")
+        progress_of(job, BOX, own_lines().stop)
         return
     why = refusal(BOX)
     if job and job.status == "failed":

@@ -1,8 +1,10 @@
-"""The box for a text of the visitor's own, a sentence a line, typed or as a file."""
+"""A text of the visitor's own, a sentence a line: the box for it, and the bar of its job."""
 
 from collections.abc import Callable
 
 import streamlit as st
+
+from headlight.model.jobs import Job
 
 MOST_TYPED = 200_000  # characters
 KINDS_OF_FILE = ("txt", "tsv", "gz")
@@ -36,3 +38,16 @@ def box_for_lines(key: str, button: str, begin: Callable[[bytes], None]) -> None
 def refusal(key: str) -> str:
     """Return once why a text was not taken; otherwise nothing."""
     return st.session_state.pop(REFUSED.format(key=key), "")
+
+
+def progress_of(job: Job, key: str, cancel: Callable[[], None], stage: str = "") -> None:
+    """Draw how far a job over lines is, or its last `stage`, and the button that cancels it."""
+    words = f"Line {job.done:,} of {job.total:,}"
+    if waiting := job.state().place:
+        words = f"Waiting for other visitors' texts: place {waiting} in line"
+    elif stage:
+        words = stage
+    elif (seconds := job.seconds_left()) is not None:
+        words += f", about {seconds:.0f} s left"
+    st.progress(job.done / job.total, words)
+    st.button("Cancel", on_click=cancel, key=f"{key}_cancel")
