@@ -50,10 +50,10 @@ WHAT = {
 }
 PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
 INTRO = (
-    "No text is read here. A token’s own embedding goes straight to this head: without positions, "
-    "earlier heads and feed-forward layers, which the real run has, and with a norm of its own. "
-    "That is the whole truth in a first layer, and a part of it later on (Elhage et al. 2021, “A "
-    "Mathematical Framework for Transformer Circuits”)."
+    "No text is read here. A token’s own embedding goes straight to this head, through the norm "
+    "before it: positions, earlier heads and feed-forward layers are left out, which the real run "
+    "has. In a first layer only positions are missing; later layers read more than this (Elhage et "
+    "al. 2021, “A Mathematical Framework for Transformer Circuits”)."
 )
 LOOKS = (
     "**Query-key circuit**: the score of one token’s query and another’s key, less the mean over "
@@ -73,7 +73,7 @@ DICTIONARY = (
     "**Dictionary**: the first token that a head writes for a word, against the first that the "
     "whole model writes for the word by itself, over the {count} commonest words that are one "
     "token, of the {lines} sentences kept in the atlas. The map counts what is right from the "
-    "encoder’s vector of the word. {head} has **{encoded} of {count}** right, and {direct} from "
+    "encoder’s vector of the word, read by itself. {head} has **{encoded} of {count}** right, and {direct} from "
     "the embedding alone."
 )
 FEEDS = (

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from headlight.model.config import TransformerConfig
 from headlight.model.insight import circuits
 from headlight.model.insight.circuits import (
     Circuit,
@@ -22,6 +23,7 @@ from headlight.model.insight.circuits import (
 )
 from headlight.model.tokens import END_ID, START_ID
 from headlight.model.trace import Run, Site, Trace
+from headlight.model.transformer import Transformer
 
 IDS = list(range(4, 20))
 FIRST = [Site("encoder", 0), Site("decoder", 0)]
@@ -144,3 +146,11 @@ def test_random_heads_are_composed_as_random_matrices_are():
     same = Maps(*parts[:4])
     aligned = composition(same, Maps(parts[4], same.output, parts[6], parts[7]), "key")
     assert aligned.item() > 2 * found.mean
+
+
+def test_an_untrained_model_is_composed_as_random_heads_are():
+    shape = {"d_model": 64, "heads": 4, "encoder_layers": 2, "decoder_layers": 2, "d_ff": 32}
+    torch.manual_seed(0)
+    numbers = compositions(Transformer(TransformerConfig(20, 20, **shape))).values()
+    expected = random_composition(64, 4)
+    assert float(torch.stack([*numbers]).mean()) == pytest.approx(expected.mean, rel=0.05)
