@@ -73,8 +73,8 @@ DICTIONARY = (
     "**Dictionary**: the first token that a head writes for a word, against the first that the "
     "whole model writes for the word by itself, over the {count} commonest words that are one "
     "token, of the {lines} sentences kept in the atlas. The map counts what is right from the "
-    "encoder’s vector of the word, read by itself. {head} has **{encoded} of {count}** right, and {direct} from "
-    "the embedding alone."
+    "encoder’s vector of the word, read by itself. {head} has **{encoded} of {count}** right, and "
+    "{direct} from the embedding alone."
 )
 FEEDS = (
     "**Composition**: how much of what an earlier head writes a later one reads, as query, key or "
