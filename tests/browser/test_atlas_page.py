@@ -110,6 +110,6 @@ def test_a_head_picked_among_those_that_copy_shows_what_its_weights_do(page, ser
     head = page.get_by_role("button", name=re.compile("^Cross-attention, layer 3, head 3: "))
     head.first.click(timeout=90_000)
     expect(page.get_by_text("very → très").first).to_be_visible(timeout=90_000)
-    page.wait_for_url(re.compile("kind=cross"))
-    page.get_by_text("key", exact=True).click()
+    page.wait_for_url(re.compile("layer=3&head=3"))
+    page.get_by_role("radio", name="key").click()
     page.wait_for_url(re.compile("circuit_way=key"))
