@@ -14,7 +14,13 @@ from headlight.viz.maps.attention_film import attention_film
 from headlight.viz.maps.attention_lines import attention_lines
 from headlight.viz.maps.compared_maps import Change, compared_maps, largest_changes
 from headlight.viz.maps.head_grid import head_grid, selected_map
-from headlight.viz.maps.heatmap import Behind, attention_heatmap, knockout_map, word_heatmap
+from headlight.viz.maps.heatmap import (
+    Behind,
+    attention_heatmap,
+    knockout_map,
+    reading_map,
+    word_heatmap,
+)
 from headlight.viz.numbers import to_csv, to_npz
 from headlight.viz.switches.head_effects import head_effects
 from headlight.viz.switches.head_scores import head_scores

@@ -211,9 +211,13 @@ def differentiating() -> Iterator[None]:
         raise ValueError(NO_GRADIENT.format(why=first_line(error))) from error
 
 
-def gradients(score: Tensor, of: list[Tensor]) -> Sequence[Tensor]:
-    """Return the gradients of a score; raises ValueError unless they are numbers."""
-    slopes = torch.autograd.grad(score, of, allow_unused=True, materialize_grads=True)
+def gradients(score: Tensor, of: list[Tensor], *, again: bool = False) -> Sequence[Tensor]:
+    """Return the gradients of a score; raises ValueError unless they are numbers.
+
+    Those of another score of the same run can be taken `again`.
+    """
+    options = {"allow_unused": True, "materialize_grads": True, "retain_graph": again}
+    slopes = torch.autograd.grad(score, of, **options)
     if not all(gradient.isfinite().all() for gradient in slopes):
         raise ValueError(NO_GRADIENT.format(why="it is not finite on this text."))
     return slopes
