@@ -1,6 +1,6 @@
 """Text in, text and traces out: the interface of translators for pages and notebooks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -8,9 +8,11 @@ from torch import Tensor
 
 from headlight.model.checkpoint import load_checkpoint
 from headlight.model.continuer import Continuer
-from headlight.model.decoding.search import Expansion, decode
+from headlight.model.decoding.recording import RecordedPrefixes, steps_of
+from headlight.model.decoding.search import Decoded, Expansion, decode, search
 from headlight.model.decoding.steps import Decoding, Translation
 from headlight.model.decoding.strategies import Strategy
+from headlight.model.edits.rows import batch_of
 from headlight.model.masks import look_ahead_mask
 from headlight.model.memory_layout import best_device, lay_out, pack
 from headlight.model.own_reader import OwnReader, objective_of
@@ -69,10 +71,18 @@ class Translator(OwnReader):
         The translation begins with `prefix`, a text or ids. Raises ValueError for a sentence with
         nothing to read, and for a prefix or options that make no sense.
         """
-        chosen = Strategy(strategy, **options)
         if isinstance(prefix, str):
             prefix = [token.id for token in self.begin(prefix)]
-        return self._translate(source, chosen, max_new_tokens, prefix, edits, pad_to)
+        tokens = self.read(source, pad_to)
+        (decoded,) = decode(
+            self.model,
+            self.ids(tokens),
+            Strategy(strategy, **options),
+            max_new_tokens=self.most_new_tokens(max_new_tokens),
+            forced=prefix,
+            edits=edits or {},
+        )
+        return self.translation(source, tokens, decoded)
 
     def write(
         self,
@@ -88,34 +98,47 @@ class Translator(OwnReader):
 
         The translation begins with the `forced` ids. Raises ValueError as `translate` does.
         """
-        record: list[Expansion] = []
-        translation = self._translate(text, strategy, longest, forced, edits, pad_to, record)
-        begun = [self.tokenizer.special_token(START_ID)]
-        return Decoding(
-            translation, strategy, record, begun=begun, ends={END_ID}, append=self._append
-        )
+        text = Request(text, pad_to, edits or {})
+        (decoding,) = self.write_together([text], strategy, longest=longest, forced=forced)
+        return decoding
 
-    def _translate(
+    def batch_of(self, strategy: Strategy, edits: RunEdits) -> Hashable | None:
+        greedy = strategy.width == 1 and strategy.method.weigh is None
+        return batch_of(edits) if greedy else None
+
+    @torch.inference_mode()
+    def write_together(
         self,
-        source: str,
-        strategy: Strategy,
-        longest: int | None,
-        forced: Sequence[int],
-        edits: RunEdits | None,
-        pad_to: int | None,
-        record: list[Expansion] | None = None,
-    ) -> Translation:
-        tokens = self.read(source, pad_to)
-        limit = self.default_new_tokens if longest is None else longest
-        (decoded,) = decode(
-            self.model,
-            self.ids(tokens),
-            strategy,
-            max_new_tokens=min(limit, self.max_tokens),
-            forced=forced,
-            edits=edits,
-            record=record,
+        texts: Sequence[Request],
+        strategy: Strategy = Strategy(),
+        *,
+        longest: int | None = None,
+        forced: Sequence[int] = (),
+    ) -> Iterator[Decoding]:
+        """Yield what `write` returns for each of several texts, which are decoded in one batch."""
+        read = [self.read(text.text, text.pad_to) for text in texts]
+        prefixes = RecordedPrefixes(
+            self.model, self.padded_ids(read), [text.edits or {} for text in texts]
         )
+        record: list[Expansion] = []
+        limit = self.most_new_tokens(longest)
+        batch = search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=record)
+        start = self.tokenizer.special_token(START_ID)
+        for row, (text, tokens, decoded) in enumerate(zip(texts, read, batch, strict=True)):
+            writing = self.translation(text.text, tokens, decoded)
+            steps = record if len(texts) == 1 else steps_of(record, decoded, len(tokens))
+            target = [token for token in writing.target_tokens if token.id != END_ID]
+            trace = prefixes.trace_of(row, decoded, Trace(tokens, [start, *target]))
+            yield Decoding(
+                writing, strategy, steps, begun=[start], ends={END_ID}, append=self._append,
+                trace=trace,
+            )  # fmt: skip
+
+    def most_new_tokens(self, longest: int | None) -> int:
+        return min(self.default_new_tokens if longest is None else longest, self.max_tokens)
+
+    def translation(self, source: str, tokens: list[Token], decoded: Decoded) -> Translation:
+        """Return what was decoded as text and tokens."""
         text, target_tokens = self.tokenizer.decode_tokens(decoded.written)
         how = decoded.log_probability, decoded.finished, decoded.log_probabilities
         return Translation(source, text, tokens, target_tokens, *how)
@@ -163,7 +186,7 @@ class Translator(OwnReader):
     def masks(self, trace: Trace) -> tuple[Tensor, Tensor, Tensor]:
         """Return the model's own masks for the tokens of a trace.
 
-        Source padding (1, S), look-ahead (T, T), and look-ahead with the target's padding (T, T).
+        Request padding (1, S), look-ahead (T, T), and look-ahead with the target's padding (T, T).
         """
         source_ids, target_ids = self.ids(trace.source_tokens), self.ids(trace.target_tokens)
         return (

@@ -1,6 +1,6 @@
 """Writing by any model, one token at a time; its prefixes are the texts that it has begun."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -10,6 +10,7 @@ from torch import Tensor
 
 from headlight.model.decoding.strategies import Candidates, Strategy, one_of_each
 from headlight.model.edits import opens_the_future
+from headlight.model.edits.rows import stacked
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from headlight.model.trace import CacheSize, KeyValueCache, Run, RunEdits, Site, Trace
 from headlight.model.transformer import Transformer
@@ -57,16 +58,22 @@ class TransformerPrefixes:
         self,
         model: Transformer,
         source_ids: Tensor,
-        edits: RunEdits | None = None,
+        edits: Sequence[RunEdits] = (),
         never_written: Sequence[int] = NEVER_WRITTEN,
         begun: Tensor | None = None,
+        encoded: Trace | None = None,
     ) -> None:
-        """Begin with the tokens in `begun` (B, N), or with a start token if there are none."""
+        """Begin with the tokens in `begun` (B, N), or with a start token if there are none.
+
+        `edits` are those of each text, all of one `batch_of`; without any, all are as trained.
+        `encoded` records the encoder.
+        """
         self.model = model
-        self.edits = edits or {}
+        self.edits_of_texts = self.edits_of_rows = list(edits) or [{}] * len(source_ids)
+        self.edits = stacked(self.edits_of_rows)
         sees_later = opens_the_future(self.edits) or not model.config.look_ahead_mask
         self.cache = None if sees_later else KeyValueCache()
-        self.memory = model.encode(source_ids, Run(self.edits))  # (B, S, d_model)
+        self.memory = model.encode(source_ids, Run(self.edits, encoded))  # (B, S, d_model)
         mask = model.source_mask(source_ids)
         self.memory_mask = None if mask.all() else mask  # a mask that hides nothing costs time
         if begun is None:
@@ -96,6 +103,8 @@ class TransformerPrefixes:
         """Continue with these rows, in this order, and append one of ids (R,) to each."""
         if rows.tolist() != list(range(len(self.ids))):
             self.ids = self.ids[rows]
+            self.edits_of_rows = [self.edits_of_rows[row] for row in rows.tolist()]
+            self.edits = stacked(self.edits_of_rows)
             if len(self.memory) > 1:
                 self.memory = self.memory[rows]
                 self.memory_mask = None if self.memory_mask is None else self.memory_mask[rows]
@@ -112,6 +121,7 @@ class Decoded:
     log_probability: float  # of the ids, and of the end token if it was reached
     end: int | None  # the end token that came; None if the limit did
     log_probabilities: list[float]  # of each of them, the end token last
+    rows: list[int]  # the prefix that each of them extends, among those of its step
 
     @property
     def finished(self) -> bool:
@@ -153,13 +163,17 @@ def decode(
     *,
     max_new_tokens: int,
     forced: Sequence[int] = (),
-    edits: RunEdits | None = None,
+    edits: RunEdits | Sequence[RunEdits] = (),
     never_written: Sequence[int] = NEVER_WRITTEN,
     record: list[Expansion] | None = None,
 ) -> list[Decoded]:
-    """Write a translation for each row of `source_ids` (B, S) by a strategy; see `search`."""
+    """Write a translation for each row of `source_ids` (B, S) by a strategy; see `search`.
+
+    `edits` are those of all rows, or a list with those of each, all of one `batch_of`.
+    """
+    each = [edits] * len(source_ids) if isinstance(edits, Mapping) else edits
     with torch.inference_mode():
-        prefixes = TransformerPrefixes(model, source_ids, edits, never_written)
+        prefixes = TransformerPrefixes(model, source_ids, each, never_written)
         return search(
             prefixes, strategy, max_new_tokens=max_new_tokens, forced=forced, record=record
         )
@@ -205,6 +219,7 @@ def search(
     totals = torch.zeros(batch, device=device)  # (R,) log-probabilities of the prefixes
     each = torch.zeros(batch, 0, device=device)  # (R, T) and of each token in them
     sentences = list(range(batch))  # which text of the batch each prefix begins
+    paths: list[list[int]] = [[] for _ in range(batch)]  # the rows that led to each prefix
     width = batch * strategy.width
     enough = width * max(2, 1 + len(prefixes.ends))  # candidates: all ends, and `width` others
     finished: list[list[Decoded]] = [[] for _ in range(batch)]
@@ -219,11 +234,12 @@ def search(
         rows, ids, candidates = rows[:possible], ids[:possible], candidates[:possible]
         each = torch.cat([each[rows], (candidates - totals[rows])[:, None]], dim=1)  # (C, T + 1)
         written = ids.tolist()
+        paths = [[*paths[row], row] for row in rows.tolist()]  # of each candidate
         ended = [at for at, index in enumerate(written[:width]) if index in prefixes.ends]
         live = [at for at, index in enumerate(written) if index not in prefixes.ends][:width]
         for at in ended:
-            parts = candidates[at].item(), written[at], each[at].tolist()
-            row = int(rows[at])
+            parts = candidates[at].item(), written[at], each[at].tolist(), paths[at]
+            row = paths[at][-1]
             finished[sentences[row]].append(Decoded(prefixes.written[row].tolist(), *parts))
         if strategy.width > 1 and live:
             most = best_possible(strategy, candidates[live[0]].item(), step + 1, max_new_tokens)
@@ -239,13 +255,14 @@ def search(
             record.append(Expansion(weights, masked, log_probabilities, *choice, cached))
         if len(live) < possible:
             rows, ids, candidates, each = rows[live], ids[live], candidates[live], each[live]
+            paths = [paths[at] for at in live]
         totals = candidates
-        sentences = [sentences[row] for row in rows.tolist()]
+        sentences = [sentences[path[-1]] for path in paths]
         if not sentences:
             break
         prefixes.extend(rows, ids)
     for row, sentence in enumerate(sentences):
-        parts = totals[row].item(), None, each[row].tolist()
+        parts = totals[row].item(), None, each[row].tolist(), paths[row]
         finished[sentence].append(Decoded(prefixes.written[row].tolist(), *parts))
     return [max(texts, key=partial(score, strategy)) for texts in finished]
 
