@@ -205,6 +205,10 @@ class Reader(Protocol):
         raise ValueError(self.missing["write"])
 
     def batch_of(self, text: Request, strategy: Strategy) -> Hashable | None:
+        """Return what texts that are written together must have in common; None if one cannot be.
+
+        Raises ValueError if there is nothing to read.
+        """
         return None
 
     def write_together(

@@ -71,13 +71,14 @@ class Translator(OwnReader):
         The translation begins with `prefix`, a text or ids. Raises ValueError for a sentence with
         nothing to read, and for a prefix or options that make no sense.
         """
+        chosen = Strategy(strategy, **options)
         if isinstance(prefix, str):
             prefix = [token.id for token in self.begin(prefix)]
         tokens = self.read(source, pad_to)
         (decoded,) = decode(
             self.model,
             self.ids(tokens),
-            Strategy(strategy, **options),
+            chosen,
             max_new_tokens=self.most_new_tokens(max_new_tokens),
             forced=prefix,
             edits=edits or {},
@@ -98,13 +99,14 @@ class Translator(OwnReader):
 
         The translation begins with the `forced` ids. Raises ValueError as `translate` does.
         """
-        text = Request(text, pad_to, edits or {})
-        (decoding,) = self.write_together([text], strategy, longest=longest, forced=forced)
+        request = Request(text, pad_to=pad_to, edits=edits)
+        (decoding,) = self.write_together([request], strategy, longest=longest, forced=forced)
         return decoding
 
-    def batch_of(self, strategy: Strategy, edits: RunEdits) -> Hashable | None:
-        greedy = strategy.width == 1 and strategy.method.weigh is None
-        return batch_of(edits) if greedy else None
+    def batch_of(self, text: Request, strategy: Strategy) -> Hashable | None:
+        self.read(text.text, text.pad_to)
+        is_greedy = strategy.width == 1 and strategy.method.weigh is None
+        return batch_of(text.edits or {}) if is_greedy else None
 
     @torch.inference_mode()
     def write_together(

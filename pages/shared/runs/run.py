@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from torch import Tensor
@@ -12,9 +12,10 @@ from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import Edits
 from headlight.model.library.checks import check_numbers
 from headlight.model.library.measuring import Parity
-from headlight.model.reader import Objective, Reader
+from headlight.model.reader import Objective, Reader, Request
 from headlight.model.trace import AttentionRecord, PositionEdit, RunEdits, Site, Trace
 from headlight.pages.shared.runs.door import model_call
+from headlight.pages.shared.runs.line import Work
 from headlight.pages.shared.runs.readers import errors_explained, loading, reader
 from headlight.pages.shared.state import models
 
@@ -129,25 +130,30 @@ def hiding(run: ModelRun, places: Collection[int]) -> ModelRun:
     return replace(run, masked=tuple(place for place in written if place in places))
 
 
-@model_call("Reading …")
-def _traced(run: ModelRun, site: Site | None) -> Trace:
+@model_call("Reading …", prepares=True)
+def _traced(run: ModelRun, site: Site | None) -> Work:
     """Record a run; in a large model only one site in full, or none."""
-    model = run.reader
-    read = run.target
+    model, read, own = run.reader, run.target, None
     if not read and "cross" in model.shape.kinds:
-        read = written(run.as_trained)
-    with errors_explained():
-        trace = model.trace(
-            run.sentence,
-            read or None,
-            second=run.second or None,
-            masked=run.masked,
-            pad_to=run.pad_to,
-            edits=run.changes(),
-            sites=sites_in_full(run, read, site),
-        )
-        check_numbers(trace)
-    return trace
+        own = decoded(run.as_trained)
+        read = own.writing
+    is_own = own is not None and run == ModelRun(run.sentence, model=run.model)
+    options = {
+        "second": run.second or None,
+        "masked": run.masked,
+        "pad_to": run.pad_to,
+        "edits": run.changes(),
+        "sites": sites_in_full(run, read, site),
+    }
+
+    def trace() -> Trace:
+        recorded = own.trace if is_own else None  # while it was written
+        with errors_explained():
+            trace = recorded or model.trace(run.sentence, read or None, **options)
+            check_numbers(trace)
+        return trace
+
+    return Work.alone(trace)
 
 
 def sites_in_full(run: ModelRun, read: str | Writing, site: Site | None) -> list[Site] | None:
@@ -168,13 +174,12 @@ def masks_of(run: ModelRun) -> tuple[Tensor, Tensor, Tensor]:
     return run.reader.masks(run.trace())
 
 
-@model_call("Writing …")
 def written(run: ModelRun) -> Writing:
     """Return what a model writes after reading a run's text; it must not be modified.
 
     Raise ValueError if it does not write.
     """
-    return decoded(replace(run, target=""), Strategy()).writing
+    return decoded(replace(run, target="")).writing
 
 
 @model_call("Reading …")
@@ -188,18 +193,28 @@ def reading_its_own(run: ModelRun) -> Trace:
     return run.reader.trace(run.sentence, own, pad_to=run.pad_to, edits=edits, sites=[])
 
 
-@model_call("Decoding …")
+@model_call("Writing …", prepares=True)
 def decoded(
-    run: ModelRun, strategy: Strategy, longest: int | None = None, forced: tuple[int, ...] = ()
-) -> Decoding:
+    run: ModelRun,
+    strategy: Strategy = Strategy(),
+    longest: int | None = None,
+    forced: tuple[int, ...] = (),
+) -> Work:
     """Return what a model writes with every step; it must not be modified.
 
     Raise ValueError for `forced` ids that it cannot begin with.
     """
-    edits = run.changes_of((longest or LONGEST_WRITING) + 1)
-    options = {"longest": longest, "forced": forced, "pad_to": run.pad_to, "edits": edits}
-    with errors_explained():
-        return run.reader.write(run.sentence, strategy, **options)
+    model, edits = run.reader, run.changes_of((longest or LONGEST_WRITING) + 1)
+    text = Request(run.sentence, pad_to=run.pad_to, edits=edits)
+    common = model.batch_of(text, strategy)
+    batch = None if common is None else (model, common, longest, forced)
+
+    def write(texts: Sequence[Request]) -> Iterator[Decoding]:
+        with errors_explained():
+            yield from model.write_together(texts, strategy, longest=longest, forced=forced)
+
+    length = max(longest or LONGEST_WRITING, run.pad_to or 0, len(run.sentence) // 2)
+    return Work(write, text, batch, length)
 
 
 @model_call("Running transformers' own BertModel …")
