@@ -116,7 +116,8 @@ def visitors(draw):
     alike = draw(st.lists(st.sampled_from([None, "en-fr", "own"]), min_size=10, max_size=10))
     lengths = draw(st.lists(st.sampled_from([8, 64, 200]), min_size=10, max_size=10))
     leave = draw(st.lists(st.booleans(), min_size=len(several), max_size=len(several)))
-    return [(each, alike[each], lengths[each], gone) for each, gone in zip(several, leave, strict=True)]
+    stays = zip(several, leave, strict=True)
+    return [(question, alike[question], lengths[question], gone) for question, gone in stays]
 
 
 @settings(max_examples=40, deadline=None)
