@@ -96,9 +96,7 @@ class Continuer(OwnReader):
         limit = room_to_write(len(begun), self.model.config.max_positions, longest)
         record: list[Expansion] = []
         nothing = no_source(1).to(self.model.device)
-        prefixes = TransformerPrefixes(
-            self.model, nothing, [edits or {}], NEVER_WRITTEN, self.ids(begun)
-        )
+        prefixes = TransformerPrefixes(self.model, nothing, edits, NEVER_WRITTEN, self.ids(begun))
         (decoded,) = search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=record)
         written, tokens = self.tokenizer.decode_tokens(decoded.written)
         how = decoded.log_probability, decoded.finished, decoded.log_probabilities

@@ -51,7 +51,7 @@ def decode_all(
         source_ids = pad([source_sequence(encoded[row]) for row in rows]).to(device)
         longest = min(limit, 2 * source_ids.size(1) + 10)
         for row, decoded in zip(
-            rows, decode(model, source_ids, max_new_tokens=longest, edits=edits or {}), strict=True
+            rows, decode(model, source_ids, max_new_tokens=longest, edits=edits), strict=True
         ):
             results[row] = decoded
     return results

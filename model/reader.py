@@ -212,15 +212,9 @@ class Reader(Protocol):
         return None
 
     def write_together(
-        self,
-        texts: Sequence[Request],
-        strategy: Strategy = Strategy(),
-        *,
-        longest: int | None = None,
-        forced: Sequence[int] = (),
+        self, texts: Sequence[Request], strategy: Strategy = Strategy(), **options: object
     ) -> Iterator[Decoding]:
-        """Yield what `write` returns for each of several texts; see `batch_of`."""
-        options = {"longest": longest, "forced": forced}
+        """Yield what `write` returns for each of several texts of one `batch_of`."""
         for text in texts:
             yield self.write(text.text, strategy, pad_to=text.pad_to, edits=text.edits, **options)
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from headlight.model.checkpoint import load_checkpoint
 from headlight.model.continuer import Continuer
 from headlight.model.decoding.recording import RecordedPrefixes, steps_of
-from headlight.model.decoding.search import Decoded, Expansion, decode, search
+from headlight.model.decoding.search import Decoded, decode, search
 from headlight.model.decoding.steps import Decoding, Translation
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits.rows import batch_of
@@ -81,7 +81,7 @@ class Translator(OwnReader):
             chosen,
             max_new_tokens=self.most_new_tokens(max_new_tokens),
             forced=prefix,
-            edits=edits or {},
+            edits=edits,
         )
         return self.translation(source, tokens, decoded)
 
@@ -119,10 +119,8 @@ class Translator(OwnReader):
     ) -> Iterator[Decoding]:
         """Yield what `write` returns for each of several texts, which are decoded in one batch."""
         read = [self.read(text.text, text.pad_to) for text in texts]
-        prefixes = RecordedPrefixes(
-            self.model, self.padded_ids(read), [text.edits or {} for text in texts]
-        )
-        record: list[Expansion] = []
+        edits, record = [text.edits or {} for text in texts], []
+        prefixes = RecordedPrefixes(self.model, self.padded_ids(read), edits)
         limit = self.most_new_tokens(longest)
         batch = search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=record)
         start = self.tokenizer.special_token(START_ID)
@@ -131,10 +129,8 @@ class Translator(OwnReader):
             steps = record if len(texts) == 1 else steps_of(record, decoded, len(tokens))
             target = [token for token in writing.target_tokens if token.id != END_ID]
             trace = prefixes.trace_of(row, decoded, Trace(tokens, [start, *target]))
-            yield Decoding(
-                writing, strategy, steps, begun=[start], ends={END_ID}, append=self._append,
-                trace=trace,
-            )  # fmt: skip
+            how = {"begun": [start], "ends": {END_ID}, "append": self._append}
+            yield Decoding(writing, strategy, steps, trace=trace, **how)
 
     def most_new_tokens(self, longest: int | None) -> int:
         return min(self.default_new_tokens if longest is None else longest, self.max_tokens)

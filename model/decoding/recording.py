@@ -8,21 +8,31 @@ from torch import Tensor
 
 from headlight.model.attention import attend
 from headlight.model.decoding.search import Decoded, Expansion, TransformerPrefixes, newest
+from headlight.model.edits.rows import stacked
 from headlight.model.masks import look_ahead_mask
 from headlight.model.trace import EmbeddingRecord, ResidualRecord, RunEdits, Trace
 from headlight.model.transformer import Transformer
 
 
 class RecordedPrefixes(TransformerPrefixes):
-    """Prefixes that keep what the encoder and all steps recorded; each step must be recorded."""
+    """Prefixes of texts with edits of their own, which keep what the encoder and steps recorded.
 
-    def __init__(
-        self, model: Transformer, source_ids: Tensor, edits: Sequence[RunEdits] = ()
-    ) -> None:
+    The edits are all of one `batch_of`, and each step must be recorded.
+    """
+
+    def __init__(self, model: Transformer, source_ids: Tensor, edits: Sequence[RunEdits]) -> None:
         self.encoded = Trace()
         self.steps: list[Trace] = []
         self.source_ids = source_ids
-        super().__init__(model, source_ids, edits, encoded=self.encoded)
+        self.edits_of_texts = self.edits_of_rows = edits
+        super().__init__(model, source_ids, stacked(edits), encoded=self.encoded)
+
+    def extend(self, rows: Tensor, ids: Tensor) -> None:
+        """Continue with these rows, in this order, and append one of ids (R,) to each."""
+        self.edits_of_rows = [self.edits_of_rows[row] for row in rows.tolist()]
+        if len(rows) < len(self.ids):
+            self.edits = stacked(self.edits_of_rows)
+        super().extend(rows, ids)
 
     def next_log_probabilities(self, trace: Trace | None = None) -> Tensor:
         """Return log-probabilities (R, V) of each row's next token; `trace` records the call."""
@@ -108,16 +118,12 @@ def steps_of(record: Sequence[Expansion], decoded: Decoded, source: int) -> list
     for step, row in zip(record, decoded.rows, strict=False):
         at = slice(row, row + 1)
         keys = {site: source if site.kind == "cross" else None for site in step.weights}
-        steps.append(
-            Expansion(
-                {site: step.weights[site][at, ..., : keys[site]].clone() for site in keys},
-                {site: step.masked_scores[site][at, ..., : keys[site]].clone() for site in keys},
-                step.log_probabilities[at].clone(),
-                torch.zeros_like(step.rows[at]),
-                step.ids[at].clone(),
-                step.totals[at].clone(),
-                {0},
-                {site: size.of_first(keys.get(site)) for site, size in step.cached.items()},
-            )
+        weights, masked = (
+            {site: part[site][at, ..., : keys[site]].clone() for site in keys}
+            for part in (step.weights, step.masked_scores)
         )
+        choice = torch.zeros_like(step.rows[at]), step.ids[at], step.totals[at], {0}
+        cached = {site: size.of_first(keys[site]) for site, size in step.cached.items()}
+        chances = step.log_probabilities[at].clone()
+        steps.append(Expansion(weights, masked, chances, *choice, cached))
     return steps

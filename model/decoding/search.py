@@ -1,6 +1,6 @@
 """Writing by any model, one token at a time; its prefixes are the texts that it has begun."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -10,7 +10,6 @@ from torch import Tensor
 
 from headlight.model.decoding.strategies import Candidates, Strategy, one_of_each
 from headlight.model.edits import opens_the_future
-from headlight.model.edits.rows import stacked
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from headlight.model.trace import CacheSize, KeyValueCache, Run, RunEdits, Site, Trace
 from headlight.model.transformer import Transformer
@@ -58,19 +57,17 @@ class TransformerPrefixes:
         self,
         model: Transformer,
         source_ids: Tensor,
-        edits: Sequence[RunEdits] = (),
+        edits: RunEdits | None = None,
         never_written: Sequence[int] = NEVER_WRITTEN,
         begun: Tensor | None = None,
         encoded: Trace | None = None,
     ) -> None:
         """Begin with the tokens in `begun` (B, N), or with a start token if there are none.
 
-        `edits` are those of each text, all of one `batch_of`; without any, all are as trained.
         `encoded` records the encoder.
         """
         self.model = model
-        self.edits_of_texts = self.edits_of_rows = list(edits) or [{}] * len(source_ids)
-        self.edits = stacked(self.edits_of_rows)
+        self.edits = edits or {}
         sees_later = opens_the_future(self.edits) or not model.config.look_ahead_mask
         self.cache = None if sees_later else KeyValueCache()
         self.memory = model.encode(source_ids, Run(self.edits, encoded))  # (B, S, d_model)
@@ -103,8 +100,6 @@ class TransformerPrefixes:
         """Continue with these rows, in this order, and append one of ids (R,) to each."""
         if rows.tolist() != list(range(len(self.ids))):
             self.ids = self.ids[rows]
-            self.edits_of_rows = [self.edits_of_rows[row] for row in rows.tolist()]
-            self.edits = stacked(self.edits_of_rows)
             if len(self.memory) > 1:
                 self.memory = self.memory[rows]
                 self.memory_mask = None if self.memory_mask is None else self.memory_mask[rows]
@@ -163,17 +158,13 @@ def decode(
     *,
     max_new_tokens: int,
     forced: Sequence[int] = (),
-    edits: RunEdits | Sequence[RunEdits] = (),
+    edits: RunEdits | None = None,
     never_written: Sequence[int] = NEVER_WRITTEN,
     record: list[Expansion] | None = None,
 ) -> list[Decoded]:
-    """Write a translation for each row of `source_ids` (B, S) by a strategy; see `search`.
-
-    `edits` are those of all rows, or a list with those of each, all of one `batch_of`.
-    """
-    each = [edits] * len(source_ids) if isinstance(edits, Mapping) else edits
+    """Write a translation for each row of `source_ids` (B, S) by a strategy; see `search`."""
     with torch.inference_mode():
-        prefixes = TransformerPrefixes(model, source_ids, each, never_written)
+        prefixes = TransformerPrefixes(model, source_ids, edits, never_written)
         return search(
             prefixes, strategy, max_new_tokens=max_new_tokens, forced=forced, record=record
         )
@@ -218,7 +209,6 @@ def search(
     choose = strategy.method.begin(strategy, device)
     totals = torch.zeros(batch, device=device)  # (R,) log-probabilities of the prefixes
     each = torch.zeros(batch, 0, device=device)  # (R, T) and of each token in them
-    sentences = list(range(batch))  # which text of the batch each prefix begins
     paths: list[list[int]] = [[] for _ in range(batch)]  # the rows that led to each prefix
     width = batch * strategy.width
     enough = width * max(2, 1 + len(prefixes.ends))  # candidates: all ends, and `width` others
@@ -239,8 +229,8 @@ def search(
         live = [at for at, index in enumerate(written) if index not in prefixes.ends][:width]
         for at in ended:
             parts = candidates[at].item(), written[at], each[at].tolist(), paths[at]
-            row = paths[at][-1]
-            finished[sentences[row]].append(Decoded(prefixes.written[row].tolist(), *parts))
+            text, row = paths[at][0], paths[at][-1]
+            finished[text].append(Decoded(prefixes.written[row].tolist(), *parts))
         if strategy.width > 1 and live:
             most = best_possible(strategy, candidates[live[0]].item(), step + 1, max_new_tokens)
             if any(score(strategy, text) >= most for text in finished[0]):
@@ -257,13 +247,13 @@ def search(
             rows, ids, candidates, each = rows[live], ids[live], candidates[live], each[live]
             paths = [paths[at] for at in live]
         totals = candidates
-        sentences = [sentences[path[-1]] for path in paths]
-        if not sentences:
+        if not paths:
             break
         prefixes.extend(rows, ids)
-    for row, sentence in enumerate(sentences):
-        parts = totals[row].item(), None, each[row].tolist(), paths[row]
-        finished[sentence].append(Decoded(prefixes.written[row].tolist(), *parts))
+    for row, path in enumerate(paths):
+        parts = totals[row].item(), None, each[row].tolist(), path
+        text = path[0] if path else row
+        finished[text].append(Decoded(prefixes.written[row].tolist(), *parts))
     return [max(texts, key=partial(score, strategy)) for texts in finished]
 
 

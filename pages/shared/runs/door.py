@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from contextlib import nullcontext
 from functools import partial, update_wrapper
 from inspect import signature
-from threading import Lock, local
+from threading import Lock
 from typing import Generic, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from headlight.model.tokenizer import Tokenizer
 from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.housekeeping import released
-from headlight.pages.shared.runs.line import AT_ONCE, Line, Work
+from headlight.pages.shared.runs.line import AT_ONCE, Line, Work, has_turn
 from headlight.pages.shared.state import models
 
 
@@ -95,7 +95,6 @@ MEGABYTE = 1_000_000
 Options = ParamSpec("Options")
 Value = TypeVar("Value")
 
-_thread = local()
 _line = Line(AT_ONCE)
 _results = Results(
     limits.ALL_RUNS_MEGABYTES * MEGABYTE, limits.RUN_MEGABYTES * MEGABYTE, limits.RUNS
@@ -142,11 +141,11 @@ class ModelCall(Generic[Options, Value]):
         place = self._place(*args, **kwargs)
         if kept := _results.get(place):
             return kept.value
-        with waiting(self._words):
-            function = partial(self._function, *args, **kwargs)
-            work = function() if self._prepares else Work.alone(function)
-            is_common = self._is_common(args)
-            value = _line.answer((place.kind, place.key) if is_common else object(), work)
+        function = partial(self._function, *args, **kwargs)
+        work = function() if self._prepares else Work.alone(function)
+        question = (place.kind, place.key) if self._is_common(args) else object()
+        with st.spinner(self._words) if self._words and not has_turn() else nullcontext():
+            value = _line.answer(question, work)
         _results.put(place, Result(value, size_of(value)))
         released()  # the results that made room, and what the call left in memory
         return value
@@ -180,18 +179,6 @@ def _let_go(session: object) -> None:
 def _session() -> object:
     """Return what identifies this session until it ends."""
     return object()
-
-
-@contextmanager
-def waiting(words: str) -> Iterator[None]:
-    """Show words while a call waits and computes, unless it is part of another call."""
-    is_part = getattr(_thread, "calls", False)
-    with st.spinner(words) if words and not is_part else nullcontext():
-        _thread.calls = True
-        try:
-            yield
-        finally:
-            _thread.calls = is_part
 
 
 def size_of(value: object) -> int:

@@ -71,7 +71,7 @@ class Line:
 
         A call within a call has a turn already, and joins no other: the other may wait for it.
         """
-        if getattr(_thread, "has_turn", False):
+        if has_turn():
             (value,) = work.compute([work.request])
             return value
         while True:
@@ -115,6 +115,11 @@ class Line:
                     call.answer.cancel()  # only if it has none
                 self._free += 1
                 self._give_turns()
+
+
+def has_turn() -> bool:
+    """Return whether this thread computes, so that its calls are within a call."""
+    return getattr(_thread, "has_turn", False)
 
 
 def compute(batch: Sequence[Call]) -> None:
