@@ -62,6 +62,9 @@ class ModelRun:
 
     def trace(self) -> Trace:
         """The recorded run, in a large model only its weights; it must not be modified."""
+        is_plain = not (self.target or self.pad_to or self.second or self.masked)
+        if is_plain and "cross" in self.reader.shape.kinds and self == self.as_trained:
+            return decoded(self).trace or _traced(self, None)  # the very run that wrote the text
         return _traced(self, None)
 
     def tokens(self) -> Trace:
@@ -130,30 +133,25 @@ def hiding(run: ModelRun, places: Collection[int]) -> ModelRun:
     return replace(run, masked=tuple(place for place in written if place in places))
 
 
-@model_call("Reading …", prepares=True)
-def _traced(run: ModelRun, site: Site | None) -> Work:
+@model_call("Reading …")
+def _traced(run: ModelRun, site: Site | None) -> Trace:
     """Record a run; in a large model only one site in full, or none."""
-    model, read, own = run.reader, run.target, None
+    model = run.reader
+    read = run.target
     if not read and "cross" in model.shape.kinds:
-        own = decoded(run.as_trained)
-        read = own.writing
-    is_own = own is not None and run == ModelRun(run.sentence, model=run.model)
-    options = {
-        "second": run.second or None,
-        "masked": run.masked,
-        "pad_to": run.pad_to,
-        "edits": run.changes(),
-        "sites": sites_in_full(run, read, site),
-    }
-
-    def trace() -> Trace:
-        recorded = own.trace if is_own else None  # while it was written
-        with errors_explained():
-            trace = recorded or model.trace(run.sentence, read or None, **options)
-            check_numbers(trace)
-        return trace
-
-    return Work.alone(trace)
+        read = written(run.as_trained)
+    with errors_explained():
+        trace = model.trace(
+            run.sentence,
+            read or None,
+            second=run.second or None,
+            masked=run.masked,
+            pad_to=run.pad_to,
+            edits=run.changes(),
+            sites=sites_in_full(run, read, site),
+        )
+        check_numbers(trace)
+    return trace
 
 
 def sites_in_full(run: ModelRun, read: str | Writing, site: Site | None) -> list[Site] | None:
@@ -211,7 +209,10 @@ def decoded(
 
     def write(texts: Sequence[Request]) -> Iterator[Decoding]:
         with errors_explained():
-            yield from model.write_together(texts, strategy, longest=longest, forced=forced)
+            for decoding in model.write_together(texts, strategy, longest=longest, forced=forced):
+                if decoding.trace:
+                    check_numbers(decoding.trace)
+                yield decoding
 
     length = max(longest or LONGEST_WRITING, run.pad_to or 0, len(run.sentence) // 2)
     return Work(write, text, batch, length)
