@@ -101,7 +101,7 @@ def test_as_many_run_as_there_are_turns_and_the_others_wait(waiting):
     assert slow[2].begun.wait(20)
     for each in slow:
         each.go.set()
-    assert [one.join().got for one in asked] == ["one", "two", "three"]
+    assert [each.join().got for each in asked] == ["one", "two", "three"]
 
 
 def test_a_call_within_a_call_does_not_wait_for_its_own_turn(line):
@@ -146,14 +146,14 @@ def test_each_gets_their_own_answer_or_error_whoever_computes_and_leaves(visitor
             assert waiting.acquire(timeout=20)
         hold.go.set()
         assert holder.join().got == "held"
-        for each, (question, _, _, leaves) in zip(asked, visitors, strict=True):
-            one.join()
-            if isinstance(one.raised, TurnedAway):
+        for answer, (question, _, _, leaves) in zip(asked, visitors, strict=True):
+            answer.join()
+            if isinstance(answer.raised, TurnedAway):
                 assert leaves
             elif question in failing:
-                assert one.raised.args == (question,)
+                assert answer.raised.args == (question,)
             else:
-                assert one.got == f"the answer to {question}"
+                assert answer.got == f"the answer to {question}"
     assert len(line) == 0
     for batch in batches:
         assert len({alike for _, alike, _ in batch}) == 1
@@ -176,5 +176,5 @@ def test_those_who_wait_for_the_same_are_one_batch_in_the_order_in_which_they_ca
         asked.append(Asked(lambda text=text, work=work: line.answer(text, work)))
         assert waiting.acquire(timeout=20)
     hold.go.set()
-    assert [one.join().got for one in (holder, *asked)] == ["held", *"ABCDE"]
+    assert [each.join().got for each in (holder, *asked)] == ["held", *"ABCDE"]
     assert batches == [["a", "c", "e"], ["b"], ["d"]]
