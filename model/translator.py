@@ -9,7 +9,7 @@ from torch import Tensor
 from headlight.model.checkpoint import load_checkpoint
 from headlight.model.continuer import Continuer
 from headlight.model.decoding.recording import RecordedPrefixes, steps_of
-from headlight.model.decoding.search import Decoded, decode, search
+from headlight.model.decoding.search import search
 from headlight.model.decoding.steps import Decoding, Translation
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits.rows import batch_of
@@ -74,16 +74,8 @@ class Translator(OwnReader):
         chosen = Strategy(strategy, **options)
         if isinstance(prefix, str):
             prefix = [token.id for token in self.begin(prefix)]
-        tokens = self.read(source, pad_to)
-        (decoded,) = decode(
-            self.model,
-            self.ids(tokens),
-            chosen,
-            max_new_tokens=self.most_new_tokens(max_new_tokens),
-            forced=prefix,
-            edits=edits,
-        )
-        return self.translation(source, tokens, decoded)
+        how = {"longest": max_new_tokens, "forced": prefix, "pad_to": pad_to, "edits": edits}
+        return self.write(source, chosen, **how).writing
 
     def write(
         self,
@@ -121,25 +113,17 @@ class Translator(OwnReader):
         read = [self.read(text.text, text.pad_to) for text in texts]
         edits, record = [text.edits or {} for text in texts], []
         prefixes = RecordedPrefixes(self.model, self.padded_ids(read), edits)
-        limit = self.most_new_tokens(longest)
+        limit = min(self.default_new_tokens if longest is None else longest, self.max_tokens)
         batch = search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=record)
         start = self.tokenizer.special_token(START_ID)
         for row, (text, tokens, decoded) in enumerate(zip(texts, read, batch, strict=True)):
-            writing = self.translation(text.text, tokens, decoded)
+            written, target = self.tokenizer.decode_tokens(decoded.written)
+            how = decoded.log_probability, decoded.finished, decoded.log_probabilities
+            writing = Translation(text.text, written, tokens, target, *how)
             steps = record if len(texts) == 1 else steps_of(record, decoded, len(tokens))
-            target = [token for token in writing.target_tokens if token.id != END_ID]
-            trace = prefixes.trace_of(row, decoded, Trace(tokens, [start, *target]))
-            how = {"begun": [start], "ends": {END_ID}, "append": self._append}
-            yield Decoding(writing, strategy, steps, trace=trace, **how)
-
-    def most_new_tokens(self, longest: int | None) -> int:
-        return min(self.default_new_tokens if longest is None else longest, self.max_tokens)
-
-    def translation(self, source: str, tokens: list[Token], decoded: Decoded) -> Translation:
-        """Return what was decoded as text and tokens."""
-        text, target_tokens = self.tokenizer.decode_tokens(decoded.written)
-        how = decoded.log_probability, decoded.finished, decoded.log_probabilities
-        return Translation(source, text, tokens, target_tokens, *how)
+            trace = prefixes.trace_of(row, decoded, Trace(tokens, [start, *self.written(writing)]))
+            options = {"begun": [start], "ends": {END_ID}, "append": self._append}
+            yield Decoding(writing, strategy, steps, trace=trace, **options)
 
     def tokenized(self, request: Request) -> Trace:
         """Return a trace of the tokens that both sides read.
