@@ -7,7 +7,7 @@ nobody has to ask for its class.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, get_args
 
@@ -229,6 +229,20 @@ class Reader(Protocol):
         Raises ValueError if the model does not write, or cannot begin in this way.
         """
         raise ValueError(self.missing["write"])
+
+    def batch_of(self, text: Request, strategy: Strategy) -> Hashable | None:
+        """Return what texts that are written together must have in common; None if one cannot be.
+
+        Raises ValueError if there is nothing to read.
+        """
+        return None
+
+    def write_together(
+        self, texts: Sequence[Request], strategy: Strategy = Strategy(), **options: object
+    ) -> Iterator[Decoding]:
+        """Yield what `write` returns for each of several texts of one `batch_of`."""
+        for text in texts:
+            yield self.write(text.text, strategy, pad_to=text.pad_to, edits=text.edits, **options)
 
     def begin(self, text: str) -> list[Token]:
         """Return the tokens of a text that writing should begin with; raises ValueError if none."""

@@ -18,7 +18,7 @@ from headlight.model.edits import Edits
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.reader import Objective, Question
 from headlight.pages.shared.runs.arrays import as_array
-from headlight.pages.shared.runs.run import ModelRun, written
+from headlight.pages.shared.runs.run import ModelRun, decoded, written
 from headlight.pages.shared.show.glossary import GLOSSARY
 from headlight.pages.shared.show.pictures import chips_written, show
 from headlight.pages.shared.show.saving import About
@@ -91,7 +91,7 @@ def compare_writing(
     """
     if "write" in before.reader.missing:
         return
-    if written.kept(after) is None:
+    if decoded.kept(replace(after, target="")) is None:
         send_what_is_drawn()
     try:
         if after == before:
