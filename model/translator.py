@@ -168,7 +168,7 @@ class Translator(OwnReader):
     def masks(self, trace: Trace) -> tuple[Tensor, Tensor, Tensor]:
         """Return the model's own masks for the tokens of a trace.
 
-        Request padding (1, S), look-ahead (T, T), and look-ahead with the target's padding (T, T).
+        Source padding (1, S), look-ahead (T, T), and look-ahead with the target's padding (T, T).
         """
         source_ids, target_ids = self.ids(trace.source_tokens), self.ids(trace.target_tokens)
         return (
