@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from headlight.model.library.transformers_loading import load_transformers_reader
+from headlight.model.library.transformers_reader import TransformersReader
 from headlight.model.trace import Site
 from tests.model.library.conftest import SIZE, save_model
 from tests.pages.apps import open_page, open_with
@@ -40,7 +41,18 @@ def test_every_mask_is_drawn_with_its_layers_and_its_configuration(mixed):
         visible = trace.attention[Site("decoder", layer)].masked_scores[0, 0].isfinite()
         states = np.frombuffer(drawn[f"Decoder, layer {layer + 1}"], np.uint8)
         assert torch.equal(torch.from_numpy(states.copy() == 1).view(visible.shape), visible)
+    assert "In every layer the run did what its configuration names." in said
     assert f"can draw on {len(visible)} of {len(visible)} tokens" in said
+
+
+def test_a_run_that_differs_from_its_configuration_is_said(mixed, monkeypatch):
+    named = (("look-ahead", ()), ("behind", (2,)))
+    monkeypatch.setattr(TransformersReader, "configured_masks", lambda reader, site: named)
+    app = open_with(mixed, "masks", sentence=TEXT, masks_tab="trained")
+    count = len(load_transformers_reader(mixed).trace(TEXT).target_tokens)
+    more = (count - 2) * (count - 1) // 2  # that the layer without a window sees
+    assert f"{more} cells of this run's mask differ" in words(app)
+    assert "In every layer the run did" not in words(app)
 
 
 def test_heads_that_share_keys_are_groups_on_every_page(mixed):
