@@ -136,7 +136,7 @@ def pictures_of(page, tiny):
         "inside": [f"story-{step}" for step in steps],
         "decoding": ["player", "forced"],
         "compare": ["maps"],
-        "positions": ["trained", "changed", "shuffled"],
+        "positions": [*writes, "weights-trained", "weights-changed"],
         "models": [],
     }[page]
 

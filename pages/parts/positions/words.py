@@ -35,7 +35,7 @@ ROTARY_WORDS = {
     "length": "Its scaling also makes turned queries and keys {length:.3f} times as long.",
     "turned": (
         "A turn changes no length. Only the products of the turned query and key are summed to a "
-        "score."
+        "score. Positions count from 0."
     ),
     "clocks": (
         "A pair as the hand of a clock. As both move on by one position, both hands turn by the "
