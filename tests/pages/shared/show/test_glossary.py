@@ -30,7 +30,7 @@ def test_markup_in_a_caption_is_text():
 
 
 def test_pages_explain_their_terms():
-    app = open_page("masks", sentence="I love my cat.")
+    app = open_page("heads", sentence="I love my cat.")
     assert not app.exception
     assert any('class="term"' in caption.value for caption in app.caption)
 
