@@ -106,7 +106,7 @@ class Line:
     def _take_turn(self, batch: list[Call]) -> None:
         _thread.has_turn = True
         try:
-            compute(batch)
+            compute(batch, batch[0].work.compute)
         finally:
             _thread.has_turn = False
             with self._lock:
@@ -122,15 +122,15 @@ def has_turn() -> bool:
     return getattr(_thread, "has_turn", False)
 
 
-def compute(batch: Sequence[Call]) -> None:
+def compute(batch: Sequence[Call], function: Callable[[Sequence], Iterable]) -> None:
     """Compute calls together, or one by one if that fails; each gets its own answer or error."""
     try:
         requests = [call.work.request for call in batch]
-        for call, value in zip(batch, batch[0].work.compute(requests), strict=True):
+        for call, value in zip(batch, function(requests), strict=True):
             call.answer.set_result(value)
     except Exception as error:
         for call in batch:
             if len(batch) > 1 and not call.answer.done():
-                compute([call])
+                compute([call], function)
             elif not call.answer.done():
                 call.answer.set_exception(error)
