@@ -15,7 +15,7 @@ from headlight.model.library.attachment import (
     Attachment,
     PartlyRecordedError,
     attach,
-    attach_softmax,
+    attach_code,
 )
 from headlight.model.library.checks import check_weights
 from headlight.model.library.files import count_numbers, read_config, read_tokenizer
@@ -80,7 +80,7 @@ def attach_somehow(
     except LoadingError as error:
         by_its_function = error
     try:
-        return attach_softmax(model, short, name, *longer)
+        return attach_code(model, short, name, *longer)
     except PartlyRecordedError:
         raise by_its_function from None
 
