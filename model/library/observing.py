@@ -20,12 +20,23 @@ class Observed:
 
     rows: int  # texts in the batch
     modules: list[nn.Module] = field(default_factory=list)
-    most: int = 1  # times that a module attended in one call of it
     trace: Trace = field(default_factory=Trace)
+    call: CodeCall = field(init=False)
+
+    def __post_init__(self) -> None:
+        watch = Watch(Run(trace=self.trace), self.site_of)
+        self.call = CodeCall(watch, self.heads_of)
+
+    def begin(self, rows: int) -> None:
+        """Begin another call, with so many texts, and forget the one before."""
+        self.rows = rows
+        self.modules.clear()
+        self.trace.attention.clear()
 
     @property
     def records(self) -> list[AttentionRecord]:
         """A record for each of the modules."""
+        self.call.keep()
         return [self.trace.attention[Site("encoder", n)] for n in range(len(self.modules))]
 
     def site_of(self, module: nn.Module) -> Site:
@@ -41,11 +52,8 @@ class Observed:
 def observing(rows: int) -> Iterator[Observed]:
     """Record all attention of modules with the hooks of `prepare`, in this context and thread."""
     observed = Observed(rows)
-    watch = Watch(Run(trace=observed.trace), observed.site_of)
-    call = CodeCall(watch, observed.heads_of)
-    with meeting(call):
+    with meeting(observed.call):
         yield observed
-    observed.most = call.most
 
 
 def prepare(model: nn.Module) -> list[RemovableHandle]:

@@ -46,7 +46,7 @@ def find_sites(
             raise IncompleteError
         modules[module].append(Site(kind, counts[kind]))
         counts[kind] += 1
-    sites = CodeSites(dict(modules), heads, kept_back(observed.records), observed.most)
+    sites = CodeSites(dict(modules), heads, kept_back(observed.records), observed.call.most)
     return sites, {kind: (counts[kind], heads[kind]) for kind in KINDS if kind in heads}
 
 
