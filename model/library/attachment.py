@@ -71,6 +71,7 @@ class Attachment:
     parity: Parity = Parity(math.nan, math.nan)  # until it is measured
     writes: bool = True  # whether writing step by step agrees with the whole text
     decoder: DecoderModules | None = None  # if its stream is known to be a sum
+    reference: str = "transformers' own classes"  # of the parity
 
     @property
     def missing(self) -> Mapping[Ability, str]:
@@ -184,6 +185,7 @@ class CodeAttachment(Attachment):
 
     sites: CodeSites
     projections: bool = False  # whether the output projections are known
+    outputs: int = 0  # numbers in a row of the outputs of a module in memory
 
     @property
     def missing(self) -> Mapping[Ability, str]:

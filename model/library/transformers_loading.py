@@ -62,9 +62,14 @@ def load_transformers_reader(
     check_weights(model)
     tokens = PieceTokenizer(tokenizer, longest_text(model), known_tokens(model))
     attached = attach_somehow(model, compared_texts(model, tokens), name)
-    if head == "next token" and "decoder" not in attached.kinds:
-        head = None  # XLNet and XLM see the whole text, and do not predict what follows it
-    return TransformersReader(name, model, tokens, head, attached)
+    return TransformersReader(name, model, tokens, head_of(config, attached), attached)
+
+
+def head_of(config: PreTrainedConfig, attached: Attachment) -> OutputHead | None:
+    """Return the kind of head that a model has, and that its attention lets it use."""
+    head = saved_head(config)
+    # XLNet and XLM see the whole text, and do not predict what follows it.
+    return None if head == "next token" and "decoder" not in attached.kinds else head
 
 
 def attach_somehow(
