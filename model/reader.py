@@ -85,6 +85,12 @@ class Reader(Protocol):
     shape: Shape
     missing: Mapping[Ability, str]  # what it cannot do, each with a sentence that says why
 
+    def show(self) -> object:
+        """Open the app on this model in this process; see `headlight.show`."""
+        from headlight import notebook  # above this package: it starts the pages too
+
+        return notebook.show(self)
+
     def is_cut(self, text: str, second: str | None = None) -> bool:
         """Return whether some of the text is left out, since it is too long for the model."""
 

@@ -37,9 +37,10 @@ PARITY = (
     "numbers are shown. It loads the checkpoint once more."
 )
 DIFFERENCES = (
-    "Largest differences from transformers' own classes: {outputs} in {of}, {weights} in "
+    "Largest differences from {reference}: {outputs} in {of}, {weights} in "
     "the weights of all heads."
 )
+LIBRARY_ITSELF = "transformers' own classes"
 SAME = 1e-4  # rounding errors of 32-bit numbers over many layers stay below it
 
 
@@ -115,7 +116,7 @@ def parity(entry: CatalogEntry) -> None:
     It is measured on the visitor's text as trained, without hidden words.
     """
     if differences := parity_at_loading(entry.key):
-        show_differences(differences, "the outputs")
+        show_differences(differences, "the outputs", reader(entry.key).attached.reference)
         return
     run = ModelRun(chosen(SENTENCE), second=chosen(SECOND), model=entry.key)
     label = "Same numbers as transformers?"
@@ -129,13 +130,14 @@ def parity(entry: CatalogEntry) -> None:
         show_differences(differences, "the last hidden states")
 
 
-def show_differences(differences: Parity, of: str) -> None:
+def show_differences(differences: Parity, of: str, reference: str = LIBRARY_ITSELF) -> None:
     """Draw how large the differences are, and whether they are rounding errors."""
     same = max(differences) < SAME
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge("Same numbers" if same else "Other numbers", color="green" if same else "red")
         outputs, weights = power_text(differences.outputs), power_text(differences.weights)
-        st.caption(DIFFERENCES.format(outputs=outputs, of=of, weights=weights))
+        words = {"reference": reference, "outputs": outputs, "of": of, "weights": weights}
+        st.caption(DIFFERENCES.format(**words))
 
 
 SUGGESTIONS = (
