@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib.parse import urlencode
 
 import streamlit
 import uvicorn
@@ -51,8 +51,8 @@ class Shown:
         shelf().hide(self.name)
 
 
-def show(reader: Reader) -> Shown:
-    """Open the app on a model in memory, for this machine only, and print its address.
+def show(reader: Reader, text: str = "") -> Shown:
+    """Open the app on a model in memory and a text, for this machine only; print its address.
 
     The app runs in this process, with the model's own weights, and ends with it. Only who has the
     address can open it; in a notebook the result is the app in a frame.
@@ -62,7 +62,9 @@ def show(reader: Reader) -> Shown:
     from headlight.pages.shared.state.catalog import LIBRARY
 
     name = shelf().show(reader)
-    shown = Shown(name, f"{address}&model={quote(LIBRARY + name)}")
+    asked = {"model": LIBRARY + name, "sentence": text or reader.example}
+    asked = {key: value for key, value in asked.items() if value}
+    shown = Shown(name, f"{address}&{urlencode(asked)}")
     print(shown)
     return shown
 

@@ -15,7 +15,7 @@ from headlight.model.library.answers import Answering, Answers, OutputHead
 from headlight.model.library.attachment import CodeAttachment, Parity
 from headlight.model.library.calls import attention_edits, batch_size
 from headlight.model.library.hub import first_line
-from headlight.model.library.own_tokens import OwnTokens
+from headlight.model.library.own_tokens import OwnTokens, read_numbers
 from headlight.model.library.pieces import Piece
 from headlight.model.reader import Ability, Reader
 from headlight.model.trace import CacheSize, Run, RunEdits, Shape, Site, Trace
@@ -102,6 +102,8 @@ class ModuleReader(Answering, Reader):
         ends = () if called.end is None else (called.end,)
         self.answers = Answers(called.head, called.target_tokens, classes, ends)
         self.missing = dict(MISSING) | attached.missing
+        if called.tokens.encode is read_numbers:
+            self.example = called.tokens.decode(range(1, 7))
         if called.head != "next token":
             self.missing["write"] = NO_HEAD
         elif called.two_sided and called.start is None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from headlight.model.library.hub import first_line
 from headlight.model.library.pieces import Piece
+from headlight.model.tokenizer import VISIBLE_SPACE
 from headlight.model.tokens import Token, check_characters
 
 Encode = Callable[[str], Sequence[int]]
@@ -76,7 +77,7 @@ class OwnTokens:
         start = len(text) + len(added) - len(added.lstrip()) if shown else len(text)
         goes_on = before and shown and not before[-1].is_special and not added[0].isspace()
         word = before[-1].word if goes_on else word
-        return text + added, Piece(index, shown or repr(added), start, start + len(shown), word)
+        return text + added, Piece(index, shown or VISIBLE_SPACE, start, start + len(shown), word)
 
     def piece(self, index: int) -> Piece:
         """Return the piece of an id, as if it were a text of its own."""
