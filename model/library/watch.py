@@ -129,7 +129,12 @@ def collect(
 
 
 def kind_of(weights: Tensor) -> SeenKind:
-    """Return the kind of attention that weights (B, H, Q, K) show by their shape and zeros."""
-    if weights.size(2) != weights.size(3):
+    """Return the kind of attention that weights (B, H, Q, K) show by their shape and zeros.
+
+    A sink in the softmax, as in GPT-OSS, counts as one more key, the last.
+    """
+    queries, keys = weights.shape[2:]
+    seen_later = weights[..., :queries].triu(1).any()
+    if keys not in (queries, queries + 1) or (keys > queries and seen_later):
         return "cross"
-    return "self" if weights.triu(1).any() else "masked"
+    return "self" if seen_later else "masked"

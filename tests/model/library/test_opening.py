@@ -346,9 +346,11 @@ def test_heads_of_modules_that_share_their_weights_have_a_layer_for_each_call():
     assert not second.attention[Site("encoder", 0)].heads.any()
 
 
-@pytest.mark.parametrize("family", first_of([*families.FAMILIES]))
+@pytest.mark.parametrize(
+    "family", first_of([family for family in families.FAMILIES if family != "GPT-OSS"])
+)
 def test_families_of_transformers_open_in_memory_as_from_a_folder(family):
-    model = families.make_model(family, attention="sdpa")
+    model = families.make_model(family, "eager" if family == "Gemma 2" else "sdpa")
     inputs = families.make_inputs(family)
     reader = open_model(model)  # plain ids
     ids = [" ".join(map(str, part[0].tolist())) for part in inputs.values()]
