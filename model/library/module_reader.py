@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -17,7 +17,7 @@ from headlight.model.library.calls import attention_edits, batch_size
 from headlight.model.library.hub import first_line
 from headlight.model.library.own_tokens import OwnTokens, read_numbers
 from headlight.model.library.pieces import Piece
-from headlight.model.reader import Ability, Reader
+from headlight.model.reader import Ability, Reader, Request
 from headlight.model.trace import CacheSize, Run, RunEdits, Shape, Site, Trace
 
 # Computes logits (B, T, V), or (B, classes), of a model for ids (B, T), or for (B, S) and (B, T).
@@ -121,35 +121,27 @@ class ModuleReader(Answering, Reader):
         return len(self.called.tokens.read(text)) > self.called.max_tokens
 
     @torch.inference_mode()
-    def tokenized(
-        self,
-        text: str,
-        target: str | Writing | None = None,
-        *,
-        second: str | None = None,
-        masked: Collection[int] = (),
-        pad_to: int | None = None,
-        edits: RunEdits | None = None,
-    ) -> Trace:
+    def tokenized(self, request: Request) -> Trace:
         """Return a trace of the tokens that both sides read; see `Reader.tokenized`."""
-        self.second_text(second)
-        if masked or pad_to:
-            raise ValueError(self.missing["mask words" if masked else "pad"])
+        text, target = request.text, request.target
+        self.second_text(request.second)
+        if request.masked or request.pad_to:
+            raise ValueError(self.missing["mask words" if request.masked else "pad"])
         if target is not None and "decoder" not in self.shape.kinds:
             raise ValueError("This model has no decoder that could read a second text.")
         read = self.read(text)
         if not self.called.two_sided:
             if self.reads_source:
                 return Trace(source_tokens=read)
-            more = self.target_ids(target, edits) if target else []
+            more = self.target_ids(target) if target else []
             read = [*read, *self.called.tokens.written(more, read)[1]]
             return Trace(target_tokens=read[: self.called.max_tokens])
         if target is None:
             if "write" in self.missing:
                 raise ValueError(NO_TARGET)
-            target = self.write(text, edits=edits).writing
+            target = self.write(text, edits=request.edits).writing
         begun = self.begun()
-        written = self.called.target_tokens.written(self.target_ids(target, edits), begun)[1]
+        written = self.called.target_tokens.written(self.target_ids(target), begun)[1]
         tokens = [*begun, *written][: self.called.max_tokens]
         if not tokens:
             raise ValueError(NO_TARGET)
@@ -162,7 +154,7 @@ class ModuleReader(Answering, Reader):
             raise ValueError("There is nothing to read: type a text.")
         return pieces[: self.called.max_tokens]
 
-    def target_ids(self, target: str | Writing, edits: RunEdits | None) -> list[int]:
+    def target_ids(self, target: str | Writing) -> list[int]:
         """Return the ids of a target that a decoder reads, without its end."""
         if isinstance(target, Writing):
             ids = [token.id for token in target.target_tokens]
