@@ -14,15 +14,16 @@ import torch
 
 from headlight.model.library.hub import LoadingError
 
-BYTES = 4  # of a weight, as float32
 WORK = 1.2  # for the memory of a text, and of the library while it loads
 KERNELS = 64  # more than one batch takes; others seldom have its shape
 KERNEL_COUNTS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 
 
-def check_memory(numbers: int, name: str, device: torch.device) -> None:
-    """Raise LoadingError if that many weights need more memory than is free."""
-    needed, free = memory_of(numbers), free_memory(device)
+def check_memory(
+    numbers: int, name: str, device: torch.device, dtype: torch.dtype = torch.float32
+) -> None:
+    """Raise LoadingError if that many weights of a dtype need more memory than is free."""
+    needed, free = memory_of(numbers, dtype), free_memory(device)
     if free is not None and needed > free:
         raise LoadingError(
             f"{name} needs about {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are "
@@ -30,9 +31,9 @@ def check_memory(numbers: int, name: str, device: torch.device) -> None:
         )
 
 
-def memory_of(numbers: int) -> int:
-    """Return about how many bytes a model with that many weights takes."""
-    return int(numbers * BYTES * WORK)
+def memory_of(numbers: int, dtype: torch.dtype = torch.float32) -> int:
+    """Return about how many bytes a model with that many weights of a dtype takes."""
+    return int(numbers * dtype.itemsize * WORK)
 
 
 def free_memory(device: torch.device) -> int | None:

@@ -9,6 +9,8 @@ from headlight.model.attention import MultiHeadAttention
 from headlight.model.linear import Linear
 from headlight.model.transformer import Transformer
 
+HALF = (torch.float16, torch.bfloat16)
+
 
 class FusedAttention(MultiHeadAttention):
     """Self-attention with the weights of another, whose query, key and value are one product."""
@@ -77,4 +79,18 @@ def by_columns(weight: Tensor) -> Tensor:
 
 
 def best_device() -> torch.device:
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+
+
+def dtype_on(device: torch.device, saved: torch.dtype) -> torch.dtype:
+    """Return the dtype in which a device keeps weights that were saved in another.
+
+    A GPU computes well in half precision, which takes half of the memory; a CPU does not.
+    """
+    if saved not in HALF or device.type == "cpu":
+        return torch.float32
+    if saved == torch.bfloat16 and device.type == "cuda":
+        return saved if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float32
+    return saved

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from headlight.model.decoding.steps import Writing
+from headlight.model.edits import NamedMask
 from headlight.model.reader import Ability, Objective, Question, Reader, Request
 from headlight.model.stream import DecoderStream, stream_of
 from headlight.model.tokenizer import Tokenizer
@@ -56,6 +57,9 @@ class OwnReader(Reader):
     def label(self, trace: Trace, question: Question, index: int) -> str:
         return self.tokenizer.append("", index)[1].text
 
+    def configured_masks(self, site: Site) -> tuple[NamedMask, ...]:
+        return super().configured_masks(site) if self.model.config.look_ahead_mask else ()
+
     def heads_to_stream(self, site: Site) -> Tensor:
         """Return the map from each head's output to the stream: (H, D, d_model)."""
         return self.model.attention_at(site).to_stream
@@ -70,6 +74,10 @@ class OwnReader(Reader):
     def unembedding(self) -> Tensor:
         """The output layer (V, d_model), which follows the decoder's last norm."""
         return self.model.output.weight.detach()
+
+    def read_out(self, states: Tensor) -> Tensor:
+        """Return the logits (..., V) of states (..., d_model) of the decoder's stream."""
+        return self.model.output(self.model.decoder.norm(states))
 
     @torch.inference_mode()
     def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:

@@ -7,7 +7,7 @@ nobody has to ask for its class.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, get_args
 
@@ -16,6 +16,8 @@ from torch import Tensor
 
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
+from headlight.model.edits import NamedMask
+from headlight.model.positions import Rotary
 from headlight.model.stream import DecoderStream
 from headlight.model.tokens import Token
 from headlight.model.trace import Run, RunEdits, Shape, Site, Trace
@@ -181,11 +183,35 @@ class Reader(Protocol):
         query.
         """
 
+    def configured_masks(self, site: Site) -> tuple[NamedMask, ...]:
+        """Return the masks of a site as the model's configuration names them, padding apart."""
+        return (("look-ahead", ()),) if site.kind == "decoder" else ()
+
     def heads_to_stream(self, site: Site) -> Tensor | None:
         """Return the map from each head's output to the stream: (H, D, d_model).
 
         It is None if the model's output projection is not known.
         """
+
+    def streamed(self, trace: Trace, edits: RunEdits) -> Trace:
+        """Return a trace with the residual stream, from another run under its edits if need be.
+
+        Raises ValueError if the model does not show it.
+        """
+        if "show the stream" in self.missing:
+            raise ValueError(self.missing["show the stream"])
+        return trace
+
+    def read_out(self, states: Tensor) -> Tensor:
+        """Return what the output layer makes of states of the decoder's stream.
+
+        (..., d_model) -> (..., V). Raises ValueError if the model has no such layer.
+        """
+        raise ValueError(self.missing["write"])
+
+    def rotary(self, site: Site) -> Rotary | None:
+        """Return how a site turns queries and keys by their positions; None if it does not."""
+        return None
 
     def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
         """Run again over the tokens of a trace; return the decoder's stream, part by part.
@@ -210,6 +236,20 @@ class Reader(Protocol):
         Raises ValueError if the model does not write, or cannot begin in this way.
         """
         raise ValueError(self.missing["write"])
+
+    def batch_of(self, text: Request, strategy: Strategy) -> Hashable | None:
+        """Return what texts that are written together must have in common; None if one cannot be.
+
+        Raises ValueError if there is nothing to read.
+        """
+        return None
+
+    def write_together(
+        self, texts: Sequence[Request], strategy: Strategy = Strategy(), **options: object
+    ) -> Iterator[Decoding]:
+        """Yield what `write` returns for each of several texts of one `batch_of`."""
+        for text in texts:
+            yield self.write(text.text, strategy, pad_to=text.pad_to, edits=text.edits, **options)
 
     def begin(self, text: str) -> list[Token]:
         """Return the tokens of a text that writing should begin with; raises ValueError if none."""

@@ -9,7 +9,8 @@ from torch import Tensor
 from headlight.model.trace import Block, Site, Trace
 from headlight.model.transformer import Transformer
 
-ROUNDING = 1e-4  # of the largest number, which float32 leaves in sums
+# What is left in sums, as a part of the largest number.
+ROUNDING = {torch.float32: 1e-4, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,17 @@ def freeze(
     return FrozenNorm(scales, gain, bias, centered)
 
 
-def is_close(numbers: Tensor, expected: Tensor) -> bool:
-    """Return whether two tensors of one shape are equal, except for rounding."""
-    return bool((numbers - expected).abs().max() <= ROUNDING * expected.abs().max().clamp(min=1e-6))
+def is_close(
+    numbers: Tensor, expected: Tensor, dtype: torch.dtype = torch.float32, of: Tensor | None = None
+) -> bool:
+    """Return whether two tensors of one shape are equal, except for the rounding of a dtype.
+
+    They may be differences of larger numbers, whose rounding they then have.
+    """
+    largest = (expected if of is None else of).abs().max().clamp(min=1e-6)
+    return bool((numbers - expected).abs().max() <= ROUNDING[dtype] * largest)
+
+
+def precise(numbers: Tensor) -> Tensor:
+    """Return numbers as float64, or as float32 on a device that has no other."""
+    return numbers.float() if numbers.device.type == "mps" else numbers.double()

@@ -30,6 +30,7 @@ class Shape:
 
     kinds: Mapping[Kind, tuple[int, int]]  # layers, and heads in each
     max_positions: int  # tokens, special ones included
+    groups: Mapping[Kind, int] = field(default_factory=dict)  # heads that share a key and a value
 
     def layers(self, kind: Kind) -> int:
         """Return the number of layers with a kind of attention; 0 if there is no such kind."""
@@ -38,6 +39,10 @@ class Shape:
     def heads(self, kind: Kind) -> int:
         """Return the number of heads in a layer of a kind; 0 if there is no such kind."""
         return self.kinds.get(kind, (0, 0))[1]
+
+    def group(self, kind: Kind) -> int:
+        """Return how many heads of a kind share each key and value; 1 if each has its own."""
+        return self.groups.get(kind, 1)
 
     @property
     def sites(self) -> list[Site]:
@@ -145,11 +150,12 @@ class EmbeddingRecord:
     """The input of a side's first layer, fields in the order in which they are computed.
 
     BERT does not scale, but adds a vector for the token's sentence, and normalizes the sum.
+    Only `states` are known in a model of the transformers library.
     """
 
-    tokens: Tensor  # (B, T, d_model)
-    scaled: Tensor  # (B, T, d_model): times sqrt(d_model)
-    positions: Tensor  # (T, d_model): of the tokens' positions
+    tokens: Tensor | None  # (B, T, d_model)
+    scaled: Tensor | None  # (B, T, d_model): times sqrt(d_model)
+    positions: Tensor | None  # (T, d_model): of the tokens' positions
     states: Tensor  # (B, T, d_model): the sum, in BERT its norm, which the first layer reads
     segments: Tensor | None = None  # (B, T, d_model), in BERT only
 
@@ -166,14 +172,20 @@ class Block(NamedTuple):
 class ResidualRecord:
     """The residual stream at one sublayer, each field (B, T, d_model).
 
-    `inputs` are the norm of `states` in a pre-norm model, and `states` themselves in a post-norm
-    model, whose `outputs` are the norm of the sum.
+    `inputs` are the norm of `states` in a pre-norm model, or of the stream before the layer if its
+    sublayers run side by side. They are `states` themselves in a post-norm model, whose `outputs`
+    are the norm of the sum.
     """
 
     states: Tensor  # the stream before
     inputs: Tensor  # the sublayer's input
     change: Tensor  # the sublayer's output
     outputs: Tensor  # the stream after
+
+
+def visible_to_any(record: AttentionRecord) -> Tensor:
+    """Return which keys some head sees: (Q, K) bool."""
+    return ~record.masked_scores[0].isneginf().all(dim=0)
 
 
 # A visitor's changes: the attention at a site, and the positions of a side.
@@ -196,6 +208,7 @@ class Trace:
     outputs: dict[Side, Tensor] = field(default_factory=dict)  # (B, T, d_model), the last norm's
     logits: Tensor | None = None  # (B, T, V)
     overview: dict[Site, Tensor] = field(default_factory=dict)  # (H, Q, K) uint8: weights * 255
+    masks: dict[Site, Tensor] = field(default_factory=dict)  # (Q, K) bool: sites of the overview
     full: Collection[Site] | None = None  # sites to record in full; None for every one
 
     def __repr__(self) -> str:
@@ -208,6 +221,7 @@ class Trace:
             self.attention[site] = record
         else:
             self.overview[site] = (record.weights[0].detach() * 255).round().to(torch.uint8)
+            self.masks[site] = visible_to_any(record)
 
     def following_tokens(self, end: Token) -> list[Token]:
         """Return the expected token after each token that the decoder reads, without padding."""
@@ -227,6 +241,12 @@ class Trace:
         if site in self.attention:
             return self.attention[site].weights[0]
         return self.overview[site] / 255
+
+    def visible(self, site: Site) -> Tensor:
+        """Return which keys some head of a site sees (Q, K), from its record or the overview."""
+        if site in self.attention:
+            return visible_to_any(self.attention[site])
+        return self.masks[site]
 
     def query_tokens(self, site: Site) -> Sequence[Token]:
         """Return the tokens whose queries are the rows of this site's weights."""
@@ -251,6 +271,11 @@ class CacheSize(NamedTuple):
         """Measure keys and values (B, H, K, D) of a batch of texts."""
         rows, heads, keys, width = key.shape
         return cls(keys, heads, width, (key.nbytes + value.nbytes) // rows, window)
+
+    def of_first(self, keys: int | None) -> CacheSize:
+        """Return the size of the first keys only; None for all."""
+        keys = self.keys if keys is None else keys
+        return self._replace(keys=keys, bytes=self.bytes * keys // self.keys)
 
 
 class KeyValueCache:

@@ -1,6 +1,6 @@
 """Text in, text and traces out: the interface of translators for pages and notebooks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -8,9 +8,11 @@ from torch import Tensor
 
 from headlight.model.checkpoint import load_checkpoint
 from headlight.model.continuer import Continuer
-from headlight.model.decoding.search import Expansion, decode
+from headlight.model.decoding.recording import RecordedPrefixes, steps_of
+from headlight.model.decoding.search import search
 from headlight.model.decoding.steps import Decoding, Translation
 from headlight.model.decoding.strategies import Strategy
+from headlight.model.edits.rows import batch_of
 from headlight.model.masks import look_ahead_mask
 from headlight.model.memory_layout import best_device, lay_out, pack
 from headlight.model.own_reader import OwnReader, objective_of
@@ -72,7 +74,8 @@ class Translator(OwnReader):
         chosen = Strategy(strategy, **options)
         if isinstance(prefix, str):
             prefix = [token.id for token in self.begin(prefix)]
-        return self._translate(source, chosen, max_new_tokens, prefix, edits, pad_to)
+        how = {"longest": max_new_tokens, "forced": prefix, "pad_to": pad_to, "edits": edits}
+        return self.write(source, chosen, **how).writing
 
     def write(
         self,
@@ -88,37 +91,39 @@ class Translator(OwnReader):
 
         The translation begins with the `forced` ids. Raises ValueError as `translate` does.
         """
-        record: list[Expansion] = []
-        translation = self._translate(text, strategy, longest, forced, edits, pad_to, record)
-        begun = [self.tokenizer.special_token(START_ID)]
-        return Decoding(
-            translation, strategy, record, begun=begun, ends={END_ID}, append=self._append
-        )
+        request = Request(text, pad_to=pad_to, edits=edits)
+        (decoding,) = self.write_together([request], strategy, longest=longest, forced=forced)
+        return decoding
 
-    def _translate(
+    def batch_of(self, text: Request, strategy: Strategy) -> Hashable | None:
+        self.read(text.text, text.pad_to)
+        is_greedy = strategy.width == 1 and strategy.method.weigh is None
+        return batch_of(text.edits or {}) if is_greedy else None
+
+    @torch.inference_mode()
+    def write_together(
         self,
-        source: str,
-        strategy: Strategy,
-        longest: int | None,
-        forced: Sequence[int],
-        edits: RunEdits | None,
-        pad_to: int | None,
-        record: list[Expansion] | None = None,
-    ) -> Translation:
-        tokens = self.read(source, pad_to)
-        limit = self.default_new_tokens if longest is None else longest
-        (decoded,) = decode(
-            self.model,
-            self.ids(tokens),
-            strategy,
-            max_new_tokens=min(limit, self.max_tokens),
-            forced=forced,
-            edits=edits,
-            record=record,
-        )
-        text, target_tokens = self.tokenizer.decode_tokens(decoded.written)
-        how = decoded.log_probability, decoded.finished, decoded.log_probabilities
-        return Translation(source, text, tokens, target_tokens, *how)
+        texts: Sequence[Request],
+        strategy: Strategy = Strategy(),
+        *,
+        longest: int | None = None,
+        forced: Sequence[int] = (),
+    ) -> Iterator[Decoding]:
+        """Yield what `write` returns for each of several texts, which are decoded in one batch."""
+        read = [self.read(text.text, text.pad_to) for text in texts]
+        edits, record = [text.edits or {} for text in texts], []
+        prefixes = RecordedPrefixes(self.model, self.padded_ids(read), edits)
+        limit = min(self.default_new_tokens if longest is None else longest, self.max_tokens)
+        batch = search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=record)
+        start = self.tokenizer.special_token(START_ID)
+        for row, (text, tokens, decoded) in enumerate(zip(texts, read, batch, strict=True)):
+            written, target = self.tokenizer.decode_tokens(decoded.written)
+            how = decoded.log_probability, decoded.finished, decoded.log_probabilities
+            writing = Translation(text.text, written, tokens, target, *how)
+            steps = record if len(texts) == 1 else steps_of(record, decoded, len(tokens))
+            trace = prefixes.trace_of(row, decoded, Trace(tokens, [start, *self.written(writing)]))
+            options = {"begun": [start], "ends": {END_ID}, "append": self._append}
+            yield Decoding(writing, strategy, steps, trace=trace, **options)
 
     def tokenized(self, request: Request) -> Trace:
         """Return a trace of the tokens that both sides read.

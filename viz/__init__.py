@@ -14,7 +14,13 @@ from headlight.viz.maps.attention_film import attention_film
 from headlight.viz.maps.attention_lines import attention_lines
 from headlight.viz.maps.compared_maps import Change, compared_maps, largest_changes
 from headlight.viz.maps.head_grid import head_grid, selected_map
-from headlight.viz.maps.heatmap import Behind, attention_heatmap, knockout_map, word_heatmap
+from headlight.viz.maps.heatmap import (
+    Behind,
+    attention_heatmap,
+    knockout_map,
+    reading_map,
+    word_heatmap,
+)
 from headlight.viz.numbers import to_csv, to_npz
 from headlight.viz.switches.head_effects import head_effects
 from headlight.viz.switches.head_scores import head_scores
@@ -25,9 +31,10 @@ from headlight.viz.vectors.position_clocks import position_clocks
 from headlight.viz.vectors.position_heatmap import position_heatmap, vector_strips
 from headlight.viz.vectors.vector_rows import Row, vector_rows
 from headlight.viz.writing.beam_tree import Leaf, beam_tree
-from headlight.viz.writing.cache_player import CacheRows, cache_player
 from headlight.viz.writing.decoding_player import Bar, decoding_player
+from headlight.viz.writing.lens_map import lens_map
 from headlight.viz.writing.probability_bars import measure_bars, probability_bars
 from headlight.viz.writing.shifted_right import shifted_right
+from headlight.viz.writing.step_cells import CellRows, step_cells
 from headlight.viz.writing.sum_bars import sum_bars
 from headlight.viz.writing.token_strip import Chip, token_strip

@@ -44,7 +44,7 @@ class Part:
     `label` says what the picture is to those who cannot see it, if its elements do not.
     """
 
-    script: Path
+    script: Path = field(repr=False)
     label: str = ""
 
     @classmethod

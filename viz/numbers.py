@@ -55,6 +55,14 @@ class Numbers:
         return as_floats(np.asarray(self.values))
 
 
+def bytes_text(count: int) -> str:
+    """A number of bytes as people write it."""
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+        if count >= size:
+            return f"{count / size:,.1f} {unit}"
+    return f"{count} bytes"
+
+
 def number_text(number: float, decimals: int = DECIMALS, *, signed: bool = False) -> str:
     """A number as people write it, with a true minus, and also a plus if it is `signed`.
 

@@ -60,13 +60,17 @@ class TransformerPrefixes:
         edits: RunEdits | None = None,
         never_written: Sequence[int] = NEVER_WRITTEN,
         begun: Tensor | None = None,
+        encoded: Trace | None = None,
     ) -> None:
-        """Begin with the tokens in `begun` (B, N), or with a start token if there are none."""
+        """Begin with the tokens in `begun` (B, N), or with a start token if there are none.
+
+        `encoded` records the encoder.
+        """
         self.model = model
         self.edits = edits or {}
         sees_later = opens_the_future(self.edits) or not model.config.look_ahead_mask
         self.cache = None if sees_later else KeyValueCache()
-        self.memory = model.encode(source_ids, Run(self.edits))  # (B, S, d_model)
+        self.memory = model.encode(source_ids, Run(self.edits, encoded))  # (B, S, d_model)
         mask = model.source_mask(source_ids)
         self.memory_mask = None if mask.all() else mask  # a mask that hides nothing costs time
         if begun is None:
@@ -112,6 +116,7 @@ class Decoded:
     log_probability: float  # of the ids, and of the end token if it was reached
     end: int | None  # the end token that came; None if the limit did
     log_probabilities: list[float]  # of each of them, the end token last
+    rows: list[int]  # the prefix that each of them extends, among those of its step
 
     @property
     def finished(self) -> bool:
@@ -204,7 +209,7 @@ def search(
     choose = strategy.method.begin(strategy, device)
     totals = torch.zeros(batch, device=device)  # (R,) log-probabilities of the prefixes
     each = torch.zeros(batch, 0, device=device)  # (R, T) and of each token in them
-    sentences = list(range(batch))  # which text of the batch each prefix begins
+    paths: list[list[int]] = [[] for _ in range(batch)]  # the rows that led to each prefix
     width = batch * strategy.width
     enough = width * max(2, 1 + len(prefixes.ends))  # candidates: all ends, and `width` others
     finished: list[list[Decoded]] = [[] for _ in range(batch)]
@@ -219,12 +224,13 @@ def search(
         rows, ids, candidates = rows[:possible], ids[:possible], candidates[:possible]
         each = torch.cat([each[rows], (candidates - totals[rows])[:, None]], dim=1)  # (C, T + 1)
         written = ids.tolist()
+        paths = [[*paths[row], row] for row in rows.tolist()]  # of each candidate
         ended = [at for at, index in enumerate(written[:width]) if index in prefixes.ends]
         live = [at for at, index in enumerate(written) if index not in prefixes.ends][:width]
         for at in ended:
-            parts = candidates[at].item(), written[at], each[at].tolist()
-            row = int(rows[at])
-            finished[sentences[row]].append(Decoded(prefixes.written[row].tolist(), *parts))
+            parts = candidates[at].item(), written[at], each[at].tolist(), paths[at]
+            text, row = paths[at][0], paths[at][-1]
+            finished[text].append(Decoded(prefixes.written[row].tolist(), *parts))
         if strategy.width > 1 and live:
             most = best_possible(strategy, candidates[live[0]].item(), step + 1, max_new_tokens)
             if any(score(strategy, text) >= most for text in finished[0]):
@@ -239,14 +245,15 @@ def search(
             record.append(Expansion(weights, masked, log_probabilities, *choice, cached))
         if len(live) < possible:
             rows, ids, candidates, each = rows[live], ids[live], candidates[live], each[live]
+            paths = [paths[at] for at in live]
         totals = candidates
-        sentences = [sentences[row] for row in rows.tolist()]
-        if not sentences:
+        if not paths:
             break
         prefixes.extend(rows, ids)
-    for row, sentence in enumerate(sentences):
-        parts = totals[row].item(), None, each[row].tolist()
-        finished[sentence].append(Decoded(prefixes.written[row].tolist(), *parts))
+    for row, path in enumerate(paths):
+        parts = totals[row].item(), None, each[row].tolist(), path
+        text = path[0] if path else row
+        finished[text].append(Decoded(prefixes.written[row].tolist(), *parts))
     return [max(texts, key=partial(score, strategy)) for texts in finished]
 
 

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from headlight.model.decoding.search import Expansion
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.tokens import Token
-from headlight.model.trace import CacheSize, Kind, Site
+from headlight.model.trace import CacheSize, Kind, Site, Trace
 
 # Maps a text, all tokens so far, and an id to the longer text and its new token.
 Append = Callable[[str, Sequence[Token], int], tuple[str, Token]]
@@ -117,6 +117,7 @@ class Decoding:
     """A text and all steps of its decoding; iteration gives the steps that led to it.
 
     `begun` is what the decoder had read before it wrote anything: a start token, or a prompt.
+    `trace` is the run that wrote the text, the same as a run over all its tokens, if it is known.
     """
 
     def __init__(
@@ -128,6 +129,7 @@ class Decoding:
         begun: Sequence[Token],
         ends: Set[int],
         append: Append,
+        trace: Trace | None = None,
     ) -> None:
         self.writing = writing
         self.strategy = strategy
@@ -135,6 +137,7 @@ class Decoding:
         self.begun = list(begun)
         self.ends = ends
         self.append = append
+        self.trace = trace
         self.tree = Tree(self._tree())
 
     def __iter__(self) -> Iterator[DecodingStep]:

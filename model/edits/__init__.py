@@ -16,7 +16,7 @@ nothing of visitors, links and words.
 from headlight.model.edits.cells import MOST_CELLS, CellEdit
 from headlight.model.edits.edits import Edits, describe, opens_the_future, read_edits, write_edits
 from headlight.model.edits.gates import MOST_HEADS, HeadAddress
-from headlight.model.edits.masking import EXTRA, TRAINED, MaskAddress
+from headlight.model.edits.masking import EXTRA, TRAINED, MaskAddress, NamedMask
 from headlight.model.edits.masks import Mask, Setting
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "HeadAddress",
     "Mask",
     "MaskAddress",
+    "NamedMask",
     "Setting",
     "describe",
     "opens_the_future",

@@ -113,10 +113,6 @@ class Edits:
         object.__setattr__(self, "cells", tuple(self.cells))
         object.__setattr__(self, "gates", ByAddress(self.gates))
 
-    @property
-    def changes_masks(self) -> bool:
-        return bool(self.off or self.masks or self.cells)
-
     def after_stroke(
         self, stroke: Sequence[CellEdit], site: Site, head: int, visible: Tensor
     ) -> Edits:

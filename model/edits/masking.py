@@ -21,6 +21,7 @@ TRAINED = {mask.name: mask for mask in MASKS if mask.trained}  # of the model: c
 EXTRA = {mask.name: mask for mask in MASKS if not mask.trained}  # can be put in force
 
 
+NamedMask = tuple[str, Setting]  # the name of a mask, with its numbers
 Layers = int | Literal["all", "odd", "even"]  # one of them from 0, or counted from 1 as on screen
 Together = Literal["all", "any", "only"]
 TOGETHER: dict[Together, str] = {

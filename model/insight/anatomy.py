@@ -30,6 +30,9 @@ class TracedRun(Protocol):
     def trace(self) -> Trace:
         """Everything that was recorded."""
 
+    def streamed(self) -> Trace:
+        """The same with the residual stream, if the model shows it."""
+
     def changes(self) -> RunEdits:
         """The edits of the run."""
 
@@ -143,7 +146,7 @@ def take_apart(weight: Weight) -> Anatomy:
 
     Raises IndexError for a head, query or key that does not exist.
     """
-    reader, trace, record = weight.run.reader, weight.run.trace(), weight.record
+    reader, trace, record = weight.run.reader, weight.run.streamed(), weight.record
     site, head, query, key = weight.site, weight.head, weight.query, weight.key
     inputs, memory = read_at(trace, site)
     queries, keys, width = record.query[0, head], record.key[0, head], record.query.size(-1)

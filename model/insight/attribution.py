@@ -8,6 +8,7 @@ from torch import Tensor
 
 from headlight.model.attention import UNCHANGED
 from headlight.model.reader import Reader
+from headlight.model.stream import precise
 from headlight.model.trace import AttentionRecord, RunEdits, Site, Trace
 
 
@@ -67,21 +68,21 @@ def attribute(
         raise ValueError(f"The decoder reads {len(trace.target_tokens)} tokens, and no row {row}.")
     edits, recorded = edits or {}, RowTrace(row=row)
     stream = reader.decoder_stream(trace, edits, recorded)
-    read = (stream.unembedding[token] - stream.unembedding[other]).double()
+    read = precise(stream.unembedding[token] - stream.unembedding[other])
     direction = stream.norm.directions(read, row)
     keys = {
         site: added_by_keys(reader, site, record, direction, edits)
         for site, record in recorded.attention.items()
     }
     difference = (stream.logits[row, token] - stream.logits[row, other]).item()
-    biases = [bias.double() @ direction for bias in stream.projection_biases.values()]
-    biases += [stream.norm.bias.double() @ read, difference - stream.outputs[row].double() @ read]
+    biases = [precise(bias) @ direction for bias in stream.projection_biases.values()]
+    biases += [precise(stream.norm.bias) @ read, difference - precise(stream.outputs[row]) @ read]
     return Attribution(
-        embedding=(stream.embedding[row].double() @ direction).item(),
+        embedding=(precise(stream.embedding[row]) @ direction).item(),
         heads={site: of_site.sum(dim=-1) for site, of_site in keys.items()},
         keys=keys,
         weights={site: recorded.attention[site].weights[0, :, 0] for site in keys},
-        feed_forwards=stream.feed_forwards[:, row].double() @ direction,
+        feed_forwards=precise(stream.feed_forwards[:, row]) @ direction,
         biases=sum(bias.item() for bias in biases),
         difference=difference,
     )
@@ -91,8 +92,8 @@ def added_by_keys(
     reader: Reader, site: Site, record: AttentionRecord, direction: Tensor, edits: RunEdits
 ) -> Tensor:
     """Return what each head adds along a direction (d_model) through each key: (H, K)."""
-    reading = reader.heads_to_stream(site).double() @ direction  # (H, D)
-    values = (record.value[0].double() @ reading[..., None])[..., 0]  # (H, K)
+    reading = precise(reader.heads_to_stream(site)) @ direction  # (H, D)
+    values = (precise(record.value[0]) @ reading[..., None])[..., 0]  # (H, K)
     gate = edits.get(site, UNCHANGED).gate
     gate = torch.ones(len(values)) if gate is None else gate
     return record.weights[0, :, 0] * values * gate.to(values)[:, None]

@@ -1,7 +1,6 @@
 """What the key-value cache holds at each step of a decoding, and what it saves."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,24 +33,13 @@ def cache_states(steps: Sequence[DecodingStep], kind: Kind) -> np.ndarray:
     return states
 
 
-@dataclass(frozen=True)
-class Work:
-    """What the decoder computes for a text: tokens through its layers, and cells of a head."""
-
-    tokens: int
-    cells: int
-
-
-def work(prompt: int, steps: int, *, cached: bool) -> Work:
-    """Count the work of writing `steps` tokens after a prompt, without windows.
+def work(prompt: int, steps: int, *, cached: bool) -> int:
+    """Count the tokens that pass through the decoder to write `steps` tokens after a prompt.
 
     The first step reads the whole prompt, and each later step one more token. With a cache a step
     computes only what it reads, without one also everything before.
     """
-    lengths = range(prompt, prompt + steps)
-    if not cached:
-        return Work(sum(lengths), sum(length * (length + 1) // 2 for length in lengths))
-    return Work(prompt + steps - 1, prompt * (prompt + 1) // 2 + sum(lengths[1:]))
+    return prompt + steps - 1 if cached else sum(range(prompt, prompt + steps))
 
 
 def bytes_held(sizes: Mapping[Site, CacheSize], kind: Kind) -> int:

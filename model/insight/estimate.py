@@ -14,6 +14,7 @@ from headlight.model.insight.scoring import log_probability
 from headlight.model.library.attention_interface import sink_softmax
 from headlight.model.library.hub import first_line
 from headlight.model.reader import Objective, Reader
+from headlight.model.stream import precise
 from headlight.model.trace import AttentionRecord, Run, RunEdits, Site, Trace
 
 MOST_WEIGHTS = 2**26  # of all heads; a backward pass keeps them all
@@ -183,7 +184,7 @@ def removed(
 
 def rows_of(logits: Tensor, objective: Objective) -> Tensor:
     """Return an objective's rows (N, V) of logits (1, T, V), in double precision."""
-    return logits[0, list(objective.rows)].double()
+    return precise(logits[0, list(objective.rows)])
 
 
 def asked(reader: Reader, trace: Trace, objective: Objective | None) -> Objective:
@@ -210,9 +211,13 @@ def differentiating() -> Iterator[None]:
         raise ValueError(NO_GRADIENT.format(why=first_line(error))) from error
 
 
-def gradients(score: Tensor, of: list[Tensor]) -> Sequence[Tensor]:
-    """Return the gradients of a score; raises ValueError unless they are numbers."""
-    slopes = torch.autograd.grad(score, of, allow_unused=True, materialize_grads=True)
+def gradients(score: Tensor, of: list[Tensor], *, again: bool = False) -> Sequence[Tensor]:
+    """Return the gradients of a score; raises ValueError unless they are numbers.
+
+    Those of another score of the same run can be taken `again`.
+    """
+    options = {"allow_unused": True, "materialize_grads": True, "retain_graph": again}
+    slopes = torch.autograd.grad(score, of, **options)
     if not all(gradient.isfinite().all() for gradient in slopes):
         raise ValueError(NO_GRADIENT.format(why="it is not finite on this text."))
     return slopes

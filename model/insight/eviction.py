@@ -60,22 +60,26 @@ POLICIES: dict[str, Callable[[Tensor, int], Tensor]] = {
 class Eviction(Steps):
     """The steps of a site's attention over a cache with a budget, for one text and one decoding.
 
-    After each step, every head keeps at most `budget` keys; the next step adds its own.
+    After each step, every head keeps at most `budget` keys; the next step adds its own. Heads of a
+    `group` share their keys, and evict the same.
     """
 
     policy: str
     budget: int
+    group: int = 1
     sums: Tensor | None = None  # (H, K): of the weights so far; -inf for an evicted key
 
     def mask(self, masked_scores: Tensor) -> Tensor:
         if self.sums is None:
             return masked_scores
-        new = masked_scores.size(-1) - self.sums.size(1)
-        self.sums = F.pad(self.sums, (0, new))
+        queries, keys = masked_scores.shape[-2:]
+        self.sums = F.pad(self.sums, (0, queries))[:, -keys:]  # a layer's own window drops the rest
         return masked_scores.masked_fill(self.sums.isneginf()[None, :, None], -torch.inf)
 
     def inputs(self, weights: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         seen = weights[0].sum(dim=1)  # (H, K): by all queries of this step
+        by_group = seen.unflatten(0, (-1, self.group)).sum(dim=1)
+        seen = by_group.repeat_interleave(self.group, dim=0)
         sums = seen if self.sums is None else self.sums + seen
         kept = POLICIES[self.policy](sums, self.budget) & ~sums.isneginf()
         self.sums = sums.masked_fill(~kept, -torch.inf)
@@ -104,7 +108,8 @@ def write_evicting(
             edit: AttentionEdit = evicting.get(site, UNCHANGED)
             if edit.steps is not None:
                 raise ValueError("The steps of this attention are replaced already.")
-            evicting[site] = replace(edit, steps=Eviction(policy, budget))
+            steps = Eviction(policy, budget, reader.shape.group("decoder"))
+            evicting[site] = replace(edit, steps=steps)
     return reader.write(text, longest=longest, edits=evicting)
 
 

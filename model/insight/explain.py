@@ -121,13 +121,17 @@ def rolled_out(trace: Trace, kind: Kind, layers: int | None = None) -> Tensor:
     """Return the product of the first layers' mixing, or of all layers': (T, T)."""
     sites = sorted(site for site in {*trace.attention, *trace.overview} if site.kind == kind)
     weights = [trace.site_weights(site).mean(dim=0) for site in sites[:layers]]  # each (T, T)
-    identity = torch.eye(len(weights[0]), device=weights[0].device)
-    mixed = identity
+    mixed = torch.eye(len(weights[0]), device=weights[0].device)
     for layer in weights:
-        step = 0.5 * layer + 0.5 * identity
-        # The row of a query that sees nothing is only the residual stream.
-        mixed = step / step.sum(dim=-1, keepdim=True) @ mixed
+        mixed = mixed_half(layer) @ mixed
     return mixed
+
+
+def mixed_half(weights: Tensor) -> Tensor:
+    """Return half the weights (T, T) and half the residual stream, rows that sum to 1."""
+    step = 0.5 * weights + 0.5 * torch.eye(len(weights), device=weights.device)
+    # The row of a query that sees nothing is only the residual stream.
+    return step / step.sum(dim=-1, keepdim=True)
 
 
 @torch.inference_mode()

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from headlight.model.reader import Reader
 from headlight.model.tokens import Token
 from headlight.model.trace import Block, Run, Side, Trace
-from headlight.model.transformer import Transformer
 from headlight.model.translator import Translator
 
 PARTS = {"self": "self-attention", "cross": "cross-attention", "feed_forward": "feed-forward"}
@@ -29,30 +29,37 @@ class LensTable:
     probabilities: Tensor  # (L, T, top)
     ranks: Tensor  # (L, T): from 1, of the token that is the most likely in the end
 
+    @property
+    def settled(self) -> Tensor:
+        """The first row from which on the most likely token is that of the end: (T,)."""
+        others = self.ids[..., 0] != self.ids[-1, :, 0]  # (L, T)
+        rows = torch.arange(1, len(others) + 1, device=others.device)
+        return (others * rows[:, None]).amax(dim=0)
+
 
 @torch.inference_mode()
-def lens(model: Transformer, trace: Trace, top: int = 3) -> LensTable:
+def lens(reader: Reader, trace: Trace, top: int = 3) -> LensTable:
     """Return the logit lens: the decoder's final norm and output layer after every layer.
 
-    The last row is what the trace recorded. Earlier layers were not trained to be read in this way:
-    a row only shows what the stream holds in the output's directions.
+    The last row is what the trace recorded, which has the decoder's stream. Earlier layers were not
+    trained to be read in this way: a row only shows what the stream holds in the output's
+    directions.
     Source: nostalgebraist 2020, "interpreting GPT: the logit lens".
     """
-    layers = range(model.config.decoder_layers)
+    layers = range(reader.shape.layers("decoder"))
     stream = [trace.embedding["decoder"].states] + [
-        trace.residual[Block("decoder", layer, "feed_forward")].outputs for layer in layers
+        trace.residual[Block("decoder", layer, "feed_forward")].outputs for layer in layers[:-1]
     ]
-    earlier = [model.output(model.decoder.norm(states)) for states in stream[:-1]]
-    logits = torch.cat([*earlier, trace.logits])  # (L, T, V)
-    answers = logits[-1].argmax(dim=-1)  # (T,)
-    of_answers = logits.gather(-1, answers.expand(len(logits), -1)[..., None])  # (L, T, 1)
-    best = logits.softmax(dim=-1).topk(min(top, logits.size(-1)), dim=-1)
-    return LensTable(
-        labels=("embedding", *(f"layer {layer + 1}" for layer in layers)),
-        ids=best.indices,
-        probabilities=best.values,
-        ranks=(logits > of_answers).sum(dim=-1) + 1,
-    )
+    answers = trace.logits[0].argmax(dim=-1)  # (T,)
+    rows = []
+    for states in (*stream, None):  # the logits of one layer at a time are in memory
+        logits = trace.logits[0] if states is None else reader.read_out(states)[0]  # (T, V)
+        best = logits.softmax(dim=-1).topk(min(top, logits.size(-1)), dim=-1)
+        of_answers = logits.gather(-1, answers[:, None])  # (T, 1)
+        rows.append((best.indices, best.values, (logits > of_answers).sum(dim=-1) + 1))
+    ids, probabilities, ranks = map(torch.stack, zip(*rows, strict=True))
+    labels = ("embedding", *(f"layer {layer + 1}" for layer in layers))
+    return LensTable(labels, ids, probabilities, ranks)
 
 
 @torch.inference_mode()

@@ -1,6 +1,6 @@
 """What a mask leaves of attention over a text of any length: cells, keys to keep, and reach."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -41,7 +41,7 @@ def cost(mask: Mask, setting: Setting, kind: Kind, positions: int, layers: int) 
     every = positions * (positions + 1) // 2 if kind == "decoder" else positions**2
     short = min(positions, REACH_WITHIN)
     parts = [visible for _, visible in rows(mask, setting, kind, short)]
-    return MaskCost(cells, every, most_kept(last_query), reach(torch.cat(parts), layers))
+    return MaskCost(cells, every, most_kept(last_query), reach([torch.cat(parts)] * layers))
 
 
 def rows(
@@ -73,10 +73,13 @@ def most_kept(last_query: Tensor) -> int:
     return int(change.cumsum(dim=0).max())
 
 
-def reach(visible: Tensor, layers: int) -> int:
-    """Return how many tokens one token draws on through layers that each see (Q, K), at most."""
-    reached = torch.eye(len(visible))
-    step = visible.float()
-    for _ in range(layers):
-        reached = (step @ reached > 0).float()
-    return int(reached.sum(dim=1).max())
+def reach(layers: Iterable[Tensor]) -> int:
+    """Return how many tokens one token draws on, at most, through layers that each see (Q, K).
+
+    The residual stream passes every token's own vector on.
+    """
+    reached = None
+    for visible in layers:
+        step = visible.float() + torch.eye(len(visible))
+        reached = step if reached is None else (step @ reached).clamp(max=1)
+    return 1 if reached is None else int((reached > 0).sum(dim=1).max())

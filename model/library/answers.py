@@ -69,8 +69,8 @@ class Answers:
         if self.head is None:
             return None
         if self.head == "span":
-            return torch.stack([outputs["start_logits"], outputs["end_logits"]], dim=1)
-        logits = outputs["logits"]
+            return torch.stack([outputs["start_logits"], outputs["end_logits"]], dim=1).float()
+        logits = outputs["logits"].float()
         if self.head == "class":
             return logits[:, None]
         return logits if self.head == "next token" else logits[:, masked_positions(trace)]

@@ -15,7 +15,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -34,7 +34,9 @@ from headlight.model.library.hub import LoadingError
 from headlight.model.library.measuring import Parity, call, measured, read_texts
 from headlight.model.library.observing import Observed, observing
 from headlight.model.library.own_code import CodeSites, IncompleteError, enter, leave
+from headlight.model.library.rotary import find_rotary, hearing, let_move
 from headlight.model.library.sites import find_sites
+from headlight.model.positions import Rotary
 from headlight.model.reader import Ability
 from headlight.model.trace import KINDS, Kind, Run, Site, Trace
 
@@ -71,6 +73,9 @@ class Attachment:
     parity: Parity = Parity(math.nan, math.nan)  # until it is measured
     writes: bool = True  # whether writing step by step agrees with the whole text
     decoder: DecoderModules | None = None  # if its stream is known to be a sum
+    groups: Mapping[Kind, int] = field(default_factory=dict)  # heads that share a key and a value
+    rotary: Mapping[Site, Rotary] = field(default_factory=dict)  # where queries and keys are turned
+    moves: bool = False  # tokens to other positions
     reference: str = "transformers' own classes"  # of the parity
 
     @property
@@ -111,7 +116,7 @@ def attach(
         return sites_of[module][-1]
 
     trace = Trace()
-    with watched(Watch(Run(trace=trace), next_site)):
+    with hearing(model) as heard, watched(Watch(Run(trace=trace), next_site)):
         call(model, inputs)
     if counts != expected_layers(model.config):
         raise PartlyRecordedError(model, name)
@@ -125,7 +130,15 @@ def attach(
         }
     sites = AttentionSites(dict(sites_of), is_rotated(model))
     decoder = decoder_of(model, inputs, sites, trace)
-    attached = Attachment(sites, kinds_of(trace), decoder=decoder)
+    rotary = find_rotary(model, heard, sites_of, trace.attention)
+    attached = Attachment(
+        sites,
+        kinds_of(trace),
+        decoder=decoder,
+        groups=groups_of(trace),
+        rotary=rotary,
+        moves=bool(rotary) and "cross" not in counts and let_move(model),
+    )
     return replace(attached, **measured(attached, model, texts, name)._asdict())
 
 
@@ -177,6 +190,15 @@ def kinds_of(trace: Trace) -> dict[Kind, tuple[int, int]]:
         for kind in KINDS
     }  # fmt: skip
     return {kind: (len(layers), layers[0]) for kind, layers in heads.items() if layers}
+
+
+def groups_of(trace: Trace) -> dict[Kind, int]:
+    """Return how many heads share each key and value, for the kinds in which all layers agree."""
+    sizes: dict[Kind, set[int]] = defaultdict(set)
+    for site, record in trace.attention.items():
+        heads = record.weights.size(1)
+        sizes[site.kind].add(heads // (record.key_heads or heads))
+    return {kind: several.pop() for kind, several in sizes.items() if len(several) == 1}
 
 
 @dataclass(frozen=True)

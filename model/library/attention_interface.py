@@ -64,7 +64,7 @@ class Watch:
 
     def record(self, site: Site, record: AttentionRecord) -> None:
         if self.run.trace is not None:
-            self.run.trace.record(site, record)
+            self.run.trace.record(site, in_float32(record))
 
 
 WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
@@ -158,6 +158,9 @@ def attention(
             query.size(2), key.size(2) - query.size(2), device=query.device
         )
     first_query, first_key = (0, 0) if idle else watch.positions(site, query.size(2), key.size(2))
+    dtype = query.dtype
+    if edit.steps is not None or torch.is_grad_enabled():  # what is recorded there is float32
+        query, key, value = query.float(), key.float(), value.float()
     record = attend(
         query, key, value, as_visible(attention_mask, key.size(2)), edit, first_query, first_key,
         scale=query.size(-1) ** -0.5 if scaling is None else scaling,
@@ -167,7 +170,7 @@ def attention(
     if not idle:
         rotated = watch.rotated and site.kind != "cross" and getattr(module, "use_rope", True)
         watch.record(site, replace(from_position_0(record, first_key), rotated=rotated))
-    return record.heads.transpose(1, 2).contiguous(), record.weights
+    return record.heads.transpose(1, 2).contiguous().to(dtype), record.weights
 
 
 def as_visible(mask: Tensor | None, keys: int) -> Tensor | None:
@@ -232,6 +235,12 @@ def sink_softmax(sinks: Tensor | None, masked_scores: Tensor, visible: Tensor | 
     if visible is None or visible.any(dim=-1).all():
         return masked_scores.softmax(dim=-1)
     return softmax_of_visible(masked_scores, visible)
+
+
+def in_float32(record: AttentionRecord) -> AttentionRecord:
+    """Return a record whose numbers are float32, whatever the model computed in."""
+    parts = {name: part for name, part in vars(record).items() if isinstance(part, Tensor)}
+    return replace(record, **{name: part.float() for name, part in parts.items()})
 
 
 def from_position_0(record: AttentionRecord, first_key: int) -> AttentionRecord:

@@ -11,6 +11,7 @@ from torch import Tensor
 from headlight.model.library.attachment import Attachment
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece
+from headlight.model.library.rotary import moving
 from headlight.model.trace import AttentionEdit, Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ class Calls:
             inputs = self.inputs([trace.target_tokens for trace in traces])
         if "decoder" in kinds:
             options["use_cache"] = False
-        with self.attached.watching(Run(attention_edits(run.edits), run.trace)):
+        watched = Run(attention_edits(run.edits), run.trace)
+        with moving(run.edits, can=self.attached.moves), self.attached.watching(watched):
             return self.model(**inputs, **options)
 
     def inputs(self, lines: Sequence[Sequence[Piece]]) -> dict[str, Tensor]:
@@ -73,10 +75,8 @@ def filled(rows: Sequence[list[int]], length: int, filling: int) -> Tensor:
 
 
 def attention_edits(edits: RunEdits) -> dict[Site, AttentionEdit]:
-    """Return edits of sites; raises ValueError if positions are moved too."""
-    if any(not isinstance(site, Site) for site in edits):
-        raise ValueError("The positions of this model cannot be moved: only its heads and masks.")
-    return dict(edits)
+    """Return the edits of sites, without those of positions."""
+    return {site: edit for site, edit in edits.items() if isinstance(site, Site)}
 
 
 def batch_size(edit: AttentionEdit) -> int:
@@ -92,7 +92,7 @@ def last_states(outputs: Mapping[str, Tensor], side: str) -> dict[str, Tensor]:
     """Return the last hidden states (B, T, d_model) of both sides, or of the only one."""
     if "encoder_last_hidden_state" in outputs:
         return {
-            "encoder": outputs["encoder_last_hidden_state"],
-            "decoder": outputs["decoder_hidden_states"][-1],
+            "encoder": outputs["encoder_last_hidden_state"].float(),
+            "decoder": outputs["decoder_hidden_states"][-1].float(),
         }
-    return {side: outputs["hidden_states"][-1]}
+    return {side: outputs["hidden_states"][-1].float()}

@@ -1,20 +1,22 @@
 """The modules of a transformers model that add to the decoder's stream, and those that read it.
 
 Their names differ between families, so a short text is run through the model once, and the outputs
-of its modules are compared with the growth of the stream. Only if all of it is accounted for, as in
-a pre-norm model without further steps, are the modules known.
+of its modules are compared with the growth of the stream, and the inputs of its norms with the
+stream itself. Only if all of it is accounted for, as in a pre-norm model without further steps, are
+the modules known.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from headlight.model.stream import DecoderStream, FrozenNorm, freeze, is_close
-from headlight.model.trace import AttentionRecord, Site
+from headlight.model.trace import AttentionRecord, Block, ResidualRecord, Site
 
 # The layer that reads the concatenated heads, in the attention module or, as in BERT, next to it.
 NAMES = ("o_proj", "out_proj", "c_proj", "out_lin", "Wo", "o", "dense")
@@ -38,11 +40,16 @@ def hear(module: nn.Module, inputs: tuple[object, ...], outputs: object) -> None
     heard = HEARD.get()
     if heard is None:
         return
-    if inputs and isinstance(inputs[0], Tensor) and inputs[0].dim() == 3:
-        heard.inputs[module] = inputs[0][0]
     outputs = outputs[0] if isinstance(outputs, tuple) and outputs else outputs
-    if isinstance(outputs, Tensor):  # experts return (T, d_model)
-        heard.outputs[module] = outputs.flatten(0, -2) if outputs.dim() > 1 else outputs
+    if inputs and isinstance(inputs[0], Tensor):
+        heard.inputs[module] = as_rows(inputs[0])
+    if isinstance(outputs, Tensor):
+        heard.outputs[module] = as_rows(outputs)
+
+
+def as_rows(states: Tensor) -> Tensor:
+    """(1, T, d_model) -> (T, d_model) as float32; experts and some norms have (T, d_model)."""
+    return states.flatten(0, -2).float() if states.dim() > 1 else states
 
 
 @contextmanager
@@ -56,18 +63,54 @@ def listening() -> Iterator[Heard]:
         HEARD.reset(token)
 
 
+class BlockModules(NamedTuple):
+    """The norm whose output a block reads, and the module whose output it adds to the stream."""
+
+    norm: nn.Module
+    part: nn.Module
+
+
 @dataclass(frozen=True)
 class DecoderModules:
-    """The modules that add to a pre-norm decoder's stream, except heads, and those that read it.
+    """The modules that add to a pre-norm decoder's stream, and those that read it.
 
     They keep the hook `hear`: threads share models, and only some of them listen.
     """
 
-    feed_forwards: Sequence[nn.Module]  # by layer
+    blocks: Mapping[Block, BlockModules]  # in the order in which they add
     biases: Mapping[Site, Tensor]  # (d_model,)
     norm: nn.Module
     factor: float  # between the norm and the output layer
     output: nn.Module
+    output_bias: Tensor  # (V,)
+
+    @property
+    def feed_forwards(self) -> list[nn.Module]:
+        """The feed-forward network of each layer."""
+        return [each.part for block, each in self.blocks.items() if block.part == "feed_forward"]
+
+    def residual(self, heard: Heard, before: Sequence[Tensor]) -> dict[Block, ResidualRecord]:
+        """Return the stream at every block of a call: before each layer it was (T, d_model).
+
+        Each record is (1, T, d_model). In a layer whose blocks run side by side, all of them read
+        the stream before the first.
+        """
+        stream, records = [*before, heard.inputs[self.norm]], {}
+        for block, (norm, part) in self.blocks.items():
+            if block.part == "self":
+                states = stream[block.layer]
+            inputs, change = heard.outputs[norm], heard.outputs[part]
+            last = block.part == "feed_forward"
+            outputs = stream[block.layer + 1] if last else states + change
+            records[block] = ResidualRecord(*(x[None] for x in (states, inputs, change, outputs)))
+            states = outputs
+        return records
+
+    def read_out(self, states: Tensor) -> Tensor:
+        """Return the logits (..., V) of states (..., d_model) of the stream."""
+        weight = self.output.weight.detach()
+        read = self.factor * self.norm(states.to(weight.dtype))
+        return (read @ weight.T).float() + self.output_bias
 
     def stream(self, heard: Heard, embedding: Tensor, logits: Tensor) -> DecoderStream:
         """Return the parts of a call: embedding (T, d_model), logits (T, V)."""
@@ -80,13 +123,14 @@ class DecoderModules:
             norm=freeze_any(self.norm, states, outputs, self.factor),
             outputs=self.factor * outputs,
             unembedding=self.output.weight.detach(),
-            logits=logits,
+            logits=logits.float(),
         )
 
 
 def decoder_states(outputs: Mapping[str, object]) -> tuple[Tensor, ...]:
     """Return the states (B, T, d_model) before each layer of the decoder, and after the last."""
-    return outputs.get("decoder_hidden_states") or outputs.get("hidden_states") or ()
+    states = outputs.get("decoder_hidden_states") or outputs.get("hidden_states") or ()
+    return tuple(each.float() for each in states)
 
 
 def find_modules(
@@ -109,45 +153,94 @@ def find_modules(
     finally:
         for hook in hooks:
             hook.remove()
-    logits, read = outputs["logits"][0], heard.inputs.get(output)
+    logits, read = outputs["logits"][0].float(), heard.inputs.get(output)
+    unembedding, dtype = output.weight.float(), output.weight.dtype
     layers = 1 + max(site.layer for site in modules)
     before = [states[0] for states in decoder_states(outputs)[:layers]]
     whole = logits.shape[1:] == output.weight.shape[:1] and len(before) == layers
-    if read is None or not whole or not is_constant(logits - read @ output.weight.T, logits):
+    if read is None or not whole:
         return None
-    last = last_norm(heard, read)
+    rest = logits - read @ unembedding.T
+    if not is_close(logits - rest + rest[:1], logits, dtype):  # the same for every token
+        return None
+    bias = torch.zeros_like(rest[0]) if is_close(logits - rest, logits, dtype) else rest[0]
+    last = last_norm(heard, read, dtype)
     if last is None:
         return None
     norm, factor = last
     stream = [*before, heard.inputs[norm]]
-    feed_forwards, biases = [], {}
+    attending = {part for module in modules.values() for part in module.modules()}
+    others = [part for part in model.modules() if part not in attending]
+    blocks, biases = {}, {}
     for layer in range(layers):
-        rest = stream[layer + 1] - stream[layer]
+        states = stream[layer]
         for site in [site for site in modules if site.layer == layer]:
             parts = heads_to_stream(model, modules[site], records[site].heads.size(1))
             if parts is None:
                 return None
-            bias = projection_bias(model, modules[site])
-            biases |= {} if bias is None else {site: bias}
-            rest = rest - torch.einsum("hdo,hqd->qo", parts, records[site].heads[0])
-            rest = rest if bias is None else rest - bias
-        same = (part for part, states in heard.outputs.items() if is_same(states, rest))
-        feed_forwards.append(next(same, None))
-    if None in feed_forwards or len(set(feed_forwards)) < layers:
+            added = projection_bias(model, modules[site])
+            biases |= {} if added is None else {site: added}
+            block = Block("decoder", layer, "cross" if site.kind == "cross" else "self")
+            projection = output_projection(model, modules[site])
+            reads = norm_before(heard, modules[site].modules(), dtype, states, stream[layer])
+            blocks[block] = reads, projection
+            states = states + torch.einsum("hdo,hqd->qo", parts, records[site].heads[0])
+            states = states if added is None else states + added
+        rest = stream[layer + 1] - states
+        reads = norm_before(heard, others, dtype, states, stream[layer])
+        # Half precision has rounded the stream that the rest is a difference of.
+        of = rest if dtype == torch.float32 else stream[layer + 1]
+        part = nearest(heard.outputs, rest, dtype, of)
+        blocks[Block("decoder", layer, "feed_forward")] = reads, part
+    known = {block: BlockModules(*pair) for block, pair in blocks.items() if None not in pair}
+    parts = [each.part for each in known.values()]
+    if len(set(parts)) < len(blocks):
         return None
-    for part in (*feed_forwards, norm):
+    for part in {*parts, *(each.norm for each in known.values()), norm}:
         part.register_forward_hook(hear)
-    return DecoderModules(feed_forwards, biases, norm, factor, output)
+    return DecoderModules(known, biases, norm, factor, output, bias)
 
 
-def last_norm(heard: Heard, read: Tensor) -> tuple[nn.Module, float] | None:
+def norm_before(
+    heard: Heard, readers: Iterable[nn.Module], dtype: torch.dtype, *several: Tensor
+) -> nn.Module | None:
+    """Return the norm that hands one of several states (T, d_model) to one of the readers.
+
+    The first of the states that any such norm read is taken.
+    """
+    read = [heard.inputs[part] for part in readers if part in heard.inputs]
+    norms = {
+        part: heard.inputs[part]
+        for part, normed in heard.outputs.items()
+        if "norm" in type(part).__name__.lower() and any(torch.equal(normed, x) for x in read)
+    }
+    found = (nearest(norms, states, dtype, states) for states in several)
+    return next(filter(None, found), None)
+
+
+def nearest(
+    tensors: Mapping[nn.Module, Tensor], expected: Tensor, dtype: torch.dtype, of: Tensor
+) -> nn.Module | None:
+    """Return the module whose tensor is the expected one, except for rounding; see `is_close`.
+
+    Next to a few huge numbers, different tensors can count as the same: the nearest is returned.
+    """
+    differences = {
+        part: (tensor - expected).abs().max().item()
+        for part, tensor in tensors.items()
+        if tensor.shape == expected.shape and is_close(tensor, expected, dtype, of)
+    }
+    return min(differences, key=differences.get, default=None)
+
+
+def last_norm(heard: Heard, read: Tensor, dtype: torch.dtype) -> tuple[nn.Module, float] | None:
     """Return the norm that the output layer reads (T, d_model), and the factor between the two."""
     for part in reversed(heard.outputs):
         states, normed = heard.inputs.get(part), heard.outputs[part]
         if "norm" not in type(part).__name__.lower() or normed.shape != read.shape:
             continue
         factor = ((normed * read).sum() / normed.square().sum()).item()
-        if states is not None and is_close(factor * normed, read):
+        if states is not None and is_close(factor * normed, read, dtype):
             try:
                 freeze_any(part, states, normed)
             except ValueError:
@@ -163,25 +256,16 @@ def freeze_any(norm: nn.Module, states: Tensor, outputs: Tensor, factor: float =
     1. Raises ValueError if the norm is of another form.
     """
     weight = getattr(norm, "weight", None)
-    weight = torch.ones_like(states[0]) if weight is None else weight.detach()
+    dtype = states.dtype if weight is None else weight.dtype
+    weight = torch.ones_like(states[0]) if weight is None else weight.detach().float()
     bias = getattr(norm, "bias", None)
-    bias = torch.zeros_like(weight) if bias is None else bias.detach()
+    bias = torch.zeros_like(weight) if bias is None else bias.detach().float()
     for gain in (weight, 1 + weight):
         for centered in (False, True):
             frozen = freeze(states, outputs, gain, bias, centered=centered)
-            if is_close(frozen.outputs(states), outputs):
+            if is_close(frozen.outputs(states), outputs, dtype):
                 return replace(frozen, scales=factor * frozen.scales, bias=factor * bias)
     raise ValueError("The last norm is neither a layer norm nor an RMS norm.")
-
-
-def is_same(states: Tensor, expected: Tensor) -> bool:
-    """Return whether a module's output is the expected one, except for rounding."""
-    return states.shape == expected.shape and is_close(states, expected)
-
-
-def is_constant(rest: Tensor, logits: Tensor) -> bool:
-    """Return whether the rest of logits (T, V) is the same in every row, except for rounding."""
-    return is_close(logits - rest + rest[:1], logits)
 
 
 def heads_to_stream(model: nn.Module, module: nn.Module, heads: int) -> Tensor | None:
@@ -195,13 +279,13 @@ def heads_to_stream(model: nn.Module, module: nn.Module, heads: int) -> Tensor |
         return None
     # GPT-2's Conv1D in transformers stores its weight transposed.
     weight = projection.weight.T if isinstance(projection, nn.Linear) else projection.weight
-    return None if weight.size(0) % heads else weight.detach().unflatten(0, (heads, -1))
+    return None if weight.size(0) % heads else weight.detach().float().unflatten(0, (heads, -1))
 
 
 def projection_bias(model: nn.Module, module: nn.Module) -> Tensor | None:
     """Return the bias (d_model,) of a module's output projection, if any."""
     bias = getattr(output_projection(model, module), "bias", None)
-    return None if bias is None else bias.detach()
+    return None if bias is None else bias.detach().float()
 
 
 def output_projection(model: nn.Module, module: nn.Module) -> nn.Module | None:

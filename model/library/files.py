@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import Tensor
@@ -91,17 +93,28 @@ def type_of_model(folder: Path, name: str) -> str:
 
 
 def count_numbers(folder: Path) -> int:
-    """Return the number of weights in a folder, from the headers of their files.
+    """Return the number of weights in a folder; see `numbers_by_dtype`."""
+    return numbers_by_dtype(folder).total()
+
+
+def saved_dtype(folder: Path) -> torch.dtype:
+    """Return the dtype of most weights in a folder if it is a half precision, or else float32."""
+    (name, _), *_ = numbers_by_dtype(folder).most_common(1) or [("F32", 0)]
+    return {"F16": torch.float16, "BF16": torch.bfloat16}.get(name, torch.float32)
+
+
+def numbers_by_dtype(folder: Path) -> Counter[str]:
+    """Return the number of weights in a folder by their dtype, from the headers of their files.
 
     Raises LoadingError if there are none, one is missing, or one cannot be read.
     """
-    count = 0
+    counts: Counter[str] = Counter()
     for path in weight_files(folder):
         # For torch it would ask for as much memory as the file is long.
         with reading(path), safe_open(path, framework="numpy") as file:
-            slices = map(file.get_slice, file.keys())
-            count += sum(math.prod(tensor.get_shape()) for tensor in slices)
-    return count
+            for tensor in map(file.get_slice, file.keys()):
+                counts[tensor.get_dtype()] += math.prod(tensor.get_shape())
+    return counts
 
 
 def weight_files(folder: Path) -> list[Path]:

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
-# Masks add or fill in -65500 or less, in float32 -1e6 or less; no score is that low.
-CLOSED = -3e4
+# Masks add or fill in -1e4 (in OpenAI's first GPT) or less; no score is that low.
+CLOSED = -9e3
 PRODUCTS = {"matmul", "bmm", "einsum"}
 SCALES = {"mul", "div", "multiply", "true_divide"}
 FILLS = {"masked_fill", "where", "__setitem__"}

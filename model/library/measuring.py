@@ -24,9 +24,20 @@ from headlight.model.trace import KINDS, Kind, Run, Trace
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-LARGEST_DIFFERENCE = 1e-3  # of a model that is shown; float32 leaves some 1e-6
-# Difference of written steps' log-probabilities and weights, summed in another order.
-LARGEST_OF_STEPS = 1e-2
+
+class Bounds(NamedTuple):
+    """The largest differences from the library that count as rounding."""
+
+    same: float  # of numbers that are called the same
+    shown: float  # of a model that is shown
+    steps: float  # of written steps' log-probabilities and weights, summed in another order
+
+
+BOUNDS = {  # by the dtype of the weights; float32 leaves some 1e-6
+    torch.float32: Bounds(1e-4, 1e-3, 1e-2),
+    torch.float16: Bounds(1e-2, 1e-1, 1e-1),
+    torch.bfloat16: Bounds(1e-1, 1.0, 1.0),
+}
 STEPS = 2  # that are written with a cache
 NAMES: dict[str, Kind] = {
     "attentions": "encoder",
@@ -132,7 +143,7 @@ def read_whole(attached: Watchable, model: PreTrainedModel, text: Text, name: st
         raise LoadingError(
             f"{over} cannot be recorded: {first_line(error)} Choose another model."
         ) from error
-    if not all(part <= LARGEST_DIFFERENCE for part in parity):
+    if not all(part <= BOUNDS[model.dtype].shown for part in parity):
         raise LoadingError(
             f"{over} differs from what is known here by {max(parity):.2g}. Choose another model."
         )
@@ -184,7 +195,8 @@ def steps_agree(attached: Watchable, model: PreTrainedModel, whole: Whole, count
 
     read = whole.text.read
     begun = read[:, :count]
-    expected = whole.outputs["logits"].log_softmax(dim=-1)
+    expected = whole.outputs["logits"].float().log_softmax(dim=-1)
+    bound = BOUNDS[model.dtype].steps
     agree: list[bool] = []
 
     def steps(
@@ -202,11 +214,11 @@ def steps_agree(attached: Watchable, model: PreTrainedModel, whole: Whole, count
         for position in range(count, count + STEPS):
             step = Trace()
             predicted = prefixes.next_log_probabilities(step)
-            agree.append(difference(predicted, expected[:, position - 1]) <= LARGEST_OF_STEPS)
+            agree.append(difference(predicted, expected[:, position - 1]) <= bound)
             for site, record in step.attention.items():
                 weights = record.weights[:, :, -1]  # (1, H, K)
                 row = whole.trace.attention[site].weights[:, :, position - 1, : weights.size(-1)]
-                agree.append(difference(weights, row) <= LARGEST_OF_STEPS)
+                agree.append(difference(weights, row) <= bound)
             prefixes.extend(torch.tensor([0]), read[:, position])
 
     inputs = dict(whole.text.inputs)

@@ -18,12 +18,17 @@ from headlight.model.library.attachment import (
     attach_code,
 )
 from headlight.model.library.checks import check_weights
-from headlight.model.library.files import count_numbers, read_config, read_tokenizer
+from headlight.model.library.files import (
+    count_numbers,
+    read_config,
+    read_tokenizer,
+    saved_dtype,
+)
 from headlight.model.library.hub import LoadingError, Progress, fetch, first_line
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.transformers_reader import TransformersReader
 from headlight.model.memory import check_memory
-from headlight.model.memory_layout import best_device
+from headlight.model.memory_layout import best_device, dtype_on
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel
@@ -53,12 +58,13 @@ def load_transformers_reader(
     name, device = str(name), best_device()
     config = read_config(name)
     folder = fetch(name, progress=progress)
-    check_memory(count_numbers(folder), name, device)
+    dtype = dtype_on(device, saved_dtype(folder))
+    check_memory(count_numbers(folder), name, device, dtype)
     tokenizer = read_tokenizer(folder, config)
     if getattr(config, "attention_type", None) == "block_sparse":
         config.attention_type = "original_full"  # as BigBird does over texts that are short for it
     head = saved_head(config)
-    model = load_model(folder, config, head, name).to(device).eval().requires_grad_(False)
+    model = load_model(folder, config, head, name, dtype).to(device).eval().requires_grad_(False)
     check_weights(model)
     tokens = PieceTokenizer(tokenizer, longest_text(model), known_tokens(model))
     attached = attach_somehow(model, compared_texts(model, tokens), name)
@@ -127,7 +133,11 @@ def model_class(config: PreTrainedConfig, head: OutputHead | None) -> type:
 
 
 def load_model(
-    folder: Path, config: PreTrainedConfig, head: OutputHead | None, name: str
+    folder: Path,
+    config: PreTrainedConfig,
+    head: OutputHead | None,
+    name: str,
+    dtype: torch.dtype = torch.float32,
 ) -> PreTrainedModel:
     """Return the model in a folder, with eager attention; raises LoadingError."""
     try:
@@ -135,7 +145,7 @@ def load_model(
             folder,
             config=config,
             attn_implementation="eager",
-            dtype=torch.float32,
+            dtype=dtype,
             use_safetensors=True,
             local_files_only=True,
             trust_remote_code=False,

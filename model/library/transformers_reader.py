@@ -11,16 +11,20 @@ from torch import Tensor
 
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
+from headlight.model.edits import NamedMask
 from headlight.model.library.answers import Answering, Answers, OutputHead, class_labels
 from headlight.model.library.attachment import Attachment, Parity
 from headlight.model.library.calls import Calls, attention_edits, last_states
+from headlight.model.library.configured_masks import configured_masks
 from headlight.model.library.decoder_modules import decoder_states, listening
 from headlight.model.library.piece_tokenizer import NO_PADDING, PieceTokenizer
 from headlight.model.library.pieces import Piece
+from headlight.model.library.rotary import moving
 from headlight.model.library.writing import Writer
+from headlight.model.positions import Rotary
 from headlight.model.reader import Ability, Reader, Request, Shape
 from headlight.model.stream import DecoderStream
-from headlight.model.trace import Run, RunEdits, Site, Trace
+from headlight.model.trace import EmbeddingRecord, Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -32,6 +36,14 @@ NO_STEPS = (
 NO_SUM = (
     "The logits of this model are no plain sum over its parts: norms after its blocks, or other "
     "steps, lie between. Choose a pre-norm model, such as openai-community/gpt2."
+)
+NO_STREAM = (
+    "The stream of this model is no plain sum of what its blocks add, as norms after them or other "
+    "steps lie between. Choose a pre-norm model, such as openai-community/gpt2."
+)
+ENCODERS_STREAM = (
+    "Only a decoder's stream is recorded in models of the transformers library, and this one has "
+    "no decoder that writes."
 )
 
 
@@ -55,7 +67,7 @@ class TransformersReader(Answering, Reader):
         self.tokens = tokens
         self.attached = attached
         self.writer = Writer(model, tokens, attached)
-        self.shape = Shape(attached.kinds, tokens.max_tokens)
+        self.shape = Shape(attached.kinds, tokens.max_tokens, attached.groups)
         self.calls = Calls(model, tokens, attached)
         classes = dict(enumerate(class_labels(model.config)))
         self.answers = Answers(head, tokens, classes, self.writer.end_ids)
@@ -68,12 +80,11 @@ class TransformersReader(Answering, Reader):
     def what_is_missing(self) -> dict[Ability, str]:
         """Return the abilities that the model lacks, and why."""
         missing: dict[Ability, str] = {
-            "show the stream": "Only the attention of a model of the transformers library is "
-            "recorded, not what lies between.",
             "own layers": "This model runs in the transformers library, not in layers made here.",
-            "move positions": "The transformers library gives this model its positions.",
             "compare words": "Words are compared by the embeddings of this project's own models.",
         }
+        if not self.attached.moves:
+            missing["move positions"] = "The transformers library gives this model its positions."
         if self.answers.head != "next token":
             missing["write"] = "This model has no head that writes."
         elif not self.attached.writes:
@@ -89,6 +100,8 @@ class TransformersReader(Answering, Reader):
                 "What a head of this model adds to the stream is not known here: its output "
                 "projection has another form."
             )
+        if self.attached.decoder is None:
+            missing["show the stream"] = NO_STREAM if self.reads_target else ENCODERS_STREAM
         if self.attached.decoder is None or "write" in missing:
             missing["add up logits"] = missing.get("write", NO_SUM)
         return missing | self.attached.missing
@@ -147,6 +160,22 @@ class TransformersReader(Answering, Reader):
         return logits
 
     @torch.inference_mode()
+    def streamed(self, trace: Trace, edits: RunEdits) -> Trace:
+        """Run again, and return the trace with the decoder's stream; see `Reader.streamed`."""
+        super().streamed(trace, edits)
+        with listening() as heard:
+            outputs = self.calls(trace, Run(edits), output_hidden_states=True)
+        decoder = self.attached.decoder
+        before = [states[0] for states in decoder_states(outputs)[: self.shape.layers("decoder")]]
+        embedding = EmbeddingRecord(None, None, None, before[0][None])
+        residual = decoder.residual(heard, before)
+        return replace(trace, embedding={"decoder": embedding}, residual=residual)
+
+    def read_out(self, states: Tensor) -> Tensor:
+        """Return the logits (..., V) of states (..., d_model) of the decoder's stream."""
+        return self.attached.decoder.read_out(states)
+
+    @torch.inference_mode()
     def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
         """Run again, and return the parts of the decoder's stream; see `Reader.decoder_stream`.
 
@@ -173,10 +202,19 @@ class TransformersReader(Answering, Reader):
         """
         if "write" in self.missing:
             raise ValueError(self.missing["write"])
-        return self.writer.write(text, strategy, edits=attention_edits(edits or {}), **options)
+        edits = edits or {}
+        with moving(edits, can=self.attached.moves):
+            return self.writer.write(text, strategy, edits=attention_edits(edits), **options)
 
     def begin(self, text: str) -> list[Piece]:
         return self.writer.begin(text)
+
+    def configured_masks(self, site: Site) -> tuple[NamedMask, ...]:
+        return configured_masks(self.model.config, site)
+
+    def rotary(self, site: Site) -> Rotary | None:
+        """Return how a site turns queries and keys; None if it does not, or if it is not known."""
+        return self.attached.rotary.get(site)
 
     def heads_to_stream(self, site: Site) -> Tensor | None:
         """Return the map from each head's output to the stream: (H, D, d_model).

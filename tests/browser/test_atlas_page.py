@@ -102,3 +102,14 @@ def test_the_table_can_be_saved(open_tab):
     lines = data.decode("utf-8-sig").splitlines()
     assert len(lines) == 1 + 88 * 19
     assert lines[1].startswith("figures,1,encoder 1.1,1,entropy,")
+
+
+@pytest.mark.matrix
+def test_a_head_picked_among_those_that_copy_shows_what_its_weights_do(page, server):
+    page.goto(f"{server}/atlas?atlas_tab=weights&kind=encoder&layer=1&head=1")
+    head = page.get_by_role("button", name=re.compile("^Cross-attention, layer 3, head 3: "))
+    head.first.click(timeout=90_000)
+    expect(page.get_by_text("very → très").first).to_be_visible(timeout=90_000)
+    page.wait_for_url(re.compile("layer=3&head=3"))
+    page.get_by_role("radio", name="key").click()
+    page.wait_for_url(re.compile("circuit_way=key"))

@@ -111,8 +111,8 @@ def test_choices_survive_a_visit_to_another_page(page, server):
     open_app(page, server)
     type_sentence(page, "We are here.")
     page.wait_for_url(re.compile("sentence=We"))
-    page.get_by_role("link", name="The model").click()
-    page.get_by_role("heading", name="The model", exact=True).wait_for()
+    page.get_by_role("link", name="Model card").click()
+    page.get_by_role("heading", name="Model card", exact=True).wait_for()
     page.get_by_role("link", name="Attention").click()
     page.get_by_role("group", name="All heads").wait_for()
     expect(page.get_by_label("English sentence")).to_have_value("We are here.")
@@ -157,7 +157,7 @@ def test_text_follows_the_theme(page, server, scheme):
 @pytest.mark.matrix
 @pytest.mark.parametrize(
     ("path", "heading"),
-    first_of([("/model", "The model"), ("/?kind=encoder&layer=3", "Attention")]),
+    first_of([("/model", "Model card"), ("/?kind=encoder&layer=3", "Attention")]),
 )
 def test_a_deep_link_as_the_first_request_shows_its_page(page, start_server, path, heading):
     with start_server() as address:

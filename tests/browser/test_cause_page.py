@@ -120,3 +120,15 @@ def test_what_was_closed_is_said_of_its_own_text_alone(cause):
     box.press("Enter")
     expect(cause).to_have_url(re.compile(r"sentence=I.love.my.cat"))
     expect(closed).to_have_count(0)
+
+
+@pytest.mark.matrix
+def test_another_reading_is_drawn_and_lines_of_ones_own_fill_the_table(page, server):
+    page.goto(f"{server}/cause?sentence={SENTENCE}&cause_tab=truth")
+    page.get_by_role("radio", name="rollout").click()
+    page.wait_for_url(re.compile("truth_reading=rollout"))
+    page.get_by_text("Over lines of your own").click()
+    page.get_by_label("Text, a sentence a line").fill("We sing.\nI love my cat.")
+    page.get_by_role("button", name="Measure these lines").click()
+    expect(page.get_by_role("columnheader", name="Your 2 lines")).to_be_visible(timeout=90_000)
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)

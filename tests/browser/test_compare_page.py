@@ -143,7 +143,7 @@ def test_changes_made_on_the_heads_page_are_compared(page, server, translator):
 
 @pytest.mark.matrix
 def test_a_scene_is_taken_from_a_pasted_link(compare, translator):
-    compare.get_by_text("Changes, target and links of side A").click()
+    compare.get_by_role("button", name="More of A").click()
     box = compare.get_by_role("textbox", name="Paste a Headlight link").first
     box.fill("http://elsewhere/heads?sentence=Who+is+that%3F&kind=decoder&layer=1&head=4")
     box.press("Enter")

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from headlight.model import load
 from headlight.model.decoding.strategies import Strategy
+from headlight.model.insight.eviction import write_evicting
 from tests.browser.boxes import choose_in
 
 SENTENCE = "My brother bought three old bicycles yesterday."
@@ -154,12 +155,25 @@ def test_a_node_of_the_beam_shows_its_steps(decoding, translator):
     expect(counter(page)).to_have_text(f"step 1 of {len(beam)}")
 
 
+@pytest.mark.matrix
+def test_evicted_keys_are_gone_from_the_heads_that_evict_them(page, server, translator):
+    page.goto(f"{server}/decoding?sentence={SENTENCE}&eviction=window&kept_keys=2&layer=1")
+    heads = page.locator(".step-cells").nth(1)
+    steps = len(write_evicting(translator, SENTENCE, "window", 2))
+    heads.get_by_role("button", name="Last step").click()
+    count = translator.shape.heads("decoder")
+    expect(heads.locator("td.held")).to_have_count(2 * count)
+    expect(heads.locator("td.new")).to_have_count(count)
+    expect(heads.locator("td.gone")).to_have_count((steps - 3) * count)
+    page.get_by_text(re.compile("^With 2 keys in each head the text")).wait_for()
+
+
 def test_the_cache_grows_as_it_plays(decoding, translator):
     page = decoding()
     steps = len(translator.write(SENTENCE))
-    cache = page.locator(".cache-player")
+    cache = page.locator(".step-cells")
     own = cache.locator("table").first
-    expect(own.locator(".computed")).to_have_count(3)  # one position in each of three layers
+    expect(own.locator(".new")).to_have_count(3)  # one position in each of three layers
     expect(own.locator(".absent")).to_have_count(3 * (steps - 1))
     cache.get_by_role("button", name="Last step").click()
     expect(cache.locator(".said")).to_contain_text(f"{steps - 1} read from the cache")

@@ -104,7 +104,7 @@ def test_a_mask_cell_closed_by_mouse_has_no_weight(visit, tiny):
     canvas = page.locator("canvas.editable")
     keys = trace.attention[site].weights.size(-1)
     page.mouse.click(*center(canvas, keys, 2, 1))
-    page.get_by_role("button", name="Undo", exact=True).and_(page.locator(":enabled")).wait_for()
+    page.get_by_role("button", name="Undo", exact=True).wait_for()
     weights = page.locator(".heatmap").nth(2)
     expect_weight(page, weights, trace, site, HEAD, 2, 0)
     assert hover_cell(page, weights, 2, 1)[2] == "blocked"

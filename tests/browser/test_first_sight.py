@@ -15,6 +15,14 @@ __all__ = ["transformers_folders"]
 
 LOWEST = 370  # pixels: where a picture begins below its lead, and most of it is in sight
 HEIGHT = 720
+SMALL = {
+    "": ".attention-lines",
+    "masks": ".mask-matrix canvas",
+    "heads": ".switchboard",
+    "cause": ".heatmap canvas.map",
+    "compare": ".compared-maps canvas",
+    "decoding": ".decoding-player",
+}
 LONG = "the old man and the small dog were in the house " * 4
 
 
@@ -49,6 +57,15 @@ def test_the_main_picture_is_in_sight(page, server, path, picture):
     page.goto(f"{server}/{path}")
     fits = picture.endswith(("map", "canvas")) and LONG not in path
     expect_above_the_fold(page.locator(picture).first, HEIGHT if fits else None)
+
+
+@pytest.mark.parametrize("size", first_of(["640 360", "390 844"]))  # at 200 %, and on a phone
+@pytest.mark.parametrize(("path", "picture"), SMALL.items())
+def test_a_picture_is_in_sight_on_a_small_screen(page, server, size, path, picture):
+    width, height = map(int, size.split())
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{server}/{path}")
+    assert box_at_rest(page.locator(picture).first, scroll=False)["y"] < height
 
 
 @pytest.mark.matrix
@@ -119,7 +136,7 @@ def test_the_map_shows_and_chooses_a_block_by_mouse_and_by_keys(page, server):
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize("path", first_of(["masks", "heads", "inside"]))
+@pytest.mark.parametrize("path", first_of(["masks", "inside"]))
 def test_the_map_is_on_every_page_where_a_block_is_chosen(page, server, path):
     page.goto(f"{server}/{path}?kind=encoder&mask_kind=encoder&layer=1")
     block = page.locator(".architecture-map").get_by_role("button", pressed=True)

@@ -14,9 +14,9 @@ def test_the_sidebar_is_in_sight_on_a_small_screen(page, server, scheme):
     page.emulate_media(color_scheme=scheme)
     page.goto(server)
     sidebar = page.get_by_test_id("stSidebar")
-    for name in ("Attention", "The model"):
+    for name in ("Attention", "Model card"):
         expect(sidebar.get_by_role("link", name=name, exact=True)).to_be_in_viewport(ratio=1)
-    last = box_at_rest(sidebar.get_by_role("link", name="The model", exact=True))
+    last = box_at_rest(sidebar.get_by_role("link", name="Model card", exact=True))
     for name in SHARE:
         box = box_at_rest(sidebar.get_by_role("button", name=name, exact=True))
         assert last["y"] + last["height"] <= box["y"]
@@ -34,7 +34,7 @@ def test_what_hands_a_scene_on_stays_in_sight_where_the_pages_do_not_fit(page, s
 
 @pytest.mark.matrix
 def test_a_title_does_not_touch_what_is_below(page, server):
-    for name, label in (("masks", "English sentence"), ("training", "Choose a small task")):
+    for name, label in (("masks", "English sentence"), ("training", "Nothing has been trained")):
         page.goto(f"{server}/{name}")
         title = box_at_rest(page.locator("h1"))
         words = page.locator("h1 span").last
@@ -62,17 +62,3 @@ def test_the_tab_key_enters_a_row_at_what_is_chosen(page, server):
         expect(page.get_by_role("radio", name=chosen, exact=True).first).to_be_focused()
     page.keyboard.press("Shift+Tab")
     expect(page.get_by_role("radio", name="Decoder, masked", exact=True)).to_be_focused()
-
-
-@pytest.mark.matrix
-def test_what_a_link_is_for_does_not_keep_a_click_from_the_link_above(page, server):
-    page.goto(server)
-    sidebar = page.get_by_test_id("stSidebar")
-    at = box_at_rest(sidebar.get_by_role("link", name="Talk", exact=True))
-    to = box_at_rest(sidebar.get_by_role("link", name="Training", exact=True))
-    page.mouse.move(at["x"] + 20, at["y"] + at["height"] / 2)
-    expect(page.get_by_role("tooltip")).to_be_visible()
-    page.mouse.move(to["x"] + 20, to["y"] + to["height"] / 2, steps=10)
-    page.mouse.down()
-    page.mouse.up()
-    expect(page.get_by_role("heading", name="Training", exact=True)).to_be_visible()

@@ -56,7 +56,7 @@ def test_a_whole_layer_goes_off_at_once_and_comes_back(heads, translator):
     places = [("encoder", 1, head) for head in range(8)]
     wait_for_score(heads, score_without(translator, *places))
     expect(heads.locator(".switchboard .head.off")).to_have_count(8)
-    heads.get_by_role("button", name="All heads on").click()
+    heads.get_by_role("button", name="Undo all").click()
     wait_for_score(heads, score_without(translator))
     expect(heads.locator(".switchboard .head.off")).to_have_count(0)
 

@@ -120,3 +120,19 @@ def test_the_numbers_of_the_dot_product_add_up_on_screen(page, server):
         total += float(number.replace("−", "-"))
     shown = note.text_content().removeprefix("sum ").replace("−", "-")
     assert total == pytest.approx(float(shown), abs=1e-3)
+
+
+@pytest.mark.matrix
+def test_a_word_of_the_lens_is_read_by_pointing_and_by_keys(page, server, translator):
+    page.goto(f"{server}/inside?inside_tab=stream&sentence={SENTENCE}&kind=decoder")
+    lens = page.locator(".lens-map")
+    written = [token.text for token in translator.translate(SENTENCE).target_tokens]
+    last = lens.locator("tr").last.locator("td")
+    expect(last).to_have_text(written)
+    last.nth(1).hover()
+    said = lens.get_by_role("status")
+    expect(said).to_contain_text(f"“{written[1]}” 0.")
+    last.nth(1).focus()
+    page.keyboard.press("ArrowRight")
+    expect(said).to_contain_text(f"After “{written[1]}”")
+    assert page.errors == []

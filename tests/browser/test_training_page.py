@@ -44,17 +44,16 @@ def progress(page):
 
 def film_step(page):
     """The training step that the film shows."""
-    words = page.locator(".attention-film .counter").text_content()
+    words = page.locator(".st-key-toy_film .attention-film .counter").text_content()
     return int(re.sub(r"\D", "", words))
 
 
 def go_to(page, name):
     page.get_by_role("link", name=name, exact=True).click()
-    page.mouse.move(900, 400)  # a link's tooltip would cover the next one
 
 
 def wait_for_step(page, least):
-    counter = page.locator(".attention-film .counter")
+    counter = page.locator(".st-key-toy_film .attention-film .counter")
     expect(counter).to_be_visible()
     page.wait_for_function(
         "([counter, least]) => Number(counter.textContent.replace(/[^0-9]/g, '')) >= least",
@@ -74,12 +73,12 @@ def test_a_training_is_watched_paused_scrubbed_and_used(training):
     slider = page.get_by_label("Step", exact=True)
     slider.focus()
     page.keyboard.press("Home")
-    expect(page.locator(".attention-film .counter")).to_have_text("step 0")
+    expect(page.locator(".st-key-toy_film .attention-film .counter")).to_have_text("step 0")
     grown = int(slider.get_attribute("max"))
     page.wait_for_function(
         "([slider, grown]) => Number(slider.max) > grown", arg=[slider.element_handle(), grown]
     )
-    expect(page.locator(".attention-film .counter")).to_have_text("step 0")
+    expect(page.locator(".st-key-toy_film .attention-film .counter")).to_have_text("step 0")
     expect(slider).to_be_focused()
 
     button(page, "Pause").click()
@@ -87,7 +86,7 @@ def test_a_training_is_watched_paused_scrubbed_and_used(training):
     paused = progress(page).text_content()
     page.get_by_label("Compare with", exact=True).check()
     page.get_by_role("button", name="Newest step").click()
-    expect(page.locator(".attention-film .map:visible")).to_have_count(3)
+    expect(page.locator(".st-key-toy_film .attention-film .map:visible")).to_have_count(3)
     expect(progress(page)).to_have_text(paused)
     button(page, "Go on").click()
     expect(progress(page)).to_contain_text("s left")
@@ -119,7 +118,7 @@ def test_what_was_trained_is_shown_by_another_page_and_the_training_found_again(
     expect(page.get_by_label("Steps", exact=True)).to_have_value(str(SETTINGS["Steps"]))
     button(page, "Start").click()
     wait_for_step(page, 10)
-    go_to(page, "The model")
+    go_to(page, "Model card")
     page.get_by_text("How it learned").wait_for()
     go_to(page, "Training")
     wait_for_step(page, 12)
@@ -137,9 +136,9 @@ def test_what_was_trained_is_shown_by_another_page_and_the_training_found_again(
 def test_a_sentence_outlasts_what_is_clicked_on_pages_without_it(page, server):
     page.goto(f"{server}/?sentence=I love my cat.")
     page.locator(".head-grid").wait_for()
-    go_to(page, "The model")
+    go_to(page, "Model card")
     page.get_by_role("radio", name="Encoder", exact=True).click()
-    expect(page.locator(".attention-film .map").first).to_have_attribute(
+    expect(page.locator(".st-key-toy_film .attention-film .map").first).to_have_attribute(
         "aria-label", re.compile("from “.*” to “.*”")
     )
     settled(page)
@@ -221,7 +220,7 @@ def test_a_decoder_alone_is_shown_with_and_without_its_previous_token_head(page,
         bars.get_by_role("listitem", name=re.compile("^Induction score: All heads on 0"))
     ).to_have_count(1)
     expect(page.locator(".training-curves")).to_contain_text("Induction score")
-    expect(page.locator(".attention-film")).to_be_visible()
+    expect(page.locator(".st-key-toy_film .attention-film")).to_be_visible()
 
 
 @pytest.mark.matrix
@@ -235,4 +234,4 @@ def test_a_trained_decoder_alone_goes_on_from_a_prompt_on_other_pages(page, serv
     expect(page.get_by_role("textbox", name="Prompt")).to_have_value("kxqmwbkxq")
     expect(page.locator(".heatmap canvas.map")).to_have_count(2)
     go_to(page, "Decoding")
-    expect(page.get_by_text("Shown: free run, 19 tokens, stopped at the limit.")).to_be_visible()
+    expect(page.locator(".decoding-player")).to_be_visible()

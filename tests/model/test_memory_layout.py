@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from headlight.model.memory_layout import best_device, lay_out, pack
+from headlight.model.memory_layout import best_device, dtype_on, lay_out, pack
 from headlight.model.trace import Run, Trace
 
 SOURCES = torch.tensor([[4, 5, 6, 7, 3], [10, 11, 3, 0, 0]])
@@ -40,7 +40,19 @@ def test_a_packed_model_keeps_the_same_parts_in_its_files(make_model):
     assert any(name.endswith(".packed") for name, _ in model.named_buffers())
 
 
-@pytest.mark.parametrize(("has_gpu", "expected"), [(True, "cuda"), (False, "cpu")])
-def test_a_gpu_is_used_if_there_is_one(has_gpu, expected, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: has_gpu)
+@pytest.mark.parametrize("expected", ["cuda", "mps", "cpu"])
+def test_a_gpu_is_used_if_there_is_one(expected, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: expected == "cuda")
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: expected != "cpu")
     assert best_device() == torch.device(expected)
+
+
+def test_weights_in_half_precision_stay_so_where_they_are_computed_well(monkeypatch):
+    for dtype in (torch.float16, torch.bfloat16):
+        assert dtype_on(torch.device("meta"), dtype) == dtype
+        assert dtype_on(torch.device("mps"), dtype) == dtype
+        assert dtype_on(torch.device("cpu"), dtype) == torch.float32
+    assert dtype_on(torch.device("meta"), torch.float64) == torch.float32
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: False)
+    assert dtype_on(torch.device("cuda"), torch.bfloat16) == torch.float32
+    assert dtype_on(torch.device("cuda"), torch.float16) == torch.float16

@@ -6,9 +6,10 @@ from headlight.model.edits import CellEdit, Edits, write_edits
 from headlight.model.insight.explain import explain
 from headlight.model.insight.lens import word_similarity
 from headlight.model.translator import choose_objective
+from tests.matrix import first_of
 from tests.model.insight.recording import weight_of
 from tests.pages import apps
-from tests.pages.apps import open_with
+from tests.pages.apps import drawn, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps, save_menus
 
 SENTENCE = "My sister sold seven boats."
@@ -33,6 +34,11 @@ def rows(app):
         for row, numbers in zip(header["rows"], values, strict=True):
             found.setdefault(row["label"], (row, numbers, header))
     return found
+
+
+def lens_of(app):
+    """The header and the bytes of the picture of what each layer would write."""
+    return next(found for found in canvas_pictures(app) if "settled" in found[0])
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
@@ -135,11 +141,45 @@ def test_the_widths_of_heads_are_of_no_model(shipped):
 
 
 def test_the_lens_ends_with_what_is_written(shipped):
-    app = open_page(inside_tab="stream")
-    table = app.dataframe[0].value
+    header, body = lens_of(open_page(inside_tab="stream"))
     following = [token.text for token in shipped.translate(SENTENCE).target_tokens]
-    assert [cell.split("  ")[0] for cell in table.loc["layer 3"]] == following
-    assert all(cell.endswith("(rank 1)") for cell in table.loc["layer 3"])
+    assert header["layers"][-1] == f"layer {shipped.shape.layers('decoder')}"
+    assert [best[0] for best in header["words"][-1]] == following
+    assert header["ranks"][-1] == [1] * len(following)
+    likeliest = np.frombuffer(body, np.float32).reshape(len(header["layers"]), len(following), 3)
+    logits = shipped.trace(SENTENCE).logits[0]
+    expected = logits.softmax(dim=-1).amax(dim=-1)
+    np.testing.assert_allclose(likeliest[-1, :, 0], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", first_of(["GPT-2", "T5"]))
+def test_the_stream_of_a_library_model_is_in_its_lens_and_its_steps(name, transformers_folders):
+    kind = "cross" if name == "T5" else "decoder"
+    place = {"sentence": "I love my cat.", "kind": kind, "layer": "1", "query": "2", "key": "1"}
+    app = open_with(transformers_folders[name], "inside", inside_tab="stream", **place)
+    header, _ = lens_of(app)
+    assert header["ranks"][-1] == [1] * len(header["read"])
+    shown = rows(open_with(transformers_folders[name], "inside", inside_tab="steps", **place))
+    after = shown["before"][1] + shown["what is added"][1]
+    np.testing.assert_allclose(after, shown["after"][1], atol=1e-4)
+    summed = shown["their sum, without a bias"][1]
+    if name == "T5":  # which has no biases
+        np.testing.assert_allclose(summed, shown["what is added"][1], atol=1e-4)
+
+
+def test_the_layer_from_which_a_word_stays_is_guessed_before_the_lens_is_drawn():
+    app = open_page(inside_tab="stream", guess="on", guess_row="2")
+    assert "lens" not in drawn(app)
+    (question,) = [header for header, _ in canvas_pictures(app) if "asks" in header]
+    assert "from which layer on" in question["asks"]
+    (key,) = [key for key in drawn(app) if key.startswith("question-lens-")]
+    app.session_state[key] = {"guess": 0}
+    app.run()
+    header, _ = lens_of(app)
+    first = [row[1][0] for row in header["words"]]
+    settled = header["settled"][1]
+    assert set(first[settled:]) == {first[-1]}
+    assert settled == 0 or first[settled - 1] != first[-1]
 
 
 def test_words_are_compared_and_unknown_ones_explained(shipped):

@@ -23,7 +23,7 @@ def picture_with(app, part):
 
 
 def test_the_model_page_shows_the_card(app):
-    assert app.title[0].value == "The model"
+    assert app.title[0].value == "Model card"
     assert "CC BY 2.0" in app.markdown[0].value
 
 

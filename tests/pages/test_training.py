@@ -7,6 +7,7 @@ import pytest
 from headlight.model.training.small_models import default_options
 from headlight.pages.parts.training.run import GONE, MOST_RUNS
 from headlight.pages.parts.training.use import packed, title_of
+from headlight.pages.shared.runs.training import recorded_training
 from headlight.viz.tokens import and_written
 from tests.matrix import first_of
 from tests.pages.apps import on_stage, open_page, texts_on_stage
@@ -61,9 +62,11 @@ def pictures(app):
     return (curves or [None])[0], (films or [None])[0]
 
 
-def test_before_the_first_training_there_is_nothing_but_start(app):
+def test_before_the_first_training_that_of_the_shipped_model_is_shown(app):
     assert enabled(app) == {"start"}
-    assert pictures(app) == (None, None)
+    curves, (film, _) = pictures(app)
+    assert curves is None
+    assert film["steps"] == recorded_training().steps
 
 
 @pytest.mark.matrix
@@ -122,7 +125,7 @@ def test_pause_go_on_stop_and_reset(app):
     assert pictures(app)[1][0]["steps"][-1] == job.look().step
     click(app, "reset")
     assert enabled(app) == {"start"}
-    assert pictures(app) == (None, None)
+    assert pictures(app)[0] is None
 
 
 @pytest.mark.matrix

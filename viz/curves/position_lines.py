@@ -95,19 +95,28 @@ def position_lines(
     return drawn.properties(height=height + AROUND + legend_height)
 
 
-def wavelengths(lengths: np.ndarray, *, positions: int, height: int = 300) -> alt.LayerChart:
+def wavelengths(
+    lengths: np.ndarray,
+    *,
+    positions: int,
+    height: int = 300,
+    neighbours: bool = True,
+) -> alt.LayerChart:
     """How many positions each pair of dimensions takes for a full turn: lengths (pairs,).
 
-    A horizontal line marks the number of positions that are shown elsewhere.
+    Pair i is the dimensions 2i and 2i + 1 if they are `neighbours`, or else i and i + pairs. A
+    horizontal line marks the number of positions that are shown elsewhere.
     """
     import altair as alt
     import pandas as pd
 
-    pairs = np.arange(len(lengths))
+    pairs, count = np.arange(len(lengths)), len(lengths)
+    first, second = (2 * pairs, 2 * pairs + 1) if neighbours else (pairs, pairs + count)
+    names = "2i and 2i + 1" if neighbours else f"i and i + {count}"
     rows = pd.DataFrame(
         {
             "pair": pairs,
-            "dimensions": [f"{2 * pair} and {2 * pair + 1}" for pair in pairs],
+            "dimensions": [f"{one} and {other}" for one, other in zip(first, second, strict=True)],
             "wavelength": lengths,
         }
     )
@@ -117,7 +126,7 @@ def wavelengths(lengths: np.ndarray, *, positions: int, height: int = 300) -> al
         .encode(
             x=alt.X(
                 "pair:Q",
-                title="pair i: dimensions 2i and 2i + 1",
+                title=f"pair i: dimensions {names}",
                 scale=alt.Scale(nice=False),
             ),
             y=alt.Y("wavelength:Q", title="wavelength in positions", scale=alt.Scale(type="log")),

@@ -1,5 +1,5 @@
 import { begin, buttonOf, element, fitCanvas, moveFocus, onWidth, roomOf } from "../canvas.js";
-import { colorTable } from "../colors.js";
+import { colorTable, themeColor } from "../colors.js";
 import { written } from "../numbers.js";
 
 /**
@@ -11,6 +11,7 @@ import { written } from "../numbers.js";
  * @property {string[]} columns names of the heads
  * @property {[number, number] | null} selected a layer and a column, from 0
  * @property {boolean} linked whether a `selected_map` determines the selected map, and answers
+ * @property {number} group heads next to each other that share a key
  * @property {[number, number, number][]} strongest of each map: query, key and weight
  * @property {string[]} colors
  */
@@ -20,6 +21,7 @@ const UPRIGHT = 32; // the same, if words are upright
 const LEFT = 24; // pixels for the row labels
 const EDGE = 4; // pixels for the outline of the maps at the edges
 const GAP = 5;
+const APART = 8; // pixels more between heads that do not share a key
 const DENSE = 2; // pixels between maps if many are in a row
 const MANY = 16;
 const NARROW = 30; // pixels below which "mean" has no room in the usual size
@@ -71,7 +73,8 @@ export function link(place = null, pick = null) {
 
 /** Fill the root with the maps, and give it the function `select`. */
 function build(root, header, array) {
-  const { queries, keys, rows, columns, strongest } = header;
+  const { queries, keys, rows, columns, group, strongest } = header;
+  const apart = (column) => (group > 1 ? APART * Math.floor(column / group) : 0);
   const colors = colorTable(header.colors);
   const focused = root.querySelector(".map:focus")?.dataset.index;
 
@@ -117,7 +120,9 @@ function build(root, header, array) {
 
   onWidth(root, (width) => {
     const gap = columns.length > MANY ? DENSE : GAP;
-    const room = (width - LEFT - gap * (columns.length - 1)) / columns.length;
+    const heads = columns.filter((name) => name.startsWith("head ")).length;
+    const gaps = gap * (columns.length - 1) + apart(columns.length - 1);
+    const room = (width - LEFT - gaps) / columns.length;
     const scrolls = room < SMALLEST;
     sheet.classList.toggle("scrolls", scrolls);
     const ratio = Math.min(1.5, Math.max(0.6, queries.length / keys.length));
@@ -129,7 +134,8 @@ function build(root, header, array) {
     const upright = side < NARROWER;
     const top = upright ? UPRIGHT : TOP;
     const after = scrolls ? EDGE : 0;
-    const across = EDGE + columns.length * (side + gap) - gap + after;
+    const across = EDGE + columns.length * side + gaps + after;
+    const left = (column) => EDGE + column * (side + gap) + apart(column);
     const context = fitCanvas(canvas, across, top + rows.length * (tall + gap) + after);
     const sharpness = context.getTransform().a; // pixels of the screen to one of the page
     small.width = Math.min(cellColumns, Math.max(1, Math.round(side * sharpness)));
@@ -140,7 +146,7 @@ function build(root, header, array) {
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.imageSmoothingEnabled = false;
     buttons.forEach((button, index) => {
-      const x = EDGE + (index % columns.length) * (side + gap);
+      const x = left(index % columns.length);
       const y = top + Math.floor(index / columns.length) * (tall + gap);
       const first = index * cellRows * cellColumns;
       const map = array.subarray(first, first + cellRows * cellColumns);
@@ -155,6 +161,12 @@ function build(root, header, array) {
         height: `${tall}px`,
       });
     });
+    context.fillStyle = themeColor(root, "accent");
+    buttons.slice(0, group > 1 ? heads : 0).forEach((_, head) => {
+      const first = left(head) - (head % group && gap); // joined with the one before
+      const line = [first, top - 3, left(head) + side - first, 2];
+      context.fillRect(...line.map((at) => Math.round(at * sharpness)));
+    });
     const fontSize = side < NARROW ? `${Math.max(8, 0.4 * side)}px` : "";
     corner.style.top = `${top - 16}px`;
     rowLabels.forEach((label, row) => {
@@ -164,7 +176,7 @@ function build(root, header, array) {
     columnLabels.forEach((label, column) => {
       label.classList.toggle("upright", upright && isNaN(Number(label.textContent)));
       Object.assign(label.style, {
-        left: `${EDGE + column * (side + gap)}px`,
+        left: `${left(column)}px`,
         width: `${side}px`,
         bottom: `calc(100% - ${top - 4}px)`,
         fontSize,

@@ -29,6 +29,7 @@ def head_grid(
     selected: tuple[int, int] | None = None,
     linked: bool = False,
     own_scale: bool = False,
+    group: int = 1,
 ) -> CanvasPicture:
     """Weights (layers, heads, query, key) as one picture with a button on every map.
 
@@ -40,7 +41,8 @@ def head_grid(
     The colours run from 0 to 1 for all maps, or with `own_scale` from 0 to each map's largest
     weight. `selected` is a layer and a column, both from 0; a `linked` grid has this from a
     `selected_map` on the same page, which then answers for it too. Columns are labelled 1, 2, ...
-    unless `column_labels` are given, as for columns that hold the mean over heads.
+    unless `column_labels` are given, as for columns that hold the mean over heads. Each `group` of
+    heads, which share a key and a value, stands together under a line.
 
     If there are more than `MOST_CELLS` weights, neighbouring cells of a map are joined, and the
     joined cell has the largest of their weights: a mean would make single bright cells vanish. The
@@ -70,6 +72,7 @@ def head_grid(
         "columns": labels,
         "selected": list(selected) if selected else None,
         "linked": linked,
+        "group": group,
         "strongest": [
             [*divmod(index, len(key_tokens)), round(value, 4)] for index, value in strongest
         ],

@@ -93,6 +93,25 @@ def knockout_map(
     )
 
 
+def reading_map(
+    values: np.ndarray, written: Sequence[str], words: Sequence[str], *, name: str
+) -> CanvasPicture:
+    """How much each written token took from each word [written token, word], by some reading.
+
+    Colours run up to the largest number, to both sides of 0 if some are below. ValueError if the
+    tokens do not fit.
+    """
+    return heatmap(
+        values,
+        {"written": written, "word": words},
+        name=name,
+        maximum=None,
+        diverging=bool((values < 0).any()),
+        axes="Written tokens down, the words they could look at across",
+        verb="from",
+    )
+
+
 def heatmap(
     values: np.ndarray,
     tokens: dict[str, Sequence[str]],

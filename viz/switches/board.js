@@ -14,11 +14,16 @@ export function isDense(heads) {
  * @param {string} label
  * @param {HTMLElement} heading
  * @param {HTMLElement[][]} rows of the same length, the first of them the names of the columns
+ * @param {number} group heads next to each other that share a key, drawn under one line
  */
-export function board(label, heading, rows) {
+export function board(label, heading, rows, group = 1) {
   const heads = rows[0].length - 1;
   rows[0].forEach((cell) => cell.classList.add("over"));
   rows.forEach(([name]) => name.classList.add("beside"));
+  if (group > 1) {
+    rows[0].slice(1).forEach((cell) => cell.classList.add("sharing"));
+    rows.forEach((cells) => cells.slice(1).forEach((cell, head) => cell.classList.toggle("apart", head > 0 && head % group === 0)));
+  }
   const content = [heading, element("div", "table", rows.flat())];
   return element("div", isDense(heads) ? "kind dense" : "kind", content, {
     role: "group",

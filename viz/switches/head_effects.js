@@ -11,6 +11,7 @@ import { drawHeadCells } from "./head_cells.js";
  * @property {string} measure what the numbers are
  * @property {[string, string]} ends the meaning of numbers below 0, and above
  * @property {number} decimals of the numbers in cells
+ * @property {string} absent what is said of null
  * @property {[string, number, number] | null} selected a kind, a layer and a head, from 0
  */
 
@@ -19,7 +20,7 @@ import { drawHeadCells } from "./head_cells.js";
  */
 export function draw(mount) {
   const { header, root, answer } = begin(mount);
-  const { measure, ends, limit, decimals } = header;
+  const { measure, ends, limit, decimals, absent } = header;
   root.classList.toggle("exact", decimals > 1);
   drawHeadCells(root, {
     kinds: header.effects.map(({ name, label, effects }) => ({ name, label, values: effects })),
@@ -27,7 +28,7 @@ export function draw(mount) {
     colors: scaleOn(root, header.colors),
     share: (effect) => 0.5 + (0.5 * effect) / (limit || 1),
     short: (effect) => written(effect, true, decimals),
-    long: (effect) => (effect === null ? "not yet measured" : `${written(effect, true)} ${measure}`),
+    long: (effect) => (effect === null ? absent : `${written(effect, true)} ${measure}`),
     ends: [`${written(-limit)} ${measure}: ${ends[0]}`, `${written(limit, true)}: ${ends[1]}`],
     answer,
   });

@@ -23,13 +23,15 @@ def head_effects(
     ends: tuple[str, str] = ("it helped", "it was in the way"),
     blue: Literal["below", "above"] = "below",
     decimals: int = 1,
+    absent: str = "not yet measured",
 ) -> CanvasPicture:
     """Changes of a log-probability, in nats, (layers, heads) by kind; NaN if not yet known.
 
     Blue means a loss, because the head helped, and red a gain, up to the largest change, unless
     `blue` is for numbers above 0. `measure` says what the numbers are, and `ends` the meaning of
     numbers below 0 and above; cells show `decimals` decimals. `labels` names the kinds; `selected`
-    is a kind, a layer and a head, from 0. A click answers with a kind, a layer and a head.
+    is a kind, a layer and a head, from 0; NaN is said to be `absent`. A click answers with a kind,
+    a layer and a head.
     """
     limit = max(np.nanmax(np.abs(values), initial=0) for values in effects.values())
     header = {
@@ -42,6 +44,7 @@ def head_effects(
         "measure": measure,
         "ends": list(ends),
         "decimals": decimals,
+        "absent": absent,
         "selected": list(selected) if selected else None,
     }
     numbers = of_heads(effects, labels)

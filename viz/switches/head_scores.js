@@ -21,12 +21,13 @@ export function draw(mount) {
   const { name, limits } = header;
   const unit = header.unit && ` ${header.unit}`;
   const [low, high] = limits;
+  const whole = header.scores.every(({ scores }) => scores.flat().every((score) => Number.isInteger(score ?? 0)));
   drawHeadCells(root, {
     kinds: header.scores.map(({ name, label, scores }) => ({ name, label, values: scores })),
     selected: header.selected,
     colors: scaleOn(root, header.colors),
     share: (score) => Math.max(0, Math.min(1, (score - low) / (high - low || 1))),
-    short: (score) => written(score, false, 2),
+    short: (score) => written(score, false, whole ? 0 : 2),
     long: (score) => (score === null ? `${name}: none` : `${name} ${written(score)}${unit}`),
     ends: [`${name} ${tidy(low)}${unit}`, tidy(high)],
     answer,

@@ -3,7 +3,7 @@ import { board, moveInRows, replaceBoards } from "./board.js";
 
 /**
  * @typedef {object} Header
- * @property {{ name: string, label: string, gates: number[][] }[]} kinds gates [layer][head], from 0, off, to 1, on
+ * @property {{ name: string, label: string, gates: number[][], group: number }[]} kinds gates [layer][head], from 0, off, to 1, on; heads in a group share a key
  * @property {[string, number, number] | null} selected a kind, a layer and a head, from 0
  */
 
@@ -33,7 +33,7 @@ export function draw(mount) {
   const whole = (text, label, place, gates) =>
     button("whole", text, `${label}: all heads`, place, gates.every((gate) => gate > 0));
 
-  const boards = header.kinds.map(({ name, label, gates }) => {
+  const boards = header.kinds.map(({ name, label, gates, group }) => {
     const heading = whole(label, label, [name, null, null], gates.flat());
     heading.classList.add("heading");
     const columns = gates[0].map((_, head) => {
@@ -59,7 +59,7 @@ export function draw(mount) {
       ];
     });
     buttons.push([heading], [null, ...columns], ...rows);
-    return board(label, heading, [[element("span"), ...columns], ...rows]);
+    return board(label, heading, [[element("span"), ...columns], ...rows], group);
   });
   root.classList.add("boards");
   replaceBoards(root, ...boards);

@@ -9,6 +9,7 @@ import { transport } from "../transport.js";
  * @property {number[]} turns how far each later hand is ahead, in radians
  * @property {number} offset how much later that is
  * @property {number} positions number of positions of the first hand
+ * @property {string[] | null} names of both hands, if they are not the same vector
  */
 
 const LARGEST = 150; // pixels of a clock's side
@@ -22,8 +23,9 @@ const PACE = 8; // positions a second to begin with
  */
 export function draw(mount) {
   const { header, array, root } = begin(mount);
-  const { pairs, turns, offset, positions } = header;
-  const hands = new Float32Array(array.buffer); // [position, pair, sine and cosine]
+  const { pairs, turns, offset, positions, names } = header;
+  const hands = new Float32Array(array.buffer); // [position, pair, sine and cosine], of later ones too
+  const later = names ? hands.length / 2 : 0;
   root.position = Math.min(root.position ?? 0, positions - 1);
   const focused = root.querySelector(":focus")?.dataset.name;
 
@@ -65,13 +67,15 @@ export function draw(mount) {
     pairs.forEach((pair, clock) => {
       const x = side * ((clock % across) + 0.5);
       const y = (side + WORDS) * Math.floor(clock / across) + side / 2;
-      const at = (place) => hands.subarray(2 * (place * pairs.length + clock)).slice(0, 2);
-      drawClock(context, x, y, side / 2 - 8, at(position), at(position + offset), colors);
+      const at = (place, from = 0) => hands.subarray(from + 2 * (place * pairs.length + clock)).slice(0, 2);
+      drawClock(context, x, y, side / 2 - 8, at(position), at(position + offset, later), colors);
       context.fillStyle = colors.text;
       context.fillText(`pair ${pair}`, x, y + side / 2 + 8);
       context.fillText(`${degrees(turns[clock])}° ahead`, x, y + side / 2 + 24);
     });
-    now.textContent = `Hands at position ${position}, and ${offset} later at ${position + offset}.`;
+    const first = names ? `The ${names[0]} at` : "Hands at";
+    const second = names ? `the ${names[1]}` : "and";
+    now.textContent = `${first} position ${position}, ${second} ${offset} later at ${position + offset}.`;
     canvas.setAttribute("aria-label", `${pairs.length} clocks. ${now.textContent}`);
   }
   player.resume();

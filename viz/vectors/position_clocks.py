@@ -11,16 +11,23 @@ PART = Part.next_to(__file__)
 
 
 def position_clocks(
-    hands: np.ndarray, pairs: Sequence[int], turns: Sequence[float], *, offset: int
+    hands: np.ndarray,
+    pairs: Sequence[int],
+    turns: Sequence[float],
+    *,
+    offset: int,
+    later: tuple[str, str, np.ndarray] | None = None,
 ) -> CanvasPicture:
     """A clock for each pair, with hands at a position and at the one `offset` later.
 
     `hands` is [position, pair, 2], the sine and cosine, which point clockwise from the top. `pairs`
     names the clocks, and `turns` says how far the later hand is ahead of the other, in radians. A
-    slider and a button move both hands through the positions, in the browser. Raises ValueError if
+    slider and a button move both hands through the positions, in the browser. If the `later` hands
+    are not the same vectors as the others, they come with the names of both. Raises ValueError if
     the sizes do not fit, or no two positions are that far apart.
     """
     positions, clocks, _ = hands.shape
+    *names, ahead = later or ("hands", "hands", hands)
     if not clocks == len(pairs) == len(turns):
         raise ValueError(
             f"The hands are of {clocks} pairs but there are {len(pairs)} names and "
@@ -28,7 +35,10 @@ def position_clocks(
         )
     if not 0 <= offset < positions:
         raise ValueError(f"Of {positions} positions no two are {offset} apart.")
+    if ahead.shape != hands.shape:
+        raise ValueError(f"The later hands are {ahead.shape}, where the first are {hands.shape}.")
     header = {
+        "names": names if later else None,
         "pairs": list(map(int, pairs)),
         "turns": [float(turn) for turn in turns],
         "offset": offset,
@@ -42,7 +52,7 @@ def position_clocks(
     return CanvasPicture.pack(
         PART,
         header,
-        hands.astype("<f4"),
+        np.stack([hands, ahead][: 1 + bool(later)]).astype("<f4"),
         height=170 * -(-clocks // 3) + 110,
-        numbers={"hands": Numbers(hands, axes)},
+        numbers={names[0]: Numbers(hands, axes), names[1]: Numbers(ahead, axes)},
     )

@@ -21,7 +21,7 @@ export function draw(mount) {
   const found = (run, place) => written(numbers[run * tokens.length + place]);
 
   const bar = (run, place) => {
-    const width = (100 * numbers[run * tokens.length + place]) / limits[place];
+    const width = Math.max(0, (100 * numbers[run * tokens.length + place]) / limits[place]);
     const filled = element("span", "bar", "", { style: `width: ${width}%; background: ${colors[run]}` });
     return element("div", "line", [
       element("span", "track", [filled]),

@@ -31,7 +31,10 @@ def probability_bars(runs: Mapping[str, np.ndarray], tokens: Sequence[str]) -> C
 def measure_bars(
     runs: Mapping[str, Mapping[str, float]], limits: Mapping[str, float]
 ) -> CanvasPicture:
-    """Measures from 0 up, each by its name in up to three runs, with the ends of their bars."""
+    """Measures from 0 up, each by its name in up to three runs, with the ends of their bars.
+
+    One below 0 is a number without a bar.
+    """
     names = list(limits)
     values = np.array([[measured[name] for name in names] for measured in runs.values()])
     numbers = {"measure": Numbers(values, {"run": list(runs), "measure": names})}

@@ -39,10 +39,10 @@ export function draw(mount) {
     return element("td", header.same[place] ? "same" : "other", words);
   });
   const table = element("table", "", [
-    row("is to write", "wanted", wanted.map((token) => element("td", "", token))),
+    row("should write", "wanted", wanted.map((token) => element("td", "", token))),
     row("reads", "read", reads),
     row("probability", "probability", likely),
-    row("finds likeliest", "favourite", likeliest),
+    row("would write", "favourite", likeliest),
   ]);
   root.replaceChildren(table);
   scrollable(root, "The target, and itself shifted right");

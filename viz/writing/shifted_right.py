@@ -1,4 +1,4 @@
-"""Teacher forcing: the tokens a decoder reads and those it is to write, one position apart."""
+"""Teacher forcing: the tokens a decoder reads and those it should write, one position apart."""
 
 from collections.abc import Sequence
 
@@ -19,8 +19,8 @@ def shifted_right(
 ) -> CanvasPicture:
     """The target over itself shifted right, with the probability (0 to 1) of each wanted token.
 
-    At every position the decoder reads one token, is to write the wanted one, and finds its
-    favourite the likeliest. Raises ValueError if the numbers of positions differ.
+    At every position the decoder reads one token, should write the wanted one, and would write
+    its favourite, the likeliest. Raises ValueError if the numbers of positions differ.
     """
     parts = {
         "probabilities": probabilities,
@@ -47,6 +47,6 @@ def shifted_right(
     array = np.stack([probabilities, favourite_probabilities]).astype(np.float32)
     numbers = {
         "probability": Numbers(array[0], {"wanted": wanted_tokens}),
-        "largest probability": Numbers(array[1], {"finds likeliest": favourite_tokens}),
+        "largest probability": Numbers(array[1], {"would write": favourite_tokens}),
     }
     return CanvasPicture.pack(PART, header, array, height=220, numbers=numbers)

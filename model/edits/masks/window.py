@@ -8,6 +8,6 @@ MASK = Mask(
     visible=lambda cells, width: (cells.query - cells.key).abs() <= width,
     lowest=(0,),
     offered=[(width,) for width in range(6)],
-    words="within {} positions of the diagonal",
+    words="within {} of the diagonal",
     help="Closes cells more than this many positions from the diagonal, for this kind.",
 )

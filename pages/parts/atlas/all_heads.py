@@ -27,18 +27,16 @@ from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.state.choices import KINDS
+from headlight.pages.shared.state.showing import say
 from headlight.viz import CanvasPicture, head_effects, head_scores, training_curves
-from headlight.viz.numbers import Numbers
+from headlight.viz.numbers import Numbers, number_text
 
 STATISTIC = statistic("atlas_statistic", "previous token", "Statistic")
 CHOICES = (STATISTIC,)
 WHAT = {"atlas-map": "All heads by one statistic", "atlas-curve": "Heads removed one by one"}
 PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
 TABLE = "atlas-table"
-TABLE_WORDS = (
-    "Layers and heads count from 1. Point at the title of a column for what it means; the box left "
-    "of a row selects its head."
-)
+TABLE_WORDS = "Point at a column's title for what it means; the box left of a row selects its head."
 CURVE = (
     "Heads are removed one after the other, the least missed first: by the effect of removing "
     "each, or by its gradient importance, on {found:,} tokens of the text. **Loss**: {loss}: "
@@ -54,8 +52,12 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     figure = choose_statistic(STATISTIC, figures)
     define(figure)
     what = f"{capital(figure.title)} of every head"
+    if np.isfinite(known := flat(figure.values)).any():
+        head = heads_of(figure.values)[int(np.nanargmax(known))]
+        value = number_text(float(np.nanmax(known)), 2)
+        words = f"{capital(short(head))} has the largest value, {value}."
+        say(words, "largest", numbers="Click a head.")
     show_heads(map_of(figure, selected_head()), "atlas-map", of=of, what=what)
-    caption("Layers down, heads across. Click a head to select it.")
     name_selected(atlas)
     st.subheader("All statistics")
     caption(TABLE_WORDS)

@@ -34,6 +34,7 @@ TAB = one_of(
         "two": "Two statistics",
         "likeness": "Likeness",
         "head": "A head",
+        "weights": "By its weights alone",
         "search": "Search",
     },
     label="What is shown",

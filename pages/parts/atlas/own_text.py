@@ -8,8 +8,8 @@ import streamlit as st
 from headlight.model.atlas.corpus import in_words
 from headlight.model.atlas.counting import Count
 from headlight.model.atlas.figures import as_data
-from headlight.model.atlas.jobs import CountJob
 from headlight.model.atlas.results import table
+from headlight.pages.shared.controls.own_lines import box_for_lines, progress_of, refusal
 from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.atlas import (
@@ -28,9 +28,7 @@ from headlight.pages.shared.state.showing import NOTE, place, showing
 OWN_TEXT = like("atlas_text", "", r"[\w-]{1,8}")  # the text that is shown, for links to name
 CHOICES = (OWN_TEXT,)
 EVERY = 1.0  # seconds between two updates
-TYPED, FILE, REFUSED = "atlas_typed", "atlas_file", "atlas_refused"
-MOST_TYPED = 200_000  # characters
-KINDS_OF_FILE = ("txt", "tsv", "gz")
+BOX = "atlas"  # the key of the box for a text
 INTRO = (
     "One sentence a line, or two with a tab between them: a decoder that reads an encoder gets the "
     "second. Up to {lines:,} lines are counted with the chosen model, and replace the figures "
@@ -79,7 +77,9 @@ def panel(active: bool, shown: str) -> None:
     if (is_active(), own.key if own else "") != (active, shown):
         st.rerun()
     if active:
-        progress(own_text().next.job)
+        job = own_text().next.job
+        stage = "Tracing the examples" if job.collecting else ""
+        progress_of(job, BOX, own_text().cancel, stage)
     if own:
         counted(own)
     elif own_text().newest:
@@ -90,20 +90,6 @@ def panel(active: bool, shown: str) -> None:
 
 
 still, growing = section(panel), section(panel, EVERY)
-
-
-def progress(job: CountJob) -> None:
-    """Draw how far a count is, and the button that cancels it."""
-    words = f"Line {job.done:,} of {job.total:,}"
-    state = job.state()
-    if state.place:
-        words = f"Waiting for other visitors' texts: place {state.place} in line"
-    elif job.collecting:
-        words = "Tracing the examples"
-    elif (seconds := job.seconds_left()) is not None:
-        words += f", about {seconds:.0f} s left"
-    st.progress(job.done / job.total, words)
-    st.button("Cancel", on_click=own_text().cancel, key="atlas_cancel")
 
 
 def counted(own: OwnAtlas) -> None:
@@ -139,7 +125,7 @@ def forget() -> None:
 def say_what_failed() -> None:
     """Draw why a text was not counted, once."""
     mine = own_text()
-    why = st.session_state.pop(REFUSED, "")
+    why = refusal(BOX)
     if mine.next and mine.next.job.status == "failed":
         why = mine.next.job.note
         mine.cancel()
@@ -152,21 +138,10 @@ def box() -> None:
     """Draw the box for a text."""
     with st.expander("Count a text of your own"):
         caption(INTRO.format(lines=limits.COUNT_LINES))
-        typed, file = st.columns(2, gap="medium")
-        with typed:
-            bounds = {"max_chars": MOST_TYPED, "height": 140, "persist_state": "session"}
-            st.text_area("Text, a sentence a line", key=TYPED, **bounds)
-        with file:
-            st.file_uploader("Or a file of lines, counted in place of it", KINDS_OF_FILE, key=FILE)
-        st.button("Count", on_click=begin, key="atlas_count")
+        box_for_lines(BOX, "Count", begin)
 
 
-def begin() -> None:
-    """Start to count the uploaded file, or else the typed text; a callback."""
-    file = st.session_state.get(FILE)
-    data = file.getvalue() if file else st.session_state.get(TYPED, "").encode("utf-8")
-    try:
-        start(data)
-        put(OWN_TEXT, "")
-    except ValueError as error:
-        st.session_state[REFUSED] = str(error)
+def begin(data: bytes) -> None:
+    """Start to count lines; raises ValueError with a sentence if that is not possible."""
+    start(data)
+    put(OWN_TEXT, "")

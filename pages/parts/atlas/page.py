@@ -5,6 +5,7 @@ import streamlit as st
 from headlight.model.atlas.files import Atlas
 from headlight.pages.parts.atlas import (
     all_heads,
+    by_weights,
     likeness,
     one_head,
     own_text,
@@ -17,6 +18,7 @@ from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.atlas import atlas_of, shown_text
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.sight import tabs
 from headlight.pages.shared.state.choices import TARGET
 from headlight.pages.shared.state.page import Page
@@ -27,6 +29,7 @@ PARTS = {
     "two": two_statistics,
     "likeness": likeness,
     "head": one_head,
+    "weights": by_weights,
     "search": search,
 }
 INTRO = "What every head does over {text}, with the model as trained."
@@ -42,6 +45,11 @@ def everything(run: ModelRun, known: Atlas) -> None:
     tabs(TAB, sections, {key: part.PICTURES for key, part in PARTS.items()})
 
 
+@section
+def without_atlas(run: ModelRun) -> None:
+    by_weights.draw(run)
+
+
 def atlas() -> None:
     if run := ask(target=TARGET):
         own_text.draw()
@@ -50,6 +58,8 @@ def atlas() -> None:
             everything(run, known)
         else:
             st.info(NO_ATLAS)
+            if "own layers" not in run.reader.missing:
+                without_atlas(run)
 
 
 PAGE = Page(
@@ -61,6 +71,7 @@ PAGE = Page(
     choices=(
         TARGET,
         TAB,
+        *RIDDLE,
         *own_text.CHOICES,
         *(choice for part in PARTS.values() for choice in part.CHOICES),
     ),

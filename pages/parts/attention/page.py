@@ -141,7 +141,8 @@ def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:
             return
         with room:
             maps = overview.with_summaries(view.layers)
-            overview.all_heads(maps, *view.tokens, of=of, what=f"{choices.KINDS[kind]}, all heads")
+            what, group = f"{choices.KINDS[kind]}, all heads", run.reader.shape.group(kind)
+            overview.all_heads(maps, *view.tokens, of=of, what=what, group=group)
     with right:
         detail(run, view, of)
 

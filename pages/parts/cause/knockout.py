@@ -41,10 +41,11 @@ KNOCKOUT = Measurement(
     UNASKED,
 )
 WORDS = (
-    "**Blue: the token needs this word.** One written token at a time may not look at one word, in "
-    "all heads of {layers}: blue if that makes the token less likely, red if more. What was "
-    "written before stays as it is, and the other words share the weight."
+    "One written token at a time may not look at one word, in all heads of {layers}: blue if that "
+    "makes the token less likely, red if more. What was written before stays as it is, and the "
+    "other words share the weight."
 )
+LEAD = "**Blue: the token needs this word.** Next to it: where the heads look."
 WEIGHTS = (
     "The mean weight of the same heads, the pieces of a word summed up. What stands out only here "
     "is looked at, but not missed."
@@ -117,28 +118,25 @@ def draw(run: ModelRun) -> None:
     except ValueError as error:  # a prompt may leave no room to write
         st.text(str(error))
         return
-    choice, words = st.columns([1, 4], gap="medium")
-    with choice:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         offered = windows(run.reader.shape.layers(looks_at(run)))
-        layers = choose(LAYERS, offered, widget=st.selectbox, format_func=in_words)
+        layers = choose(LAYERS, offered, widget=st.selectbox, format_func=in_words, width=220)
         window = None if layers == ALL else layers
         is_asked = KNOCKOUT.is_asked(run, window, runs=runs, tokens=tokens)
-    with words:
-        caption(WORDS.format(layers=in_words(layers)))
+        caption(LEAD)
     if not is_asked:
         return
     left, right = st.columns(2, gap="medium")
     result = KNOCKOUT.measure(run, window, draw=map_of, room=left)
     of = about_run(run, place=f"Edges closed in {in_words(layers)}")
     with left:
-        st.markdown(f"**{WHAT['knockout']}**")
         picture = map_of(result, opens="see the model without this edge")
         close = partial(close_cell, run, result, layers)
         options = {"of": of, "what": WHAT["knockout"]}
         options |= {"riddle": partial(least_likely_without, result)}
         is_drawn = attention_map(picture, "knockout", close, **options)
+        caption(WORDS.format(layers=in_words(layers)))
     with right:
-        st.markdown(f"**{WHAT['looked-at']}**")
         weights = attention_heatmap(result.weights, rows_of(result), result.words)
         show(weights, "looked-at", of=of, what=WHAT["looked-at"])
         caption(WEIGHTS)

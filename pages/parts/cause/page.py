@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from headlight.pages.parts.cause import estimate, knockout, patching, wrote
+from headlight.pages.parts.cause import estimate, knockout, patching, truth, wrote
 from headlight.pages.shared.controls.sentence import ask
 from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.run import ModelRun
@@ -17,7 +17,13 @@ from headlight.pages.shared.state.choices import TARGET
 from headlight.pages.shared.state.page import Page
 
 # Each has a title, a body, its choices and its pictures.
-TABS = {"knockout": knockout, "wrote": wrote, "patching": patching, "estimate": estimate}
+TABS = {
+    "knockout": knockout,
+    "truth": truth,
+    "wrote": wrote,
+    "patching": patching,
+    "estimate": estimate,
+}
 TAB = one_of("cause_tab", {key: tab.TITLE for key, tab in TABS.items()}, label="What is shown")
 
 

@@ -77,15 +77,16 @@ def change_field(name: str, field: str, value: object) -> None:
 
 def choose_side(name: str, side: Side) -> None:
     """Draw everything that can be chosen of one side, as it is now."""
-    with suppress(ValueError):  # the model may be gone, which is said in place of the maps
-        choose_text(name, side)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
+        with suppress(ValueError):  # the model may be gone, which is said in place of the maps
+            choose_text(name, side)
+        with st.popover(f"More of {name.upper()}"):
+            choose_run(name, side)
+            choose_scene(name)
     with st.container(horizontal=True, gap="xsmall"):
         choose_model(name, side)
         with suppress(ValueError):
             choose_head(name, side)
-    with st.expander(f"Changes, target and links of side {name.upper()}"):
-        choose_run(name, side)
-        choose_scene(name)
 
 
 def choose_scene(name: str) -> None:

@@ -1,6 +1,7 @@
 """Compare: two scenes side by side: sentences, heads, models, changes or steps of a training."""
 
 from dataclasses import replace
+from itertools import compress
 
 import streamlit as st
 
@@ -30,7 +31,7 @@ from headlight.pages.shared.show.words import notes
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choices import SUMMARIES, chosen
 from headlight.pages.shared.state.page import Page
-from headlight.pages.shared.state.showing import NOTE, place
+from headlight.pages.shared.state.showing import NOTE, place, say
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import Change, compared_maps, largest_changes
 from headlight.viz.numbers import number_text
@@ -42,10 +43,8 @@ CLASSIC = (
     "wide; but this small model writes “il” for both, so it does not tell them apart."
 )
 PICTURE = (
-    "Both maps share one scale from 0 to 1. The third is B − A: red where B has more weight, blue "
-    "where it has less. Tokens correspond where their texts are equal and in the same order. Cells "
-    "whose query or key is not in both are hatched, and are never subtracted. Differences are "
-    "those of the numbers written, to three decimals."
+    "Both maps share one scale from 0 to 1. Tokens correspond where their texts are equal and in "
+    "the same order. Cells whose query or key is not in both are hatched, and never subtracted."
 )
 DIFFERENT_TARGETS = (
     "The two decoders do not read the same tokens: rows correspond where the token is the same, "
@@ -99,24 +98,34 @@ def with_targets(both: Pair, own: bool) -> Pair:
 def picture(both: Pair, of: About) -> None:
     """Draw both maps, their difference, and the cells that differ most."""
     data = *(side.weights for side in both), *(side.shown.tokens for side in both)
-    titles = tuple(f"{name}: {side.title}" for name, side in zip("AB", both, strict=True))
-    show(compared_maps(*data, titles=titles), "maps", of=of, what="Two heads and their difference")
+    changes = largest_changes(*data)
+    if changes:
+        say(f"{in_one_line(changes[0])}.", "difference")
+    maps = compared_maps(*data, titles=titles_of(both))
+    show(maps, "maps", of=of, what="Two heads and their difference")
     caption(PICTURE)
     st.subheader("Largest differences")
     axes = zip(*data[2:], strict=True)
     queries, keys = (sum(None not in pair for pair in aligned(*axis)) for axis in axes)
-    changes = largest_changes(*data)
     if not queries * keys:
         st.text("The two maps have no cell in common, so there is nothing to compare.")
     elif changes:
         st.text("\n".join(map(in_one_line, changes)))
-        sizes = f"{data[0].size} of A and {data[1].size} of B"
-        shared = "1 cell is" if queries * keys == 1 else f"{queries * keys} cells are"
-        st.caption(f"{shared} in both maps, of {sizes}.")
     else:
         st.text("Where the two maps can be compared, they are equal to three decimals.")
         if both[0].changes.gates != both[1].changes.gates:
             caption(EQUAL_GATES)
+
+
+def titles_of(both: Pair) -> tuple[str, ...]:
+    """Return the titles of both maps: their heads, after what else the sides differ in."""
+    parts = [(side.shown.of, f"“{side.text}”") for side in both]
+    differs = [first != second for first, second in zip(*parts, strict=True)]
+    named = zip("AB", parts, both, strict=True)
+    return tuple(
+        f"{name}: {' · '.join([*compress(words, differs), side.place])}"
+        for name, words, side in named
+    )
 
 
 def in_one_line(change: Change) -> str:
@@ -175,7 +184,12 @@ def output(both: Pair, of: About) -> None:
 
 def in_words(name: str, side: Side) -> str:
     text = " / ".join(filter(None, (side.text, side.second)))
-    parts = f"{name}: {side.title}", edit_words(side.changes), hidden_words(side), f"“{text}”"
+    parts = (
+        f"{name}: {side.shown.of}. {side.place}",
+        edit_words(side.changes),
+        hidden_words(side),
+        f"“{text}”",
+    )
     return ", ".join(filter(None, parts))
 
 

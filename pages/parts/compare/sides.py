@@ -66,8 +66,8 @@ class Side:
     changes = Edits()  # the edits in the model's form; raises ValueError if it cannot take them
 
     @property
-    def title(self) -> str:
-        return f"{self.shown.of}. {site_words(self.kind, self.layer, self.head)}"
+    def place(self) -> str:
+        return site_words(self.kind, self.layer, self.head)
 
     @property
     def weights(self) -> np.ndarray:

@@ -16,7 +16,7 @@ from headlight.model.insight.cache import (
     cache_states,
     work,
 )
-from headlight.model.trace import Kind
+from headlight.model.trace import Kind, Shape
 from headlight.pages.parts.decoding.request import STEP
 from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import show
@@ -24,8 +24,16 @@ from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.state.choice import number
 from headlight.pages.shared.state.choices import chosen
 from headlight.pages.shared.widgets.choose import choose
-from headlight.viz import CacheRows, cache_player
+from headlight.viz import CellRows, step_cells
+from headlight.viz.numbers import bytes_text
 
+STATES = (
+    "not read yet",
+    "read from the cache",
+    "held, but closed to the newest query",
+    "computed at this step",
+    "dropped",
+)
 MOST_CELLS = 2_000  # of a kind, each drawn; layers of a larger cache that are alike become one row
 LENGTH = number("cache_length", 4_096, (16, 1_000_000), label="At a length of", step=16)
 NO_CACHE = (
@@ -47,14 +55,17 @@ TITLES: dict[Kind, str] = {
 }
 
 
-def cache_section(decoding: Decoding, path: Sequence[int], of: About) -> None:
-    """Draw the cache at every step of a path of nodes, and what it takes and saves."""
+def cache_section(decoding: Decoding, path: Sequence[int], shape: Shape, of: About) -> bool:
+    """Draw the cache at every step of a path of nodes, and what it takes and saves.
+
+    Return whether there is one.
+    """
     st.subheader("The cache")
     steps = decoding.steps_to(path)
     held = steps[-1].cached
     if not any(site.kind == "decoder" for site in held):
         caption(NO_CACHE)
-        return
+        return False
     tokens = {"decoder": steps[-1].read, "cross": decoding.writing.source_tokens}
     states = {
         kind: cache_states(steps, kind)
@@ -62,17 +73,21 @@ def cache_section(decoding: Decoding, path: Sequence[int], of: About) -> None:
         if any(site.kind == kind for site in held)
     }
     rows = [
-        rows_of(TITLES[kind], part, [token.text for token in tokens[kind]])
+        rows_of(TITLES[kind], part, [token.text for token in tokens[kind]], groups_of(shape, kind))
         for kind, part in states.items()
     ]
     words = [step_words(number, part) for number, part in enumerate(states["decoder"])]
-    picture = cache_player(rows, words, start=min(chosen(STEP), len(steps) - 1))
+    start = min(chosen(STEP), len(steps) - 1)
+    picture = step_cells(rows, words, STATES, start=start)
     show(picture, "cache", of=of, what="Key-value cache")
     figures(steps)
-    caption(" ".join([KEPT, *layer_words(steps[-1])]))
+    caption(" ".join([KEPT, *layer_words(steps[-1], shape)]))
+    return True
 
 
-def rows_of(title: str, states: np.ndarray, tokens: Sequence[str]) -> CacheRows:
+def rows_of(
+    title: str, states: np.ndarray, tokens: Sequence[str], groups: Sequence[str] = ()
+) -> CellRows:
     """Return the rows of a kind (T, layers, K); in a large cache those that are alike are one."""
     _, layers, positions = states.shape
     names = [f"layer {layer + 1}" for layer in range(layers)]
@@ -83,7 +98,15 @@ def rows_of(title: str, states: np.ndarray, tokens: Sequence[str]) -> CacheRows:
         groups = list(alike.values())
         names = [f"{how_many(len(group), 'layer')}, as {group[0] + 1}" for group in groups]
         states = states[:, [group[0] for group in groups]]
-    return CacheRows(title, states, names, tokens)
+    return CellRows(title, states, names, tokens, groups)
+
+
+def groups_of(shape: Shape, kind: Kind) -> list[str]:
+    """Return the heads of a kind that share each key and value, if they do."""
+    group, heads = shape.group(kind), shape.heads(kind)
+    if group == 1:
+        return []
+    return [f"once for heads {first + 1}–{first + group}" for first in range(0, heads, group)]
 
 
 def step_words(number: int, states: np.ndarray) -> str:
@@ -112,33 +135,22 @@ def figures(steps: Sequence[DecodingStep]) -> None:
 
 def work_words(prompt: int, steps: int) -> str:
     """Return the tokens that are computed with the cache and without it."""
-    tokens = [work(prompt, steps, cached=cached).tokens for cached in (True, False)]
+    tokens = [work(prompt, steps, cached=cached) for cached in (True, False)]
     return "{:,} instead of {:,}".format(*tokens)
 
 
-def layer_words(step: DecodingStep) -> list[str]:
+def layer_words(step: DecodingStep, shape: Shape) -> list[str]:
     """Return what is special about some layers: shared keys, and windows."""
-    own = {site: size for site, size in step.cached.items() if site.kind == "decoder"}
-    sentences = []
-    groups = {(len(step.weights[site]), size.heads) for site, size in own.items()}
-    for heads, kept in sorted(groups):
-        if heads > kept:
-            sentences.append(
-                f"{heads} heads share {how_many(kept, 'key')} and values, in groups of "
-                f"{heads // kept}: the cache is {heads // kept} times smaller."
-            )
-    windows = [size.window for size in own.values() if size.window]
+    own = [size for site, size in step.cached.items() if site.kind == "decoder"]
+    sentences, group = [], shape.group("decoder")
+    if group > 1:
+        sentences.append(
+            f"Heads share keys and values in groups of {group}: the cache is {group} times smaller."
+        )
+    windows = [size.window for size in own if size.window]
     if windows:
         sentences.append(
             f"{len(windows)} of {how_many(len(own), 'layer')} stop growing at {min(windows)} "
-            "positions: they have a window."
+            "earlier positions: they have a window, and the newest position comes on top."
         )
     return sentences
-
-
-def bytes_text(count: int) -> str:
-    """Return a number of bytes as people write it."""
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
-        if count >= size:
-            return f"{count / size:,.1f} {unit}"
-    return how_many(count, "byte")

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import streamlit as st
 
-from headlight.model import Writing
 from headlight.model.insight.scoring import log_probabilities, most_likely_tokens
 from headlight.model.reader import Question
 from headlight.pages.parts.decoding.cache import LENGTH, cache_section
+from headlight.pages.parts.decoding.evicted import BUDGET, POLICY, eviction_section
 from headlight.pages.parts.decoding.player import node_of, player, tree
 from headlight.pages.parts.decoding.request import (
     CHOICES,
@@ -23,15 +23,16 @@ from headlight.pages.shared.controls.sentence import ask
 from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.run import ModelRun, reading_its_own, written
+from headlight.pages.shared.show.comparison import show_writing
 from headlight.pages.shared.show.glossary import GLOSSARY, caption
-from headlight.pages.shared.show.pictures import chips_written, show
+from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.words import warn
 from headlight.pages.shared.state.choices import TARGET, chosen
 from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.widgets.choose import choose
-from headlight.viz import shifted_right, token_strip
+from headlight.viz import shifted_right
 from headlight.viz.numbers import number_text
 
 WHAT_IF = "Click a candidate above, or type a text there: decoding goes on from it as a branch."
@@ -42,12 +43,6 @@ TEACHER_FORCING = (
 )
 
 
-def stopped(writing: Writing) -> str:
-    """Return the length of a text and why it stopped, in words."""
-    at = "the end token" if writing.finished else "the limit"
-    return f"{len(writing.target_tokens)} tokens, stopped at {at}"
-
-
 def what_if(request: Request, of: About) -> None:
     """Draw every branch next to the free run, with the differences marked."""
     st.subheader("What if")
@@ -55,7 +50,6 @@ def what_if(request: Request, of: About) -> None:
     if len(branches.kept) == 1:
         caption(WHAT_IF)
         return
-    caption("What differs from the free run is framed.")
     free_run = request.decode(Branch()).writing
     for index, branch in enumerate(branches.kept):
         buttons, text = st.columns([1, 3], vertical_alignment="center")
@@ -71,10 +65,11 @@ def what_if(request: Request, of: About) -> None:
             except ValueError as error:
                 st.caption(str(error))
                 continue
-            label = f"{branch.name}: {number_text(made.score)} nats, {stopped(made)}"
-            chips = chips_written(made, free_run)
-            strip = token_strip(made.text, chips, label=label, explained=not index)
-            show(strip, f"branch-{index}", of=of, what=branch.name)
+            at = "the end token" if made.finished else "the limit"
+            length = f"{len(made.target_tokens)} tokens, stopped at {at}"
+            label = f"{branch.name}: {number_text(made.score)} nats, {length}"
+            marked = {"other": free_run, "explained": not index}
+            show_writing(made, f"branch-{index}", label, of=of, **marked)
 
 
 def teacher_forcing(run: ModelRun, score: float, scored: str) -> None:
@@ -123,16 +118,18 @@ def everything(run: ModelRun) -> None:
     if not player(request, node, of):
         return
     with above:
-        st.text(f"Shown: {request.branch.name}, {stopped(made)}.")
         if request.branch.forced:
-            st.text(f"Forced: {made.text}\nFree run: {request.decode(Branch()).writing.text}")
+            own = request.decode(Branch()).writing
+            st.text(f"{request.branch.name}: {made.text}\nNothing forced: {own.text}")
         warn(run)
     if "beam_size" in request.strategy.method.options:
         with beam:
             tree(decoding, node, of)
     what_if(request, of)
-    cache_section(decoding, decoding.path_to(*node) if node else decoding.path, of)
-    scored = "Forced branch" if request.branch.forced else "Free run"
+    path = decoding.path_to(*node) if node else decoding.path
+    if cache_section(decoding, path, request.run.reader.shape, of):
+        eviction_section(request, of)
+    scored = "Your branch" if request.branch.forced else "The model's own text"
     teacher_forcing(request.run, made.score, scored)
 
 
@@ -149,17 +146,18 @@ def decoding_page() -> None:
 PAGE = Page(
     key="decoding",
     title="Decoding",
-    group="Write",
+    group="Watch",
     purpose="How the output comes about, one token at a time",
     body=decoding_page,
     changes="in force",
-    choices=(TARGET, *RIDDLE, *CHOICES, LENGTH),
+    choices=(TARGET, *RIDDLE, *CHOICES, LENGTH, POLICY, BUDGET),
     pictures={
         "player": "the steps of the decoding",
         "certainty": "how likely each token was",
         "alignment": "the alignment, whole",
         "tree": "the beam",
         "cache": "the key-value cache",
+        "evicted": "the keys that are kept",
         "forced": "a reference, forced",
     },
     first=first_pictures,

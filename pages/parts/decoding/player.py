@@ -43,15 +43,14 @@ from headlight.pages.shared.widgets.choose import choose
 from headlight.viz.numbers import number_text
 
 PLAYER = (
-    "The weights are those of the very step, for the head chosen above. A row of the alignment "
-    "names the token read and the one written from it; click a row to go to its step, or a weight "
-    "to see how it comes about."
+    "The weights are those of the very step, for the head chosen above. Click a row of the "
+    "alignment to go to its step, or a weight to see how it comes about."
 )
 BEAM = (
     "Each column is a step, best text first. Solid texts were kept, rounded ones have ended, and "
     "dashed ones are the best of those dropped. The beam stays as wide until no text that goes on "
-    "can score better than one that has ended. The thick path was returned. Point at a text for "
-    "its log-probability; click it to see its steps above."
+    "can score better than one that has ended. The thick path was returned. Click a text to see "
+    "its steps below."
 )
 OTHER_TOKENS = (
     "Read as a text, what was written here is cut into other tokens, so its weights cannot be "

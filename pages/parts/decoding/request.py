@@ -31,7 +31,7 @@ class Branch:
 
     @property
     def name(self) -> str:
-        return f"{self.text} at step {self.step + 1}" if self.forced else "free run"
+        return f"{self.text} at step {self.step + 1}" if self.forced else "Nothing forced"
 
 
 def text_at(decoding: Decoding, forced: tuple[int, ...], step: int) -> str:

@@ -152,7 +152,7 @@ def switched(before: ModelRun) -> None:
     edits = edit_history.edits()
     after = replace(before, edits=edits)
     of = about_run(after)
-    head_switches(before.reader.shape.kinds, measure.selected_head(), of=of)
+    head_switches(before.reader.shape, measure.selected_head(), of=of)
     texts = st.container()
     which_matter(after, of)
     output, detail = st.columns(2, gap="medium")
@@ -173,7 +173,6 @@ def reading_help() -> None:
     with st.expander("What the badges mean"):
         caption(HEAD_WORDS["badges"])
         st.markdown("\n\n".join(f"**{name}**: {words}" for name, words in DEFINITIONS.items()))
-    st.page_link("app.py", label="See the heads side by side on the Attention page")
 
 
 def heads() -> None:

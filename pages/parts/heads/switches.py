@@ -1,36 +1,38 @@
 """A switch for every head, a fader for the chosen one, and undo."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import streamlit as st
 
 from headlight.model.edits import HeadAddress
-from headlight.model.trace import Kind
+from headlight.model.trace import Kind, Shape
 from headlight.pages.shared.link import address
-from headlight.pages.shared.show.overview import where_in_the_model
+from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import all_picked, show
 from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.show.words import HOW_TO_READ
 from headlight.pages.shared.state import edit_history
-from headlight.pages.shared.state.choices import KIND, KINDS, select_head
+from headlight.pages.shared.state.choices import KINDS, select_head
 from headlight.pages.streamlit_fixes.late_values import editor
 from headlight.viz import switchboard
 
 Shapes = Mapping[Kind, tuple[int, int]]  # the numbers of layers and heads of each kind
 
 
-def head_switches(shapes: Shapes, selected: HeadAddress, *, of: About) -> None:
+def head_switches(shape: Shape, selected: HeadAddress, *, of: About) -> None:
     """Draw the switches of all heads and the fader of the selected one."""
-    edits = edit_history.edits()
-    gates = {kind: np.ones(shape) for kind, shape in shapes.items()}
+    edits, shapes = edit_history.edits(), shape.kinds
+    gates = {kind: np.ones(size) for kind, size in shapes.items()}
     for kind in shapes:
         for each in heads_of(shapes, kind):
             gates[kind][each[1:]] = edits.gates.get(each, 1)
-    board = switchboard(gates, labels=KINDS, selected=selected)
+    board = switchboard(gates, labels=KINDS, groups=shape.groups, selected=selected)
     clicked = partial(switch, shapes)
     show(board, "switchboard", clicked, of=of, what="Heads switched")
+    if max(shape.groups.values(), default=1) > 1:
+        caption(HOW_TO_READ["groups"])
     kind, layer, head = selected
     with st.container(horizontal=True, vertical_alignment="bottom"):
         label = f"Fade {KINDS[kind].lower()}, layer {layer + 1}, head {head + 1}"
@@ -38,10 +40,8 @@ def head_switches(shapes: Shapes, selected: HeadAddress, *, of: About) -> None:
         bounds = {"min_value": 0.0, "max_value": 1.0, "step": 0.05}
         fade = partial(edit_history.set_gates, [selected])
         editor(st.slider, label, gate, fade, "fader", **bounds, width=320)
-        can_undo = edit_history.can_undo()
-        st.button("Undo", on_click=edit_history.undo, disabled=not can_undo)
-        st.button("All heads on", on_click=switch_all_on, disabled=not edits.gates)
-        where_in_the_model(KIND)
+        if edit_history.can_undo():
+            st.button("Undo", on_click=edit_history.undo)
     address.note_too_many()
 
 
@@ -54,10 +54,6 @@ def switch(shapes: Shapes) -> None:
         edit_history.set_gates(heads, 0.0 if are_on else 1.0)
         if None not in (layer, head):
             select_head(kind, layer, head)
-
-
-def switch_all_on() -> None:
-    edit_history.change(replace(edit_history.edits(), gates={}))
 
 
 def heads_of(

@@ -9,7 +9,7 @@ from headlight.model.insight.anatomy import Weight
 from headlight.model.insight.explain import NOTES
 from headlight.model.trace import Site
 from headlight.pages.parts.inside.steps import step_by_step
-from headlight.pages.parts.inside.stream import WORDS, similar_words, stream
+from headlight.pages.parts.inside.stream import LENS, WORDS, similar_words, stream
 from headlight.pages.parts.inside.switches import SWITCHES, switches
 from headlight.pages.parts.inside.words import TAB_WORDS, VIEWS
 from headlight.pages.shared.controls.sentence import ask, tokens_read
@@ -22,6 +22,7 @@ from headlight.pages.shared.show.cells import WEIGHT_BAR, stands_for, stood_for
 from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.overview import where_in_the_model
 from headlight.pages.shared.show.pictures import show
+from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.sight import reveal_if_sought
 from headlight.pages.shared.state import edit_history
@@ -172,7 +173,7 @@ PAGE = Page(
     body=page,
     changes="in force",
     choices=(
-        QUERY, KEY, TAB, INSIDE_OF, INSIDE_TARGET, INSIDE_PAD_TO, *SWITCHES, WORDS,
+        QUERY, KEY, TAB, INSIDE_OF, INSIDE_TARGET, INSIDE_PAD_TO, *SWITCHES, WORDS, *RIDDLE,
     ),
     pictures={
         "source": "the tokens it reads",
@@ -185,6 +186,7 @@ PAGE = Page(
         "story-contributions": "what each head adds",
         "story-residual": "the residual stream",
         "five-views": "five views of one query",
+        LENS: "what each layer would write",
     },
     first=("story-input",),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from headlight.model.insight.anatomy import Anatomy, Weight, block_of
 from headlight.model.trace import EmbeddingRecord
-from headlight.pages.parts.inside.words import INPUT_OF_BERT, STEPS
+from headlight.pages.parts.inside.words import INPUT_OF_BERT, INPUT_OF_LIBRARY, STEPS
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.inside import taken_apart
 from headlight.pages.shared.show.glossary import caption
@@ -51,28 +51,16 @@ def step_by_step(weight: Weight, of: About, bar: DeltaGenerator) -> None:
 
     The `bar` that stays in sight gets a list of them.
     """
-    st.text(which_tokens(weight))
     steps = steps_of(weight)
     places = parts([step.name for step in steps], bar)
     explained: set[str] = set()
     for number, (room, step) in enumerate(zip(places, steps, strict=True), start=1):
         with room:
             st.markdown(f"**{number}. {step.title}**")
-            caption(step.words, explained)
-            st.latex(step.formula)
             for key, picture in step.pictures.items():
                 show(picture, key, of=of, what=NAMES.get(key, step.title))
-
-
-def which_tokens(weight: Weight) -> str:
-    """Return in words which tokens the numbers belong to."""
-    queries = weight.run.trace().query_tokens(weight.site)
-    ends = (
-        (queries[weight.query].text, weight.query),
-        (weight.key_tokens[weight.key], weight.key),
-    )
-    query, key = (f"“{text}”, token {index + 1}" for text, index in ends)
-    return f"The query is of {query}; the key and the value are of {key}."
+            caption(step.words, explained)
+            st.latex(step.formula)
 
 
 def steps_of(weight: Weight) -> tuple[Step, ...]:
@@ -93,10 +81,12 @@ def row(label: str, tensor: Tensor) -> Row:
 
 def what_is_read(weight: Weight, part: Anatomy) -> Step:
     """Return the step from the tokens to what the head reads of them."""
-    embedding = weight.run.trace().embedding[block_of(weight.site).side]
+    embedding = weight.run.streamed().embedding[block_of(weight.site).side]
     title, words = STEPS["input"]
     formula = r"x = \sqrt{d_\text{model}}\,e + p"
-    if embedding.segments is not None:
+    if embedding.tokens is None:
+        words, formula = INPUT_OF_LIBRARY, r"x = \mathrm{norm}(\text{stream})"
+    elif embedding.segments is not None:
         words, formula = INPUT_OF_BERT, r"x = \mathrm{norm}(e + s + p)"
     rows = [
         *embedding_rows(embedding, weight.query),
@@ -110,7 +100,10 @@ def what_is_read(weight: Weight, part: Anatomy) -> Step:
 
 def embedding_rows(embedding: EmbeddingRecord, query: int) -> list[Row]:
     """Return how the input of the first layer was put together."""
-    position, states = embedding.positions[query], embedding.states[0, query]
+    states = embedding.states[0, query]
+    if embedding.tokens is None:
+        return [row("embedding", states)]
+    position = embedding.positions[query]
     if embedding.segments is None:
         scaled = embedding.scaled[0, query]
         vectors = {"embedding, scaled": scaled, "position": position, "their sum": states}
@@ -267,7 +260,9 @@ def all_heads(weight: Weight, part: Anatomy) -> Step:
 
 def into_the_stream(weight: Weight, part: Anatomy) -> Step:
     """Return the step from what the block computes to the residual stream after it."""
-    norm, query = weight.run.reader.model.config.norm, weight.query  # before each block or after
+    model, query = weight.run.reader, weight.query
+    # Before each block or after: the stream of other libraries' models is known for the first only.
+    norm = "pre" if "own layers" in model.missing else model.model.config.norm
     before, change = part.residual.states[0, query], part.residual.change[0, query]
     rows = [row("before", before), row("what is added", change)]
     formula = r"x' = x + \text{block}(\mathrm{norm}(x))"

@@ -1,9 +1,12 @@
 """What the residual stream holds: how long its vectors are, and what can be read from them."""
 
+from functools import partial
+
 import streamlit as st
 import torch
 
 from headlight.model.insight.lens import Similarity, stream_norms
+from headlight.model.reader import Question
 from headlight.model.trace import Trace
 from headlight.pages.parts.inside.words import TAB_WORDS
 from headlight.pages.shared.controls.sentence import can
@@ -12,11 +15,14 @@ from headlight.pages.shared.runs.inside import each_word, lens_table, words_in_s
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import show, show_altair
+from headlight.pages.shared.show.riddle import stays_first
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.state.choice import text
 from headlight.pages.shared.widgets.choose import choose
-from headlight.viz import position_lines, word_heatmap
+from headlight.viz import lens_map, position_lines, word_heatmap
 
+LENS = "lens"  # the picture's key
+MOST_READ = 64  # tokens whose columns are drawn
 WORDS = text("words", "king, queen, moon", 200, label="Words, with commas between")
 
 
@@ -24,8 +30,8 @@ def stream(run: ModelRun, of: About) -> None:
     """Draw what each layer would write, and how long the vectors are."""
     if can(run, "show the stream"):
         if run.trace().target_tokens:
-            decoder_lens(run)
-        stream_lengths(run.trace(), of)
+            decoder_lens(run, of)
+        stream_lengths(run.streamed(), of)
 
 
 def stream_lengths(trace: Trace, of: About) -> None:
@@ -43,24 +49,24 @@ def stream_lengths(trace: Trace, of: About) -> None:
             show_altair(chart, f"stream {side}", of=of, what=f"Length of the {side}'s stream")
 
 
-def decoder_lens(run: ModelRun) -> None:
-    """Draw the table of what each layer would write after each token."""
-    import pandas as pd  # takes long
-
+def decoder_lens(run: ModelRun, of: About) -> None:
+    """Draw what each layer would write after each of the last tokens."""
+    st.subheader("What each layer would already write")
     caption(TAB_WORDS["lens"])
-    table, tokenizer = lens_table(run), run.reader.tokenizer
-    read, _ = tokens_of(run.trace(), "decoder")
-
-    def words(layer: int, position: int) -> str:
-        token = tokenizer.append("", table.ids[layer, position, 0].item())[1].text
-        probability = table.probabilities[layer, position, 0].item()
-        return f"{token}  {probability:.2f}  (rank {table.ranks[layer, position]})"
-
-    columns = {
-        f"{position + 1}: {token}": [words(layer, position) for layer in range(len(table.labels))]
-        for position, token in enumerate(read)
-    }
-    st.dataframe(pd.DataFrame(columns, index=table.labels))
+    trace, table, last = run.trace(), lens_table(run), slice(-MOST_READ, None)
+    ids, settled = table.ids[:, last], as_array(table.settled[last]).astype(int)
+    probabilities = as_array(table.probabilities[:, last])
+    read = tokens_of(trace, "decoder")[0][last]
+    if len(trace.target_tokens) > MOST_READ:
+        st.caption(f"Shown: after the last {MOST_READ} of {len(trace.target_tokens)} tokens.")
+    label = partial(run.reader.label, trace, Question("", 0))
+    texts = {index: label(index) for index in set(ids.flatten().tolist())}
+    words = [[[texts[index] for index in best] for best in row] for row in ids.tolist()]
+    ranks = as_array(table.ranks[:, last]).astype(int)
+    picture = lens_map(words, probabilities, ranks, settled, layers=table.labels, read=read)
+    first = [[best[0] for best in row] for row in words]
+    riddle = partial(stays_first, table.labels, read, first, probabilities[..., 0], settled)
+    show(picture, LENS, of=of, what="What each layer would write", riddle=riddle)
 
 
 def similar_words(run: ModelRun, of: About) -> None:

@@ -79,6 +79,10 @@ STEPS = {  # title and words of each step; the additional steps of some models h
         "A pre-norm model norms the input instead, and leaves the sum as it is.",
     ),
 }
+INPUT_OF_LIBRARY = (
+    "Every token begins as its embedding, with its position where this model adds one. In layer "
+    "{layer} the head reads what the layers before made of it, through the norm before this block."
+)
 INPUT_OF_BERT = (
     "Every token begins as its embedding, plus a vector for the sentence it belongs to, plus "
     "its position, normed. Each layer then adds to this vector and norms it again; in layer "
@@ -99,9 +103,9 @@ TAB_WORDS = {
         "a word above."
     ),
     "lens": (
-        "What the output layer would write if the decoder stopped after each layer: the likeliest "
-        "token, its probability, and the rank of the final answer. Early layers were not trained "
-        "to be read this way. Each column is a token read."
+        "What the output layer would write if the decoder stopped after each layer: a column for "
+        "each token read, and a row for each layer. Early layers were not trained to be read this "
+        "way."
     ),
     "words": (
         "The cosine of the angle between two vectors, from −1 to 1. The embedding of a word is the "

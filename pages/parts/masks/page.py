@@ -5,13 +5,16 @@ from functools import partial
 
 import streamlit as st
 
-from headlight.model.edits import EXTRA, TRAINED, Edits
+from headlight.model.edits import TRAINED, Edits
 from headlight.model.reader import Reader
 from headlight.model.trace import Site
 from headlight.pages.parts.masks import added
 from headlight.pages.parts.masks.added import LAYERS, can_take
-from headlight.pages.parts.masks.lessons import BLOCKED_ROW, LIBRARY, METHOD, PICTURES, TAB, below
+from headlight.pages.parts.masks.flash import BLOCK, FLASH, ROW
+from headlight.pages.parts.masks.lessons import BLOCKED_ROW, LIBRARY, METHOD, TAB, below
 from headlight.pages.parts.masks.library import LENGTH
+from headlight.pages.parts.masks.notes import notes
+from headlight.pages.parts.masks.own import PICTURES
 from headlight.pages.parts.masks.stages import SCOPE, Focus, asks_to_open, matrix
 from headlight.pages.shared.controls.sentence import ask, tokens_read
 from headlight.pages.shared.frame import changes
@@ -21,7 +24,6 @@ from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show import comparison
 from headlight.pages.shared.show.captions import labels_of, site_words
 from headlight.pages.shared.show.cells import if_taken_apart, open_inside, way_back
-from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.overview import where_in_the_model
 from headlight.pages.shared.show.saving import about_run
 from headlight.pages.shared.show.words import MASK_WORDS
@@ -63,8 +65,8 @@ def switches(edits: Edits, reader: Reader, site: Site) -> None:
                 editor(st.toggle, mask.title, name not in edits.off, partial(switch, name), name)
         with st.popover("Add a mask"):
             added.boxes(edits, reader, site)
-        st.button("Undo", on_click=edit_history.undo, disabled=not edit_history.can_undo())
-        st.button("Reset masks", on_click=reset, disabled=not edits.changes_masks)
+        if edit_history.can_undo():
+            st.button("Undo", on_click=edit_history.undo)
     address.note_too_many()
 
 
@@ -72,10 +74,6 @@ def switch(name: str, on: bool) -> None:
     edits = edit_history.edits()
     off = {*edits.off} - {name} if on else {*edits.off, name}
     edit_history.change(replace(edits, off=off))
-
-
-def reset() -> None:
-    edit_history.change(Edits(gates=edit_history.edits().gates))
 
 
 @section
@@ -96,29 +94,15 @@ def in_force(trained: ModelRun, site: Site, head: int) -> None:
         matrix(run, *records, focus)
     with output:
         texts = st.container()
-        notes(run, asks_to_open(edits, site, records[0]))
+        notes(trained, run, site, asks_to_open(edits, site, records[0]))
         comparison.compare_scores(trained, run)
     with comparison.room_for_answers(run, output):
         comparison.compare_answers(trained, run, of=of)
-        if "cross" in trained.reader.shape.kinds:
-            caption(MASK_WORDS["known target"])
     same = {"pad_to": run.pad_to, "target": run.target}
     open_cell = if_taken_apart(run, partial(open_inside, *site, head, **same))
     below(trained, run, *records, focus, open_cell)
     with texts:  # last, because decoding takes longer than everything else
         comparison.compare_writing(replace(trained, pad_to=None), run, of=of)
-
-
-def notes(run: ModelRun, opens: bool) -> None:
-    """Say what cannot be done, and why a switch has the effect it has."""
-    edits, missing = run.edits, run.reader.missing
-    needed = {ability for mask in edits.masks for ability in EXTRA[mask.name].needs}
-    for ability in missing.keys() & (needed | ({"open cells"} if opens else set())):
-        st.info(missing[ability])
-    if "padding" in edits.off and not run.pad_to:
-        st.info(MASK_WORDS["nothing to hide"])
-    if "look-ahead" in edits.off and "cross" in run.reader.shape.kinds:
-        st.info(MASK_WORDS["look-ahead off"])
 
 
 @section
@@ -151,7 +135,7 @@ PAGE = Page(
     changes="all",
     choices=(
         *(MASK_KIND, HEAD_NUMBER, PAD_TO, TARGET, SCOPE, LAYERS),
-        *(TAB, METHOD, BLOCKED_ROW, LENGTH),
+        *(TAB, METHOD, BLOCKED_ROW, LENGTH, ROW, BLOCK),
     ),
     pictures={
         "matrix": "the mask in force",
@@ -160,6 +144,7 @@ PAGE = Page(
         "probabilities": "how likely each token is",
         **PICTURES,
         **LIBRARY,
+        **FLASH,
     },
     first=lambda: comparison.KEYS if edit_history.edits() != Edits() else ("matrix",),
     kind=MASK_KIND,

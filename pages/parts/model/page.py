@@ -71,8 +71,8 @@ def the_model() -> None:
 
 PAGE = Page(
     key="model",
-    title="The model",
-    group="Models",
+    title="Model card",
+    group="More",
     purpose="What it is, how it was trained, what it cannot do",
     body=the_model,
     choices=(HISTORY_SENTENCE, HISTORY_KIND),

@@ -1,9 +1,10 @@
 """Models: those in memory, what each can do and how exact it is, and a box that loads others."""
 
 import streamlit as st
+import torch
 
 from headlight.model.library.hub import first_line
-from headlight.model.library.measuring import Parity
+from headlight.model.library.measuring import BOUNDS, Parity
 from headlight.model.reader import ABILITIES as ALL_ABILITIES
 from headlight.model.reader import Ability, Reader
 from headlight.pages.shared.controls import loading
@@ -37,11 +38,10 @@ PARITY = (
     "numbers are shown. It loads the checkpoint once more."
 )
 DIFFERENCES = (
-    "Largest differences from {reference}: {outputs} in {of}, {weights} in "
-    "the weights of all heads."
+    "Largest differences from {reference}: {outputs} in {of}, {weights} in the weights of all "
+    "heads. Up to {bound:g} is rounding, with weights in {dtype}."
 )
 LIBRARY_ITSELF = "transformers' own classes"
-SAME = 1e-4  # rounding errors of 32-bit numbers over many layers stay below it
 
 
 def entry_box(entry: CatalogEntry, is_chosen: bool) -> None:
@@ -86,7 +86,8 @@ def sizes(entry: CatalogEntry, model: Reader) -> str:
     size = size_of(entry.key)
     return (
         f"Layers × heads: {', '.join(kinds)}. "
-        f"{size.parameters:,} parameters, {size.bytes / 1e6:,.1f} MB."
+        f"{size.parameters:,} parameters, {size.bytes / 1e6:,.1f} MB in memory, "
+        f"in {dtype_of(model)}."
     )
 
 
@@ -116,7 +117,7 @@ def parity(entry: CatalogEntry) -> None:
     It is measured on the visitor's text as trained, without hidden words.
     """
     if differences := parity_at_loading(entry.key):
-        show_differences(differences, "the outputs", reader(entry.key).attached.reference)
+        show_differences(differences, "the outputs", reader(entry.key))
         return
     run = ModelRun(chosen(SENTENCE), second=chosen(SECOND), model=entry.key)
     label = "Same numbers as transformers?"
@@ -127,17 +128,24 @@ def parity(entry: CatalogEntry) -> None:
             st.text(f"{'It could not be compared:'} {first_line(error)}")
             return
     if differences := measured_parity.kept(run):
-        show_differences(differences, "the last hidden states")
+        show_differences(differences, "the last hidden states", reader(entry.key))
 
 
-def show_differences(differences: Parity, of: str, reference: str = LIBRARY_ITSELF) -> None:
+def dtype_of(model: Reader) -> str:
+    return str(next(model.model.parameters()).dtype).removeprefix("torch.")
+
+
+def show_differences(differences: Parity, of: str, model: Reader) -> None:
     """Draw how large the differences are, and whether they are rounding errors."""
-    same = max(differences) < SAME
+    dtype = dtype_of(model)
+    bound = BOUNDS[getattr(torch, dtype)].same
+    same = max(differences) < bound
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge("Same numbers" if same else "Other numbers", color="green" if same else "red")
         outputs, weights = power_text(differences.outputs), power_text(differences.weights)
-        words = {"reference": reference, "outputs": outputs, "of": of, "weights": weights}
-        st.caption(DIFFERENCES.format(**words))
+        numbers = {"outputs": outputs, "weights": weights, "bound": bound, "dtype": dtype}
+        reference = getattr(getattr(model, "attached", None), "reference", LIBRARY_ITSELF)
+        st.caption(DIFFERENCES.format(of=of, reference=reference, **numbers))
 
 
 SUGGESTIONS = (
@@ -202,7 +210,7 @@ def models_page() -> None:
 PAGE = Page(
     key="models",
     title="Models",
-    group="Models",
+    group="More",
     purpose="Choose a model, or load another by its name",
     body=models_page,
 )

@@ -29,15 +29,14 @@ from headlight.pages.shared.runs.positions import (
     trained_up_to,
 )
 from headlight.pages.shared.runs.run import ModelRun, written
+from headlight.pages.shared.show.comparison import show_writing
 from headlight.pages.shared.show.glossary import caption
-from headlight.pages.shared.show.pictures import chips_written, show
 from headlight.pages.shared.show.saving import NO_MODEL, About, about
 from headlight.pages.shared.show.sight import parts
 from headlight.pages.shared.state import catalog, models
 from headlight.pages.shared.state.choice import like, number, one_of, switch
 from headlight.pages.shared.state.choices import chosen
 from headlight.pages.shared.widgets.choose import choose
-from headlight.viz import token_strip
 
 SHIPPED = {catalog.DEFAULT: "sinusoidal, the shipped model", LEARNED: "learned, the small model"}
 DIMENSION = number("positions_dimension", 24, (0, LONGEST - 1), label="Dimension")
@@ -86,9 +85,8 @@ def translation_at(run: ModelRun, shift: int, words: str) -> None:
         st.text(f"{words.capitalize()}:")  # the words may contain the name of a file
         st.warning(str(error))
         return
-    strip = token_strip(moved.text, chips_written(moved), label=words.capitalize())
     of = about(run.sentence, model=words, changes=f"all positions shifted by {shift}")
-    show(strip, f"moved {run.model}", of=of, what="Translation at other positions")
+    show_writing(moved, f"moved {run.model}", words.capitalize(), of=of)
 
 
 SIDES = {"encoder": "small model's encoder", "decoder": "small model's decoder"}

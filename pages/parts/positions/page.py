@@ -1,9 +1,11 @@
-"""Positions: how tokens get theirs, by sinusoids or learned, and what happens without."""
+"""Positions: how tokens get theirs, by sinusoids, learned or turned, and what happens without."""
 
-from headlight.pages.parts.positions import learned, sentence, sinusoids
+from headlight.model.reader import Ability
+from headlight.pages.parts.positions import learned, rotary, sentence, sinusoids
 from headlight.pages.shared.controls.sentence import ask, can
 from headlight.pages.shared.show.comparison import KEYS
 from headlight.pages.shared.state.choice import one_of
+from headlight.pages.shared.state.choices import KEY, QUERY
 from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.widgets.choose import choose
 
@@ -13,6 +15,7 @@ TABS = {
     "learned": "Learned",
     "token": "One token",
     "beyond": "Beyond training",
+    "rotary": "Rotary",
 }
 TAB = one_of("positions_tab", TABS, label="What is shown")
 ALONE = {"sinusoids": sinusoids.sinusoid_section, "learned": learned.learned_section}
@@ -20,6 +23,13 @@ OF_SENTENCE = {
     "sentence": sentence.sentence_section,
     "token": sentence.token_section,
     "beyond": learned.beyond_section,
+    "rotary": rotary.rotary_section,
+}
+NEEDS: dict[str, tuple[Ability, ...]] = {
+    "sentence": ("move positions",),
+    "token": ("own layers", "move positions"),
+    "beyond": ("own layers", "move positions"),
+    "rotary": (),
 }
 PARTS = (sinusoids, learned, sentence)
 
@@ -30,7 +40,7 @@ def positions() -> None:
     tab = choose(TAB, label_visibility="collapsed")
     if tab in ALONE:
         ALONE[tab]()
-    elif run and can(run, "move positions"):
+    elif run and all(can(run, need) for need in NEEDS[tab]):
         OF_SENTENCE[tab](run)
 
 
@@ -40,7 +50,7 @@ PAGE = Page(
     group="Look",
     purpose="How a token knows its place, and what happens without",
     body=positions,
-    choices=(TAB, *(choice for part in PARTS for choice in part.CHOICES)),
+    choices=(TAB, QUERY, KEY, *(choice for part in PARTS for choice in part.CHOICES)),
     pictures={
         "trained": "the translation as trained",
         "changed": "the translation with other positions",
@@ -52,6 +62,10 @@ PAGE = Page(
         "dot products": "the dot products of positions",
         "by offset": "the dot products by distance",
         "clocks": "positions as clocks",
+        "rotary-wavelengths": "how fast queries and keys turn",
+        "rotary-rows": "a query and a key, turned",
+        "rotary-clocks": "a query and a key as clocks",
+        "rotary-distances": "the score by distance",
     },
     first=KEYS,
 )

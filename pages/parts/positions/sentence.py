@@ -102,13 +102,14 @@ def position_edit(side: Side, tokens: int) -> PositionEdit:
 
 def choose_edits(before: Trace) -> dict[Side, PositionEdit]:
     """Draw the widgets that change the positions of each side, and return the changes."""
+    tokens = {"encoder": len(before.source_tokens), "decoder": len(before.target_tokens)}
+    sides = [side for side, count in tokens.items() if count]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for choice in SIDES.values():
-            choose(choice)
+        for side in sides:
+            choose(SIDES[side])
         choose(SHIFT, width=120)
         st.button("Shuffle again", on_click=shuffle_again)
-    tokens = {"encoder": len(before.source_tokens), "decoder": len(before.target_tokens)}
-    edits = {side: position_edit(side, count) for side, count in tokens.items()}
+    edits = {side: position_edit(side, tokens[side]) for side in sides}
     for side, edit in edits.items():
         if not edit.off and edit != PositionEdit():
             places = " ".join(map(str, edit.positions(0, tokens[side])))
@@ -120,27 +121,33 @@ def choose_edits(before: Trace) -> dict[Side, PositionEdit]:
 def sentence_section(before: ModelRun) -> None:
     """Draw the effect of changed positions on the translation and the attention."""
     edits = choose_edits(before.trace())
-    after = replace(before, moved=tuple(edits.values()))
+    moves = (edits.get(side, PositionEdit()) for side in SIDES)
+    after = replace(before, moved=tuple(moves))
     caption(SENTENCE_WORDS["modes"])
     try:
-        _, moved = after.trace(), written(after)
+        after.trace()
+        writes = "write" not in before.reader.missing
+        moved = written(after) if writes else None
     except ValueError as error:
         st.warning(str(error))
         return
     changed = {side: edit for side, edit in edits.items() if edit != PositionEdit()}
     changes = [f"positions of the {side} {edit_words(edit)}" for side, edit in changed.items()]
     of = about(before.sentence, target=before.target_text(), changes="; ".join(changes))
-    output, attention, words = parts(PARTS)
+    own = "own layers" not in before.reader.missing
+    output, attention, *words = parts(PARTS if own else PARTS[:2])
     with output:
-        if changed:
+        if writes and changed:
             say_outcome(before, after)
-        compare_texts(written(before), moved, of=of, in_columns=True)
+        if writes:
+            compare_texts(written(before), moved, of=of, in_columns=True)
     with attention:
         st.subheader("Attention before and after")
         before_and_after(before, after, of)
-    with words:
-        st.subheader("Shuffle the words")
-        shuffle_section(before.sentence)
+    if own:
+        with words[0]:
+            st.subheader("Shuffle the words")
+            shuffle_section(before.sentence)
 
 
 def before_and_after(before: ModelRun, after: ModelRun, of: About) -> None:

@@ -16,6 +16,39 @@ ROTATION = (
     r"\end{pmatrix}\!\begin{pmatrix}\sin p\omega\\ \cos p\omega\end{pmatrix}"
 )
 
+ROTARY_FORMULA = (
+    r"\begin{pmatrix}x'\\ y'\end{pmatrix}=\begin{pmatrix}\cos p\,\omega_i & -\sin p\,\omega_i\\ "
+    r"\sin p\,\omega_i & \cos p\,\omega_i\end{pmatrix}\begin{pmatrix}x\\ y\end{pmatrix}"
+)
+
+ROTARY_WORDS = {
+    "none": (
+        "This layer does not turn its queries and keys by their positions, or does so in a way "
+        "that is not known here. Choose a model with rotary positions, such as Qwen/Qwen3-0.6B."
+    ),
+    "pairs": (
+        "Nothing is added to the tokens. Each query and key is turned by p · ω, its position times "
+        "the frequency of the pair: {turned} of a head’s {width} dimensions, where pair i is the "
+        "dimensions {pair}. Unscaled, ω = base^(−2i / {turned}); the configuration calls the base "
+        "rope_theta, and says:"
+    ),
+    "length": "Its scaling also makes turned queries and keys {length:.3f} times as long.",
+    "turned": (
+        "A turn changes no length. Only the products of the turned query and key are summed to a "
+        "score."
+    ),
+    "clocks": (
+        "A pair as the hand of a clock. As both move on by one position, both hands turn by the "
+        "same angle. The angle between them stays, and so does the score: shift all positions, "
+        "and nothing changes."
+    ),
+    "distance": (
+        "The same queries and keys at other distances, without what other layers would make of it: "
+        "q·k times the scale, before a mask. Pairs that turn fast tell near distances apart, slow "
+        "ones far ones."
+    ),
+}
+
 SINUSOID_WORDS = {
     "formula": (
         "p is the position; positions and dimensions count from 0 on this page, as in the paper. i "

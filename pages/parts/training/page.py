@@ -90,17 +90,9 @@ def smoothing() -> None:
     caption(f"{SMOOTHING} With the {CLASSES} tokens of the tasks on digits: {lowest}.")
 
 
-INTRO = (
-    "Choose a small task, press Start, and see a Transformer learn it from random numbers: its "
-    "loss, how many examples it has never seen it writes without a mistake, and what its heads "
-    "look at, as that forms."
-)
-
-
 def training() -> None:
     chosen, seen = st.columns([1, 2], gap="medium")
     with chosen:
-        caption(INTRO)
         options = choose_options()
     with seen:
         watch(ready=options is not None)
@@ -113,7 +105,7 @@ def training() -> None:
 PAGE = Page(
     key="training",
     title="Training",
-    group="Train",
+    group="Watch",
     purpose="Watch attention being learned, from random weights",
     body=training,
     choices=(*CHOICES, SCHEDULE_BY, TOY_KIND, TOY_RUN),

@@ -6,18 +6,21 @@ from math import log
 import streamlit as st
 
 from headlight.model.jobs import ACTIVE, JobQueue
+from headlight.model.trace import Kind
 from headlight.model.training.jobs import TrainingJob, TrainingState, training_queue
 from headlight.model.training.repeats import Reading
+from headlight.model.training.snapshots import Snapshots
 from headlight.model.training.tasks import TASKS, Task
 from headlight.pages.parts.training.options import changes, chosen_options
 from headlight.pages.parts.training.use import try_it, use_it
 from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs import limits
-from headlight.pages.shared.runs.training import lesioned
+from headlight.pages.shared.runs.training import lesioned, recorded_training
 from headlight.pages.shared.show.captions import labels_at_snapshots, site_words
 from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import about
+from headlight.pages.shared.state.catalog import DEFAULT, SHIPPED
 from headlight.pages.shared.state.choice import like
 from headlight.pages.shared.state.choices import KIND, KINDS, chosen, put
 from headlight.pages.shared.state.models import Training, refusals, workshop
@@ -41,6 +44,9 @@ REPEATED_CURVES = (
     "is the largest of all heads, on sequences kept from training."
 )
 EMPTY = "Nothing has been trained yet. Press Start: the recommended settings take about a minute."
+RECORDED = (
+    "Until then: what the shipped model's cross-attention looked at as it learned. Press Play."
+)
 GONE = (
     "The training of this slide is gone: it was of an earlier visit, or has made room for another."
 )
@@ -147,10 +153,16 @@ def panel(ready: bool, updating: bool) -> None:
     if training is None:
         st.info(EMPTY)
         curves(training, state)
+        if showing().scene() is None:
+            st.caption(RECORDED)
+            film(recorded_training(), "cross", SHIPPED[DEFAULT].title, "toy_recorded")
         return
     progress(training.job.task, state)
     curves(training, state)
-    film(training, state)
+    st.subheader("What the heads look at")
+    st.caption(f"What to look for: {training.job.task.expectation} {PATTERN}")
+    kind = "decoder" if training.job.task.decoder_only else choose_kind(TOY_KIND)
+    film(state.snapshots, kind, training.name)
     if training.job.task.decoder_only:
         lesion(training, state)
     left, right = st.columns(2, gap="medium")
@@ -217,19 +229,14 @@ def curves(training: Training | None, state: TrainingState | None) -> None:
         st.button("Forget earlier runs", on_click=workshop().earlier.clear, key="toy_forget")
 
 
-def film(training: Training, state: TrainingState) -> None:
-    """Draw what the heads look at, from the first step to the newest."""
-    st.subheader("What the heads look at")
-    st.caption(f"What to look for: {training.job.task.expectation} {PATTERN}")
-    kind = "decoder" if training.job.task.decoder_only else choose_kind(TOY_KIND)
-    snapshots, what = state.snapshots, f"{KINDS[kind]} over the training"
+def film(snapshots: Snapshots, kind: Kind, name: str, key: str = "toy_film") -> None:
+    """Draw what the heads of a training look at, from the first step to the newest."""
+    what = f"{KINDS[kind]} over the training"
     weights = snapshots.weights[0][kind].cpu().numpy()  # (steps, layers, heads, Q, K)
     selected = weights.shape[1] - 1, 0
     tokens = labels_at_snapshots(snapshots, 0, kind)
-    picture = attention_film(
-        weights, snapshots.steps, *tokens, selected=selected, name=training.name
-    )
-    show(picture, "toy_film", of=about(model=training.name), what=what)
+    picture = attention_film(weights, snapshots.steps, *tokens, selected=selected, name=name)
+    show(picture, key, of=about(model=name), what=what)
 
 
 def lesion(training: Training, state: TrainingState) -> None:

@@ -11,8 +11,8 @@ from headlight.pages.shared.controls import loading
 from headlight.pages.shared.runs.readers import reader
 from headlight.pages.shared.runs.run import ModelRun, hiding, written
 from headlight.pages.shared.runs.shelf import any_is_allowed
-from headlight.pages.shared.show.comparison import say_outcome
-from headlight.pages.shared.show.pictures import all_picked, chips, chips_written, show
+from headlight.pages.shared.show.comparison import say_outcome, show_writing
+from headlight.pages.shared.show.pictures import all_picked, chips, show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.words import notes, warn
 from headlight.pages.shared.state import models
@@ -33,8 +33,8 @@ from headlight.pages.shared.widgets.choose import choose, pick_one
 from headlight.viz import token_strip
 
 EMPTY = "Type {asked} above, or pick one of the examples."
-TARGET_HELP = "What the decoder reads. Left empty, it is what the model writes itself, as trained."
-BEFORE = "Still showing the previous text:"
+TARGET_HELP = "What the decoder reads; effects are measured on it. Empty: what the model writes."
+BEFORE = "Still shown: {}"
 ANOTHER = "another"  # the option that leads to the page on which models are loaded
 MASK_HINT = "Click a word to hide it from the model, again to bring it back."
 
@@ -48,8 +48,10 @@ def ask(*needs: Ability, target: Choice | None = None) -> ModelRun | None:
     """
     loading.arrived()
     entry = models.chosen()
-    text, choice = st.columns([3, 1], gap="small")
-    with choice:
+    with st.container(key="asked"):
+        text, choice = st.columns([2, 1], gap="small")
+    with choice, st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
+        pick_one("Examples", entry.examples, "example", read_another)
         choose_model()
     try:
         model = reader()
@@ -59,8 +61,8 @@ def ask(*needs: Ability, target: Choice | None = None) -> ModelRun | None:
         return None
     with text, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         texts = text_boxes(model)
-        beside = st.container() if target and "cross" in model.shape.kinds else None
-        pick_one("Examples", entry.examples, "example", read_another)
+        reads_two = target and "cross" in model.shape.kinds
+        beside = st.popover(target.label) if reads_two else None
     run = readable(texts)
     if run and beside:
         with beside:
@@ -71,9 +73,7 @@ def ask(*needs: Ability, target: Choice | None = None) -> ModelRun | None:
 def with_target(run: ModelRun, choice: Choice) -> ModelRun:
     """Draw the box for the text that a decoder reads, and return the run with it."""
     own = "" if "write" in run.reader.missing else run.target_text()
-    return replace(
-        run, target=choose(choice, label="Known target", placeholder=own, help=TARGET_HELP)
-    )
+    return replace(run, target=choose(choice, placeholder=own, help=TARGET_HELP))
 
 
 def can(run: ModelRun, ability: Ability) -> bool:
@@ -151,13 +151,10 @@ def readable(texts: tuple[str, str]) -> ModelRun | None:
         _ = run.trace()
     except ValueError as error:
         typed, texts = texts[0].strip(), models.last_readable()
-        asked = EMPTY.format(asked=models.chosen().asks_for)
-        st.info(f"{asked} {BEFORE}" if texts else asked)
-        if typed:
-            st.text(str(error))
+        said = str(error) if typed else EMPTY.format(asked=models.chosen().asks_for)
+        st.text(" ".join([said, BEFORE.format(" / ".join(filter(None, texts)))]) if texts else said)
         if texts is None:
             return None
-        st.text("\n".join(filter(None, texts)))
         run = ModelRun(texts[0], second=texts[1])
     else:
         models.note_readable(texts)
@@ -199,20 +196,16 @@ def show_translation(run: ModelRun, of: About) -> None:
     read, made = translation.source_tokens, translation.target_tokens
     label = f"{model.source.capitalize()}, as the encoder reads it: {len(read)} tokens"
     show(token_strip("", chips(read), label=label), "source", of=of, what="Tokens read")
-    label, trained = (
-        f"{model.target.capitalize()}, as the decoder wrote it: {len(made)} tokens",
-        None,
-    )
+    target, trained = model.target.capitalize(), None
+    label = f"{target}, as the decoder wrote it: {len(made)} tokens"
     if run.edits != Edits():
         plain = replace(run.as_trained, target="")
-        trained, label = written(plain), f"{model.target.capitalize()}, with your changes"
-        what = f"{model.target.capitalize()}, as trained"
-        marked = chips_written(trained, translation)
-        strip = token_strip(trained.text, marked, label=what, explained=False)
-        show(strip, "trained", of=of, what=what)
+        trained, label = written(plain), f"{target}, with your changes"
         say_outcome(plain, replace(run, target=""))
-    strip = token_strip(translation.text, chips_written(translation, trained), label=label)
-    show(strip, "target-tokens", of=of, what="Tokens written")
+        if trained.text != translation.text:
+            words = {"other": translation, "explained": False}
+            show_writing(trained, "trained", f"{target}, as trained", of=of, **words)
+    show_writing(translation, "target-tokens", label, of=of, other=trained)
     warn(run)
     for note in notes(read, run.is_cut, translation.finished):
         st.info(note)

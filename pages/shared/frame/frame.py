@@ -9,6 +9,7 @@ import streamlit as st
 from headlight.pages.browser.parts import copy_link, kept_text, keyboard
 from headlight.pages.shared.frame import changes
 from headlight.pages.shared.link import address
+from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import all_picked, css_class, load_library, picked, show
 from headlight.pages.shared.state import choices, showing
 from headlight.pages.shared.state.models import come_back, is_of_this_server, workshop
@@ -73,7 +74,7 @@ def open_page(page: Page) -> None:
         for wing in WINGS:
             wing.beside_title(page)
     with st.container(key="purpose"):
-        st.caption(page.purpose)
+        caption(page.purpose)
     address.note()
     for wing in WINGS:
         wing.above(page)
@@ -101,13 +102,12 @@ def sidebar(page: Page) -> None:
     """Draw the list of pages, and the tools that hand on this one."""
     with st.sidebar:
         st.subheader("Headlight")
-        st.caption("Every attention head of a Transformer, on the sentence you type.")
         opened = filter(is_open, PAGES.values())
         for group, pages in groupby(opened, key=lambda other: other.group):
             with st.container(key=f"pages-{group}", gap=None):
                 st.caption(group)
                 for other in pages:
-                    st.page_link(other.file, label=other.title, help=other.purpose)
+                    st.page_link(other.file, label=other.title)
         tools(page)
 
 

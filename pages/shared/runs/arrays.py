@@ -7,7 +7,7 @@ from torch import Tensor
 
 from headlight.model.edits import HeadAddress
 from headlight.model.tokens import END_ID, SPECIAL_TOKENS, Token
-from headlight.model.trace import AttentionRecord, Kind, Site, Trace
+from headlight.model.trace import AttentionRecord, Kind, Site, Trace, visible_to_any
 from headlight.pages.shared.state.choices import SUMMARIES, HeadChoice
 
 
@@ -51,7 +51,7 @@ def heads_of(values: Mapping[Kind, np.ndarray]) -> list[HeadAddress]:
 
 def blocked_cells(record: AttentionRecord) -> np.ndarray:
     """Return the cells (query, key) that the mask of a layer closes for all heads."""
-    return record.masked_scores[0].isneginf().all(dim=0).cpu().numpy()
+    return ~visible_to_any(record).cpu().numpy()
 
 
 def following(trace: Trace) -> list[Token]:

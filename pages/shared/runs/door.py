@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from contextlib import nullcontext
 from functools import partial, update_wrapper
 from inspect import signature
-from threading import Lock, Semaphore, local
+from threading import Lock
 from typing import Generic, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from torch import Tensor, nn
 from headlight.model.tokenizer import Tokenizer
 from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.housekeeping import released
+from headlight.pages.shared.runs.line import AT_ONCE, Line, Work, has_turn
 from headlight.pages.shared.state import models
 
 
@@ -91,68 +91,18 @@ class Results:
                 del self._results[place]
 
 
-class Together:
-    """The questions that are being computed; threads share it.
-
-    Nothing is kept: a question is forgotten once its answer is there. So a visitor could learn only
-    that somebody asks the very same within the tenths of a second that it takes, by getting the
-    answer a little sooner, which looks the same as a less busy server.
-    """
-
-    def __init__(self) -> None:
-        self._asked: dict[Hashable, Future] = {}
-        self._lock = Lock()
-
-    def __len__(self) -> int:
-        return len(self._asked)
-
-    def answer(self, question: Hashable, compute: Callable[[], object]) -> object:
-        """Return the result of `compute` to all who ask until it is there.
-
-        An error is raised for all of them. If the one who computes is stopped because their visitor
-        has left, another computes it.
-        """
-        while True:
-            with self._lock:
-                waited_for = self._asked.get(question)
-                if waited_for is None:
-                    mine = self._asked[question] = Future()
-            if waited_for is None:
-                return self._computed(question, mine, compute)
-            with suppress(CancelledError):
-                return waited_for.result()
-
-    def _computed(self, question: Hashable, mine: Future, compute: Callable[[], object]) -> object:
-        try:
-            value = compute()
-        except BaseException as error:
-            self._forget(question)
-            mine.set_exception(error) if isinstance(error, Exception) else mine.cancel()
-            raise
-        self._forget(question)
-        mine.set_result(value)
-        return value
-
-    def _forget(self, question: Hashable) -> None:
-        with self._lock:
-            del self._asked[question]
-
-
 MEGABYTE = 1_000_000
-AT_ONCE = limits.of_this_worker(2)  # calls of models, in all sessions together
 Options = ParamSpec("Options")
 Value = TypeVar("Value")
 
-_running = Semaphore(AT_ONCE)
-_thread = local()
-_together = Together()
+_line = Line(AT_ONCE)
 _results = Results(
     limits.ALL_RUNS_MEGABYTES * MEGABYTE, limits.RUN_MEGABYTES * MEGABYTE, limits.RUNS
 )
 
 
 def model_call(
-    words: str = "",
+    words: str = "", *, prepares: bool = False
 ) -> Callable[[Callable[Options, Value]], ModelCall[Options, Value]]:
     """Make a function that calls a model a `ModelCall`; use it as a decorator.
 
@@ -163,19 +113,25 @@ def model_call(
     function that reports progress. An argument `name` that is None means the model that the visitor
     has chosen. The result is shared and must not be modified; errors are not kept.
 
+    A function that `prepares` runs at once, in the visitor's session, and returns its `Work`, which
+    waits for its turn and may be computed together with that of others.
+
     Sessions that call a function with the same run at the same time get one result, if all of them
     have its model. A function with an underscore argument, such as one that draws the progress,
     runs for each session.
     """
-    return lambda function: ModelCall(function, words)
+    return lambda function: ModelCall(function, words, prepares)
 
 
 class ModelCall(Generic[Options, Value]):
     """A function that calls a model; see `model_call`."""
 
-    def __init__(self, function: Callable[Options, Value], words: str) -> None:
+    def __init__(
+        self, function: Callable[Options, Value | Work], words: str, prepares: bool
+    ) -> None:
         self._function = function
         self._words = words
+        self._prepares = prepares
         self._kind = f"{function.__module__}.{function.__qualname__}"
         self._signature = signature(function)
         update_wrapper(self, function)
@@ -185,14 +141,11 @@ class ModelCall(Generic[Options, Value]):
         place = self._place(*args, **kwargs)
         if kept := _results.get(place):
             return kept.value
-        in_turn = partial(_in_turn, self._function, *args, **kwargs)
-        with st.spinner(self._words) if self._words and not _has_turn() else nullcontext():
-            # A call within a call joins no other: it has a turn, for which the other may be
-            # waiting.
-            if _has_turn() or not self._is_common(args):
-                value = in_turn()
-            else:
-                value = _together.answer((place.kind, place.key), in_turn)
+        function = partial(self._function, *args, **kwargs)
+        work = function() if self._prepares else Work.alone(function)
+        question = (place.kind, place.key) if self._is_common(args) else object()
+        with st.spinner(self._words) if self._words and not has_turn() else nullcontext():
+            value = _line.answer(question, work)
         _results.put(place, Result(value, size_of(value)))
         released()  # the results that made room, and what the call left in memory
         return value
@@ -226,32 +179,6 @@ def _let_go(session: object) -> None:
 def _session() -> object:
     """Return what identifies this session until it ends."""
     return object()
-
-
-def _has_turn() -> bool:
-    return getattr(_thread, "has_turn", False)
-
-
-def _in_turn(
-    function: Callable[Options, Value], *args: Options.args, **kwargs: Options.kwargs
-) -> Value:
-    """Call a model when it may be called."""
-    with _turn():
-        return function(*args, **kwargs)
-
-
-@contextmanager
-def _turn() -> Iterator[None]:
-    """Wait until a model may be called; a call within a call already has its turn."""
-    if _has_turn():
-        yield
-        return
-    with _running:
-        _thread.has_turn = True
-        try:
-            yield
-        finally:
-            _thread.has_turn = False
 
 
 def size_of(value: object) -> int:

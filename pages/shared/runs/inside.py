@@ -59,7 +59,7 @@ def inner_states(run: ModelRun, site: Site) -> Tensor:
 @model_call()
 def lens_table(run: ModelRun) -> LensTable:
     """Return what the decoder would write if it stopped after each layer."""
-    return lens(run.reader.model, run.trace(), top=1)
+    return lens(run.reader, run.streamed())
 
 
 @model_call()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headlight.model.insight import patching
-from headlight.model.insight.knockout import edges_of, knock_out, what_was_written
+from headlight.model.insight.knockout import Edges, edges_of, knock_out, what_was_written
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.reader import Objective
 from headlight.model.trace import Kind, RunEdits, Site, Trace
@@ -184,6 +184,15 @@ def size_of(run: ModelRun) -> tuple[int, int]:
     return len(target), len(target) + len(written(run.as_trained).target_tokens)
 
 
+def edges_in(run: ModelRun, layers: tuple[int, int] | None) -> tuple[Trace, Edges, RunEdits]:
+    """Return a trace, the edges of some layers, or of all, and the edits for their tokens."""
+    own = None if run.target else written(run.as_trained)
+    trace = run.trace() if run.target else reading_its_own(run)
+    window = None if layers is None else range(layers[0], layers[1] + 1)
+    edges = edges_of(trace, run.reader, window, own)
+    return trace, edges, run.changes_of(len(edges.written.rows))
+
+
 @model_call()
 def knocked_out(run: ModelRun, layers: tuple[int, int] | None, _report: KnockoutReport) -> Knockout:
     """Return what each written token loses without each word, on top of a run's edits.
@@ -191,11 +200,7 @@ def knocked_out(run: ModelRun, layers: tuple[int, int] | None, _report: Knockout
     `layers` are the first and the last layer whose edges are closed; None means all. `_report` is
     called after every few words. Raise ValueError if nothing was written.
     """
-    own = None if run.target else written(run.as_trained)
-    trace = run.trace() if run.target else reading_its_own(run)
-    window = None if layers is None else range(layers[0], layers[1] + 1)
-    edges = edges_of(trace, run.reader, window, own)
-    edits = run.changes_of(len(edges.written.rows))
+    trace, edges, edits = edges_in(run, layers)
     weights, parts = knock_out(run.reader, trace, edges, edits)
     result = Knockout(
         np.full(weights.shape, np.nan),

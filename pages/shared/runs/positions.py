@@ -4,8 +4,10 @@ import numpy as np
 import streamlit as st
 
 from headlight.model.checkpoint import POSITION_COUNTS, load_position_counts
+from headlight.model.insight.anatomy import Weight
 from headlight.model.insight.permutation import Shuffle, shuffle_words
 from headlight.model.insight.scoring import scores_by_shift
+from headlight.model.insight.turning import Turning, turning
 from headlight.model.trace import Side
 from headlight.model.translator import PRETRAINED
 from headlight.pages.shared.runs.arrays import as_array
@@ -16,6 +18,7 @@ from headlight.pages.shared.state import models
 from headlight.pages.shared.state.catalog import DEFAULT
 
 LEARNED = "en-fr-learned"  # small, with a learned table of positions on either side
+FARTHEST = 128  # tokens between a query and a key
 SHIFTS = (0, 1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 224, 256, 384, 512)
 
 
@@ -29,6 +32,12 @@ def shuffle(sentence: str, seed: int, name: str) -> Shuffle:
 def shift_scores(sentence: str, name: str) -> list[float]:
     """Return how likely a model finds its translation at each of SHIFTS; see `scores_by_shift`."""
     return scores_by_shift(translator(name), sentence, SHIFTS)
+
+
+@model_call()
+def turned(weight: Weight) -> Turning:
+    """Return a query and a key before and after rotary positions, and their score by distance."""
+    return turning(weight, FARTHEST)
 
 
 def learned_table(side: Side) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from torch import Tensor
@@ -10,11 +10,13 @@ from torch import Tensor
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import Edits
+from headlight.model.insight.eviction import write_evicting
 from headlight.model.library.checks import check_numbers
 from headlight.model.library.measuring import Parity
-from headlight.model.reader import Objective, Reader
+from headlight.model.reader import Objective, Reader, Request
 from headlight.model.trace import AttentionRecord, PositionEdit, RunEdits, Site, Trace
 from headlight.pages.shared.runs.door import model_call
+from headlight.pages.shared.runs.line import Work
 from headlight.pages.shared.runs.readers import errors_explained, loading, reader
 from headlight.pages.shared.state import models
 
@@ -61,7 +63,17 @@ class ModelRun:
 
     def trace(self) -> Trace:
         """The recorded run, in a large model only its weights; it must not be modified."""
+        is_plain = not (self.target or self.pad_to or self.second or self.masked)
+        if is_plain and "cross" in self.reader.shape.kinds and self == self.as_trained:
+            return decoded(self).trace or _traced(self, None)  # the very run that wrote the text
         return _traced(self, None)
+
+    def streamed(self) -> Trace:
+        """The same with the residual stream, if the model shows it; it must not be modified."""
+        trace = self.trace()
+        if trace.residual or "show the stream" in self.reader.missing:
+            return trace
+        return _streamed(self)
 
     def tokens(self) -> Trace:
         """The trace as trained, which has the tokens of every run over the same text."""
@@ -150,6 +162,13 @@ def _traced(run: ModelRun, site: Site | None) -> Trace:
     return trace
 
 
+@model_call("Reading …")
+def _streamed(run: ModelRun) -> Trace:
+    """Run once more, and return the trace with what lies between the blocks."""
+    with errors_explained():
+        return run.reader.streamed(run.trace(), run.changes())
+
+
 def sites_in_full(run: ModelRun, read: str | Writing, site: Site | None) -> list[Site] | None:
     """Return the sites to be recorded in full; None if all of them can be."""
     shape = run.reader.shape
@@ -168,13 +187,12 @@ def masks_of(run: ModelRun) -> tuple[Tensor, Tensor, Tensor]:
     return run.reader.masks(run.trace())
 
 
-@model_call("Writing …")
 def written(run: ModelRun) -> Writing:
     """Return what a model writes after reading a run's text; it must not be modified.
 
     Raise ValueError if it does not write.
     """
-    return decoded(replace(run, target=""), Strategy()).writing
+    return decoded(replace(run, target="")).writing
 
 
 @model_call("Reading …")
@@ -188,18 +206,41 @@ def reading_its_own(run: ModelRun) -> Trace:
     return run.reader.trace(run.sentence, own, pad_to=run.pad_to, edits=edits, sites=[])
 
 
-@model_call("Decoding …")
+@model_call("Writing …", prepares=True)
 def decoded(
-    run: ModelRun, strategy: Strategy, longest: int | None = None, forced: tuple[int, ...] = ()
-) -> Decoding:
+    run: ModelRun,
+    strategy: Strategy = Strategy(),
+    longest: int | None = None,
+    forced: tuple[int, ...] = (),
+) -> Work:
     """Return what a model writes with every step; it must not be modified.
 
     Raise ValueError for `forced` ids that it cannot begin with.
     """
-    edits = run.changes_of((longest or LONGEST_WRITING) + 1)
-    options = {"longest": longest, "forced": forced, "pad_to": run.pad_to, "edits": edits}
+    model, edits = run.reader, run.changes_of((longest or LONGEST_WRITING) + 1)
+    text = Request(run.sentence, pad_to=run.pad_to, edits=edits)
+    common = model.batch_of(text, strategy)
+    batch = None if common is None else (model, common, longest, forced)
+
+    def write(texts: Sequence[Request]) -> Iterator[Decoding]:
+        with errors_explained():
+            for decoding in model.write_together(texts, strategy, longest=longest, forced=forced):
+                if decoding.trace:
+                    check_numbers(decoding.trace)
+                yield decoding
+
+    length = max(longest or LONGEST_WRITING, run.pad_to or 0, len(run.sentence) // 2)
+    return Work(write, text, batch, length)
+
+
+@model_call("Decoding …")
+def evicted(run: ModelRun, policy: str, budget: int, longest: int) -> Decoding:
+    """Return what a model writes with a cache of few keys; see `write_evicting`."""
+    edits = run.changes_of(longest + 1)
     with errors_explained():
-        return run.reader.write(run.sentence, strategy, **options)
+        return write_evicting(
+            run.reader, run.sentence, policy, budget, longest=longest, edits=edits
+        )
 
 
 @model_call("Running transformers' own BertModel …")

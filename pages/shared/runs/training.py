@@ -63,7 +63,7 @@ def lesioned(run: str, step: int, _job: TrainingJob) -> Lesion:
 class Cheat(NamedTuple):
     """What the model writes for a sentence if it can look ahead, and if it cannot."""
 
-    loss: float  # on a target that it sees, in nats for each token
+    score: float  # the log-probability of the whole target
     text: str  # written without a target
 
 
@@ -71,8 +71,8 @@ class Cheat(NamedTuple):
 def cheat(sentence: str, target: str) -> Cheat:
     """Return how well the model copies the target, and what it writes without one."""
     model = translator(UNMASKED)
-    loss = -trace_log_probabilities(model.trace(sentence, target)).mean().item()
-    return Cheat(loss, model.translate(sentence).text)
+    score = trace_log_probabilities(model.trace(sentence, target)).sum().item()
+    return Cheat(score, model.translate(sentence).text)
 
 
 class NoRoomError(ValueError):

@@ -18,7 +18,7 @@ from headlight.model.edits import Edits
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.reader import Objective, Question
 from headlight.pages.shared.runs.arrays import as_array
-from headlight.pages.shared.runs.run import ModelRun, written
+from headlight.pages.shared.runs.run import ModelRun, decoded, written
 from headlight.pages.shared.show.glossary import GLOSSARY
 from headlight.pages.shared.show.pictures import chips_written, show
 from headlight.pages.shared.show.saving import About
@@ -57,11 +57,25 @@ def compare_texts(
     shown = zip(KEYS, labels, (before, after), (after, before), columns, strict=True)
     *_, last = list(filter(is_wanted, KEYS)) or KEYS
     for key, label, writing, other, column in shown:
-        what = f"{kind_of_text(writing)} {label}"
-        marked = chips_written(writing, other)
-        strip = token_strip(writing.text, marked, label=what, explained=key == last)
         with column:
-            show(strip, key, of=of, what=what)
+            what = f"{kind_of_text(writing)} {label}"
+            show_writing(writing, key, what, of=of, other=other, explained=key == last)
+
+
+def show_writing(
+    writing: Writing,
+    key: str,
+    label: str,
+    *,
+    of: About,
+    other: Writing | None = None,
+    explained: bool = True,
+) -> None:
+    """Draw a text that a model wrote, with what an `other` text does not have marked."""
+    strip = token_strip(
+        writing.text, chips_written(writing, other), label=label, explained=explained
+    )
+    show(strip, key, of=of, what=label)
 
 
 def kind_of_text(writing: Writing) -> str:
@@ -77,12 +91,14 @@ def compare_writing(
     """
     if "write" in before.reader.missing:
         return
-    if written.kept(after) is None:
+    if decoded.kept(replace(after, target="")) is None:
         send_what_is_drawn()
     try:
-        if after != before:
+        if after == before:
+            show_writing(written(before), KEYS[0], kind_of_text(written(before)), of=of)
+        else:
             say_outcome(before, after)
-        compare_texts(written(before), written(after), of=of, in_columns=in_columns)
+            compare_texts(written(before), written(after), of=of, in_columns=in_columns)
         warn(before)
     except ValueError as error:  # a prompt may leave no room to write
         st.text(str(error))

@@ -67,8 +67,11 @@ def all_heads(
     *,
     of: About,
     what: str,
+    group: int = 1,
 ) -> None:
     """Draw a small map of every head, and of their mean and maximum: (layers, H + 2, Q, K).
+
+    A `group` of heads shares each key.
 
     `selection` marks elsewhere on the page which map is selected; for `of` and `what` see `show`.
     The maps are hidden while a riddle is open, because they would give its answer.
@@ -76,6 +79,7 @@ def all_heads(
     heads = range(maps.shape[1] - len(SUMMARIES))
     columns = [*(f"head {head + 1}" for head in heads), *SUMMARIES]
     options = {"column_labels": columns, "linked": True, "own_scale": chosen(OWN_SCALE)}
+    options |= {"group": group}
     grid = head_grid(maps, query_tokens, key_tokens, **options)
 
     def to_keep() -> CanvasPicture:
@@ -88,7 +92,7 @@ def all_heads(
     if show(grid, "grid", of=of, what=what, to_keep=to_keep, tells=True):
         above.markdown("**All heads**: layers down, heads across. Click one to open it.")
         choose(OWN_SCALE)
-        caption(HOW_TO_READ["grid"])
+        caption(HOW_TO_READ["grid"] + (HOW_TO_READ["groups"] if group > 1 else ""))
 
 
 def selection(selected: tuple[int, int] | None, open_map: Callable[[int, int], None]) -> None:

@@ -83,6 +83,33 @@ def most_looked_at(
     )
 
 
+def stays_first(
+    layers: Sequence[str],
+    read: Sequence[str],
+    words: Sequence[Sequence[str]],
+    probabilities: np.ndarray,
+    settled: np.ndarray,
+) -> Riddle:
+    """Draw the choice of a token; ask from which layer on the word after it stays the likeliest.
+
+    The likeliest `words` of each layer and token have `probabilities` of the same shape (L, T);
+    `settled` (T,) are the right answers.
+    """
+    row = choose_token(GUESS_ROW, read)
+    after, first = told_apart(read)[row], [line[row] for line in words]
+    return Riddle(
+        f"After {after} the model writes “{first[-1]}”: from which layer on is that the likeliest?",
+        f"after {after}, “{first[-1]}” stays the likeliest from",
+        layers,
+        layers,
+        [
+            f"where “{word}” has {number_text(number)}"
+            for word, number in zip(first, probabilities[:, row], strict=True)
+        ],
+        [int(settled[row])],
+    )
+
+
 def which_head(
     asks: str,
     finds: str,

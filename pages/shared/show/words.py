@@ -23,14 +23,15 @@ HOW_TO_READ = {
     "not clickable": ".",
     "lines": (
         "A line joins a token that looks, on the left, to a token it looks at, on the right; the "
-        "thicker, the larger the weight. Point at a token to see only its lines with their "
-        "weights; click it to keep them."
+        "thicker, the larger the weight. Point at a token to see only its lines and their weights; "
+        "click it to keep them."
     ),
     "grid": (
         "Every small map is one head: rows look, columns are looked at, dark is 0 and bright is 1. "
-        "A diagonal keeps to the token itself, a line beside it to a neighbour, a bright column is "
-        "a token that everything looks at. Mean and max are taken over the heads of the layer."
+        "A diagonal keeps to the token itself, a line next to it to a neighbour, a bright column "
+        "is a token that everything looks at."
     ),
+    "groups": " Heads under one line share their keys and values; each has its own queries.",
 }
 
 KIND_WORDS: dict[Kind, str] = {
@@ -82,41 +83,59 @@ MASK_WORDS = {
         "What several masks leave together. Cells that are clicked by hand go over all of them."
     ),
     "library": (
-        "Each drawing has 64 tokens, rows look and columns are looked at; click one to put it in "
-        "force on your sentence. The figures are for {length:,} tokens. A cell takes 2 · d "
-        "multiplications in each head: d for its score, and d for its share of the value. Keys to "
-        "keep: those that a later token still looks at, at the step that needs most; each takes "
-        "2 · d numbers a head of the cache. What a token draws on: the tokens that reach it "
-        "through all {layers} layers, counted on a text of {within}."
+        "Each drawing has 64 tokens; click one to put it in force on your sentence, with smaller "
+        "numbers. The figures are for {length:,} tokens. A cell takes 2 · d multiplications in "
+        "each head: d for its score, and d for its share of the value. Keys to keep: those that a "
+        "later token still looks at, at the step that needs most; each takes 2 · d numbers a head "
+        "of the cache. What a token draws on: the tokens that reach it through all {layers} "
+        "layers, counted on a text of {within}."
     ),
     "own": (
-        "Filled cells are those that the mask leaves open, on your text. A model that looks "
-        "back only has a triangle; one with a window sees only the last tokens, in some of its "
-        "layers."
+        "The pictures are the masks of this run on your text: filled cells are open. In bold are "
+        "the layers that share one; after them stands what the model's configuration names."
+    ),
+    "as configured": " In every layer the run did what its configuration names.",
+    "idle": (
+        "{mask}: this changes nothing on a text of {tokens}. Choose smaller numbers, or type a "
+        "longer text."
+    ),
+    "empty": (
+        "Query {queries} sees no key in {heads} of this layer. There the weights are all 0, and "
+        "the head writes zeros: the residual stream goes on without it."
+    ),
+    "flash": (
+        "FlashAttention reads the keys in blocks that fit into the fastest memory. For each row it "
+        "keeps the maximum so far, the sum of e^(score − maximum) and the output so far; where the "
+        "maximum rises, both are multiplied by e^(old − new). Divided by the sum, the output at "
+        "the end is exactly that of the softmax, and no row of scores or weights was ever stored; "
+        "in training they are computed again. A GPU does this for many rows at once."
+    ),
+    "other than configured": (
+        "{cells} of this run's mask differ from what the configuration names: the model's own "
+        "code does otherwise, and the picture shows what it did."
+    ),
+    "too wide": (
+        "That is larger than your text, so it closes nothing here: type a longer one to see it."
     ),
     "edit": (
         "Filled cells are visible, crossed ones blocked; a ring marks what you changed. Click or "
         "tap cells to close and open them, drag a mouse over several, or use the arrow keys and "
         "space."
     ),
-    "known target": (
-        "How likely each token of the known target is, when the decoder has read the right ones "
-        "before it. The loss is the mean of minus the logarithm of these."
-    ),
     "cheating": (
         "The decoder is trained to predict each token from those before it. Without the mask it "
-        "sees the very token it is asked for: it learns to copy it, and its loss on a known "
-        "target falls to almost nothing. That is cheating, because when it translates there is "
+        "sees the very token it is asked for: it learns to copy it, and finds a known "
+        "target almost certain. That is cheating, because when it translates there is "
         "no next token to copy yet, and it has learned nothing else. Switch the mask off above, "
-        "and the shipped model's loss moves the other way: it was trained with the mask and "
+        "and the shipped model finds the target less likely: it was trained with the mask and "
         "never learned to use what it now sees."
     ),
     "nothing to hide": (
         "Without padding the padding mask has nothing to hide, so nothing changes. Choose a length "
-        "to pad to first, in the row above."
+        "to pad to first, under More."
     ),
     "look-ahead off": (
-        "The decoder now sees the very token it is asked for, and yet the loss can rise: it was "
+        "The decoder now sees the very token it is asked for, and yet finds it less likely: it was "
         "trained with the mask and never learned to use what it sees. The text changes less, since "
         "no later token exists while it is written."
     ),
@@ -125,8 +144,8 @@ MASK_WORDS = {
 
 HEAD_WORDS = {
     "board": (
-        "Click a head to switch it off or on; a click on L1, on a number or on a heading switches "
-        "all heads of that row, column or kind. The slider fades the head that you clicked last."
+        "Click a head to switch it off or on; L1, a number or a heading switches all its heads. "
+        "The slider fades the head that you clicked last."
     ),
     "badges": (
         "A badge describes what the head does on this sentence, not what the head is: on another "
@@ -170,8 +189,8 @@ WHY = {
     "missing": "“{what}” is missing in the translation, or was changed.",
     "pieces": "“{what}” falls into {number:.0f} pieces, so it does not know it as a word.",
     "unsure": (
-        "it was very unsure here ({number} nats a token; 98 in 100 good translations are above "
-        f"−{-LEAST_SURE})."
+        "it was very unsure here, so expect mistakes ({number} nats a token; 98 in 100 good "
+        f"translations are above −{-LEAST_SURE})."
     ),
 }
 LIMITS = "The model's limits"

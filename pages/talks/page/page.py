@@ -154,7 +154,7 @@ def make_talk() -> None:
 PAGE = Page(
     key="talk",
     title="Talk",
-    group="Present",
+    group="More",
     purpose="Make a list of scenes, and present it",
     body=make_talk,
     choices=(talk.READY,),

@@ -17,7 +17,6 @@ def model(make_model):
 
 def test_no_edit_changes_nothing(model):
     assert Edits().at_sites(model.config.shape, 12) == {}
-    assert not Edits().changes_masks
 
 
 CHANGED = {
@@ -79,7 +78,6 @@ def test_gates_reach_the_head_they_name(model):
     assert sites.keys() == {Site("encoder", 1), Site("cross", 0)}
     assert sites[Site("encoder", 1)].gate.tolist() == [1, 1, 0, 1]
     assert sites[Site("cross", 0)].gate.tolist() == [1, 1, 1, 0.5]
-    assert not edits.changes_masks
 
 
 def test_only_cells_above_the_diagonal_of_the_decoder_open_the_future():
@@ -125,8 +123,8 @@ def test_edits_are_described_in_words_that_count_from_one():
         "look-ahead mask off",
         "padding mask off",
         "tokens see what any added mask leaves",
-        "Self within 1 positions of the diagonal",
-        "Cross within 2 positions of the diagonal",
+        "Self within 1 of the diagonal",
+        "Cross within 2 of the diagonal",
         "Self, layer 2, head 3 off",
         "Cross, layer 1, head 4 faded to 0.50",
         "1 cell opened",

@@ -77,7 +77,6 @@ def test_a_mask_is_read_and_said_as_it_is_written(mask, model):
         assert read_edits(write_edits(edits), shape) == edits
         (words,) = describe(edits, dict(zip(KINDS, KINDS, strict=True)))
         assert all(str(number) in words for number in setting)
-        assert edits.changes_masks
         cells = all_cells(Site(kind, 0), 6)
         assert (mask.visible(cells, *setting) | cells.none()).shape == (6, 6)
 

@@ -48,6 +48,9 @@ class Recorded:
     def trace(self):
         return self._trace
 
+    def streamed(self):
+        return self._trace
+
     def changes(self):
         return self._changes
 

@@ -61,16 +61,10 @@ def test_nothing_is_held_if_the_decoder_sees_what_comes_later(translator):
 
 @pytest.mark.parametrize(("prompt", "steps"), [(1, 1), (1, 7), (5, 1), (5, 9)])
 def test_the_work_is_that_of_counting_step_by_step(prompt, steps):
-    tokens = cells = again = cells_again = 0
-    held = 0
+    tokens = again = held = 0
     for length in range(prompt, prompt + steps):
-        for query in range(length):
-            again += 1
-            cells_again += query + 1
-            if query >= held:
-                tokens += 1
-                cells += query + 1
+        again += length
+        tokens += length - held
         held = length
-    with_cache, without = (work(prompt, steps, cached=cached) for cached in (True, False))
-    assert (with_cache.tokens, with_cache.cells) == (tokens, cells)
-    assert (without.tokens, without.cells) == (again, cells_again)
+    assert work(prompt, steps, cached=True) == tokens
+    assert work(prompt, steps, cached=False) == again

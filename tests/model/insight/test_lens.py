@@ -5,6 +5,7 @@ from torch.testing import assert_close
 from headlight.model.insight.lens import lens, stream_norms
 from headlight.model.memory_layout import lay_out
 from headlight.model.trace import Block, Run, Trace
+from tests.model.insight.recording import reader_of
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 8, 3]])
 TARGET = torch.tensor([[2, 14, 15, 16]])
@@ -21,7 +22,7 @@ def record(model):
 def test_the_last_row_is_what_the_model_predicts(make_model, norm):
     model = make_model(seed=2, norm=norm)
     trace = record(model)
-    table = lens(model, trace, top=20)
+    table = lens(reader_of(model), trace, top=20)
     probabilities = trace.logits[0].softmax(dim=-1)
     assert_close(table.probabilities[-1], probabilities.gather(-1, table.ids[-1]))
     assert table.ranks[-1].tolist() == [1] * 4
@@ -36,7 +37,7 @@ def test_the_last_row_is_what_the_model_predicts(make_model, norm):
 def test_a_model_cut_after_a_layer_predicts_what_the_lens_shows_there(make_model):
     model, cut = make_model(seed=2), make_model(seed=2, decoder_layers=1)
     cut.load_state_dict(model.state_dict(), strict=False)
-    table, shorter = lens(model, record(model)), lens(cut, record(cut))
+    table, shorter = (lens(reader_of(each), record(each)) for each in (model, cut))
     assert shorter.labels == ("embedding", "layer 1")
     assert torch.equal(table.ids[:2], shorter.ids)
     assert_close(table.probabilities[:2], shorter.probabilities)
@@ -44,7 +45,7 @@ def test_a_model_cut_after_a_layer_predicts_what_the_lens_shows_there(make_model
 
 def test_ranks_are_those_of_the_likeliest_token_in_the_end(make_model):
     model = make_model(seed=2)
-    table = lens(model, record(model), top=20)
+    table = lens(reader_of(model), record(model), top=20)
     assert table.labels == ("embedding", "layer 1", "layer 2")
     assert table.ids.shape == table.probabilities.shape == (3, 4, 20)
     assert table.ranks.max() > 1
@@ -57,13 +58,14 @@ def test_ranks_are_those_of_the_likeliest_token_in_the_end(make_model):
 
 def test_no_more_tokens_are_listed_than_there_are(make_model):
     model = make_model()
-    assert lens(model, record(model), top=3).ids.shape == (3, 4, 3)
-    assert lens(model, record(model), top=99).ids.shape == (3, 4, 20)
+    reader, trace = reader_of(model), record(model)
+    assert lens(reader, trace, top=3).ids.shape == (3, 4, 3)
+    assert lens(reader, trace, top=99).ids.shape == (3, 4, 20)
 
 
 def test_a_model_laid_out_for_decoding_is_read_alike(make_model):
     plain, laid_out = make_model(seed=2), lay_out(make_model(seed=2))
-    expected, found = lens(plain, record(plain)), lens(laid_out, record(laid_out))
+    expected, found = (lens(reader_of(each), record(each)) for each in (plain, laid_out))
     assert torch.equal(found.ids, expected.ids)
     assert_close(found.probabilities, expected.probabilities, atol=1e-5, rtol=0)
 
@@ -90,3 +92,12 @@ def test_the_norms_follow_the_stream_from_the_embedding_to_the_last_layer(make_m
     first = trace.residual[Block("decoder", 0, "self")]
     assert_close(decoder[0][1], first.states[0].square().sum(dim=-1).sqrt())
     assert_close(decoder[1][1], (first.states + first.change)[0].square().sum(dim=-1).sqrt())
+
+
+def test_a_word_has_settled_from_the_layer_on_that_no_other_follows(make_model):
+    model = make_model(seed=2, decoder_layers=4)
+    table = lens(reader_of(model), record(model))
+    first = table.ids[..., 0].T.tolist()  # the words of each position, layer by layer
+    for words, settled in zip(first, table.settled.tolist(), strict=True):
+        assert set(words[settled:]) == {words[-1]}
+        assert settled == 0 or words[settled - 1] != words[-1]

@@ -1,10 +1,13 @@
 """Edges closed in models of the transformers library, only by their readers."""
 
 import pytest
+import torch
 from torch.testing import assert_close
 
 from headlight.model.insight.knockout import edges_of
+from headlight.model.insight.readings import READINGS, readings
 from headlight.model.library.transformers_loading import load_transformers_reader
+from tests.matrix import first_of
 from tests.model.insight.closing import closed_by_hand, measured
 
 TEXT = "I love my cat."
@@ -35,3 +38,24 @@ def test_so_are_those_from_what_a_decoder_wrote_to_its_prompt(name, transformers
     assert weights[0].sum() == pytest.approx(1, abs=1e-4), "the first row sees nothing else"
     assert changes.abs().max() > 1e-3
     assert_close(changes, closed_by_hand(reader, trace, edges), atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("name", first_of(["GPT-2", "BART", "Llama", "Marian"]))
+def test_every_reading_of_a_library_model_adds_up_to_what_it_is_a_share_of(
+    name, transformers_folders
+):
+    reader = load_transformers_reader(transformers_folders[name])
+    writing = reader.write(TEXT, longest=5).writing
+    trace = reader.trace(TEXT, writing)
+    edges = edges_of(trace, reader, writing=writing)
+    found = readings(reader, trace, edges)
+    weights, changes = measured(reader, trace, edges)
+    assert list(found) == list(READINGS)
+    assert_close(found["weight"], weights, atol=1e-5, rtol=0)
+    assert all(numbers.shape == changes.shape for numbers in found.values())
+    assert min(found["relevance"].min(), found["rollout"].min(), found["length"].min()) >= 0
+    if edges.kind == "cross":
+        layers = reader.shape.layers("cross")
+        assert_close(found["rollout"].sum(dim=-1), torch.full((len(changes),), 1 - 0.5**layers))
+    else:
+        assert found["rollout"][0].sum() == pytest.approx(1, abs=1e-4)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from headlight.viz import Behind, attention_heatmap, knockout_map, word_heatmap
+from headlight.viz import Behind, attention_heatmap, knockout_map, reading_map, word_heatmap
 from tests.viz.unpacking import unpack
 
 WEIGHTS = np.array([[0.1, 0.9, 0.0], [0.25, 0.25, 0.5]])
@@ -106,3 +106,13 @@ def test_a_knockout_map_reads_what_a_token_loses_without_a_word():
     assert (header["limit"], header["diverging"]) == (3.0, True)
     assert header["absent"] == "not measured yet"
     np.testing.assert_array_equal(values.reshape(changes.shape), changes)
+
+
+def test_a_reading_map_has_colours_on_both_sides_of_0_only_if_some_numbers_are_below():
+    numbers = np.array([[2.0, 0.5], [0.0, 1.0]])
+    tokens = ["<start> → il", "il → court"], ["he", "ran"]
+    header, values = read(reading_map(numbers, *tokens, name="rollout"))
+    assert (header["name"], header["verb"], header["limit"]) == ("rollout", "from", 2.0)
+    assert not header["diverging"]
+    np.testing.assert_array_equal(values, numbers)
+    assert read(reading_map(-numbers, *tokens, name="−gradient × weight"))[0]["diverging"]

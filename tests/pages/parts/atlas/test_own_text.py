@@ -58,7 +58,7 @@ def begin(app, text=TEXT):
         app.file_uploader(key="atlas_file").upload("<b>.gz", text, "application/gzip").run()
     else:
         app.text_area(key="atlas_typed").set_value(text).run()
-    app.button(key="atlas_count").click().run()
+    app.button(key="atlas_begin").click().run()
     assert not app.exception
 
 
@@ -158,13 +158,13 @@ def test_a_count_under_way_can_be_cancelled():
     app = opened()
     begin(app, "It rains, and it is cold here.\n" * 2_000)
     assert app.button(key="atlas_cancel")
-    assert not [one for one in app.button if one.key == "atlas_count"]
+    assert not [one for one in app.button if one.key == "atlas_begin"]
     job = app.session_state["mine"].next.job
     app.button(key="atlas_cancel").click().run()
     assert text_of(app) == SHIPPED
     job.join(100)
     assert job.result is None
-    assert app.button(key="atlas_count")
+    assert app.button(key="atlas_begin")
 
 
 def test_a_link_with_a_text_that_is_not_here_says_so():

@@ -3,7 +3,8 @@
 import numpy as np
 
 from headlight.model.insight.cache import bytes_at, bytes_held, cache_states
-from headlight.pages.parts.decoding.cache import bytes_text, rows_of
+from headlight.pages.parts.decoding.cache import rows_of
+from headlight.viz.numbers import bytes_text
 from tests.pages.apps import open_page
 from tests.pages.pictures import canvas_pictures
 
@@ -37,6 +38,6 @@ def test_layers_that_are_alike_are_one_row_of_a_large_cache():
     states = np.zeros((3, 40, 60), np.uint8)
     states[:, ::2] = 1
     rows = rows_of("Own", states, ["a"] * 60)
-    assert list(rows.layers) == ["20 layers, as 1", "20 layers, as 2"]
+    assert list(rows.rows) == ["20 layers, as 1", "20 layers, as 2"]
     assert (rows.states[:, 0] == 1).all()
-    assert len(rows_of("Own", states[:, :3], ["a"] * 60).layers) == 3
+    assert len(rows_of("Own", states[:, :3], ["a"] * 60).rows) == 3

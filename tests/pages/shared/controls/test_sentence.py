@@ -83,18 +83,16 @@ def test_the_last_texts_that_could_be_read_stay(bert_folder):
     assert rows != before
     app.text_input(key="sentence").set_value("  ").run()
     assert not app.exception
-    assert f"{FIRST}\nthe mat" in [text.value for text in app.text]
     asked = sentence.EMPTY.format(asked="a text")
-    assert [note.value for note in app.info] == [f"{asked} {sentence.BEFORE}"]
+    assert app.text[0].value == f"{asked} {sentence.BEFORE.format(f'{FIRST} / the mat')}"
     assert heatmaps(app)[0][1]["rows"] == rows
 
 
 def test_why_a_text_cannot_be_read_is_told():
     app = open_page("heads", sentence="We sing.")
     app.text_input(key="sentence").set_value("▁").run()
-    why, before, *_ = (text.value for text in app.text)
-    assert why == "There is nothing to translate: type a sentence."
-    assert before == "We sing."
+    why = "There is nothing to translate: type a sentence."
+    assert app.text[0].value == f"{why} {sentence.BEFORE.format('We sing.')}"
     assert pictures(app)
 
 
@@ -106,7 +104,7 @@ def test_an_emptied_box_leaves_the_previous_text_with_its_hidden_and_lit_words(b
 
     before = shown()
     app.text_input(key="sentence").set_value(" ").run()
-    assert any(note.value.endswith(sentence.BEFORE) for note in app.info)
+    assert app.text[0].value.endswith(sentence.BEFORE.format(FIRST))
     assert shown() == before
     assert any(header.get("lit") for header, _ in before)
     app.text_input(key="sentence").set_value(SECOND).run()
@@ -115,7 +113,7 @@ def test_an_emptied_box_leaves_the_previous_text_with_its_hidden_and_lit_words(b
 
 def test_without_a_text_that_could_be_read_there_is_nothing():
     app = open_page("heads", sentence="▁")
-    assert [note.value for note in app.info] == [sentence.EMPTY.format(asked="an English sentence")]
+    assert app.text[0].value == "There is nothing to translate: type a sentence."
     assert not pictures(app)
 
 

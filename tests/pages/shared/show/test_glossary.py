@@ -39,10 +39,3 @@ def test_all_terms_stand_on_the_page_of_the_model():
     app = open_page("model")
     (listed,) = [block.value for block in app.markdown if block.value.startswith("- **token**")]
     assert all(f"**{term}**" in listed for term in GLOSSARY)
-
-
-def test_a_weight_says_which_tokens_its_numbers_are_of():
-    app = open_page("inside", sentence="I love my cat.", kind="encoder", query="2", key="4")
-    assert "The query is of “love”, token 2; the key and the value are of “cat”, token 4." in [
-        text.value for text in app.text
-    ]

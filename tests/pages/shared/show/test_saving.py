@@ -60,7 +60,7 @@ def test_edits_are_told_in_words():
     words = edit_words(edits)
     for part in (
         "look-ahead mask off",
-        "within 2 positions",
+        "within 2 of the diagonal",
         f"{site_words('cross', 1, 7)} off",
         "faded to 0.50",
         "1 cell closed",

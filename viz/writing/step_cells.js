@@ -2,37 +2,39 @@ import { begin, element, onWidth, scrollable } from "../canvas.js";
 import { transport } from "../transport.js";
 
 /**
- * @typedef {object} Rows
+ * @typedef {object} Table
  * @property {string} title
- * @property {string[]} layers the names of the rows
- * @property {string[]} tokens
+ * @property {string[]} rows
+ * @property {string[]} columns
+ * @property {string[]} groups boxes under the title
+ * @property {string[][]} texts [row][column], in cells that are new; none if empty
  */
 
 /**
  * @typedef {object} Header
- * @property {Rows[]} rows
+ * @property {Table[]} tables
  * @property {string[]} steps what each step does, in words
+ * @property {string[]} states the names of a cell's states, by their numbers
  * @property {number} start the step that it opens at, from 0
- * @property {string[]} words for the states of a position, by their numbers
  */
 
-const STATES = ["absent", "held", "closed", "computed", "dropped"];
+const STATES = ["absent", "held", "closed", "new", "gone"]; // their classes
 
 /**
- * Draw which positions each layer holds at a step, with buttons and a clock that move between steps.
+ * Draw the cells of every table at a step, with buttons and a clock that move between steps.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, array, root } = begin(mount);
-  const { rows, steps, words } = header;
-  const identity = JSON.stringify([header.start, steps, rows]);
+  const { tables, steps, states } = header;
+  const identity = JSON.stringify([header.start, steps, tables]);
   if (root.identity !== identity) Object.assign(root, { identity, step: header.start });
   const focused = root.querySelector(":focus")?.dataset.name;
   const player = transport(root, {
     count: () => steps.length,
     place: () => root.step,
     words: () => `step ${root.step + 1} of ${steps.length}`,
-    slider: "Step of the cache",
+    slider: `Step of “${tables[0].title}”`,
     go(step) {
       root.step = step;
       render();
@@ -40,20 +42,20 @@ export function draw(mount) {
   });
   const said = element("p", "said", "", { "aria-live": "polite" });
   let first = 0; // of a table, in the array
-  const tables = rows.map(({ title, layers, tokens }) => {
+  const drawn = tables.map(({ title, rows, columns, groups, texts }) => {
     const cells = [];
-    const lines = layers.map((name, layer) => {
-      const line = tokens.map((token, position) => {
-        const cell = element("td", "", "", { title: `${token}, ${name}` });
-        cells.push([cell, layer * tokens.length + position]);
+    const lines = rows.map((name, row) => {
+      const line = columns.map((column, place) => {
+        const cell = element("td", "", texts[row]?.[place] ?? "", { title: `${column}, ${name}` });
+        cells.push([cell, row * columns.length + place]);
         return cell;
       });
       return element("tr", "", [element("th", "", name, { scope: "row" }), ...line]);
     });
-    const names = tokens.map((token) => element("th", "", [element("span", "", token)], { scope: "col" }));
+    const names = columns.map((name) => element("th", "", [element("span", "", name)], { scope: "col" }));
     const table = element("table", "", [element("tr", "names", [element("th"), ...names]), ...lines]);
     const from = first;
-    const size = layers.length * tokens.length;
+    const size = rows.length * columns.length;
     first += steps.length * size;
     const show = () => {
       for (const [cell, at] of cells) {
@@ -61,20 +63,21 @@ export function draw(mount) {
         if (cell.dataset.state === String(state)) continue;
         cell.dataset.state = String(state);
         cell.className = STATES[state];
-        cell.ariaLabel = words[state];
+        cell.ariaLabel = states[state];
       }
     };
-    return { show, part: element("div", "part", [element("p", "title", title), scrollable(element("div", "sheet", [table]), title)]) };
+    const above = element("p", "title", [title, ...groups.map((group) => element("span", "group", group))]);
+    return { show, part: element("div", "part", [above, scrollable(element("div", "sheet", [table]), title)]) };
   });
-  const legend = element("p", "legend", words.slice(1).map((word, place) =>
-    element("span", "", [element("span", `mark ${STATES[place + 1]}`), word])));
-  root.replaceChildren(player.controls, said, ...tables.map(({ part }) => part), legend);
+  const legend = element("p", "legend", states.map((name, state) =>
+    name && state ? element("span", "", [element("span", `mark ${STATES[state]}`), name]) : ""));
+  root.replaceChildren(player.controls, said, ...drawn.map(({ part }) => part), legend);
   root.querySelector(`[data-name="${focused}"]`)?.focus();
 
   function render() {
     player.update();
     said.textContent = steps[root.step];
-    for (const { show } of tables) show();
+    for (const { show } of drawn) show();
   }
   player.resume();
   const forget = onWidth(root, render);

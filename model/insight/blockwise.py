@@ -1,0 +1,71 @@
+"""A row of attention summed up block by block, as FlashAttention does it.
+
+Sources: "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness" (Dao et al.
+2022), section 3.1; the running maximum and sum are from "Online normalizer calculation for softmax"
+(Milakov and Gimelshein 2018), algorithm 3.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, inf
+
+import torch
+from torch import Tensor
+
+NUMBER = 4  # bytes
+
+
+@dataclass(frozen=True)
+class BlockStep:
+    """What is kept of a row after a block of its keys was read."""
+
+    keys: range  # of the block
+    maximum: float  # of all scores so far
+    factor: float  # by which the sums of earlier blocks are multiplied: e^(old - new maximum)
+    added: float  # the sum of e^(score - maximum) in the block
+    total: float  # the same sum over all blocks so far
+    output: Tensor  # (D,): the values so far, weighed by e^(score - maximum)
+
+
+def blockwise(masked_scores: Tensor, value: Tensor, size: int) -> list[BlockStep]:
+    """Return the steps of a row of scores (K,), -inf where closed, over its values (K, D).
+
+    Each step reads `size` keys, the last one the rest. Only what a step returns is kept.
+    """
+    maximum, total, output = -inf, 0.0, torch.zeros_like(value[0])
+    steps = []
+    for first in range(0, len(masked_scores), size):
+        keys = range(first, min(first + size, len(masked_scores)))
+        scores = masked_scores[first : first + size]
+        new = max(maximum, scores.max().item())
+        if new == -inf:  # every key so far is closed
+            factor, shares = 1.0, torch.zeros_like(scores)
+        else:
+            factor, shares = exp(maximum - new), (scores - new).exp()  # (size,)
+        added, maximum = shares.sum().item(), new
+        total = factor * total + added
+        output = factor * output + shares @ value[first : first + size]
+        steps.append(BlockStep(keys, maximum, factor, added, total, output))
+    return steps
+
+
+def row_of_weights(masked_scores: Tensor, last: BlockStep) -> Tensor:
+    """Return the weights (K,) by the last maximum and sum; zeros if every key is closed."""
+    if not last.total:
+        return torch.zeros_like(masked_scores)
+    return (masked_scores - last.maximum).exp() / last.total
+
+
+def output_of(steps: Sequence[BlockStep]) -> Tensor:
+    """Return the head's output (D,) for the row; zeros if every key is closed."""
+    return steps[-1].output / (steps[-1].total or 1.0)
+
+
+def bytes_stored(positions: int) -> int:
+    """Return the bytes of a head's scores and weights for a text, which attention stores whole."""
+    return 2 * positions**2 * NUMBER
+
+
+def bytes_kept(positions: int) -> int:
+    """Return the bytes of a head's maxima and sums for a text: two numbers a row."""
+    return 2 * positions * NUMBER

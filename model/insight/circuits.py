@@ -1,0 +1,284 @@
+"""What a head does by its weights alone: whom it looks at, what it writes, and whom it feeds.
+
+Norms are linear but for their scale. A token's own vector has a norm of its own, and what comes
+after a head is read through the gain of the next norm, its scale left out. Feed-forward layers,
+positions and earlier heads are left out.
+Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from headlight.model.tokens import END_ID, START_ID, pad
+from headlight.model.trace import Side, Site
+from headlight.model.transformer import Transformer
+
+AT_ONCE = 512  # rows of a circuit that are in memory together
+Way = Literal["query", "key", "value"]
+WAYS: tuple[Way, ...] = ("query", "key", "value")
+DRAWS = 8  # random models of the same size
+
+
+class Pair(NamedTuple):
+    """A row and a column of a circuit, from 0, and its number there."""
+
+    row: int
+    column: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Circuit:
+    """A matrix (N, M) of numbers for pairs of tokens as a product: rows @ columns.T.
+
+    Only the factors, rows (N, D) and columns (M, D), are in memory.
+    """
+
+    rows: Tensor
+    columns: Tensor
+
+    def strongest(self, count: int) -> tuple[list[Pair], list[Pair]]:
+        """Return the rows with the largest numbers, each at its best column, and the smallest."""
+        largest, smallest = [], []
+        for part in self.rows.split(AT_ONCE):
+            numbers = part @ self.columns.T  # (AT_ONCE, M)
+            largest.append(with_column(numbers.max(dim=-1)))
+            smallest.append(with_column(numbers.min(dim=-1)))
+        return ends_of(torch.cat(largest), 1, count), ends_of(torch.cat(smallest), -1, count)
+
+    def best(self) -> Tensor:
+        """Return the column of each row's largest number: (N,)."""
+        parts = self.rows.split(AT_ONCE)
+        return torch.cat([(part @ self.columns.T).argmax(dim=-1) for part in parts])
+
+    def of_row(self, row: int, count: int) -> list[Pair]:
+        """Return the columns with the largest numbers in a row."""
+        best = (self.columns @ self.rows[row]).topk(min(count, len(self.columns)))
+        columns, values = best.indices.tolist(), best.values.tolist()
+        return [Pair(row, column, value) for column, value in zip(columns, values, strict=True)]
+
+    @property
+    def transposed(self) -> "Circuit":
+        return Circuit(self.columns, self.rows)
+
+    def positive_share(self) -> float:
+        """Return the sum of the eigenvalues by that of their sizes, from -1 to 1.
+
+        1 means that every token makes itself larger. The eigenvalues of rows @ columns.T that are
+        not 0 are those of columns.T @ rows, which is (D, D). Source: Elhage et al. 2021, "Copying /
+        primitive eigenvalue analysis".
+        """
+        values = torch.linalg.eigvals((self.columns.T @ self.rows).double())
+        return float(values.real.sum() / values.abs().sum())
+
+
+def with_column(best: tuple[Tensor, Tensor]) -> Tensor:
+    """Return the values and columns of rows as one tensor (N, 2), exact for 2**53 columns."""
+    return torch.stack([part.double() for part in best], dim=-1)
+
+
+def ends_of(best: Tensor, sign: int, count: int) -> list[Pair]:
+    """Return the first pairs of rows with their best values and columns (N, 2), by size."""
+    rows = (sign * best[:, 0]).topk(min(count, len(best))).indices.tolist()
+    return [Pair(row, int(best[row, 1]), float(best[row, 0])) for row in rows]
+
+
+def token_vectors(model: Transformer, side: Side, ids: Sequence[int]) -> Tensor:
+    """Return the vectors of tokens before the first layer, without positions: (N, d_model)."""
+    embedding = (model.encoder if side == "encoder" else model.decoder).embedding
+    return embedding.tokens.weight.detach()[list(ids)] * embedding.scale
+
+
+def norms_before(model: Transformer, site: Site) -> tuple[nn.Module, nn.Module]:
+    """Return the norms through which a site reads its queries, and its keys and values."""
+    if site.kind == "encoder":
+        return (model.encoder.layers[site.layer].attention_residual.norm,) * 2
+    layer = model.decoder.layers[site.layer]
+    if site.kind == "decoder":
+        return (layer.self_residual.norm,) * 2
+    return layer.cross_residual.norm, model.encoder.norm
+
+
+@torch.no_grad()
+def query_keys(model: Transformer, site: Site, ids: Sequence[int]) -> list[Circuit]:
+    """Return the scores of each head for every token that looks (N,) and is looked at (N,).
+
+    The mean over keys is taken off each row, which the softmax does not see.
+    """
+    attention, sides = model.attention_at(site), sides_of(site)
+    looking, looked_at = (
+        norm(token_vectors(model, side, ids))
+        for norm, side in zip(norms_before(model, site), sides, strict=True)
+    )
+    queries, keys = (
+        layer(vectors).unflatten(-1, (attention.heads, -1))  # (N, H, D)
+        for layer, vectors in ((attention.query, looking), (attention.key, looked_at))
+    )
+    queries, keys = queries / math.sqrt(queries.size(-1)), keys - keys.mean(dim=0)
+    return [Circuit(queries[:, head], keys[:, head]) for head in range(attention.heads)]
+
+
+def sides_of(site: Site) -> tuple[Side, Side]:
+    """Return the sides of a site's queries, and of its keys and values."""
+    queries = "encoder" if site.kind == "encoder" else "decoder"
+    return queries, "decoder" if site.kind == "decoder" else "encoder"
+
+
+@torch.no_grad()
+def value_outputs(
+    model: Transformer, site: Site, ids: Sequence[int], inputs: Tensor | None = None
+) -> list[Circuit]:
+    """Return what each head writes for every token that it looks at (N,), towards each token (M,).
+
+    `inputs` (N, d_model) replace the vectors that the heads read. What is written for all tokens
+    alike is taken off. A decoder's head is read through the gain of the last norm by the output
+    layer, and an encoder's by the embeddings of its tokens.
+    """
+    attention = model.attention_at(site)
+    if inputs is None:
+        inputs = norms_before(model, site)[1](token_vectors(model, sides_of(site)[1], ids))
+    values = attention.value(inputs).unflatten(-1, (attention.heads, -1))  # (N, H, D)
+    values = values - values.mean(dim=0)
+    if site.kind == "encoder":
+        readers = token_vectors(model, "encoder", ids)
+    else:
+        readers = model.output.weight[list(ids)] * model.decoder.norm.weight
+    writes = centered(readers) @ attention.output.weight  # (M, d_model)
+    writes = writes.unflatten(-1, (attention.heads, -1))  # (M, H, D)
+    return [Circuit(values[:, head], writes[:, head]) for head in range(attention.heads)]
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """What cross-attention heads write first for N words, each read by itself.
+
+    `written` are the ids that the whole model writes first. `direct` are those of each head from
+    the word's embedding, and `encoded` those from the encoder's vector of the word.
+    """
+
+    written: Tensor  # (N,)
+    direct: Tensor  # (layers, H, N)
+    encoded: Tensor  # (layers, H, N)
+
+
+@torch.no_grad()
+def dictionary(model: Transformer, words: Sequence[int], ids: Sequence[int]) -> Dictionary:
+    """Return the token among `ids` that each head writes first for each word, and the model's."""
+    source = pad([[word, END_ID] for word in words]).to(model.device)
+    memory = model.encode(source)  # (N, 2, d_model)
+    start = source.new_full((len(words), 1), START_ID)
+    logits = model.decode(start, memory, model.source_mask(source))[:, 0]
+    known = torch.tensor(list(ids))
+    sites = [site for site in model.config.shape.sites if site.kind == "cross"]
+    firsts = []
+    for inputs in (model.encoder.norm(token_vectors(model, "encoder", words)), memory[:, 0]):
+        circuits = [value_outputs(model, site, ids, inputs) for site in sites]
+        best = [[known[circuit.best().cpu()] for circuit in heads] for heads in circuits]
+        firsts.append(torch.stack([torch.stack(heads) for heads in best]))
+    return Dictionary(known[logits[:, known.to(model.device)].argmax(dim=-1).cpu()], *firsts)
+
+
+class Maps(NamedTuple):
+    """The four maps of all heads of a site, (H, D, d_model) each, read through its norms."""
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    output: Tensor
+
+
+@torch.no_grad()
+def maps_of(model: Transformer, site: Site) -> Maps:
+    """Return the maps of a site's heads, with the gains of the norms that they read through."""
+    attention, norms = model.attention_at(site), norms_before(model, site)
+    through = (norms[0], norms[1], norms[1])
+    layers = (attention.query, attention.key, attention.value)
+    read = [
+        centered(layer.weight * norm.weight).unflatten(0, (attention.heads, -1))
+        for layer, norm in zip(layers, through, strict=True)
+    ]
+    return Maps(*(part.double() for part in (*read, attention.to_stream)))
+
+
+def centered(weight: Tensor) -> Tensor:
+    """Return a map that first takes the mean off its input, as a norm does."""
+    return weight - weight.mean(dim=-1, keepdim=True)
+
+
+def feeds(earlier: Site, later: Site) -> tuple[Way, ...]:
+    """Return the ways in which what heads of a site write can reach those of another."""
+    if earlier.kind == "encoder":
+        if later.kind == "encoder":
+            return WAYS if earlier.layer < later.layer else ()
+        return ("key", "value") if later.kind == "cross" else ()
+    if later.kind == "encoder":
+        return ()
+    order = {"decoder": 0, "cross": 1}
+    if (earlier.layer, order[earlier.kind]) >= (later.layer, order[later.kind]):
+        return ()
+    return WAYS if later.kind == "decoder" else ("query",)
+
+
+def composition(earlier: Maps, later: Maps, way: Way) -> Tensor:
+    """Return how much of what each earlier head writes each later one reads: (H, H).
+
+    It is the length of the product of both heads' matrices by the product of their lengths
+    (Frobenius norms), from 0 to 1: the earlier value-output matrix times the later query-key matrix
+    from its query or key side, or times the later value-output matrix. Source: Elhage et al. 2021.
+    """
+    read, other = {
+        "query": (later.query, later.key),
+        "key": (later.key, later.query),
+        "value": (later.value, later.output),
+    }[way]
+    between = torch.einsum("ham,jbm->hjab", earlier.output, read)  # (H, J, D, D)
+    products = squares(between, earlier.value, other)
+    ends = squares_of(earlier.value, earlier.output)[:, None] * squares_of(read, other)
+    return (products / ends).clamp(min=0).sqrt()
+
+
+def squares(between: Tensor, first: Tensor, last: Tensor) -> Tensor:
+    """Return the squared lengths of first.T @ between @ last for all pairs of heads: (H, J)."""
+    grams = first @ first.mT, last @ last.mT  # (H, D, D), (J, D, D)
+    return torch.einsum("hjab,hac,hjcd,jbd->hj", between, grams[0], between, grams[1])
+
+
+def squares_of(first: Tensor, last: Tensor) -> Tensor:
+    """Return the squared lengths of first.T @ last, head by head: (H,)."""
+    return torch.einsum("hab,hab->h", first @ first.mT, last @ last.mT)
+
+
+class Random(NamedTuple):
+    """The composition of two heads of random numbers: its mean and standard deviation."""
+
+    mean: float
+    deviation: float
+
+
+def compositions(model: Transformer) -> Mapping[tuple[Site, Site, Way], Tensor]:
+    """Return the composition (H, H) of every earlier site with every later one, in every way."""
+    maps = {site: maps_of(model, site) for site in model.config.shape.sites}
+    return {
+        (earlier, later, way): composition(maps[earlier], maps[later], way)
+        for earlier in maps
+        for later in maps
+        for way in feeds(earlier, later)
+    }
+
+
+def random_composition(d_model: int, heads: int) -> Random:
+    """Return the composition of heads of normal random numbers, of the same size as a model's."""
+    generator = torch.Generator().manual_seed(0)
+    draws = []
+    for _ in range(DRAWS):
+        shape = (heads, d_model // heads, d_model)
+        parts = (torch.randn(shape, generator=generator, dtype=torch.float64) for _ in range(8))
+        earlier, later = Maps(*(next(parts) for _ in range(4))), Maps(*parts)
+        draws.append(composition(earlier, later, "key"))
+    numbers = torch.stack(draws)
+    return Random(float(numbers.mean()), float(numbers.std()))

@@ -1,0 +1,54 @@
+"""The masks that the configuration of a transformers model names for each of its layers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headlight.model.edits.masking import NamedMask
+from headlight.model.trace import Site
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig
+
+
+def configured_masks(config: PreTrainedConfig, site: Site) -> tuple[NamedMask, ...]:
+    """Return the masks of a site by its model's configuration, padding apart.
+
+    A decoder's layers have the look-ahead mask, and some have a window or blocks besides.
+    """
+    if site.kind == "cross":
+        return ()
+    part = part_of(config, site)
+    own: tuple[NamedMask, ...] = (("look-ahead", ()),) if site.kind == "decoder" else ()
+    names = "sliding_window", "window_size", "local_radius"  # of most, of GPT-Neo, of LongT5
+    window = next(filter(None, (getattr(part, name, None) for name in names)), None)
+    chunk = getattr(part, "attention_chunk_size", None)
+    kind = layer_type(part, site)
+    if chunk and "chunked" in kind:
+        return *own, ("blocks", (chunk,))
+    if window and ("sliding" in kind or "local" in kind):
+        # A window behind counts the token itself; one to both sides is as wide on either.
+        return *own, ("behind" if site.kind == "decoder" else "window", (window,))
+    return own
+
+
+def part_of(config: PreTrainedConfig, site: Site) -> PreTrainedConfig:
+    """Return the configuration that describes a layer: of the whole, or of one of its parts."""
+    if config.is_encoder_decoder:
+        part = getattr(config, site.kind, None) or config
+    else:
+        part = config.get_text_config()
+    if getattr(part, "is_heterogeneous", False):
+        return part.per_layer_config[site.layer]
+    return part
+
+
+def layer_type(part: PreTrainedConfig, site: Site) -> str:
+    """Return the type of a layer; older configurations have one window for all layers, or none."""
+    named = getattr(part, "layer_types", None) or getattr(part, "attention_layers", None)
+    if named:
+        return named[site.layer] if site.layer < len(named) else ""
+    if site.kind == "encoder" and hasattr(part, "encoder_attention_type"):
+        return part.encoder_attention_type
+    windowed = getattr(part, "sliding_window", None) and getattr(part, "use_sliding_window", True)
+    return "sliding" if windowed else ""

@@ -1,0 +1,151 @@
+"""Rotary positions of a transformers model: how it turns queries and keys, and moving them.
+
+Families write them in several ways. So the library's own function is heard while a short text is
+read, and a turn is known only if ours gives the queries that the attention recorded.
+"""
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from headlight.model.positions import Rotary
+from headlight.model.stream import is_close
+from headlight.model.trace import AttentionRecord, PositionEdit, RunEdits, Site
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig
+
+FUNCTION = "apply_rotary_pos_emb"  # the library's name of it, in every family's file
+POSITIONS = "position_ids"  # an argument of the modules that make angles of positions
+
+
+class Heard(NamedTuple):
+    """The arguments of a call of the library's function: a query, and its cosines and sines."""
+
+    query: Tensor  # (B, H, T, R or D)
+    cos: Tensor
+    sin: Tensor
+
+
+HEARD: ContextVar[dict[nn.Module, Heard] | None] = ContextVar("heard", default=None)
+MOVED: ContextVar[PositionEdit | None] = ContextVar("moved", default=None)
+
+
+@contextmanager
+def hearing(model: nn.Module) -> Iterator[dict[nn.Module, Heard]]:
+    """Note what the modules of a model give to the library's function, in this thread."""
+    files = {sys.modules[type(part).__module__] for part in model.modules()}
+    functions = {file: vars(file)[FUNCTION] for file in files if FUNCTION in vars(file)}
+    running: list[nn.Module] = []
+
+    def begin(module: nn.Module, _: object) -> None:
+        running[:] = [module]
+
+    def note(function: Callable, *given: Any, **options: Any) -> Any:
+        named = inspect.signature(function).bind(*given, **options).arguments
+        if (heard := HEARD.get()) is not None and running and {"cos", "sin"} <= named.keys():
+            query = next(iter(named.values()))  # some families turn keys by another call, later
+            heard.setdefault(running[-1], Heard(query, named["cos"], named["sin"]))
+        return function(*given, **options)
+
+    attending = [part for part in model.modules() if "Attention" in type(part).__name__]
+    hooks = [part.register_forward_pre_hook(begin) for part in attending]
+    token = HEARD.set({})
+    try:
+        for file, function in functions.items():
+            setattr(file, FUNCTION, partial(note, function))
+        yield HEARD.get()
+    finally:
+        for file, function in functions.items():
+            setattr(file, FUNCTION, function)
+        HEARD.reset(token)
+        for hook in hooks:
+            hook.remove()
+
+
+def find_rotary(
+    model: nn.Module,
+    heard: Mapping[nn.Module, Heard],
+    sites: Mapping[nn.Module, Sequence[Site]],
+    records: Mapping[Site, AttentionRecord],
+) -> dict[Site, Rotary]:
+    """Return how queries and keys are turned at the sites where that is known."""
+    buffers = [each for name, each in model.named_buffers() if name.endswith("inv_freq")]
+    known = {}
+    for module, call in heard.items():
+        for site in sites.get(module, ()):
+            settings = settings_of(model.config, site.layer)
+            length = torch.hypot(call.cos.float(), call.sin.float()).flatten()[0].item()
+            for interleaved in (False, True):
+                for frequencies in buffers:
+                    rotary = Rotary(frequencies.float(), interleaved, length, settings)
+                    if turns_alike(rotary, call.query, records[site].query):
+                        known.setdefault(site, rotary)
+    return known
+
+
+def turns_alike(rotary: Rotary, query: Tensor, recorded: Tensor) -> bool:
+    """Return whether a query (1, H, T, R or D) is turned into a recorded one (1, H, T, D)."""
+    width = query.size(-1)
+    sizes = query.shape[:-1] == recorded.shape[:-1] and rotary.width <= width
+    if not sizes or width > recorded.size(-1):
+        return False
+    positions = torch.arange(query.size(-2), device=query.device)
+    turned = rotary.turn(query.float(), positions)
+    return is_close(turned, recorded[..., :width], query.dtype)
+
+
+def settings_of(config: "PreTrainedConfig", layer: int) -> dict[str, object]:
+    """Return the base, the scaling and whatever else a configuration says of a layer's turns."""
+    config = config.get_text_config()
+    named = getattr(config, "rope_parameters", None) or {}
+    types = getattr(config, "layer_types", None) or []
+    if layer < len(types) and types[layer] in named:
+        named = named[types[layer]]
+    return {name: value for name, value in named.items() if isinstance(value, int | float | str)}
+
+
+def let_move(model: nn.Module) -> bool:
+    """Let `moving` change the positions of a model; return whether there is a module to do so."""
+    makers = [part for part in model.modules() if "Rotary" in type(part).__name__]
+    makers = [part for part in makers if POSITIONS in inspect.signature(part.forward).parameters]
+    for part in makers:
+        part.register_forward_pre_hook(move, with_kwargs=True)
+    return bool(makers)
+
+
+def move(
+    module: nn.Module, arguments: tuple[object, ...], options: dict[str, object]
+) -> tuple[tuple[object, ...], dict[str, object]] | None:
+    """Replace the positions that a module makes angles of; a hook before its call."""
+    edit = MOVED.get()
+    if edit is None:
+        return None
+    given = inspect.signature(module.forward).bind(*arguments, **options)
+    positions = given.arguments[POSITIONS]
+    places = torch.tensor(edit.positions(0, int(positions.max()) + 1), device=positions.device)
+    given.arguments[POSITIONS] = positions * 0 if edit.off else places[positions]
+    return given.args, given.kwargs
+
+
+@contextmanager
+def moving(edits: RunEdits, *, can: bool) -> Iterator[None]:
+    """Let calls of a model that reads one side find its tokens at other positions.
+
+    Raises ValueError if positions are moved, and those of the model cannot be.
+    """
+    sides = [edit for edit in edits.values() if isinstance(edit, PositionEdit)]
+    if sides and not can:
+        raise ValueError("The positions of this model cannot be moved: only its heads and masks.")
+    token = MOVED.set(next(iter(sides), None))
+    try:
+        yield
+    finally:
+        MOVED.reset(token)

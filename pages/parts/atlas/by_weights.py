@@ -1,0 +1,305 @@
+"""What a head does by its weights alone: pairs of tokens, its dictionary, and whom it feeds."""
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from headlight.model.atlas.files import Atlas
+from headlight.model.edits import HeadAddress
+from headlight.model.insight.circuits import WAYS, Random, Way
+from headlight.model.trace import Kind, Site
+from headlight.pages.parts.atlas.figures import short
+from headlight.pages.shared.controls.measure import show_heads
+from headlight.pages.shared.controls.sentence import can
+from headlight.pages.shared.runs.atlas import atlas_of, lines_kept
+from headlight.pages.shared.runs.circuits import (
+    Compositions,
+    HeadDictionaries,
+    Named,
+    all_compositions,
+    by_weights,
+    copying_shares,
+    dictionaries,
+    of_token,
+)
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.captions import site_words
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import show, show_table
+from headlight.pages.shared.show.riddle import which_head
+from headlight.pages.shared.show.saving import About, about
+from headlight.pages.shared.state.choice import one_of, text
+from headlight.pages.shared.state.choices import KINDS
+from headlight.pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer
+from headlight.viz import CanvasPicture, head_effects, head_scores, measure_bars
+from headlight.viz.numbers import Numbers, number_text
+
+WORD = text("circuit_token", "", 40, label="One token")
+WAY = one_of("circuit_way", {way: way for way in WAYS}, "value", label="Read as")
+CHOICES = (WORD, WAY)
+MOST_PAIRS = 20  # of heads in the table
+WHAT = {
+    "circuit-looks": "Tokens that look at each other most, by weights alone",
+    "circuit-avoids": "Tokens that look at each other least, by weights alone",
+    "circuit-writes": "Tokens made likelier by looking at another, by weights alone",
+    "circuit-erases": "Tokens made less likely by looking at another, by weights alone",
+    "circuit-copying": "How far each head copies, by weights alone",
+    "circuit-dictionary": "How many words each head translates by itself",
+    "circuit-feeds": "Which heads feed one another, by weights alone",
+}
+PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
+INTRO = (
+    "No text is read here. A token’s own embedding goes straight to this head, through the norm "
+    "before it: positions, earlier heads and feed-forward layers are left out, which the real run "
+    "has. In a first layer only positions are missing; later layers read more than this (Elhage et "
+    "al. 2021, “A Mathematical Framework for Transformer Circuits”)."
+)
+LOOKS = (
+    "**Query-key circuit**: the score of one token’s query and another’s key, less the mean over "
+    "all keys, which softmax does not see. Each row is a query with its best key, among {count} "
+    "tokens without the special ones."
+)
+WRITES = (
+    "**Value-output circuit**: what looking at a token adds to {reads}, less what it adds for all "
+    "tokens alike. The last norm’s scale is left out, so that only the order counts."
+)
+COPYING = (
+    "**Copying**: the sum of the eigenvalues of the value-output circuit by that of their sizes. "
+    "+1: looking at a token makes the same token likelier; −1: less likely (Elhage et al. 2021, "
+    "copying heads). {head} has **{copying}**."
+)
+DICTIONARY = (
+    "**Dictionary**: the first token that a head writes for a word, against the first that the "
+    "whole model writes for the word by itself, over the {count} commonest words that are one "
+    "token, of the {lines} sentences kept in the atlas. The map counts what is right from the "
+    "encoder’s vector of the word, read by itself. {head} has **{encoded} of {count}** right, and "
+    "{direct} from the embedding alone."
+)
+FEEDS = (
+    "**Composition**: how much of what an earlier head writes a later one reads, as query, key or "
+    "value: the length of the product of their matrices by that of each (Frobenius norms; Elhage "
+    "et al. 2021). Heads of random numbers of this size have {mean} ± {deviation} %; the map shows "
+    "what is above or below that mean. Heads before {head} feed it, those after it are fed by it."
+)
+
+
+def draw(run: ModelRun, _: Atlas | None = None) -> None:
+    """Draw the circuits of a head, its dictionary, and the heads that it is composed with."""
+    if not (can(run, "own layers") and can(run, "add up logits")):
+        return
+    caption(INTRO)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
+        kind = choose_kind()
+        head = kind, choose_layer(kind), choose_head(kind, summaries=False)
+        word = choose(WORD, width=200, placeholder="such as dog").strip()
+    words = site_words(*head)
+    st.subheader(words)
+    of = about(place=words)
+    pairs_of(run, head, of)
+    if word:
+        one_token(run, head, word)
+    copying(run, head, of)
+    if kind == "cross":
+        dictionary_of(run, head, of)
+    feeding(run, head, of)
+
+
+def pairs_of(run: ModelRun, head: HeadAddress, of: About) -> None:
+    """Draw the strongest pairs of both circuits, and those of the special tokens."""
+    result = by_weights(run.model, run.loading, head)
+    reads = "the encoder’s vectors" if head[0] == "encoder" else "the logits"
+    count = f"{len(run.reader.vocabulary):,}"
+    looks = result.looks, ("looks", "avoids"), ("Look most", "Look least"), "query → key", LOOKS
+    titles = "Makes likelier", "Makes less likely"
+    writes = result.writes, ("writes", "erases"), titles, "looked at → written", WRITES
+    for ends, keys, titles, arrow, words in (looks, writes):
+        columns = st.columns(2, gap="medium")
+        for column, end, key, title in zip(columns, ends, keys, titles, strict=True):
+            with column:
+                st.markdown(f"**{title}**")
+                key = f"circuit-{key}"
+                show(bars_of(end, arrow), key, of=of, what=WHAT[key])
+        caption(words.format(count=count, reads=reads))
+    st.text("\n".join(result.special))
+
+
+def bars_of(pairs: Named, arrow: str) -> CanvasPicture:
+    """Return pairs of tokens as bars; an `arrow` says what leads from one to the other."""
+    numbers = {f"{first} → {second}": value for first, second, value in pairs}
+    end = max(map(abs, numbers.values())) or 1.0
+    limits = {name: end if value >= 0 else -end for name, value in numbers.items()}
+    return measure_bars({arrow: numbers}, limits)
+
+
+def one_token(run: ModelRun, head: HeadAddress, word: str) -> None:
+    """Draw the tokens that a typed one goes with; it must be one token."""
+    try:
+        (token,) = run.reader.begin(word)
+    except ValueError:
+        st.text(f"“{word}” is not one token of this model: type another, such as dog.")
+        return
+    partners = of_token(run.model, run.loading, head, token.id)
+    st.text("\n".join(f"{word} {words}: {', '.join(names)}" for words, names in partners.items()))
+
+
+def copying(run: ModelRun, head: HeadAddress, of: About) -> None:
+    """Draw how far every head copies; a click selects a head."""
+    shares = copying_shares(run.model, run.loading)
+    result = by_weights(run.model, run.loading, head)
+    st.markdown(f"**{WHAT['circuit-copying']}**")
+    picture = head_effects(
+        shares,
+        labels=KINDS,
+        selected=head,
+        measure="of the eigenvalues",
+        ends=("the token less likely", "the token likelier"),
+        blue="above",
+    )
+    told = partial(number_text, decimals=2, signed=True)
+    ask = partial(which_head, "Which head copies most?", "most is copied by", shares, told)
+    key = "circuit-copying"
+    if not show_heads(picture, key, of=of, what=WHAT[key], riddle=ask):
+        return
+    matching = (
+        f" Its query-key circuit has {told(result.matching)}: tokens that look at themselves."
+    )
+    numbers = {"head": site_words(*head), "copying": told(result.copying)}
+    caption(COPYING.format(**numbers) + ("" if head[0] == "cross" else matching))
+
+
+def dictionary_of(run: ModelRun, head: HeadAddress, of: About) -> None:
+    """Draw how many words each cross-attention head translates, and those of this head."""
+    kept = lines_kept(run.model) if atlas_of(run.model) else ()
+    texts = tuple(line.text for line in kept)
+    known = dictionaries(run.model, run.loading, texts)
+    if known is None:
+        st.info("For this head’s dictionary, count a text of your own above: its words are taken.")
+        return
+    _, layer, number = head
+    right = {"cross": known.encoded.sum(axis=-1).astype(float)}
+    count = len(known.words)
+    st.markdown(f"**{WHAT['circuit-dictionary']}**")
+    left, beside = st.columns(2, gap="medium")
+    with left:
+        limits = 0.0, max(right["cross"].max(), 1.0)
+        options = {"labels": KINDS, "limits": limits, "selected": head}
+        picture = head_scores(right, name="words right", unit=f"of {count}", **options)
+        asks = "Which cross-attention head translates the most words by itself?"
+        told = partial(number_text, decimals=0)
+        ask = partial(which_head, asks, "most words are translated by", right, told)
+        key = "circuit-dictionary"
+        if not show_heads(picture, key, of=of, what=WHAT[key], riddle=ask):
+            return
+    with beside:
+        words_of(known, layer, number, of)
+    caption(
+        DICTIONARY.format(
+            count=count,
+            lines=f"{len(texts):,}",
+            head=site_words(*head),
+            encoded=int(known.encoded[layer, number].sum()),
+            direct=int(known.direct[layer, number].sum()),
+        )
+    )
+
+
+def words_of(known: HeadDictionaries, layer: int, head: int, of: About) -> None:
+    """Draw the dictionary of a head as a table, its right words first."""
+    import pandas as pd  # takes long
+
+    right = known.encoded[layer, head]
+    order = np.argsort(~right, kind="stable")
+    columns = {
+        "word": [known.words[at] for at in order],
+        "this head": [known.firsts[layer][head][at] for at in order],
+        "the model": [known.written[at] for at in order],
+        "right": right[order],
+    }
+    numbers = {"right": Numbers(right[order].astype(np.float32), {"word": columns["word"]})}
+    what = "The dictionary of a head"
+    table = pd.DataFrame(columns)
+    show_table(table, "circuit-words", numbers, of=of, what=what, hide_index=True, height=240)
+
+
+def feeding(run: ModelRun, head: HeadAddress, of: About) -> None:
+    """Draw which heads a head is composed with, and the strongest pairs of heads of all."""
+    all_pairs, random = all_compositions(run.model, run.loading)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{WHAT['circuit-feeds']}**", width="content")
+        way = choose(WAY)
+    above = around(run, head, way, all_pairs, random)
+    if any(np.isfinite(numbers).any() for numbers in above.values()):
+        picture = head_effects(
+            above,
+            labels=KINDS,
+            selected=head,
+            measure="% against random weights",
+            ends=("less than by chance", "more than by chance"),
+            blue="above",
+            absent="not composed in this way",
+        )
+        asks = f"Which head is composed most with {site_words(*head)}, as {way}?"
+        ask = partial(which_head, asks, "most composed with it is", above, percent)
+        key = "circuit-feeds"
+        if not show_heads(picture, key, of=of, what=WHAT[key], riddle=ask):
+            return
+    else:
+        st.info(f"No other head is composed with this one as {way}.")
+    strongest_table(all_pairs, random, of)
+    numbers = {"mean": 100 * random.mean, "deviation": 100 * random.deviation}
+    written = {name: number_text(value, 2) for name, value in numbers.items()}
+    caption(FEEDS.format(head=site_words(*head), **written))
+
+
+def percent(number: float) -> str:
+    return "none" if np.isnan(number) else f"{number_text(number, 1, signed=True)} %"
+
+
+def around(
+    run: ModelRun, head: HeadAddress, way: Way, all_pairs: Compositions, random: Random
+) -> dict[Kind, np.ndarray]:
+    """Return the composition of every head with one, in % above random; NaN without any."""
+    site, number = Site(*head[:2]), head[2]
+    above = {kind: np.full(size, np.nan) for kind, size in run.reader.shape.kinds.items()}
+    for (earlier, later, as_way), numbers in all_pairs.items():
+        if as_way == way and later == site:
+            above[earlier.kind][earlier.layer] = 100 * (numbers[:, number] - random.mean)
+        elif as_way == way and earlier == site:
+            above[later.kind][later.layer] = 100 * (numbers[number] - random.mean)
+    shown = (kind for kind in above if kind == head[0] or np.isfinite(above[kind]).any())
+    return {kind: above[kind] for kind in shown}
+
+
+def strongest_table(all_pairs: Compositions, random: Random, of: About) -> None:
+    """Draw the pairs of heads that are composed most, in all ways."""
+    import pandas as pd  # takes long
+
+    every = [
+        (float(number), (earlier, row), (later, column), way)
+        for (earlier, later, way), numbers in all_pairs.items()
+        for (row, column), number in np.ndenumerate(numbers)
+    ]
+    best = sorted(every, key=lambda pair: -pair[0])[:MOST_PAIRS]
+    columns = {
+        "writes": [short((*writer[0], writer[1])) for _, writer, _, _ in best],
+        "reads": [short((*reader[0], reader[1])) for _, _, reader, _ in best],
+        "as": [way for *_, way in best],
+        "%": [100 * number for number, *_ in best],
+        "deviations above random": [(pair[0] - random.mean) / random.deviation for pair in best],
+    }
+    values = np.array(columns["%"], np.float32)
+    axis = [f"{columns['writes'][at]} → {columns['reads'][at]}" for at in range(len(best))]
+    show_table(
+        pd.DataFrame(columns),
+        "circuit-pairs",
+        {"composition in %": Numbers(values, {"pair": axis})},
+        of=of,
+        what="The heads that are composed most",
+        hide_index=True,
+        height=240,
+        column_config={
+            "%": st.column_config.NumberColumn(format="%.2f"),
+            "deviations above random": st.column_config.NumberColumn(format="%.0f"),
+        },
+    )

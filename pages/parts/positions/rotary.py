@@ -1,0 +1,124 @@
+"""Rotary positions: how a model turns queries and keys, and a score by how far they are apart."""
+
+import math
+
+import numpy as np
+import streamlit as st
+from torch import Tensor
+
+from headlight.model.insight.anatomy import Weight
+from headlight.model.insight.turning import Turning
+from headlight.model.positions import Rotary
+from headlight.model.trace import Site
+from headlight.pages.parts.positions.tables import show_lines
+from headlight.pages.parts.positions.words import ROTARY_FORMULA, ROTARY_WORDS
+from headlight.pages.shared.link.address import section
+from headlight.pages.shared.runs.arrays import as_array, tokens_of
+from headlight.pages.shared.runs.positions import turned
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.captions import site_words
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import show, show_altair
+from headlight.pages.shared.show.saving import About, about_run
+from headlight.pages.shared.show.sight import parts
+from headlight.pages.shared.state.choices import KEY, QUERY
+from headlight.pages.shared.widgets.choose import (
+    choose_head,
+    choose_kind,
+    choose_layer,
+    choose_token,
+)
+from headlight.viz import Row, position_clocks, vector_rows, wavelengths
+
+MOST_CLOCKS = 6
+TURNS = 64  # positions that both hands move through
+PARTS = ("Frequencies", "A query and a key", "By distance")
+
+
+@section
+def rotary_section(run: ModelRun) -> None:
+    """Draw the choice of a head, a query and a key, and everything about their turns."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = choose_kind()
+        layer, head = choose_layer(kind), choose_head(kind, summaries=False)
+        queries, keys = tokens_of(run.trace(), kind)
+        query, key = choose_token(QUERY, queries), choose_token(KEY, keys)
+    site = Site(kind, layer)
+    if run.reader.rotary(site) is None:
+        st.info(ROTARY_WORDS["none"])
+        return
+    found = turned(Weight(run, site, head, query, key))
+    where = f"{site_words(kind, layer, head)}, query {query + 1}, key {key + 1}"
+    of = about_run(run, place=where)
+    speeds, both, far = parts(PARTS)
+    with speeds:
+        frequencies(found, len(queries), of)
+    with both:
+        query_and_key(found, query, key, of)
+    with far:
+        by_distance(found, query - key, of)
+
+
+def frequencies(found: Turning, positions: int, of: About) -> None:
+    """Draw how fast each pair of dimensions turns, and what the configuration says of it."""
+    rotary = found.rotary
+    st.latex(ROTARY_FORMULA)
+    pair = "2i and 2i + 1" if rotary.interleaved else f"i and i + {rotary.width // 2}"
+    width = len(found.query)
+    caption(ROTARY_WORDS["pairs"].format(turned=rotary.width, width=width, pair=pair))
+    st.text("\n".join(f"{name}: {value}" for name, value in rotary.settings.items()))
+    if not math.isclose(rotary.length, 1, rel_tol=1e-3):
+        caption(ROTARY_WORDS["length"].format(length=rotary.length))
+    lengths = 2 * math.pi / as_array(rotary.frequencies)
+    chart = wavelengths(lengths, positions=positions, neighbours=rotary.interleaved)
+    show_altair(chart, "rotary-wavelengths", of=of, what="Positions for a full turn of each pair")
+
+
+def query_and_key(found: Turning, query: int, key: int, of: About) -> None:
+    """Draw a query and a key before and after their turns, and as hands that turn together."""
+    caption(ROTARY_WORDS["turned"])
+    products = as_array(found.turned_query * found.turned_key)
+    rows = [
+        Row("query, as projected", as_array(found.query)),
+        Row("query, turned", as_array(found.turned_query), note=f"by position {query}"),
+        Row("key, as projected", as_array(found.key)),
+        Row("key, turned", as_array(found.turned_key), note=f"by position {key}"),
+        Row("query × key", products, total=float(products.sum(dtype=np.float64))),
+    ]
+    show(vector_rows(rows), "rotary-rows", of=of, what="A query and a key before and after")
+    ends = sorted([(key, "key", found.key), (query, "query", found.query)], key=lambda end: end[0])
+    (start, first, _), (end, later, _) = ends
+    every = max(1, len(found.rotary.frequencies) // MOST_CLOCKS)
+    pairs = range(0, len(found.rotary.frequencies), every)[:MOST_CLOCKS]
+    steps = (
+        np.arange(end - start + TURNS)[:, None] * as_array(found.rotary.frequencies)[list(pairs)]
+    )
+    angles = [steps + angles_of(found.rotary, states)[list(pairs)] for *_, states in ends]
+    hands, ahead = (np.stack([np.sin(each), np.cos(each)], axis=-1) for each in angles)
+    turns = (angles[1][end - start] - angles[0][0]) % (2 * math.pi)
+    names = {"offset": end - start, "later": (first, later, ahead)}
+    what = f"A query and a key as clocks, {end - start} apart"
+    show(position_clocks(hands, pairs, turns, **names), "rotary-clocks", of=of, what=what)
+    caption(ROTARY_WORDS["clocks"])
+
+
+def angles_of(rotary: Rotary, states: Tensor) -> np.ndarray:
+    """Return the angle of each pair of a query or a key (D,) as a clock's hand: (R / 2,)."""
+    first, second = np.moveaxis(as_array(rotary.pairs(states)), -1, 0)
+    return np.arctan2(second, first)
+
+
+def by_distance(found: Turning, distance: int, of: About) -> None:
+    """Draw the score of this query and key, and of all, by how far apart they would stand."""
+    distances = found.distances.tolist()
+    at = distances.index(distance) if distance in distances else None
+    if at is not None:
+        st.metric(f"Score at their own distance, {distance}", f"{found.scores[at]:.3f}")
+    lines = {
+        "this query and key": as_array(found.scores),
+        "mean of all that see each other": as_array(found.means),
+    }
+    what = "Score by how far the query stands after the key"
+    axes = {"x": "distance", "y": "score"}
+    show_lines(lines, "rotary-distances", of=of, what=what, positions=distances, **axes)
+    caption(ROTARY_WORDS["distance"])

@@ -1,0 +1,64 @@
+import { begin, element, moveFocus, scrollable } from "../canvas.js";
+import { written } from "../numbers.js";
+
+/**
+ * @typedef {object} Header
+ * @property {string[]} layers names of the rows
+ * @property {string[]} read the token of each column
+ * @property {string[][][]} words the likeliest of each cell, best first
+ * @property {number[][]} ranks of the word that is the likeliest in the end, from 1
+ * @property {number[]} settled the row from which on it stays the likeliest, by column
+ */
+
+const HINT = "Point at a word to read what else is likely there.";
+const SHADE = 48; // per cent of a colour that stands for the probability 1
+
+/**
+ * Draw the likeliest word of each layer and position; pointing at one reads its probability.
+ * @param {import("../canvas.js").Mount<Header>} mount
+ */
+export function draw(mount) {
+  const { header, array, root } = begin(mount);
+  const { layers, read, words, ranks, settled } = header;
+  const numbers = new Float32Array(array.buffer); // [layer, position, place]
+  const likeliest = words[0][0].length;
+  const probability = (layer, position, place = 0) =>
+    numbers[(layer * read.length + position) * likeliest + place];
+  const reading = element("p", "reading above", "", { role: "status" });
+  const explain = (text = "") => reading.replaceChildren(text || element("span", "hint", HINT));
+  const cells = [];
+  const lines = layers.map((name, layer) => {
+    const line = read.map((_, position) => {
+      const cell = element("td", "cut", words[layer][position][0], { tabindex: "-1", "aria-label": said(layer, position) });
+      cell.style.setProperty("--share", `${Math.round(SHADE * probability(layer, position))}%`);
+      cell.classList.toggle("kept", layer >= settled[position]);
+      cell.classList.toggle("first", layer === settled[position]);
+      cell.onpointerenter = cell.onfocus = () => explain(said(layer, position));
+      cell.onpointerleave = cell.onblur = () => explain();
+      cells.push(cell);
+      return cell;
+    });
+    return element("tr", "", [element("th", "", name, { scope: "row" }), ...line]);
+  });
+  const names = read.map((token) => element("th", "cut", token, { scope: "col" }));
+  const corner = element("th", "", "has read");
+  const table = element("table", "", [element("tr", "read", [corner, ...names]), ...lines]);
+  cells[0].tabIndex = 0; // one stop for all: the arrow keys go on from there
+  table.onkeydown = (event) => moveFocus(event, cells, read.length);
+  const legend = element("p", "legend", [
+    element("span", "", [element("span", "mark first"), "from here on the word stays the likeliest"]),
+    element("span", "scale", ["probability 0", element("span", "ramp"), "1"]),
+  ]);
+  explain();
+  root.replaceChildren(reading, scrollable(element("div", "sheet", [table]), "Layers by positions"), legend);
+
+  /** What a cell says in words: its likeliest words, and where the word of the end stands. */
+  function said(layer, position) {
+    const several = words[layer][position];
+    const listed = several.map((word, place) => `“${word}” ${written(probability(layer, position, place))}`);
+    const rank = ranks[layer][position];
+    const end = words.at(-1)[position][0];
+    const last = rank > likeliest ? `; “${end}”, the likeliest in the end, is number ${rank.toLocaleString("en")}` : "";
+    return `After “${read[position]}”, ${layers[layer]}: ${listed.join(", ")}${last}.`;
+  }
+}
