@@ -188,8 +188,7 @@ class ModuleReader(Answering, Reader):
 
     def together(self, traces: Sequence[Trace], run: Run) -> Tensor | None:
         """Run over the tokens of traces in one batch; return the rows of the logits, if any."""
-        edits = attention_edits(run.edits)
-        with self.attached.watching(Run(edits, run.trace)):
+        with self.attached.watching(run):
             logits = self.called.logits(*self.ids(traces))
         return self.answers.rows(traces[0], {"logits": logits})
 
@@ -250,7 +249,7 @@ class ModuleReader(Answering, Reader):
         begun = self.begun() if source else read
         limit = room_to_write(len(begun), self.called.max_tokens, longest)
         record: list[Expansion] = []
-        prefixes = ModulePrefixes(self, source, begun, attention_edits(edits or {}))
+        prefixes = ModulePrefixes(self, source, begun, edits or {})
         (decoded,) = search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=record)
         written, target = tokens.written(decoded.written, begun)
         how = decoded.log_probability, decoded.finished, decoded.log_probabilities
