@@ -23,7 +23,10 @@ if TYPE_CHECKING:
         Site,
         Strategy,
         load_model,
+        open_model,
+        watch,
     )
+    from headlight.notebook import show
     from headlight.viz import (
         attention_film,
         attention_heatmap,
@@ -50,17 +53,24 @@ __all__ = [
     "head_grid",
     "head_scores",
     "load_model",
+    "open_model",
     "position_heatmap",
     "probability_bars",
+    "show",
     "to_csv",
     "to_npz",
+    "watch",
 ]
+
+
+# In the order in which they take longer to import: the second imports PyTorch.
+PACKAGES = ("headlight.viz", "headlight.model", "headlight.notebook")
 
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used: the app's server starts without PyTorch."""
     if name in __all__:
-        for package in ("headlight.viz", "headlight.model"):  # only the second imports PyTorch
+        for package in PACKAGES:
             if hasattr(module := import_module(package), name):
                 return getattr(module, name)
     raise AttributeError(f"headlight has no {name!r}; it has {', '.join(__all__)}.")

@@ -20,7 +20,10 @@ from headlight.model.decoding.strategies import Strategy
 from headlight.model.library.bert_reader import BertReader
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.loading import load_bert, load_model
+from headlight.model.library.module_reader import ModuleReader
+from headlight.model.library.opening import open_model
 from headlight.model.library.transformers_reader import TransformersReader
+from headlight.model.library.watch import Seen, watch
 from headlight.model.reader import Reader
 from headlight.model.trace import AttentionEdit, AttentionRecord, PositionEdit, Run, Site, Trace
 from headlight.model.transformer import Transformer
@@ -33,9 +36,11 @@ __all__ = [
     "Continuer",
     "Decoding",
     "LoadingError",
+    "ModuleReader",
     "PositionEdit",
     "Reader",
     "Run",
+    "Seen",
     "Site",
     "Strategy",
     "Trace",
@@ -48,4 +53,6 @@ __all__ = [
     "load",
     "load_bert",
     "load_model",
+    "open_model",
+    "watch",
 ]

@@ -86,6 +86,13 @@ class Reader(Protocol):
     title: str
     shape: Shape
     missing: Mapping[Ability, str]  # what it cannot do, each with a sentence that says why
+    example: str = ""  # a text that it can read, if it does not read English
+
+    def show(self, text: str = "") -> object:
+        """Open the app on this model, in this process; see `headlight.show`."""
+        from headlight import notebook  # above this package: it starts the pages too
+
+        return notebook.show(self, text)
 
     def is_cut(self, text: str, second: str | None = None) -> bool:
         """Return whether some of the text is left out, since it is too long for the model."""

@@ -33,7 +33,7 @@ def layer_weights(weights: Any) -> Sequence[np.ndarray]:
     transformers returns for one text: a tuple with a tensor [1, head, query, key] for each layer.
     Bytes stay bytes, see `as_floats`. Raises ValueError for anything else.
     """
-    if not isinstance(weights, list | tuple):
+    if not isinstance(weights, Sequence):
         array = as_array(weights)
         if array.ndim != 4:
             raise ValueError(

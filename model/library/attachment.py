@@ -3,16 +3,17 @@
 `set_attn_implementation` only warns if a model, or some layers of a hybrid, do not ask for
 attention by name. So the model is called with the library's own attention and with ours.
 
-A model with its own attention code is watched at its softmax instead. It reads a trial text whose
-length differs from the target's, so that the shape of the weights shows the kind of attention. The
-batch has two texts, so that heads in the batch dimension can be told from heads in their own.
+A model with its own attention code is watched where it calls torch instead. It reads a trial text
+whose length differs from the target's, so that the shape of the weights shows the kind of
+attention. The batch has two texts, so that heads in the batch dimension can be told from heads in
+their own.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -31,15 +32,10 @@ from headlight.model.library.attention_interface import (
 from headlight.model.library.decoder_modules import DecoderModules, find_modules, heads_to_stream
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.measuring import Parity, call, measured, read_texts
+from headlight.model.library.observing import Observed, observing
+from headlight.model.library.own_code import CodeSites, IncompleteError, enter, leave
 from headlight.model.library.rotary import find_rotary, hearing, let_move
-from headlight.model.library.watched_softmax import (
-    MISSING,
-    Running,
-    SoftmaxSites,
-    enter,
-    leave,
-    replacing,
-)
+from headlight.model.library.sites import find_sites
 from headlight.model.positions import Rotary
 from headlight.model.reader import Ability
 from headlight.model.trace import KINDS, Kind, Run, Site, Trace
@@ -47,11 +43,14 @@ from headlight.model.trace import KINDS, Kind, Run, Site, Trace
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel
 
+NO_PROJECTIONS: Mapping[Ability, str] = {
+    "add up heads": (
+        "This model's own code joins its heads before they can be read, so what each of them adds "
+        "is not known."
+    ),
+}
 CROSS = ("encoder_attn", "encdecattention", "crossattention", "cross_attn", "cross_attention")
 TEXTS, SOURCE, TARGET = 2, 37, 23  # texts and tokens of the trial
-SIZES: dict[tuple[int, int], Kind] = {
-    (SOURCE, SOURCE): "encoder", (TARGET, TARGET): "decoder", (TARGET, SOURCE): "cross"
-}  # fmt: skip
 
 
 class PartlyRecordedError(LoadingError):
@@ -77,6 +76,7 @@ class Attachment:
     groups: Mapping[Kind, int] = field(default_factory=dict)  # heads that share a key and a value
     rotary: Mapping[Site, Rotary] = field(default_factory=dict)  # where queries and keys are turned
     moves: bool = False  # tokens to other positions
+    reference: str = "transformers' own classes"  # of the parity
 
     @property
     def missing(self) -> Mapping[Ability, str]:
@@ -128,8 +128,7 @@ def attach(
             module: [Site("decoder", site.layer) for site in sites]
             for module, sites in sites_of.items()
         }
-    rotated = any("Rotary" in type(module).__name__ for module in model.modules())
-    sites = AttentionSites(dict(sites_of), rotated)
+    sites = AttentionSites(dict(sites_of), is_rotated(model))
     decoder = decoder_of(model, inputs, sites, trace)
     rotary = find_rotary(model, heard, sites_of, trace.attention)
     attached = Attachment(
@@ -177,6 +176,12 @@ def is_causal(trace: Trace, site: Site) -> bool:
     return not trace.attention[site].weights.triu(diagonal=1).any()
 
 
+def is_rotated(model: nn.Module) -> bool:
+    """Return whether a model turns queries and keys by their positions, by names of its parts."""
+    names = (name for part in model.modules() for name in (type(part).__name__, *vars(part)))
+    return any(word in name.lower() for name in names for word in ("rotary", "rope"))
+
+
 def kinds_of(trace: Trace) -> dict[Kind, tuple[int, int]]:
     """Return the layers of each kind of attention in a trace, and the heads of each layer."""
     heads = {
@@ -197,27 +202,29 @@ def groups_of(trace: Trace) -> dict[Kind, int]:
 
 
 @dataclass(frozen=True)
-class SoftmaxAttachment(Attachment):
-    """The attention of a model that is watched at its softmax."""
+class CodeAttachment(Attachment):
+    """The attention of a model that computes it in its own code."""
 
-    sites: SoftmaxSites
+    sites: CodeSites
+    projections: bool = False  # whether the output projections are known
+    outputs: int = 0  # numbers in a row of the outputs of a module in memory
 
     @property
     def missing(self) -> Mapping[Ability, str]:
-        return MISSING
+        return self.sites.missing | ({} if self.projections else NO_PROJECTIONS)
 
     def watching(self, run: Run, *, first_query: int = 0) -> AbstractContextManager[None]:
         return self.sites.watching(run, first_query=first_query)
 
-    def heads_to_stream(self, model: nn.Module, site: Site) -> None:
-        """Return None: the output projections are not known."""
+    def heads_to_stream(self, model: nn.Module, site: Site) -> Tensor | None:
+        return super().heads_to_stream(model, site) if self.projections else None
 
 
 @torch.inference_mode()
-def attach_softmax(
+def attach_code(
     model: PreTrainedModel, inputs: Mapping[str, Tensor], name: str, *longer: Mapping[str, Tensor]
-) -> SoftmaxAttachment:
-    """Make a model, loaded with eager attention, ready to be watched at its softmax.
+) -> CodeAttachment:
+    """Make a model, loaded with eager attention, ready to be watched where it calls torch.
 
     `inputs` are those of a short text. Raises LoadingError if some layers cannot be watched in this
     way, over this text or a longer one.
@@ -226,69 +233,36 @@ def attach_softmax(
     for module in model.modules():
         if "Attention" in type(module).__name__:
             module.register_forward_pre_hook(enter)
-            module.register_forward_hook(leave)
-    computed = try_out(model, name)
-    modules: dict[nn.Module, Site] = {}
-    heads: dict[Kind, int] = {}
-    counts: Counter[Kind] = Counter()
-    for module, weights in computed.items():
-        kind = kind_by_weights(weights)
-        if kind is not None and heads.setdefault(kind, weights[0].size(1)) == weights[0].size(1):
-            modules[module] = Site(kind, counts[kind])
-            counts[kind] += 1
-    if counts != expected_layers(model.config) or len(modules) < len(computed):
+            module.register_forward_hook(leave, always_call=True)
+    try:
+        sites, kinds = find_sites(
+            try_out(model, name), model.config.is_encoder_decoder, SOURCE, TARGET
+        )
+    except IncompleteError as error:
+        raise PartlyRecordedError(model, name) from error
+    expected = expected_layers(model.config)
+    layers = {"encoder" if len(kinds) == 1 else kind: size[0] for kind, size in kinds.items()}
+    if Counter(layers) != expected:
         raise PartlyRecordedError(model, name)
-    causal = not any(weights[0].triu(1).any() for weights in computed.values())
-    if causal and not model.config.is_encoder_decoder:
-        modules = {module: Site("decoder", site.layer) for module, site in modules.items()}
-        heads = {"decoder": heads["encoder"]}
-    sites = SoftmaxSites(modules, heads)
-    kinds = {
-        kind: (sum(site.kind == kind for site in modules.values()), heads[kind])
-        for kind in KINDS
-        if kind in heads
-    }
     texts = read_texts(model, [inputs, *longer], name)
-    attached = SoftmaxAttachment(sites, kinds)
+    attached = CodeAttachment(replace(sites, rotated=is_rotated(model)), kinds)
     return replace(attached, **measured(attached, model, texts, name)._asdict())
 
 
-def try_out(model: PreTrainedModel, name: str) -> dict[nn.Module, list[Tensor]]:
-    """Run a model once; return the weights (TEXTS, H, Q, K) that each attention module computed.
-
-    Results of other shapes are returned as they are. Raises LoadingError if it reads no tokens.
-    """
-    computed: dict[nn.Module, list[Tensor]] = defaultdict(list)
-
-    def note(running: Running, scores: Tensor, softmax: Callable[[Tensor], Tensor]) -> Tensor:
-        weights = softmax(scores)
-        heads = scores.size(0) // TEXTS  # if heads are in the batch
-        computed[running.module].append(running.as_map(weights, heads, outside=0.0))
-        return weights
-
+def try_out(model: PreTrainedModel, name: str) -> Observed:
+    """Run a model once over a trial; raises LoadingError if it reads no tokens."""
     ids = (5 + torch.arange(SOURCE, device=model.device) % 27).expand(TEXTS, -1)
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     if model.config.is_encoder_decoder:
         inputs["decoder_input_ids"] = ids[:, :TARGET]
     try:
-        with replacing(note):
+        with observing(TEXTS) as observed:
             call(model, inputs)
+    except IncompleteError:
+        raise
     except Exception as error:  # of many kinds: other inputs, other shapes
         raise LoadingError(
             f"{name} is of the type {model.config.model_type}, which cannot read a text of "
             f"{SOURCE} tokens: {error} Choose another model."
         ) from error
-    return computed
-
-
-def kind_by_weights(computed: list[Tensor]) -> Kind | None:
-    """Return the kind of attention of a module by its results in the trial.
-
-    None unless it computed weights (TEXTS, H, Q, K) once, which sum to 1 over the tokens.
-    """
-    weights, *more = computed
-    if more or weights.dim() != 4 or weights.size(0) != TEXTS:
-        return None
-    sums = weights.sum(dim=-1)
-    sum_to_1 = torch.allclose(sums, torch.ones_like(sums), atol=1e-2)
-    return SIZES.get(tuple(weights.shape[2:])) if sum_to_1 else None
+    return observed

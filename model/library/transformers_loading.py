@@ -15,7 +15,7 @@ from headlight.model.library.attachment import (
     Attachment,
     PartlyRecordedError,
     attach,
-    attach_softmax,
+    attach_code,
 )
 from headlight.model.library.checks import check_weights
 from headlight.model.library.files import (
@@ -68,9 +68,14 @@ def load_transformers_reader(
     check_weights(model)
     tokens = PieceTokenizer(tokenizer, longest_text(model), known_tokens(model))
     attached = attach_somehow(model, compared_texts(model, tokens), name)
-    if head == "next token" and "decoder" not in attached.kinds:
-        head = None  # XLNet and XLM see the whole text, and do not predict what follows it
-    return TransformersReader(name, model, tokens, head, attached)
+    return TransformersReader(name, model, tokens, head_of(config, attached), attached)
+
+
+def head_of(config: PreTrainedConfig, attached: Attachment) -> OutputHead | None:
+    """Return the kind of head that a model has, and that its attention lets it use."""
+    head = saved_head(config)
+    # XLNet and XLM see the whole text, and do not predict what follows it.
+    return None if head == "next token" and "decoder" not in attached.kinds else head
 
 
 def attach_somehow(
@@ -86,7 +91,7 @@ def attach_somehow(
     except LoadingError as error:
         by_its_function = error
     try:
-        return attach_softmax(model, short, name, *longer)
+        return attach_code(model, short, name, *longer)
     except PartlyRecordedError:
         raise by_its_function from None
 

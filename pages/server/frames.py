@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from headlight.pages.streamlit_fixes.inline_scripts import allowed_inline
 
 VARIABLE = "HEADLIGHT_EMBED"
-ORIGIN = re.compile(r"https?://(\*\.)?[\w-]+(\.[\w-]+)*(:\d+)?")
+ORIGIN = re.compile(r"https?://(\*\.)?[\w-]+(\.[\w-]+)*(:(\d+|\*))?")
 
 
 def framing_origins() -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from headlight.pages.server.announce import announcement, link
 from headlight.pages.server.door import access_token, behind_door
 from headlight.pages.server.frames import framing_origins, with_policy
 from headlight.pages.server.guards import bounded_uploads, is_behind_proxy, only_own_names
+from headlight.pages.shared.runs import limits
 from headlight.pages.streamlit_fixes.no_external_address import ask_no_other_host
 from headlight.pages.streamlit_fixes.served_scripts import with_scripts
 from headlight.pages.streamlit_fixes.whole_callbacks import run_callbacks_whole
@@ -33,6 +34,9 @@ except ValueError as error:
 
 def load_pages() -> None:
     """Load the code of the pages, without a garbage collection of it now or later."""
+    if limits.GUEST:
+        import_module("headlight.pages.parts.pages")
+        return
     gc.disable()
     try:
         import_module("headlight.pages.parts.pages")
@@ -42,16 +46,20 @@ def load_pages() -> None:
 
 
 @contextlib.asynccontextmanager
-async def announced(_app: App) -> AsyncIterator[None]:
-    """Say in the terminal who can open the app, and open it in the browser of the person at it.
-
-    The code of the pages, and PyTorch with it, is loaded while the browser opens.
-    """
+async def prepared(_app: App) -> AsyncIterator[None]:
+    """Serve the app, with the code of its pages, and PyTorch with it, being loaded meanwhile."""
     Thread(target=load_pages, daemon=True).start()
     ask_no_other_host()
     run_callbacks_whole()
+    yield
+
+
+@contextlib.asynccontextmanager
+async def announced(app: App) -> AsyncIterator[None]:
+    """Say in the terminal who can open the app, and open it in the browser of the person at it."""
     if not is_behind_proxy():  # the parent process says it for all
         print(announcement(sys.stdout.isatty()), flush=True)
     if not config.get_option("server.headless"):
         webbrowser.open(link("localhost"))
-    yield
+    async with prepared(app):
+        yield

@@ -22,7 +22,7 @@ MANY_JOINED = 4  # rows joined into one; from this number on, joining share by s
 
 def head_grid(
     weights: np.ndarray | Sequence[np.ndarray],
-    query_tokens: Sequence[str],
+    query_tokens: Sequence[str] | None = None,
     key_tokens: Sequence[str] | None = None,
     *,
     column_labels: Sequence[str] | None = None,
@@ -35,7 +35,8 @@ def head_grid(
 
     They may also be a list with the array (heads, query, key) of each layer, or the attentions that
     transformers returns: a tuple with a tensor (1, heads, query, key) for each layer. Bytes are
-    weights times 255, rounded. Without `key_tokens` the queries look at each other.
+    weights times 255, rounded. Without `key_tokens` the queries look at each other, and without
+    any tokens both are counted.
 
     The colours run from 0 to 1 for all maps, or with `own_scale` from 0 to each map's largest
     weight. `selected` is a layer and a column, both from 0; a `linked` grid has this from a
@@ -49,6 +50,8 @@ def head_grid(
     largest weights in words are always those of the whole maps.
     """
     layers = layer_weights(weights)
+    if query_tokens is None:
+        query_tokens, key_tokens = ([*map(str, range(1, n + 1))] for n in layers[0].shape[-2:])
     key_tokens = query_tokens if key_tokens is None else key_tokens
     check_sizes(layers[0], query_tokens, key_tokens)
     columns = len(layers[0])

@@ -38,9 +38,10 @@ PARITY = (
     "numbers are shown. It loads the checkpoint once more."
 )
 DIFFERENCES = (
-    "Largest differences from transformers' own classes: {outputs} in {of}, {weights} in "
-    "the weights of all heads. Up to {bound:g} is rounding, with weights in {dtype}."
+    "Largest differences from {reference}: {outputs} in {of}, {weights} in the weights of all "
+    "heads. Up to {bound:g} is rounding, with weights in {dtype}."
 )
+LIBRARY_ITSELF = "transformers' own classes"
 
 
 def entry_box(entry: CatalogEntry, is_chosen: bool) -> None:
@@ -143,7 +144,8 @@ def show_differences(differences: Parity, of: str, model: Reader) -> None:
         st.badge("Same numbers" if same else "Other numbers", color="green" if same else "red")
         outputs, weights = power_text(differences.outputs), power_text(differences.weights)
         numbers = {"outputs": outputs, "weights": weights, "bound": bound, "dtype": dtype}
-        st.caption(DIFFERENCES.format(of=of, **numbers))
+        reference = getattr(getattr(model, "attached", None), "reference", LIBRARY_ITSELF)
+        st.caption(DIFFERENCES.format(of=of, reference=reference, **numbers))
 
 
 SUGGESTIONS = (

@@ -8,6 +8,7 @@ from functools import cache
 from threading import Event, Thread
 
 from headlight.model.memory import give_back
+from headlight.pages.shared.runs import limits
 
 QUIET = 5.0  # seconds without a release after which memory is tidied
 # One for each of the model calls that may run at once, see AT_ONCE in line.py. By default glibc
@@ -34,8 +35,9 @@ def session_ended() -> None:
 
 def freeze() -> None:
     """Collect garbage, and exempt everything loaded so far from later collections."""
-    gc.collect()
-    gc.freeze()
+    if not limits.GUEST:
+        gc.collect()
+        gc.freeze()
 
 
 def tidy() -> None:

@@ -41,6 +41,7 @@ def is_shared() -> bool:
     return BEHIND in os.environ or open_to_others() or not {*names} <= {*LOOPBACK}
 
 
+GUEST = False  # whether the app runs in somebody's own process, such as a notebook's
 WORKERS = whole_number("HEADLIGHT_WORKERS", 1)  # processes of the app on this machine
 
 

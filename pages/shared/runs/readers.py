@@ -44,10 +44,14 @@ def translator(key: str) -> OwnReader:
 
 
 def tune() -> None:
-    """Set this process up for many sessions; call it before the first model call."""
-    torch.set_num_threads(limits.THREADS)
-    share_arenas()
-    sys.setswitchinterval(TURN)
+    """Set this process up for many sessions, if it is the app's own.
+
+    Call it before the first model call.
+    """
+    if not limits.GUEST:
+        torch.set_num_threads(limits.THREADS)
+        share_arenas()
+        sys.setswitchinterval(TURN)
     ended_sessions.watch(session_ended)
 
 
@@ -81,8 +85,8 @@ def errors_explained() -> Iterator[None]:
         raise
     except Exception as error:
         raise ValueError(
-            f"The transformers library could not run this model on the text: {first_line(error)} "
-            "Change the text, or choose another model."
+            f"This model could not be run on the text: {first_line(error)} Change the text, or "
+            "choose another model."
         ) from error
 
 

@@ -140,13 +140,28 @@ class Shelf:
 
     def __init__(self) -> None:
         self.loaded: LRUCache[str, Loaded] = LRUCache(limits.MODELS)  # for all visitors together
+        self.shown: dict[str, Loaded] = {}  # held by the owner of this process
         self.jobs: dict[str, LoadJob] = {}
         self.lock = Lock()
         self.queue = JobQueue("loading", at_once=MOST_WAITING, waiting=MOST_WAITING)
 
     def get(self, name: str) -> Loaded | None:
         with self.lock:
-            return self.loaded.get(name)
+            return self.shown.get(name) or self.loaded.get(name)
+
+    def show(self, reader: Reader) -> str:
+        """Keep a model that this process holds until it is hidden; return its name on lists."""
+        with self.lock:
+            numbers = (f" {number}" if number > 1 else "" for number in count(1))
+            names = (f"{reader.title}{number}, in memory" for number in numbers)
+            name = next(name for name in names if name not in self.shown)
+            self.shown[name] = Loaded(name, reader)
+        return name
+
+    def hide(self, name: str) -> None:
+        with self.lock:
+            self.shown.pop(name, None)
+        housekeeping.released()
 
     def ask(self, name: str, visitor: object | None = None) -> LoadJob:
         """Have a model loaded; visitors who ask for the same model meanwhile share the job.

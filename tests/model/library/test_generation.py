@@ -8,11 +8,11 @@ from torch.testing import assert_close
 
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
-from headlight.model.library.attachment import attach_softmax
+from headlight.model.library.attachment import attach_code
 from headlight.model.library.pieces import Piece
 from headlight.model.library.writing import Writer
 from headlight.model.trace import AttentionEdit, Run, Site, Trace
-from tests.model.library import test_watched_softmax as own_code
+from tests.model.library import test_own_code as own_code
 from tests.model.library.families import DECODERS, END, PAD, PAIRS, make_inputs, make_model
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -37,7 +37,7 @@ def attach(attached):
     def get(name):
         if name not in made and name in OF_OWN_CODE:
             model = built(name)
-            made[name] = model, attach_softmax(model, own_code.inputs_of(model), name)
+            made[name] = model, attach_code(model, own_code.inputs_of(model), name)
         return made[name] if name in made else attached(name)
 
     return get

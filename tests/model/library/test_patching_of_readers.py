@@ -15,8 +15,8 @@ from headlight.model.insight.patching import (
     patch_tokens,
     two_runs,
 )
+from headlight.model.library.own_code import CodeSites
 from headlight.model.library.transformers_loading import load_transformers_reader
-from headlight.model.library.watched_softmax import check
 from headlight.model.trace import AttentionEdit, Run
 
 CLEAN, CHANGED = "I love my cat.", "I love love cat."
@@ -153,7 +153,7 @@ def test_the_embedding_of_the_token_read_last_is_no_heads(transformers_folders):
     assert abs(runs.patched_everywhere(["heads"]) - 1) > 1e-2
 
 
-def test_a_model_watched_at_its_softmax_says_that_it_cannot(transformers_folders):
+def test_a_model_that_keeps_its_values_to_itself_says_that_it_cannot(transformers_folders):
     patch = Patch("heads", torch.zeros(1, 4, 1, 4), torch.ones(1, 4, 1, dtype=torch.bool))
     with pytest.raises(ValueError, match="Leave them as they are"):
-        check(AttentionEdit(steps=Patched([patch])))
+        CodeSites({}, {}).check(AttentionEdit(steps=Patched([patch])))

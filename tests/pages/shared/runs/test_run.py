@@ -286,10 +286,10 @@ def test_what_a_model_stumbles_over_is_an_error_in_words(loaded, folders, monkey
         raise IndexError("index out of range in self\nand more")
 
     monkeypatch.setattr(run.reader, "trace", stumble)
-    with pytest.raises(ValueError, match="could not run this model on the text: index out of"):
+    with pytest.raises(ValueError, match="could not be run on the text: index out of"):
         _ = run.trace()
     monkeypatch.setattr(run.reader, "write", stumble)
-    with pytest.raises(ValueError, match="could not run this model on the text: index out of"):
+    with pytest.raises(ValueError, match="could not be run on the text: index out of"):
         decoded(run, Strategy())
 
 

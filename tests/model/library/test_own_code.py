@@ -10,9 +10,10 @@ import transformers
 from torch.nn import functional as F
 
 from headlight.model.insight.knockout import Others
-from headlight.model.library.attachment import Attachment, Parity, attach_softmax
+from headlight.model.insight.patching import Patch, Patched
+from headlight.model.library.attachment import Attachment, Parity, attach_code
+from headlight.model.library.blocks import join_blocks, split_blocks
 from headlight.model.library.hub import LoadingError
-from headlight.model.library.watched_softmax import join_blocks, split_blocks
 from headlight.model.trace import AttentionEdit, PositionEdit, Run, Site, Trace
 
 BERT = {"vocab_size": 64, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4,
@@ -103,7 +104,6 @@ REFUSED = {
          "num_encoder_attention_heads": 4, "num_decoder_attention_heads": 4,
          "encoder_ffn_dim": 20, "decoder_ffn_dim": 20},
     ),
-    "ALBERT": ("AlbertForMaskedLM", BERT),
     "Mamba": (
         "MambaForCausalLM",
         {"vocab_size": 64, "hidden_size": 16, "num_hidden_layers": 2, "state_size": 4},
@@ -133,6 +133,11 @@ def inputs_of(model):
     return inputs
 
 
+def sites_of(attachment):
+    """All sites, in the order of the modules."""
+    return [site for several in attachment.sites.modules.values() for site in several]
+
+
 class Watched(NamedTuple):
     model: transformers.PreTrainedModel
     inputs: dict[str, torch.Tensor]
@@ -156,7 +161,7 @@ class Watched(NamedTuple):
                 source if site.kind == "encoder" else target,
                 target if site.kind == "decoder" else source,
             )
-            for site in self.attachment.sites.modules.values()
+            for site in sites_of(self.attachment)
         }
 
 
@@ -168,7 +173,7 @@ def of_family():
         if family not in made:
             model = build(*FAMILIES[family][:2])
             inputs = inputs_of(model)
-            made[family] = Watched(model, inputs, attach_softmax(model, inputs, family))
+            made[family] = Watched(model, inputs, attach_code(model, inputs, family))
             if family == "FSMT":  # with a cache it would look ahead over a whole text
                 model.config.use_cache = False
         return made[family]
@@ -199,9 +204,14 @@ def test_record_is_what_the_library_returns(family, of_family):
             if kind == "decoder":
                 assert closed.triu(1).equal(torch.ones_like(closed).triu(1))
             assert not record.weights[closed].any()
-            assert [record.query, record.key, record.value, record.scores, record.heads] == [
-                None
-            ] * 5
+            taken = record.query is not None and record.value is not None
+            assert taken or "take apart" in watched.attachment.missing
+            if taken:
+                scores = record.query @ record.key.transpose(-2, -1) * record.scale
+                scores = scores if record.bias is None else scores + record.bias
+                assert torch.allclose(scores, record.scores, atol=1e-4)
+                assert torch.allclose(record.weights @ record.value, record.heads, atol=1e-5)
+                assert torch.equal(record.scores[~closed], record.masked_scores[~closed])
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -249,6 +259,60 @@ def test_closed_cells_and_given_weights_act_as_a_softmax_of_ones_own(
         if edit.weights is not None:
             weights = edit.weights.expand(scores.shape).contiguous()
         assert torch.allclose(trace.attention[site].weights, weights, atol=1e-5)
+        return weights.view(given.shape)
+
+    monkeypatch.setattr(F, "softmax", our_softmax)
+    with torch.no_grad():
+        expected = watched.model(**watched.inputs)[0]
+    assert not left
+    assert torch.allclose(logits, expected, atol=1e-5)
+
+
+TAKEN_APART = [family for family in FAMILIES if family not in ("XLNet", "Bloom", "XGLM", "LongT5")]
+
+
+@pytest.mark.parametrize("family", TAKEN_APART)
+def test_what_is_put_into_the_steps_of_attention_is_what_the_model_goes_on_with(family, of_family):
+    watched = of_family(family)
+    torch.manual_seed(3)
+    edits = watched.everywhere(
+        lambda heads, queries, keys: AttentionEdit(weights=torch.rand(1, heads, queries, keys))
+    )
+    expected, _ = watched.run(edits)
+
+    def patched(edit, part, given):
+        where = torch.ones(1, edit.weights.size(1), 1, dtype=torch.bool)
+        return AttentionEdit(steps=Patched([Patch(part, given, where)]))
+
+    by_steps = {site: patched(edit, "weights", edit.weights) for site, edit in edits.items()}
+    logits, trace = watched.run(by_steps)
+    assert torch.allclose(logits, expected, atol=1e-5)
+    heads = {
+        site: patched(edits[site], "heads", record.heads)
+        for site, record in trace.attention.items()
+    }
+    assert torch.allclose(watched.run(heads)[0], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("family", TAKEN_APART)
+def test_opened_cells_and_another_scale_act_as_a_softmax_of_ones_own(
+    family, of_family, monkeypatch
+):
+    watched = of_family(family)
+    edits = watched.everywhere(
+        lambda heads, queries, keys: AttentionEdit(open=torch.rand(queries, keys) < 0.5, scale=0.3)
+    )
+    logits, trace = watched.run(edits)
+    softmax, left = F.softmax, list(edits.items())
+
+    def our_softmax(given, *args, **kwargs):
+        site, edit = left.pop(0)
+        record = trace.attention[site]  # q.k and the bias are compared with the model's elsewhere
+        scores = record.query @ record.key.transpose(-2, -1) * 0.3
+        scores = scores if record.bias is None else scores + record.bias
+        closed = (given.view(scores.shape) < -1e4) & ~edit.open
+        weights = softmax(scores.masked_fill(closed, -1e30), *args, **kwargs)
+        assert torch.allclose(record.weights, weights, atol=1e-5)
         return weights.view(given.shape)
 
     monkeypatch.setattr(F, "softmax", our_softmax)
@@ -320,7 +384,7 @@ def test_one_backward_gives_the_gradients_of_all_weights(family, of_family):
     model, inputs, attachment = of_family(family)
     gates = {
         site: torch.ones(attachment.kinds[site.kind][1], requires_grad=True)
-        for site in attachment.sites.modules.values()
+        for site in sites_of(attachment)
     }
     trace = Trace()
     edits = {site: AttentionEdit(gate=gate) for site, gate in gates.items()}
@@ -410,7 +474,7 @@ def test_softmaxes_outside_of_attention_pass_untouched(of_family):
 def test_models_whose_maps_would_be_incomplete_are_refused(name):
     model = build(*REFUSED[name])
     with pytest.raises(LoadingError, match=f"{name}.*Choose a"):
-        attach_softmax(model, inputs_of(model), name)
+        attach_code(model, inputs_of(model), name)
 
 
 @pytest.mark.parametrize(
@@ -425,7 +489,7 @@ def test_models_whose_maps_would_be_incomplete_are_refused(name):
 )
 def test_what_cannot_be_changed_is_said(edit, message, of_family):
     with pytest.raises(ValueError, match=message):
-        of_family("GPT-J").run({Site("decoder", 0): edit})
+        of_family("XGLM").run({Site("decoder", 0): edit})
 
 
 def test_a_call_that_attends_otherwise_is_not_shown_half(of_family):

@@ -1,0 +1,100 @@
+"""The app in a notebook's or script's own process, on models that it holds in memory."""
+
+from __future__ import annotations
+
+import atexit
+import html
+import os
+import secrets
+import time
+from functools import cache
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import streamlit
+import uvicorn
+
+from headlight.pages.server import door, frames, serving
+from headlight.pages.shared.runs import limits
+from headlight.pages.streamlit_fixes.own_address import load_config_options
+
+if TYPE_CHECKING:
+    from headlight.model.reader import Reader
+
+HOST = "127.0.0.1"
+NOTEBOOKS = "http://localhost:* http://127.0.0.1:*"  # that may show the app in a frame
+LOOK = 0.05  # seconds between two checks whether the server is up
+FRAME = (
+    '<iframe src="{}" width="100%" height="760" style="border: 0" '
+    'allow="clipboard-write; fullscreen"></iframe>'
+)
+
+
+class Shown:
+    """A model on the app's list, until it is closed; in a notebook it shows the app in a frame."""
+
+    def __init__(self, name: str, address: str) -> None:
+        self.name, self.address = name, address
+
+    def __repr__(self) -> str:
+        return f"Headlight on {self.name}: {self.address}"
+
+    def _repr_html_(self) -> str:
+        return FRAME.format(html.escape(self.address))
+
+    def close(self) -> None:
+        """Take the model off the app's list, and forget it."""
+        from headlight.pages.shared.runs.shelf import shelf
+
+        shelf().hide(self.name)
+
+
+def show(reader: Reader, text: str = "") -> Shown:
+    """Open the app on a model in memory and a text, for this machine only; print its address.
+
+    The app runs in this process, with the model's own weights, and ends with it. Only who has the
+    address can open it; in a notebook the result is the app in a frame.
+    """
+    address = server()
+    from headlight.pages.shared.runs.shelf import shelf
+    from headlight.pages.shared.state.catalog import LIBRARY
+
+    name = shelf().show(reader)
+    asked = {"model": LIBRARY + name, "sentence": text or reader.example}
+    asked = {key: value for key, value in asked.items() if value}
+    shown = Shown(name, f"{address}&{urlencode(asked)}")
+    print(shown)
+    return shown
+
+
+@cache
+def server() -> str:
+    """Serve the app from a thread of this process; return its address with the token."""
+    os.environ.setdefault(door.VARIABLE, secrets.token_urlsafe(12))
+    os.environ.setdefault(frames.VARIABLE, NOTEBOOKS)
+    limits.GUEST = True
+    (port,) = serving.free_ports(1)
+    streamlit.config._main_script_path = str(serving.APP)
+    options = {"server.address": HOST, "server.port": port, "server.headless": True}
+    load_config_options(options)
+    from headlight.pages.server.start import BEFORE_PAGES, prepared
+
+    app = streamlit.App(Path(serving.APP), middleware=BEFORE_PAGES, lifespan=prepared)
+    served = uvicorn.Server(
+        uvicorn.Config(app, host=HOST, port=port, log_level="warning", access_log=False)
+    )
+    thread = Thread(target=served.run, name="headlight", daemon=True)
+    thread.start()
+    while not served.started:
+        if not thread.is_alive():
+            raise RuntimeError("The server of Headlight did not start; its messages are above.")
+        time.sleep(LOOK)
+
+    @atexit.register
+    def end() -> None:
+        served.should_exit = True
+        thread.join(serving.LONGEST_END)
+
+    return f"http://localhost:{port}/?{door.PARAMETER}={door.access_token()}"

@@ -1,0 +1,199 @@
+"""The way of scores through a model's own code: from queries and keys to the softmax, and on.
+
+Code that computes attention multiplies queries and keys, scales the product, adds a bias, puts in a
+mask, takes the softmax, and multiplies it by the values. Each step is one function of torch, so a
+softmax can be traced back to its queries, keys and unmasked scores, and forward to its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+from torch.utils.weak import WeakTensorKeyDictionary
+
+# Masks add or fill in -1e4 (in OpenAI's first GPT) or less; no score is that low.
+CLOSED = -9e3
+PRODUCTS = {"matmul", "bmm", "einsum"}
+SCALES = {"mul", "div", "multiply", "true_divide"}
+FILLS = {"masked_fill", "where", "__setitem__"}
+SAME = {"to", "float", "half", "double", "bfloat16", "type_as", "contiguous", "clone", "dropout"}
+SHAPES = {"view", "reshape", "unflatten", "flatten", "squeeze", "unsqueeze"}
+CURVES = {"tanh", "clamp", "clip"}  # scores stay scores, but are no multiple of the product
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The origin of scores: `scale` times the product of query and key, plus a bias, if `biased`.
+
+    `query` (..., Q, D) and `key` (..., K, D) have the leading axes of the product. `scale` is None
+    if the scores are another function of the product. `unmasked` are the scores without a mask;
+    None if these scores have none, or if the step that masked them is not known (`lost`).
+    """
+
+    query: Tensor
+    key: Tensor
+    scale: float | None = 1.0
+    biased: bool = False
+    unmasked: Tensor | None = None
+    lost: bool = False
+
+
+@dataclass(frozen=True)
+class Mixing:
+    """The weights of a softmax on their way to the values.
+
+    `mix` is called with the weights (..., Q, K), the values (..., K, D) and the heads (..., Q, D),
+    and may return other heads.
+    """
+
+    mix: Callable[[Tensor, Tensor, Tensor], Tensor | None]
+
+
+class Flow:
+    """Follows scores and weights in one call of a model; what the model lets go of is forgotten."""
+
+    def __init__(self) -> None:
+        self.origins = WeakTensorKeyDictionary()  # of Scores and Mixing
+
+    def origin(self, tensor: object) -> Scores | Mixing | None:
+        return self.origins.get(tensor) if isinstance(tensor, Tensor) else None
+
+    def call(self, function: Callable, args: tuple, kwargs: dict) -> object:
+        """Call a function of torch, and note where its result comes from."""
+        name = getattr(function, "__name__", "")
+        plain = name.removesuffix("_") if not name.startswith("__") else name
+        if plain in PRODUCTS:
+            return self.product(function, args, kwargs)
+        followed = next((part for part in args if self.origin(part) is not None), None)
+        if followed is None:
+            return function(*args, **kwargs)
+        origin = self.origin(followed)
+        sets = name == "__setitem__"
+        before = followed.clone() if sets or plain != name else followed  # changed in place
+        result = function(*args, **kwargs)
+        changed = followed if sets else result
+        if isinstance(changed, Tensor) and changed.numel() >= followed.numel():
+            if isinstance(origin, Scores):
+                origin = self.step(plain, function, args, kwargs, followed, before, changed)
+            elif plain not in SAME | SHAPES | FILLS:
+                origin = None
+            if origin is not None:
+                self.origins[changed] = origin
+            elif changed is followed:
+                del self.origins[followed]
+        return result
+
+    def step(
+        self,
+        name: str,
+        function: Callable,
+        args: tuple,
+        kwargs: dict,
+        followed: Tensor,
+        before: Tensor | None,
+        result: Tensor,
+    ) -> Scores | None:
+        """Return the origin of a step's result; `before` are the scores without a mask until it."""
+        origin = self.origins[followed]
+        others = [part for part in (*args, *kwargs.values()) if part is not followed]
+        number = next((value for part in others if (value := as_number(part)) is not None), None)
+        masked = origin.unmasked
+
+        def without_mask(changed: Callable[[Tensor], Tensor]) -> Tensor | None:
+            return None if masked is None else changed(masked)
+
+        if name in SCALES and number is not None:
+            number = 1 / number if name in ("div", "true_divide") else number
+            scale = None if origin.scale is None else origin.scale * number
+            return replace(origin, scale=scale, unmasked=without_mask(lambda part: part * number))
+        if name in FILLS and number is not None and number <= CLOSED:
+            return replace(origin, unmasked=before if masked is None else masked)
+        if name == "add" and others:
+            other = others[0]
+            if isinstance(other, Tensor) and other.dim() and bool((other <= CLOSED).any()):
+                kept = other.masked_fill(other <= CLOSED, 0)
+                bare = (before if masked is None else masked) + kept
+                return replace(origin, unmasked=bare, biased=origin.biased or bool(kept.any()))
+            added = without_mask(lambda part: part + other)
+            return replace(origin, biased=True, unmasked=added)
+        if name in SAME | SHAPES | CURVES:
+            scale = None if name in CURVES else origin.scale
+            same = without_mask(lambda part: function(part, *args[1:], **kwargs))
+            return replace(origin, scale=scale, unmasked=same)
+        return replace(origin, lost=True) if result.shape == followed.shape else None
+
+    def product(self, function: Callable, args: tuple, kwargs: dict) -> object:
+        """Multiply: queries and keys become scores, and weights and values become heads."""
+        result = function(*args, **kwargs)
+        equation = args[0] if isinstance(args[0], str) else None
+        if equation is not None and len(args) == 2:  # einsum also takes a list
+            args = (equation, *args[1]) if isinstance(args[1], list | tuple) else args
+        first, second = args[-2:]
+        if not (isinstance(first, Tensor) and isinstance(second, Tensor)):
+            return result
+        if equation is not None:
+            inputs, _, output = equation.replace(" ", "").partition("->")
+            letters = [*inputs.split(","), output]
+        else:
+            leading = "abcdefghijkl"[: max(result.dim() - 2, 0)]
+            letters = [
+                leading[len(leading) - part.dim() + 2 :] + ends
+                for part, ends in ((first, "xy"), (second, "yz"), (result, "xz"))
+            ]
+        if min(map(len, letters)) < 3 or any("." in part for part in letters):
+            return result
+        mixed = [isinstance(self.origin(part), Mixing) for part in (first, second)]
+        if any(mixed):
+            if mixed[1]:  # the values stand first
+                first, second, letters = second, first, [letters[1], letters[0], letters[2]]
+            return self.mixed(letters, first, second, result)
+        (*leading, query, key), summed = letters[2], {*letters[0]} & {*letters[1]} - {*letters[2]}
+        sides = [
+            arranged(part, have, [*leading, last, *summed])
+            for part, have, last in zip((first, second), letters, (query, key), strict=False)
+        ]
+        if len(summed) == 1 and all(side is not None for side in sides):
+            self.origins[result] = Scores(*sides)
+        return result
+
+    def mixed(
+        self, letters: Sequence[str], weights: Tensor, value: Tensor, heads: Tensor
+    ) -> Tensor:
+        """Show weights, values and heads to the `mix` of the weights; return the heads after it."""
+        (*leading, query, key), output = letters[0], letters[2]
+        (width, *more) = {*letters[1]} - {*letters[0]} or {""}
+        wanted = [*leading, query, width]
+        value = arranged(value, letters[1], [*leading, key, width])
+        if more or value is None or {*wanted} != {*output}:
+            return heads
+        seen = heads.permute([output.index(letter) for letter in wanted])
+        other = self.origins[weights].mix(weights, value, seen)
+        if other is None:
+            return heads
+        return other.permute([wanted.index(letter) for letter in output])
+
+
+def arranged(part: Tensor, have: str, want: Sequence[str]) -> Tensor | None:
+    """Return a tensor with the axes `have` as one with `want`; missing leading axes become 1.
+
+    None if it has other axes, or lacks one of the last two.
+    """
+    if not {*have} <= {*want} or not {*want[-2:]} <= {*have}:
+        return None
+    part = part.permute([have.index(letter) for letter in want if letter in have])
+    for axis, letter in enumerate(want):
+        if letter not in have:
+            part = part.unsqueeze(axis)
+    return part
+
+
+def as_number(part: object) -> float | None:
+    """Return a number, or a tensor with one element, as a float; None for anything else."""
+    if isinstance(part, bool) or not isinstance(part, int | float | Tensor):
+        return None
+    if isinstance(part, Tensor):
+        return part.item() if part.numel() == 1 and part.dtype != torch.bool else None
+    return float(part)

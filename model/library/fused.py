@@ -1,0 +1,126 @@
+"""Attention that torch computes in one call, and the same step by step.
+
+`scaled_dot_product_attention` takes queries, keys and values, and `multi_head_attention_forward`,
+which is what nn.MultiheadAttention and nn.Transformer call, also projects them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from headlight.model.library.flow import CLOSED
+from headlight.model.trace import AttentionRecord
+
+MORE_THAN_TOKENS = (
+    "This model's nn.MultiheadAttention attends to a key that is no token (bias_k or "
+    "add_zero_attn), which cannot be shown. Build it without these options."
+)
+PARAMETERS = inspect.signature(F.multi_head_attention_forward)
+
+
+class Projected(NamedTuple):
+    """The inputs of attention: scores are `scale` times q.k, plus `bias`, where `visible`."""
+
+    query: Tensor  # (B, H, Q, D)
+    key: Tensor  # (B, key heads, K, D)
+    value: Tensor  # (B, key heads, K, D)
+    visible: Tensor | None  # broadcasts to (B, H, Q, K)
+    bias: Tensor | None
+    scale: float
+
+
+# Attends, with edits and a record.
+Attend = Callable[[Projected], AttentionRecord]
+
+
+def read_mask(mask: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
+    """Return a mask as booleans, True for visible keys, and what else it adds to scores, if any."""
+    if mask is None or mask.dtype == torch.bool:
+        return mask, None
+    visible = mask > CLOSED
+    bias = mask.masked_fill(~visible, 0)
+    return visible, bias if bias.any() else None
+
+
+def scaled_dot_product(
+    attend: Attend,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """Attend as `scaled_dot_product_attention`, but for dropout."""
+    visible, bias = read_mask(attn_mask)
+    if is_causal:
+        cells = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool, device=query.device)
+        visible = cells.tril()
+    scale = query.size(-1) ** -0.5 if scale is None else scale
+    record = attend(Projected(query, key, value, visible, bias, scale))
+    return record.heads.reshape(*query.shape[:-1], value.size(-1))
+
+
+def multi_head(attend: Attend, *args: object, **kwargs: object) -> tuple[Tensor, Tensor | None]:
+    """Attend as `multi_head_attention_forward`, but for dropout.
+
+    Returns (Q, B, d_model), and weights (B, Q, K) or (B, H, Q, K) if they are wanted. Raises
+    ValueError if there are keys that are no tokens.
+    """
+    given = PARAMETERS.bind(*args, **kwargs)
+    given.apply_defaults()
+    options = given.arguments
+    extra = ("bias_k", "bias_v", "static_k", "static_v")
+    if options["add_zero_attn"] or any(options[name] is not None for name in extra):
+        raise ValueError(MORE_THAN_TOKENS)
+    heads = options["num_heads"]
+    states = [options[name] for name in ("query", "key", "value")]  # (T, B, d_model)
+    batched = states[0].dim() == 3
+    states = states if batched else [part.unsqueeze(1) for part in states]
+    if options["use_separate_proj_weight"]:
+        matrices = [options[f"{name}_proj_weight"] for name in "qkv"]
+    else:
+        matrices = options["in_proj_weight"].chunk(3)
+    biases = options["in_proj_bias"]
+    biases = [None] * 3 if biases is None else biases.chunk(3)
+    query, key, value = (
+        F.linear(*part).unflatten(-1, (heads, -1)).permute(1, 2, 0, 3)  # (B, H, T, D)
+        for part in zip(states, matrices, biases, strict=True)
+    )
+    visible, bias = masks_of(options["attn_mask"], options["key_padding_mask"], heads)
+    record = attend(Projected(query, key, value, visible, bias, query.size(-1) ** -0.5))
+    joined = record.heads.permute(2, 0, 1, 3).flatten(2)  # (Q, B, d_model)
+    outputs = F.linear(joined, options["out_proj_weight"], options["out_proj_bias"])
+    weights = record.weights if options["need_weights"] else None
+    if weights is not None and options["average_attn_weights"]:
+        weights = weights.mean(dim=1)
+    if batched:
+        return outputs, weights
+    return outputs.squeeze(1), None if weights is None else weights.squeeze(0)
+
+
+def masks_of(
+    mask: Tensor | None, padding: Tensor | None, heads: int
+) -> tuple[Tensor | None, Tensor | None]:
+    """Return the masks of nn.MultiheadAttention, in which True closes, as `read_mask` does."""
+    if mask is not None and mask.dim() == 3:  # (B * H, Q, K)
+        mask = mask.unflatten(0, (-1, heads))
+    if padding is not None:  # (B, K)
+        padding = padding.reshape(-1, 1, 1, padding.size(-1))
+    visible, bias = None, None
+    for part in (mask, padding):
+        if part is None:
+            continue
+        seen, added = read_mask(~part if part.dtype == torch.bool else part)
+        visible = seen if visible is None else visible & seen
+        if added is not None:
+            bias = added if bias is None else bias + added
+    return visible, bias

@@ -1,0 +1,298 @@
+"""Any module in memory as a reader: texts in, traces out, and its heads edited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+
+from headlight.model.decoding.search import Expansion, room_to_write, search
+from headlight.model.decoding.steps import Decoding, Writing
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.library.answers import Answering, Answers, OutputHead
+from headlight.model.library.attachment import CodeAttachment, Parity
+from headlight.model.library.calls import attention_edits, batch_size
+from headlight.model.library.hub import first_line
+from headlight.model.library.own_tokens import OwnTokens, read_numbers
+from headlight.model.library.pieces import Piece
+from headlight.model.reader import Ability, Reader, Request
+from headlight.model.trace import CacheSize, Run, RunEdits, Shape, Site, Trace
+
+# Computes logits (B, T, V), or (B, classes), of a model for ids (B, T), or for (B, S) and (B, T).
+Call = Callable[..., Tensor]
+MISSING: Mapping[Ability, str] = {
+    "read a pair": "This model is given one text, or a source and a target.",
+    "mask words": "Which token hides a word of this model is not known.",
+    "pad": "This model is given its tokens only, and no mask for padding.",
+    "add up logits": "The parts of this model that add to its logits are not known.",
+    "show the stream": "Only the attention of this model is recorded, not what lies between.",
+    "own layers": "This model runs in its own code, not in layers made here.",
+    "move positions": "This model's own code gives its tokens their positions.",
+    "compare words": "Words are compared by the embeddings of this project's own models.",
+}
+NO_HEAD = "This model returns no logits for every token that it reads, so it does not write."
+NO_START = (
+    "The token that its texts begin with is not known: open it with start=, and end= for the last."
+)
+NO_TARGET = "This model reads a source and a target: give it a target text."
+
+
+@dataclass(frozen=True)
+class Called:
+    """How a model in memory is called, and what it reads."""
+
+    model: nn.Module
+    call: Call
+    tokens: OwnTokens
+    target_tokens: OwnTokens
+    two_sided: bool
+    head: OutputHead | None
+    max_tokens: int
+    start: int | None = None  # the ids that a target begins and ends with
+    end: int | None = None
+
+    def logits(self, *texts: Tensor) -> Tensor:
+        """Return what the model computes; raises ValueError with a sentence if it cannot."""
+        try:
+            output = self.call(self.model, *texts)
+            return logits_in(output)
+        except ValueError:
+            raise
+        except Exception as error:  # of many kinds, in somebody's own code
+            sizes = " and ".join(str(tuple(part.shape)) for part in texts)
+            raise ValueError(
+                f"{type(self.model).__name__} cannot read ids of the shape {sizes}: "
+                f"{first_line(error)} If its inputs have another form, open it with call=, a "
+                "function that takes the model and ids (B, T), of a source and a target if it has "
+                "both, and returns logits (B, T, V); if the text is too long, with max_tokens=."
+            ) from error
+
+    @property
+    def device(self) -> torch.device:
+        return next((weight.device for weight in self.model.parameters()), torch.device("cpu"))
+
+
+def logits_in(output: object) -> Tensor:
+    """Return the logits in a model's output: its entry of this name, or its first tensor."""
+    if isinstance(output, Mapping):
+        output = output.get("logits", next(iter(output.values()), None))
+    while isinstance(output, tuple | list) and output:
+        output = output[0]
+    if not isinstance(output, Tensor):
+        raise ValueError(f"The model returned {type(output).__name__}, and no tensor.")
+    return output
+
+
+class ModuleReader(Answering, Reader):
+    """A module in memory with functions for text; its weights are those of its owner.
+
+    An encoder reads a text as the source, a model with only a decoder as the target. An
+    encoder-decoder reads both.
+    """
+
+    def __init__(self, title: str, called: Called, attached: CodeAttachment) -> None:
+        self.title = title
+        self.model, self.called, self.attached = called.model, called, attached
+        self.shape = Shape(attached.kinds, called.max_tokens)
+        classes: dict[int, str] = {}
+        if called.head == "class":
+            classes = {index: f"Class {index + 1}" for index in range(attached.outputs)}
+        ends = () if called.end is None else (called.end,)
+        self.answers = Answers(called.head, called.target_tokens, classes, ends)
+        self.missing = dict(MISSING) | attached.missing
+        if called.tokens.encode is read_numbers:
+            self.example = called.tokens.decode(range(1, 7))
+        if called.head != "next token":
+            self.missing["write"] = NO_HEAD
+        elif called.two_sided and called.start is None:
+            self.missing["write"] = NO_START
+
+    def parity(self) -> Parity:
+        """The differences of watched calls from unwatched ones, measured when it was opened."""
+        return self.attached.parity
+
+    @property
+    def reads_source(self) -> bool:
+        return "encoder" in self.shape.kinds
+
+    def is_cut(self, text: str, second: str | None = None) -> bool:
+        return len(self.called.tokens.read(text)) > self.called.max_tokens
+
+    @torch.inference_mode()
+    def tokenized(self, request: Request) -> Trace:
+        """Return a trace of the tokens that both sides read; see `Reader.tokenized`."""
+        text, target = request.text, request.target
+        self.second_text(request.second)
+        if request.masked or request.pad_to:
+            raise ValueError(self.missing["mask words" if request.masked else "pad"])
+        if target is not None and "decoder" not in self.shape.kinds:
+            raise ValueError("This model has no decoder that could read a second text.")
+        read = self.read(text)
+        if not self.called.two_sided:
+            if self.reads_source:
+                return Trace(source_tokens=read)
+            more = self.target_ids(target) if target else []
+            read = [*read, *self.called.tokens.written(more, read)[1]]
+            return Trace(target_tokens=read[: self.called.max_tokens])
+        if target is None:
+            if "write" in self.missing:
+                raise ValueError(NO_TARGET)
+            target = self.write(text, edits=request.edits).writing
+        begun = self.begun()
+        written = self.called.target_tokens.written(self.target_ids(target), begun)[1]
+        tokens = [*begun, *written][: self.called.max_tokens]
+        if not tokens:
+            raise ValueError(NO_TARGET)
+        return Trace(source_tokens=read, target_tokens=tokens)
+
+    def read(self, text: str) -> list[Piece]:
+        """Return the tokens of a text that the model reads; raises ValueError if none."""
+        pieces = self.called.tokens.read(text) if text.strip() else []
+        if not pieces:
+            raise ValueError("There is nothing to read: type a text.")
+        return pieces[: self.called.max_tokens]
+
+    def target_ids(self, target: str | Writing) -> list[int]:
+        """Return the ids of a target that a decoder reads, without its end."""
+        if isinstance(target, Writing):
+            ids = [token.id for token in target.target_tokens]
+            return ids[: len(ids) - target.finished]
+        ids = [piece.id for piece in self.called.target_tokens.read(target)]
+        ids = ids[1:] if ids[:1] == [self.called.start] else ids
+        return ids[:-1] if ids and ids[-1] == self.called.end else ids
+
+    def begun(self) -> list[Piece]:
+        """Return the tokens that a target begins with."""
+        start = self.called.start
+        return [] if start is None else [self.called.target_tokens.piece(start)]
+
+    def ids(self, traces: Sequence[Trace]) -> list[Tensor]:
+        """Return the ids (B, T) of each side of several traces; raises ValueError if uneven."""
+        sides = [
+            [[token.id for token in tokens] for tokens in side]
+            for side in zip(*((x.source_tokens, x.target_tokens) for x in traces), strict=True)
+        ]
+        rows = [side for side in sides if side[0]]
+        longest = [max(map(len, side)) for side in rows]
+        if self.reads_source and any(
+            len(line) < most for side, most in zip(rows, longest, strict=True) for line in side
+        ):
+            raise ValueError(f"{MISSING['pad']} Read texts of one length together.")
+        filled = [  # a decoder's tokens do not see what follows them
+            [line + line[-1:] * (most - len(line)) for line in side]
+            for side, most in zip(rows, longest, strict=True)
+        ]
+        return [torch.tensor(side, device=self.called.device) for side in filled]
+
+    def together(self, traces: Sequence[Trace], run: Run) -> Tensor | None:
+        """Run over the tokens of traces in one batch; return the rows of the logits, if any."""
+        with self.attached.watching(run):
+            logits = self.called.logits(*self.ids(traces))
+        return self.answers.rows(traces[0], {"logits": logits})
+
+    def record(self, trace: Trace, edits: RunEdits | None = None) -> None:
+        trace.logits = self.together([trace], Run(edits or {}, trace))
+
+    def rerun(self, trace: Trace, run: Run) -> Tensor:
+        """Run again over the tokens of a trace; raises ValueError if the model has no logits."""
+        rows = max(map(batch_size, attention_edits(run.edits).values()), default=1)
+        logits = self.together([trace] * rows, run)
+        if logits is None:
+            raise ValueError("This model has no logits, so nothing can be measured on them.")
+        return logits
+
+    @torch.inference_mode()
+    def read_together(self, traces: Sequence[Trace], run: Run) -> None:
+        self.together(traces, run)
+
+    @property
+    def vocabulary(self) -> Sequence[int]:
+        return range(self.attached.outputs) if self.called.head == "next token" else ()
+
+    @torch.inference_mode()
+    def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
+        if len(ids) >= self.called.max_tokens:
+            raise ValueError(f"The model reads at most {self.called.max_tokens} tokens.")
+        trace = Trace()
+        if self.reads_source:
+            trace.source_tokens = self.called.tokens.written(ids)[1]
+        if "decoder" in self.shape.kinds:
+            begun = self.begun() if self.called.two_sided else []
+            trace.target_tokens = [*begun, *self.called.target_tokens.written(ids, begun)[1]]
+        self.record(trace, edits)
+        return trace
+
+    def heads_to_stream(self, site: Site) -> Tensor | None:
+        return self.attached.heads_to_stream(self.model, site)
+
+    @torch.inference_mode()
+    def write(
+        self,
+        text: str,
+        strategy: Strategy = Strategy(),
+        *,
+        longest: int | None = None,
+        forced: Sequence[int] = (),
+        pad_to: int | None = None,
+        edits: RunEdits | None = None,
+    ) -> Decoding:
+        """Write a text with every step recorded, each computed over all tokens anew.
+
+        Raises ValueError if the model does not write; see `Reader.write`.
+        """
+        if why := self.missing.get("write"):
+            raise ValueError(why)
+        read, tokens = self.read(text), self.called.target_tokens
+        source = read if self.called.two_sided else []
+        begun = self.begun() if source else read
+        limit = room_to_write(len(begun), self.called.max_tokens, longest)
+        record: list[Expansion] = []
+        prefixes = ModulePrefixes(self, source, begun, edits or {})
+        (decoded,) = search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=record)
+        written, target = tokens.written(decoded.written, begun)
+        how = decoded.log_probability, decoded.finished, decoded.log_probabilities
+        writing = Writing(text if source else "", written, source, target, *how)
+        ends, append = prefixes.ends, tokens.append
+        return Decoding(writing, strategy, record, begun=begun, ends=ends, append=append)
+
+    def begin(self, text: str) -> list[Piece]:
+        return self.called.target_tokens.read(text)
+
+
+@dataclass
+class ModulePrefixes:
+    """The texts that a module has begun to write; each step computes all positions anew."""
+
+    reader: ModuleReader
+    source: Sequence[Piece]
+    begun: Sequence[Piece]
+    edits: RunEdits
+    ids: Tensor = field(init=False)  # (R, N)
+
+    def __post_init__(self) -> None:
+        self.ids = torch.tensor([[piece.id for piece in self.begun]])
+        self.ids = self.ids.to(self.reader.called.device)
+        self.vocabulary = self.reader.attached.outputs
+        self.ends = frozenset(self.reader.answers.ends)
+
+    @property
+    def written(self) -> Tensor:
+        """The ids (R, N) that each row has written so far."""
+        return self.ids[:, len(self.begun) :]
+
+    def next_log_probabilities(self, trace: Trace | None = None) -> Tensor:
+        """Return log-probabilities (R, V) of each row's next token; `trace` records the call."""
+        source = [[piece.id for piece in self.source]] * len(self.ids) if self.source else None
+        texts = [] if source is None else [torch.tensor(source, device=self.ids.device)]
+        with self.reader.attached.watching(Run(self.edits, trace)):
+            logits = self.reader.called.logits(*texts, self.ids)
+        return logits[:, -1].float().log_softmax(dim=-1)
+
+    def cache_sizes(self) -> dict[Site, CacheSize]:
+        return {}
+
+    def extend(self, rows: Tensor, ids: Tensor) -> None:
+        """Continue with these rows, in this order, and append one of ids (R,) to each."""
+        self.ids = torch.cat([self.ids[rows], ids[:, None]], dim=1)

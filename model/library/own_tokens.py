@@ -1,0 +1,95 @@
+"""Texts to pieces and back by two functions of one's own, or by plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from headlight.model.library.hub import first_line
+from headlight.model.library.pieces import Piece
+from headlight.model.tokenizer import VISIBLE_SPACE
+from headlight.model.tokens import Token, check_characters
+
+Encode = Callable[[str], Sequence[int]]
+Decode = Callable[[Sequence[int]], str]
+
+
+class OwnTokens:
+    """Texts as pieces by `encode`, from a text to ids, and `decode`, back.
+
+    `special` are the ids that stand for no text, such as that of the start.
+    """
+
+    def __init__(self, encode: Encode, decode: Decode, special: Sequence[int | None] = ()) -> None:
+        self.encode, self.decode = encode, decode
+        self.special = {index for index in special if index is not None}
+
+    @classmethod
+    def of(cls, tokenizer: object, special: Sequence[int | None]) -> OwnTokens:
+        """Return the tokens of a pair of functions, or of an object with `encode` and `decode`.
+
+        Without any the text is numbers, with spaces between. Raises ValueError for anything else.
+        """
+        if tokenizer is None:
+            return cls(read_numbers, lambda ids: " ".join(map(str, ids)), special)
+        if isinstance(tokenizer, tuple | list) and len(tokenizer) == 2:
+            return cls(*tokenizer, special)
+        try:
+            return cls(tokenizer.encode, tokenizer.decode, special)
+        except AttributeError as error:
+            raise ValueError(
+                "A tokenizer is an object with `encode` and `decode`, or these two functions in a "
+                "pair: (text to ids, ids to text)."
+            ) from error
+
+    def read(self, text: str) -> list[Piece]:
+        """Return the pieces of a text; raises ValueError if it cannot be read."""
+        check_characters(text)
+        try:
+            encoded = self.encode(text)
+            ids = [int(index) for index in getattr(encoded, "ids", encoded)]
+        except Exception as error:  # of many kinds, in somebody's own function
+            raise ValueError(
+                f"The tokenizer cannot read this text: {first_line(error)} Change the text."
+            ) from error
+        return self.written(ids)[1]
+
+    def written(self, ids: Sequence[int], before: Sequence[Token] = ()) -> tuple[str, list[Piece]]:
+        """Return the text of ids that follow other tokens, and each id as a piece of it."""
+        text, pieces = "", list(before)
+        for index in ids:
+            text, piece = self.append(text, pieces, index)
+            pieces.append(piece)
+        return text, pieces[len(before) :]
+
+    def append(self, text: str, before: Sequence[Token], index: int) -> tuple[str, Piece]:
+        """Return a text with one more id after all tokens before it, and that id's piece.
+
+        A piece that begins with a space begins a word, and so does every number.
+        """
+        word = before[-1].word + 1 if before else 0
+        if index in self.special:
+            name = self.decode([index]).strip() or f"<{index}>"
+            return text, Piece(index, name, len(text), len(text), word, role="special")
+        known = [token.id for token in before if token.id not in self.special]
+        longer, shorter = self.decode([*known, index]), self.decode(known) if known else ""
+        added = longer[len(shorter) :] if longer.startswith(shorter) else self.decode([index])
+        shown = added.strip()
+        start = len(text) + len(added) - len(added.lstrip()) if shown else len(text)
+        goes_on = before and shown and not before[-1].is_special and not added[0].isspace()
+        word = before[-1].word if goes_on else word
+        return text + added, Piece(index, shown or VISIBLE_SPACE, start, start + len(shown), word)
+
+    def piece(self, index: int) -> Piece:
+        """Return the piece of an id, as if it were a text of its own."""
+        return self.written([index])[1][0]
+
+
+def read_numbers(text: str) -> list[int]:
+    """Return the numbers in a text; raises ValueError for anything else."""
+    words = text.replace(",", " ").split()
+    if wrong := [word for word in words if not (word.isascii() and word.isdecimal())]:
+        raise ValueError(
+            f"without a tokenizer a text is the numbers of its tokens, such as 5 0 12, and "
+            f"{wrong[0]!r} is none."
+        )
+    return [int(word) for word in words]
