@@ -126,7 +126,7 @@ def pictures_of(page, tiny):
     stages = ["Masked scores", "Weights", "Weights minus those as trained"]
     if tiny.trace.attention[Site(tiny.kind, 0)].scores is not None:
         stages += ["Scores"]
-    writes = [] if "write" in tiny.reader.missing else ["trained", "changed"]
+    writes = [] if "write" in tiny.reader.missing else ["trained"]
     steps = ["projections", "dot", "mask", "softmax", "values", "heads", "contributions"]
     return {
         "attention": [*(side for side, tokens in read.items() if tokens), "grid", "heatmap"],
@@ -136,7 +136,7 @@ def pictures_of(page, tiny):
         "inside": [f"story-{step}" for step in steps],
         "decoding": ["player", "forced"],
         "compare": ["maps"],
-        "positions": [*writes, "weights-trained", "weights-changed"],
+        "positions": [*writes, "changed", "weights-trained", "weights-changed"],
         "models": [],
     }[page]
 

@@ -81,7 +81,7 @@ def models(make_bert_folder, transformers_folders):
 # See test_training.py.
 OF_A_TRAINING = {"toy_film", "toy_curves", "toy_output", "toy_answer", "toy_lesion"}
 OF_TWO_CHOICES = [{ATLAS_TAB.key: "head", "kind": "encoder"}]
-CHANGED = {"edits": "gate.encoder.1.1.0"}
+CHANGED = {"edits": "gate.cross.1.4.0"}  # which changes the translation
 
 
 @pytest.mark.parametrize(

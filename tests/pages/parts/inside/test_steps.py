@@ -42,7 +42,7 @@ def visitor():
 def test_the_pictures_that_a_slide_can_show_are_drawn():
     drawn = [key for step in steps_of(WEIGHT) for key in step.pictures]
     assert len(set(drawn)) == len(drawn)
-    assert {*PAGE.pictures} - {*drawn} == {"source", "five-views"}
+    assert {*PAGE.pictures} - {*drawn} == {"source", "five-views", "lens"}
 
 
 def test_the_weighted_values_shown_sum_to_what_the_head_takes():
@@ -68,6 +68,11 @@ def weight_of(folder, pairs, *made):
     return weight_in(folder, Site("decoder", 1))
 
 
+def projections(weight):
+    """The step that makes queries, keys and values."""
+    return next(step for step in steps_of(weight) if step.title == "Query, key and value")
+
+
 def of_scaling(weight):
     """The step from the dot product to the score."""
     return next(step for step in steps_of(weight) if step.title == "The scaling")
@@ -84,14 +89,19 @@ def test_a_bert_norms_its_input_and_the_sum(bert_folder):
 
 
 @pytest.mark.parametrize(
-    ("name", "site"), [("T5", Site("cross", 0)), ("GPT-2", Site("decoder", 1))]
+    ("name", "site", "records_stream"),
+    [
+        ("T5", Site("cross", 0), True),
+        ("GPT-2", Site("decoder", 1), True),
+        ("T5", Site("encoder", 0), False),
+    ],
 )
-def test_of_a_model_of_the_library_the_steps_are_told_that_its_attention_takes(
-    name, site, transformers_folders
+def test_a_model_of_the_library_has_the_steps_that_it_records(
+    name, site, records_stream, transformers_folders
 ):
     titles = [step.title for step in steps_of(weight_in(transformers_folders[name], site))]
     every = [step.title for step in steps_of(WEIGHT)]
-    assert titles == every[1:-1], "what is read, and the stream after it, are not recorded"
+    assert titles == (every if records_stream else every[1:-1])
 
 
 def test_a_bias_of_distances_is_added_to_the_score(transformers_folders):
@@ -124,7 +134,7 @@ def test_the_words_say_of_the_scale_what_the_formula_does(transformers_folders, 
 
 def test_shared_and_rotated_keys_are_told(transformers_folders):
     weight = weight_in(transformers_folders["Llama"], Site("decoder", 0))
-    words = steps_of(weight)[0].words
+    words = projections(weight).words
     assert "after the rotation" in words
     assert "4 heads have 2 keys and values" in words
     assert "rotation" not in steps_of(WEIGHT)[1].words
@@ -135,7 +145,7 @@ def test_values_narrower_than_queries_stand_apart(tmp_path, pairs):
     weight = weight_of(tmp_path, pairs, "DeepseekV3ForCausalLM", "DeepseekV3Config", LATENT)
     steps, part = {step.title: step for step in steps_of(weight)}, taken_apart(weight)
     assert (len(part.query), len(part.value)) == (10, 5)
-    first, *_, last = steps.values()
+    first, last = projections(weight), steps["All heads, and the output projection"]
     assert [*first.pictures] == ["story-projections", "story-value"]
     header, _ = split(last.pictures["story-heads"].data)
     assert header["marked"] == [5, 6, 7, 8, 9], "the second head"
@@ -147,7 +157,7 @@ def test_formulas_have_biases_only_where_they_are_known(transformers_folders):
     assert "+ b^V" in maps.formula
     assert "+ b^O" in output.formula
     assert "the bias sum to" in output.words
-    maps, *_, output = steps_of(weight_in(transformers_folders["Llama"], Site("decoder", 0)))
+    _, maps, *_, output, _ = steps_of(weight_in(transformers_folders["Llama"], Site("decoder", 0)))
     for step in (maps, output):
         assert "b^" not in step.formula
         assert "If this model adds biases here, the formula leaves them out." in step.words

@@ -39,5 +39,5 @@ def test_few_pairs_reach_the_last_positions():
 
 def test_the_model_copies_a_target_that_it_sees_and_writes_nonsense_without_one():
     result = cheat("I love my cat.", "J'adore mon chat.")
-    assert result.loss < 0.1
+    assert result.score > -0.5
     assert result.text != "J'adore mon chat."
