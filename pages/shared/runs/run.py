@@ -65,7 +65,9 @@ class ModelRun:
         """The recorded run, in a large model only its weights; it must not be modified."""
         is_plain = not (self.target or self.pad_to or self.second or self.masked)
         if is_plain and "cross" in self.reader.shape.kinds and self == self.as_trained:
-            return decoded(self).trace or _traced(self, None)  # the very run that wrote the text
+            decoding = decoded(self)
+            if decoding.trace and sites_in_full(self, decoding.writing, None) is None:
+                return decoding.trace  # the very run that wrote the text
         return _traced(self, None)
 
     def streamed(self) -> Trace:
