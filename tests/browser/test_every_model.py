@@ -64,7 +64,7 @@ def test_a_folder_that_is_typed_is_shown_and_a_cell_is_taken_apart(page, server,
     trace, site = reader.trace(TEXT), SITES[name]
     expect_weight(page, heatmap(page), trace, site, HEAD, 3, 2)
     page.mouse.click(*point_of(heatmap(page), 3, 2))
-    page.get_by_text("1. Query, key and value").wait_for()
+    page.get_by_text(re.compile(r"^\d\. Query, key and value$")).first.wait_for()
     weight = trace.attention[site].weights[0, HEAD, 3, 2]
     expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{weight:.3f}")
 
