@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 COPIED = [
@@ -23,6 +25,7 @@ def test_the_image_holds_all_that_the_app_reads():
     assert all((ROOT / name).exists() for name in needed)
 
 
+@pytest.mark.matrix
 def test_the_pages_load_from_what_is_copied_alone(tmp_path):
     skipped = shutil.ignore_patterns("pretrained", "__pycache__")
     for path in (ROOT / name for name in COPIED):

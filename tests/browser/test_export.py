@@ -52,7 +52,8 @@ def save(page, menu, form):
     return saved.value.path().read_bytes(), name
 
 
-@pytest.mark.parametrize("key", first_of(PICTURES))
+@pytest.mark.matrix
+@pytest.mark.parametrize("key", PICTURES)
 def test_a_png_is_the_whole_picture_at_twice_its_size(page, server, key):
     picture, menu = open_picture(page, server, key)
     data, name = save(page, menu, "png")

@@ -44,7 +44,8 @@ def test_a_title_does_not_touch_what_is_below(page, server):
         assert below["y"] - end >= 10
 
 
-@pytest.mark.parametrize("scheme", first_of(["light", "dark"]))
+@pytest.mark.matrix
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_start_is_the_one_filled_button_of_training(page, server, scheme):
     page.emulate_media(color_scheme=scheme)
     page.goto(f"{server}/training")

@@ -81,6 +81,7 @@ def health(served):
     return urllib.request.urlopen(f"{served.address}/_stcore/health", timeout=60).read()
 
 
+@pytest.mark.matrix
 def test_visitors_are_spread_and_stay_where_they_came_to(served, visitors):
     first, second = visitors(served.address), visitors(served.address)
     assert {worker_of(first), worker_of(second)} == {1, 2}

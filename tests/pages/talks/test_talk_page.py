@@ -15,7 +15,6 @@ from headlight.pages.talks.page import boxes
 from headlight.pages.talks.slides import MOST_SLIDES, Slide, write_talk
 from headlight.pages.talks.talk import TALKS, shipped
 from headlight.pages.talks.talk_file import read_talk
-from tests.matrix import first_of
 from tests.pages.apps import address as address_of
 from tests.pages.apps import (
     button,
@@ -84,9 +83,10 @@ OF_TWO_CHOICES = [{ATLAS_TAB.key: "head", "kind": "encoder"}]
 CHANGED = {"edits": "gate.cross.1.4.0"}  # which changes the translation
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "page",
-    first_of(page for page in PAGES.values() if page.pictures),
+    [page for page in PAGES.values() if page.pictures],
     ids=lambda page: page.key,
 )
 def test_the_pictures_that_can_be_chosen_are_on_their_pages(page, models):

@@ -92,6 +92,7 @@ def test_every_head_is_estimated_and_measured_and_the_furthest_are_named(read):
         assert number_text(gap.sharpness, 2) in row
 
 
+@pytest.mark.matrix
 def test_the_cells_of_the_chosen_head_are_closed_one_by_one(read):
     shipped, trace = read
     app = open_page("cause", **PLACE, kind="cross", layer="2", head="3", measured="2")
