@@ -25,7 +25,7 @@ def grid():
 def test_the_one_bright_cell_of_a_large_map_is_seen_where_it_is(page, grid):
     page.set_viewport_size({"width": 640, "height": 900})
     page.set_content(grid)
-    page.get_by_text("weights share a dot of these maps, which shows the largest").wait_for()
+    page.get_by_text("each dot shows the largest of about").wait_for()
     boxes = page.locator(".map").evaluate_all(
         "maps => maps.map((map) => [map.offsetLeft, map.offsetTop, map.offsetWidth, "
         "map.offsetHeight])"

@@ -203,5 +203,5 @@ function largest(map, rows, columns, height, width) {
 function sharing(...inPixel) {
   if (Math.max(...inPixel) === 1) return "";
   const [queries, keys] = inPixel.map((count) => Number(count.toFixed(1)));
-  return `About ${queries} × ${keys} weights share a dot of these maps, which shows the largest.`;
+  return `These maps are small: each dot shows the largest of about ${queries} × ${keys} weights.`;
 }

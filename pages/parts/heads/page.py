@@ -1,6 +1,6 @@
 """Heads: switch heads off or fade them, and see which of them matter, and for what."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -88,10 +88,21 @@ def which_matter(run: ModelRun, of: About) -> None:
     if not is_asked:
         return
     effects = EFFECTS.measure(run, on, draw=partial(head_effects, labels=KINDS))
-    picture = head_effects(effects, labels=KINDS, selected=measure.selected_head())
+    known = without_those_off(effects, run.edits)
+    selected = measure.selected_head()
+    picture = head_effects(known, labels=KINDS, selected=selected, absent="already off")
     ask = partial(least_without, effects, objective.description)
     options = {"of": of, "what": "Effect of removing each head", "riddle": ask}
     measure.show_heads(picture, "effects", DETAIL, **options)
+
+
+def without_those_off(effects: Mapping[str, np.ndarray], edits: Edits) -> dict[str, np.ndarray]:
+    """Return effects (layers, heads) by kind, with NaN for heads that are off already."""
+    known = {kind: values.copy() for kind, values in effects.items()}
+    for (kind, layer, head), gate in edits.gates.items():
+        if gate == 0 and kind in known:
+            known[kind][layer, head] = np.nan
+    return known
 
 
 def roles(run: ModelRun) -> None:

@@ -208,7 +208,8 @@ def softmax(weight: Weight, part: Anatomy) -> Step:
 
 def sum_of_values(weight: Weight, part: Anatomy) -> Step:
     rows = value_rows(part, weight.key, weight.key_tokens)
-    formula = r"h = \sum_k w_k\, v_k"
+    faded = "" if part.gate == 1 else rf"{part.gate:.2f}\cdot"
+    formula = rf"h = {faded}\sum_k w_k\, v_k"
     return Step(*STEPS["values"], formula, {"story-values": vector_rows(rows)})
 
 

@@ -3,9 +3,9 @@
 STEPS = {  # title and words of each step; the additional steps of some models have only words
     "input": (
         "What is read",
-        "Every token begins as its embedding, scaled by √d_model, plus its position. In layer "
-        "{layer} the head reads what the layers before made of it, through the block's layer norm "
-        "where the norm comes first.",
+        "Every token begins as its embedding, scaled by √d_model, plus its position. The "
+        "head in layer {layer} reads what the blocks before it made of that, through the block's "
+        "layer norm where the norm comes first.",
     ),
     "projections": (
         "Query, key and value",
@@ -80,13 +80,14 @@ STEPS = {  # title and words of each step; the additional steps of some models h
     ),
 }
 INPUT_OF_LIBRARY = (
-    "Every token begins as its embedding, with its position where this model adds one. In layer "
-    "{layer} the head reads what the layers before made of it, through the norm before this block."
+    "Every token begins as its embedding, with its position where this model adds one. The "
+    "head in layer {layer} reads what the blocks before it made of that, through the norm before "
+    "its block."
 )
 INPUT_OF_BERT = (
     "Every token begins as its embedding, plus a vector for the sentence it belongs to, plus "
-    "its position, normed. Each layer then adds to this vector and norms it again; in layer "
-    "{layer} the head reads what the layers before made of it."
+    "its position, normed. Each layer then adds to this vector and norms it again. The "
+    "head in layer {layer} reads what the blocks before it made of that."
 )
 
 TAB_WORDS = {

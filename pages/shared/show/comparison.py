@@ -109,7 +109,7 @@ def say_outcome(before: ModelRun, after: ModelRun) -> None:
     first, second = (written(run) for run in (before, after))
     said = f"The {kind_of_text(first).lower()} {what_became(first.text, second.text)}"
     if first.text == second.text and after == replace(before, edits=Edits(gates=after.edits.gates)):
-        said += ": other heads make up for it"
+        said += ": other heads make up for it, or it is not needed here"
     numbers = ""
     if objective := before.objective():
         scores = " → ".join(number_text(score_of(run, objective)) for run in (before, after))

@@ -13,7 +13,7 @@ GLOSSARY = {
     "score": "How well a query and a key fit: their dot product, divided by √d.",
     "weight": "The share, from 0 to 1, that a query gives to a key; a query's weights sum to 1.",
     "softmax": "Turns scores into weights with the sum 1, most of it for the largest score.",
-    "head": "One of several attentions that a layer runs side by side, each in its own way.",
+    "head": "One of several in a layer: it gives every token weights on others, in its own way.",
     "gate": "The factor on what a head hands on: 1 leaves it as trained, 0 switches it off.",
     "mask": "What closes keys to a query: a closed key has the score −∞ and the weight 0.",
     "look-ahead mask": "Closes the tokens to the right, which do not exist yet when one writes.",
