@@ -17,6 +17,7 @@ from torch import Tensor
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import NamedMask
+from headlight.model.parts import HeadsTrace, Parts, ScoreAddress, own_parts
 from headlight.model.positions import Rotary
 from headlight.model.stream import DecoderStream
 from headlight.model.tokens import Token
@@ -37,6 +38,12 @@ Ability = Literal[
     "compare words",  # by their embeddings, and after the encoder
 ]
 ABILITIES: tuple[Ability, ...] = get_args(Ability)
+
+NO_SCORE_PARTS = (
+    "Who wrote the query and the key is not known here: their parts are added up in this project's "
+    "own layers, and in the decoders whose logits add up. Choose such a model, or a head of such a "
+    "decoder."
+)
 
 
 class Question(NamedTuple):
@@ -220,6 +227,21 @@ class Reader(Protocol):
         its parts, as with a norm after each block.
         """
         raise ValueError(self.missing["add up logits"])
+
+    @torch.inference_mode()
+    def score_parts(
+        self, trace: Trace, edits: RunEdits, score: ScoreAddress
+    ) -> tuple[Parts, Parts]:
+        """Run again over the tokens of a trace; return the parts of a query and of a key (D,).
+
+        Their dot product, times the scale, is the score before any bias. Raises ValueError if the
+        query and the key are no sums of parts that are known.
+        """
+        if "own layers" in self.missing:
+            raise ValueError(NO_SCORE_PARTS)
+        recorded = HeadsTrace.behind(score)
+        self.rerun(trace, Run(edits, recorded))
+        return own_parts(self.model, recorded, score)
 
     def write(
         self,

@@ -168,6 +168,11 @@ class Block(NamedTuple):
     part: Literal["self", "cross", "feed_forward"]
 
 
+def block_of(site: Site) -> Block:
+    side = "encoder" if site.kind == "encoder" else "decoder"
+    return Block(side, site.layer, "cross" if site.kind == "cross" else "self")
+
+
 @dataclass(frozen=True)
 class ResidualRecord:
     """The residual stream at one sublayer, each field (B, T, d_model).

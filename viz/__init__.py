@@ -18,6 +18,7 @@ from headlight.viz.maps.heatmap import (
     Behind,
     attention_heatmap,
     knockout_map,
+    parts_map,
     reading_map,
     word_heatmap,
 )

@@ -12,11 +12,11 @@ from headlight.model.reader import Reader
 from headlight.model.trace import (
     AttentionEdit,
     AttentionRecord,
-    Block,
     ResidualRecord,
     RunEdits,
     Site,
     Trace,
+    block_of,
 )
 
 
@@ -61,6 +61,22 @@ class Weight:
     @property
     def edit(self) -> AttentionEdit:
         return self.run.changes().get(self.site, UNCHANGED)
+
+    @property
+    def scale(self) -> float:
+        """The factor on q.k: 1 / sqrt(D), unless the model or an edit has another."""
+        record = self.record
+        scale = self.edit.scale if record.scale is None else record.scale
+        return record.query.size(-1) ** -0.5 if scale is None else scale
+
+    @property
+    def score_bias(self) -> Tensor | None:
+        """The numbers added to the query's scaled scores, one for each key (K,), if any."""
+        record = self.record
+        # T5's cross-attention has no table of distances and adds zeros.
+        if record.bias is None or not record.bias.any():
+            return None
+        return record.bias.expand_as(record.scores)[0, self.head, self.query]
 
     @property
     def row(self) -> Tensor:
@@ -149,13 +165,10 @@ def take_apart(weight: Weight) -> Anatomy:
     reader, trace, record = weight.run.reader, weight.run.streamed(), weight.record
     site, head, query, key = weight.site, weight.head, weight.query, weight.key
     inputs, memory = read_at(trace, site)
-    queries, keys, width = record.query[0, head], record.key[0, head], record.query.size(-1)
+    queries, keys = record.query[0, head], record.key[0, head]
     heads = record.heads[0, :, query]  # (H, Dv)
     parts = reader.heads_to_stream(site)  # (H, Dv, d_model)
     own = "own layers" not in reader.missing
-    scale = weight.edit.scale if record.scale is None else record.scale
-    # T5's cross-attention has no table of distances and adds zeros.
-    has_bias = record.bias is not None and bool(record.bias.any())
     return Anatomy(
         query_input=None if inputs is None else inputs[0, query],
         key_input=None if memory is None else memory[0, key],
@@ -166,8 +179,8 @@ def take_apart(weight: Weight) -> Anatomy:
         value=record.value[0, head, key],
         products=queries[query] * keys[key],
         dots=keys @ queries[query],
-        scale=width**-0.5 if scale is None else scale,
-        score_bias=record.bias.expand_as(record.scores)[0, head, query] if has_bias else None,
+        scale=weight.scale,
+        score_bias=weight.score_bias,
         softcap=record.softcap,
         scores=record.scores[0, head, query],
         masked_scores=record.masked_scores[0, head, query],
@@ -181,11 +194,6 @@ def take_apart(weight: Weight) -> Anatomy:
         bias=reader.model.attention_at(site).output.bias if own else None,
         residual=trace.residual.get(block_of(site)),
     )
-
-
-def block_of(site: Site) -> Block:
-    side = "encoder" if site.kind == "encoder" else "decoder"
-    return Block(side, site.layer, "cross" if site.kind == "cross" else "self")
 
 
 def read_at(trace: Trace, site: Site) -> tuple[Tensor | None, Tensor | None]:

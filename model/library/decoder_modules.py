@@ -6,61 +6,22 @@ stream itself. Only if all of it is accounted for, as in a pre-norm model withou
 the modules known.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from headlight.model.stream import DecoderStream, FrozenNorm, freeze, is_close
+from headlight.model.library.heard import Heard, hear, hear_call, listening
+from headlight.model.library.held_norms import freeze_any, hold, is_norm
+from headlight.model.stream import DecoderStream, is_close
 from headlight.model.trace import AttentionRecord, Block, ResidualRecord, Site
 
 # The layer that reads the concatenated heads, in the attention module or, as in BERT, next to it.
 NAMES = ("o_proj", "out_proj", "c_proj", "out_lin", "Wo", "o", "dense")
 BESIDE = "output.dense"
 BETWEEN = ("attn_sub_norm", "sub_norm", "gate_proj", "g_proj")  # changes heads before it
-
-
-@dataclass
-class Heard:
-    """The last inputs and outputs of modules in a call of the model, each (T, d_model)."""
-
-    inputs: dict[nn.Module, Tensor] = field(default_factory=dict)
-    outputs: dict[nn.Module, Tensor] = field(default_factory=dict)
-
-
-HEARD: ContextVar[Heard | None] = ContextVar("heard", default=None)
-
-
-def hear(module: nn.Module, inputs: tuple[object, ...], outputs: object) -> None:
-    """Record the input and output of a module, if this thread listens; a forward hook."""
-    heard = HEARD.get()
-    if heard is None:
-        return
-    outputs = outputs[0] if isinstance(outputs, tuple) and outputs else outputs
-    if inputs and isinstance(inputs[0], Tensor):
-        heard.inputs[module] = as_rows(inputs[0])
-    if isinstance(outputs, Tensor):
-        heard.outputs[module] = as_rows(outputs)
-
-
-def as_rows(states: Tensor) -> Tensor:
-    """(1, T, d_model) -> (T, d_model) as float32; experts and some norms have (T, d_model)."""
-    return states.flatten(0, -2).float() if states.dim() > 1 else states
-
-
-@contextmanager
-def listening() -> Iterator[Heard]:
-    """Record the modules with the hook `hear` in this context and thread."""
-    heard = Heard()
-    token = HEARD.set(heard)
-    try:
-        yield heard
-    finally:
-        HEARD.reset(token)
 
 
 class BlockModules(NamedTuple):
@@ -83,6 +44,8 @@ class DecoderModules:
     factor: float  # between the norm and the output layer
     output: nn.Module
     output_bias: Tensor  # (V,)
+    attending: Mapping[Site, nn.Module]
+    positions: nn.Module | None  # which adds them to the embeddings of tokens, if it is known
 
     @property
     def feed_forwards(self) -> list[nn.Module]:
@@ -196,9 +159,30 @@ def find_modules(
     parts = [each.part for each in known.values()]
     if len(set(parts)) < len(blocks):
         return None
-    for part in {*parts, *(each.norm for each in known.values()), norm}:
+    positions = positions_of(heard, before[0], output.out_features, dtype)
+    for part in {*parts, *(each.norm for each in known.values()), norm, positions} - {None}:
         part.register_forward_hook(hear)
-    return DecoderModules(known, biases, norm, factor, output, bias)
+    for module in modules.values():
+        module.register_forward_pre_hook(hear_call, with_kwargs=True)
+        for part in filter(is_norm, module.modules()):
+            part.register_forward_hook(hold)
+    return DecoderModules(known, biases, norm, factor, output, bias, modules, positions)
+
+
+def positions_of(
+    heard: Heard, states: Tensor, vocabulary: int, dtype: torch.dtype
+) -> nn.Module | None:
+    """Return the module of positions if they and a table of tokens sum to the stream (T, d_model).
+
+    The table is known by the size of the vocabulary.
+    """
+    tables = {part for part in heard.outputs if getattr(part, "num_embeddings", 0) == vocabulary}
+    others = {part: each for part, each in heard.outputs.items() if part not in tables}
+    rests = (
+        states - heard.outputs[part] for part in tables if heard.outputs[part].shape == states.shape
+    )
+    found = (nearest(others, rest, dtype, states) for rest in rests if rest.any())
+    return next(filter(None, found), None)
 
 
 def norm_before(
@@ -212,7 +196,7 @@ def norm_before(
     norms = {
         part: heard.inputs[part]
         for part, normed in heard.outputs.items()
-        if "norm" in type(part).__name__.lower() and any(torch.equal(normed, x) for x in read)
+        if is_norm(part) and any(torch.equal(normed, x) for x in read)
     }
     found = (nearest(norms, states, dtype, states) for states in several)
     return next(filter(None, found), None)
@@ -237,7 +221,7 @@ def last_norm(heard: Heard, read: Tensor, dtype: torch.dtype) -> tuple[nn.Module
     """Return the norm that the output layer reads (T, d_model), and the factor between the two."""
     for part in reversed(heard.outputs):
         states, normed = heard.inputs.get(part), heard.outputs[part]
-        if "norm" not in type(part).__name__.lower() or normed.shape != read.shape:
+        if not is_norm(part) or normed.shape != read.shape:
             continue
         factor = ((normed * read).sum() / normed.square().sum()).item()
         if states is not None and is_close(factor * normed, read, dtype):
@@ -247,25 +231,6 @@ def last_norm(heard: Heard, read: Tensor, dtype: torch.dtype) -> tuple[nn.Module
                 return None
             return part, factor
     return None
-
-
-def freeze_any(norm: nn.Module, states: Tensor, outputs: Tensor, factor: float = 1.0) -> FrozenNorm:
-    """Return a layer norm or RMS norm, times a factor, with the scales of one run.
-
-    In that run it mapped `states` to `outputs`, both (T, d_model). Some models store the gain minus
-    1. Raises ValueError if the norm is of another form.
-    """
-    weight = getattr(norm, "weight", None)
-    dtype = states.dtype if weight is None else weight.dtype
-    weight = torch.ones_like(states[0]) if weight is None else weight.detach().float()
-    bias = getattr(norm, "bias", None)
-    bias = torch.zeros_like(weight) if bias is None else bias.detach().float()
-    for gain in (weight, 1 + weight):
-        for centered in (False, True):
-            frozen = freeze(states, outputs, gain, bias, centered=centered)
-            if is_close(frozen.outputs(states), outputs, dtype):
-                return replace(frozen, scales=factor * frozen.scales, bias=factor * bias)
-    raise ValueError("The last norm is neither a layer norm nor an RMS norm.")
 
 
 def heads_to_stream(model: nn.Module, module: nn.Module, heads: int) -> Tensor | None:

@@ -16,13 +16,16 @@ from headlight.model.library.answers import Answering, Answers, OutputHead, clas
 from headlight.model.library.attachment import Attachment, Parity
 from headlight.model.library.calls import Calls, attention_edits, last_states
 from headlight.model.library.configured_masks import configured_masks
-from headlight.model.library.decoder_modules import decoder_states, listening
+from headlight.model.library.decoder_modules import decoder_states
+from headlight.model.library.decoder_parts import HeardRun
+from headlight.model.library.heard import listening
 from headlight.model.library.piece_tokenizer import NO_PADDING, PieceTokenizer
 from headlight.model.library.pieces import Piece
 from headlight.model.library.rotary import moving
 from headlight.model.library.writing import Writer
+from headlight.model.parts import HeadsTrace, Parts, ScoreAddress
 from headlight.model.positions import Rotary
-from headlight.model.reader import Ability, Reader, Request, Shape
+from headlight.model.reader import NO_SCORE_PARTS, Ability, Reader, Request, Shape
 from headlight.model.stream import DecoderStream
 from headlight.model.trace import EmbeddingRecord, Run, RunEdits, Site, Trace
 
@@ -187,6 +190,23 @@ class TransformersReader(Answering, Reader):
             outputs = self.calls(trace, Run(edits, recorded), output_hidden_states=True)
         embedding = decoder_states(outputs)[0][0]
         return self.attached.decoder.stream(heard, embedding, outputs["logits"][0])
+
+    @torch.no_grad()  # the parts are found by gradients, which inference mode rules out
+    def score_parts(
+        self, trace: Trace, edits: RunEdits, score: ScoreAddress
+    ) -> tuple[Parts, Parts]:
+        """Run again, and return the parts of a query and of a key; see `Reader.score_parts`.
+
+        Raises ValueError if they are not known.
+        """
+        decoder = self.attached.decoder
+        if decoder is None or score.site not in decoder.attending:
+            raise ValueError(NO_SCORE_PARTS)
+        recorded = HeadsTrace.behind(score)
+        with listening() as heard:
+            outputs = self.calls(trace, Run(edits, recorded), output_hidden_states=True)
+        embedding = decoder_states(outputs)[0][0]
+        return HeardRun(self.model, self.attached, heard, recorded, embedding).parts(score)
 
     def write(
         self,

@@ -20,9 +20,14 @@ export function draw(mount) {
       waiting = requestAnimationFrame(look);
       return;
     }
+    /** @type {HTMLElement | null} */
     const place = document.querySelector(of);
-    const top = place?.getBoundingClientRect().top ?? 0;
-    if (top < 0 || top > innerHeight * UPPER) place?.scrollIntoView({ block: "start" });
+    if (!place) return;
+    const around = place.parentElement;
+    around.style.position = "static"; // else a bar that sticks to the top is always in sight
+    const { top } = place.getBoundingClientRect();
+    if (top < 0 || top > innerHeight * UPPER) place.scrollIntoView({ block: "start" });
+    around.style.position = "";
   }
   return () => cancelAnimationFrame(waiting);
 }

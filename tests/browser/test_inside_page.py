@@ -135,3 +135,22 @@ def test_a_word_of_the_lens_is_read_by_pointing_and_by_keys(page, server, transl
     last.nth(1).focus()
     page.keyboard.press("ArrowRight")
     expect(said).to_contain_text(f"After “{written[1]}”")
+
+
+def test_a_click_on_a_head_that_wrote_the_key_goes_to_it_and_back(page, server, translator):
+    place = "kind=encoder&layer=3&head=2&query=4&key=2&inside_tab=why"
+    page.goto(f"{server}/inside?sentence={SENTENCE}&{place}")
+    trace = translator.trace(SENTENCE)
+    page.locator(".st-key-why-key .part", has_text="head 2.5").click()
+    row = trace.attention[Site("encoder", 1)].weights[0, 4, 1]
+    weight = page.get_by_test_id("stMetric").first
+    expect(weight).to_contain_text("Encoder, layer 2, head 5")
+    expect(weight).to_contain_text(f"{row.max():.3f}")
+    query = page.get_by_role("combobox", name=re.compile("^Query"))
+    expect(query).to_have_value(f"2: {trace.source_tokens[1].text}")
+    back = page.get_by_role("button", name="Back", exact=True)
+    expect(back).to_be_in_viewport(ratio=1)
+    back.click()
+    expect(weight).to_contain_text("Encoder, layer 3, head 2")
+    expect(query).to_have_value(f"4: {trace.source_tokens[3].text}")
+    expect(back).to_have_count(0)

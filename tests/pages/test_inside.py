@@ -5,6 +5,7 @@ from headlight.model import Site
 from headlight.model.edits import CellEdit, Edits, write_edits
 from headlight.model.insight.explain import explain
 from headlight.model.insight.lens import word_similarity
+from headlight.model.insight.score_sum import sum_score
 from headlight.model.translator import choose_objective
 from tests.matrix import first_of
 from tests.model.insight.recording import weight_of
@@ -88,6 +89,48 @@ def test_other_tabs_show_what_the_model_says(shipped):
     np.testing.assert_allclose(shown["Rollout"][1], found.rollout, atol=1e-5)
     np.testing.assert_allclose(shown["Effect of closing the cell"][1], found.removals, atol=1e-4)
     assert found.objective.texts[0] in app.text[0].value
+
+
+@pytest.mark.parametrize("against", ["none", "5"])
+def test_why_it_looks_there_adds_up_to_the_score(against, shipped):
+    app = open_page(inside_tab="why", why_against=against)
+    trace, site = shipped.trace(SENTENCE), Site("cross", LAYER)
+    expected = sum_score(weight_of(shipped, trace, site, HEAD, QUERY, key=KEY))
+    ends = ["raises the score", "lowers it"]
+    if against != "none":
+        expected = expected.minus(sum_score(weight_of(shipped, trace, site, HEAD, QUERY, key=4)))
+        keys = trace.key_tokens(site)
+        ends = [f"for “{keys[KEY].text}”", f"for “{keys[4].text}”"]
+    (values, header), *_ = heatmaps(app)
+    np.testing.assert_allclose(values, expected.pairs, atol=1e-5)
+    assert header["rows"][:3] == ["embedding", "position", "head 1.1"]
+    assert "cross head 1.1" in header["rows"]
+    bars = [
+        (header, np.frombuffer(body, np.float32))
+        for header, body in canvas_pictures(app)
+        if "ends" in header
+    ]
+    assert len(bars) == 3
+    for header, parts in bars:
+        assert header["ends"] == ends
+        assert header["sum"] == pytest.approx(expected.score, abs=1e-5)
+        assert parts.sum() == pytest.approx(expected.score, abs=1e-4)
+    pairs, numbers = bars[0]
+    assert len(pairs["names"]) == 11
+    place = expected.largest(1)[0]
+    assert numbers[0] == pytest.approx(expected.pairs[place].item(), abs=1e-5)
+    assert apps.address(app).get("why_against", "none") == against
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("name", ["GPT-2", "T5", "BART"])
+def test_why_another_model_looks_there_or_why_not(name, transformers_folders):
+    place = {"inside_tab": "why", "layer": "1", "head": "2", "query": "3", "key": "2"}
+    app = open_with(transformers_folders[name], "inside", sentence="I love my cat.", **place)
+    said = " ".join(text.value for text in (*app.info, *app.caption))
+    assert ("not known here: their parts" in said) == (name == "BART")
+    assert bool(heatmaps(app)) == (name != "BART")
+    assert ("so it is one part" in said) == (name == "T5")
 
 
 def test_at_temperature_one_the_weights_are_those_of_the_run():
@@ -217,7 +260,7 @@ def test_a_weight_of_a_bert_is_taken_apart_in_the_numbers_of_its_run(masked, ber
     place = {"layer": "2", "head": "4", "query": "3", "key": "6", "kind": "encoder"}
     texts = {"sentence": "the cat was playing.", "second": "unbelievable dogs!"}
     hidden = {"masked": masked} if masked else {}
-    for tab in ("story", "beyond", "switches", "stream"):
+    for tab in ("story", "why", "beyond", "switches", "stream"):
         app = open_with(bert_folder, "inside", inside_tab=tab, **place, **texts, **hidden)
         trace = bert.trace(
             texts["sentence"], second=texts["second"], masked=[int(masked)] if masked else []

@@ -112,6 +112,23 @@ def reading_map(
     )
 
 
+def parts_map(pairs: np.ndarray, query: Sequence[str], key: Sequence[str]) -> CanvasPicture:
+    """What pairs of a part of the query and a part of the key add to a score [part, part].
+
+    Red raises the score, and blue lowers it, up to the largest pair. ValueError if the parts do not
+    fit.
+    """
+    return heatmap(
+        pairs,
+        {"query part": query, "key part": key},
+        name="nats",
+        maximum=None,
+        diverging=True,
+        axes="Who wrote the query down, who wrote the key across",
+        verb="with",
+    )
+
+
 def heatmap(
     values: np.ndarray,
     tokens: dict[str, Sequence[str]],

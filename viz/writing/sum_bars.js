@@ -12,6 +12,7 @@ import { written } from "../numbers.js";
  * @property {number} limit the largest size of a part
  * @property {boolean} weighed whether each part has a weight
  * @property {boolean} clickable
+ * @property {boolean} sentences whether names are sentences, which have room for two lines
  * @property {[string, string]} colors above 0 and below
  */
 
@@ -32,7 +33,7 @@ export function draw(mount) {
       style: `width: ${width}%; left: ${value < 0 ? 50 - width : 50}%; background: ${colors[value < 0 ? 1 : 0]}`,
     });
     const content = [
-      element("span", "name cut", name, { title: name }),
+      element("span", header.sentences ? "name sentence" : "name cut", name, { title: name }),
       element("span", "track", [bar]),
       element("span", "number", written(value, true)),
     ];

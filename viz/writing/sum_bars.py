@@ -22,12 +22,14 @@ def sum_bars(
     whole: float | None = None,
     weights: np.ndarray | None = None,
     clickable: bool = False,
+    sentences: bool = False,
 ) -> CanvasPicture:
     """Parts of a sum (N,), in a unit, as bars to both sides of 0, and the sum below them.
 
     `ends` name the sides above and below 0, and `total` the sum, with words `beside` it; if the
     parts do not add up, `whole` replaces their sum. Each part can have a weight (N,). A click on a
-    `clickable` part answers with its index. Raises ValueError if names or weights do not fit.
+    `clickable` part answers with its index. Names that are `sentences` may take two lines. Raises
+    ValueError if names or weights do not fit.
     """
     if len(names) != len(parts) or (weights is not None and len(weights) != len(parts)):
         raise ValueError(f"There are {len(parts)} parts, and names or weights of others.")
@@ -41,6 +43,7 @@ def sum_bars(
         "limit": float(np.max(np.abs(parts), initial=0)) or 1.0,
         "weighed": weights is not None,
         "clickable": clickable,
+        "sentences": sentences,
         "colors": COLORS,
     }
     rows = {unit: parts} | ({} if weights is None else {"weight": weights})

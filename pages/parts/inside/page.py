@@ -11,6 +11,8 @@ from headlight.model.trace import Site
 from headlight.pages.parts.inside.steps import step_by_step
 from headlight.pages.parts.inside.stream import LENS, WORDS, similar_words, stream
 from headlight.pages.parts.inside.switches import SWITCHES, switches
+from headlight.pages.parts.inside.why import AGAINST, why
+from headlight.pages.parts.inside.why import PICTURES as WHY
 from headlight.pages.parts.inside.words import TAB_WORDS, VIEWS
 from headlight.pages.shared.controls.sentence import ask, tokens_read
 from headlight.pages.shared.link.address import section
@@ -51,6 +53,7 @@ from headlight.viz import Row, vector_rows
 
 TITLES = {
     "steps": "Step by step",
+    "why": "Why it looks there",
     "beyond": "Beyond the weight",
     "switches": "Switches",
     "stream": "Residual stream",
@@ -122,6 +125,7 @@ def inside(plain: ModelRun) -> None:
 
     tabs = {
         "steps": lambda: step_by_step(weight, of, bar),
+        "why": lambda: why(weight, of, bar),
         "beyond": lambda: beyond(weight, of),
         "switches": lambda: switches(weight, of, bar),
         "stream": lambda: stream(run, of),
@@ -173,7 +177,8 @@ PAGE = Page(
     body=page,
     changes="in force",
     choices=(
-        QUERY, KEY, TAB, INSIDE_OF, INSIDE_TARGET, INSIDE_PAD_TO, *SWITCHES, WORDS, *RIDDLE,
+        QUERY, KEY, TAB, INSIDE_OF, INSIDE_TARGET, INSIDE_PAD_TO, AGAINST, *SWITCHES, WORDS,
+        *RIDDLE,
     ),
     pictures={
         "source": "the tokens it reads",
@@ -187,6 +192,7 @@ PAGE = Page(
         "story-residual": "the residual stream",
         "five-views": "five views of one query",
         LENS: "what each layer would write",
+        **WHY,
     },
     first=("story-input",),
 )  # fmt: skip

@@ -8,8 +8,8 @@ import torch
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
-from headlight.model.insight.anatomy import Anatomy, Weight, block_of
-from headlight.model.trace import EmbeddingRecord
+from headlight.model.insight.anatomy import Anatomy, Weight
+from headlight.model.trace import EmbeddingRecord, block_of
 from headlight.pages.parts.inside.words import INPUT_OF_BERT, INPUT_OF_LIBRARY, STEPS
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.inside import taken_apart

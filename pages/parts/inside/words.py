@@ -15,7 +15,7 @@ STEPS = {  # title and words of each step; the additional steps of some models h
     "dot": (
         "The dot product",
         "Query and key are multiplied number by number, and the products summed. Framed are the "
-        "numbers that add the most.",
+        "numbers that add the most. Why it looks there, above, says who wrote them.",
     ),
     "rotated": (
         "Query and key are shown after the rotation that tells this model where its tokens are:  "
@@ -110,6 +110,32 @@ TAB_WORDS = {
     "words": (
         "The cosine of the angle between two vectors, from −1 to 1. The embedding of a word is the "
         "same everywhere; what the encoder makes of it depends on the sentence around it."
+    ),
+}
+
+WHY_WORDS = {
+    "sum": (
+        "The score before the softmax is a sum over pairs: what one part of the model wrote into "
+        "the token that looks, times what one part wrote into the token looked at. A score that is "
+        "1 nat higher makes the weight e ≈ 2.7 times larger next to those of other keys. Head 2.5 "
+        "is head 5 of layer 2."
+    ),
+    "rotated": (
+        "This model turns queries and keys by their positions, so position is in every pair, and "
+        "is no part of its own."
+    ),
+    "memory": "What wrote the encoder’s output is not known here, so it is one part.",
+    "post-norm": (
+        "In this post-norm model a norm after every block rescales all that was written before; "
+        "each of these norms is held too."
+    ),
+    "closed": "The mask closes this key: whatever its score, its weight is 0.",
+    "margin": "Its pairs added up. Click a head to go to it, and see where it looked itself.",
+    "limits": (
+        "Limits: norms are held at their values in this run, so no part gets a share for changing "
+        "one. A feed-forward is one part, whoever wrote what it read, and so are the biases of all "
+        "projections and norms. The softmax comes after the sum. Source: Elhage et al. 2021, “A "
+        "Mathematical Framework for Transformer Circuits”."
     ),
 }
 

@@ -37,7 +37,9 @@ LESION = (
     "has a loss of {guessing:.2f}. The induction score is the mean weight on the letter that "
     "followed the same letter before; the score of a previous-token head, the mean weight on the "
     "letter just before. The induction head looks for what the other hands on. Several heads of a "
-    "layer share the work, so that a single one is missed less."
+    "layer share the work, so that a single one is missed less. The chain can be walked: use the "
+    "model on the other pages, open a weight of the induction head on Inside a head, and go from "
+    "Why it looks there to the head that wrote its key."
 )
 REPEATED_CURVES = (
     "The loss is that of the batches trained on, from the second reading on. The induction score "

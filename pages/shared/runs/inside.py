@@ -5,12 +5,13 @@ from dataclasses import replace
 from torch import Tensor
 
 from headlight.model.insight import variants
-from headlight.model.insight.anatomy import Anatomy, Weight, block_of, read_at, take_apart
+from headlight.model.insight.anatomy import Anatomy, Weight, read_at, take_apart
 from headlight.model.insight.explain import Explanation, explain
 from headlight.model.insight.lens import LensTable, Similarity, in_sentence, lens, word_similarity
-from headlight.model.trace import Side, Site
+from headlight.model.insight.score_sum import ScoreSum, sum_score
+from headlight.model.trace import Side, Site, block_of
 from headlight.pages.shared.runs.door import model_call
-from headlight.pages.shared.runs.readers import translator
+from headlight.pages.shared.runs.readers import errors_explained, translator
 from headlight.pages.shared.runs.run import ModelRun
 
 MOST_CLOSED = 64  # keys whose cells are closed one after the other
@@ -20,6 +21,18 @@ MOST_CLOSED = 64  # keys whose cells are closed one after the other
 def taken_apart(weight: Weight) -> Anatomy:
     """Return every number on the way to a weight, and from it into the residual stream."""
     return take_apart(weight)
+
+
+def summed(weight: Weight, against: int | None) -> ScoreSum:
+    """Return a score as a sum over pairs, or its difference from that of the key `against`."""
+    result = _summed(weight)
+    return result if against is None else result.minus(_summed(replace(weight, key=against)))
+
+
+@model_call("Adding up …")
+def _summed(weight: Weight) -> ScoreSum:
+    with errors_explained():
+        return sum_score(weight)
 
 
 def explained(weight: Weight) -> Explanation:

@@ -6,7 +6,6 @@ from torch import nn
 from torch.testing import assert_close
 
 from headlight.model.insight.attribution import attribute
-from headlight.model.library.decoder_modules import freeze_any
 from headlight.model.trace import AttentionEdit, Run, Site
 from headlight.model.translator import load
 from tests.model.insight.recording import reader_of, record
@@ -117,21 +116,3 @@ def test_a_row_that_is_not_there(shipped):
     reader, trace = shipped
     with pytest.raises(ValueError, match="and no row 400"):
         attribute(reader, trace, 400, TOKEN, OTHER)
-
-
-@pytest.mark.parametrize("norm", [nn.LayerNorm(8), nn.RMSNorm(8), nn.LayerNorm(8, bias=False)])
-def test_a_frozen_norm_is_the_norm(norm):
-    states = torch.randn(5, 8) * 3 + 1
-    for parameter in norm.parameters():
-        nn.init.normal_(parameter, mean=0.5)
-    outputs = norm(states).detach()
-    frozen = freeze_any(norm, states, outputs, factor=2.0)
-    read = torch.randn(8)
-    for row in range(5):
-        found = states[row] @ frozen.directions(read, row) + frozen.bias @ read
-        assert_close(found, 2 * outputs[row] @ read, atol=1e-5, rtol=1e-4)
-
-
-def test_another_norm_cannot_be_frozen():
-    with pytest.raises(ValueError, match="neither a layer norm nor an RMS norm"):
-        freeze_any(nn.Tanh(), torch.randn(4, 8), torch.randn(4, 8))

@@ -5,10 +5,14 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from headlight.model.trace import AttentionEdit
+from headlight.model.continuer import Continuer
+from headlight.model.insight.score_sum import sum_score
+from headlight.model.parts import Part
+from headlight.model.trace import AttentionEdit, Site
 from headlight.model.training.repeats import small_model
 from headlight.model.training.small_models import default_options
 from headlight.model.training.tasks import TASKS
+from tests.model.insight.recording import weight_of
 
 TINY = replace(
     default_options("repeat"), heads=2, d_model=16, d_ff=16, steps=12, batch_size=8, warmup=4
@@ -79,10 +83,15 @@ def test_snapshots_are_those_of_the_decoder():
     assert "".join(history.target_tokens[0][1:]) == toy.target
 
 
-@pytest.mark.matrix
-def test_induction_is_learned_and_needs_the_previous_token_head():
+@pytest.fixture(scope="module")
+def trained():
     toy = small_model(replace(default_options("repeat"), steps=400))
-    losses = [step.step.loss for step in toy.train()]
+    return toy, [step.step.loss for step in toy.train()]
+
+
+@pytest.mark.matrix
+def test_induction_is_learned_and_needs_the_previous_token_head(trained):
+    toy, losses = trained
     assert min(losses[:80]) > 2.5
     assert max(losses[-50:]) < 0.3
     result = toy.lesion()
@@ -90,3 +99,17 @@ def test_induction_is_learned_and_needs_the_previous_token_head():
     assert result.whole.induction[1, 0] > 0.7
     assert result.without.induction.max() < 0.25
     assert result.without.loss > 2.5
+
+
+@pytest.mark.matrix
+def test_the_previous_token_head_wrote_most_of_the_key_that_induction_looks_at(trained):
+    reader = Continuer(trained[0].model.eval(), trained[0].tokenizer)
+    trace = reader.trace("kxqmwbkxqm")
+    again, after_the_first = 9, 4  # the second q, and the m after the first one
+    weight = weight_of(reader, trace, Site("decoder", 1), 0, again, key=after_the_first)
+    assert weight.row.argmax() == after_the_first
+    result = sum_score(weight)
+    wrote = result.key[result.pairs.sum(dim=0).argmax()]
+    assert wrote == Part("head", "decoder", 0, 0)
+    looked = trace.attention[Site("decoder", 0)].weights[0, 0, after_the_first]
+    assert looked.argmax() == after_the_first - 1

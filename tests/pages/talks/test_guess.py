@@ -33,6 +33,7 @@ TELLING = {"heatmap", "lines", "grid", "map", "effects", "role-scores", "knockou
 TELLING |= {"wrote-heads", "wrote-keys", "patch-heads", "patch-tokens"}
 TELLING |= {"player", "certainty", "alignment", "forced", "tree"}
 TELLING |= {"estimate-heads", "estimate-map", "estimate-cells"}
+TELLING |= {"why-pairs", "why-map", "why-query", "why-key"}
 
 
 def questions(app):
@@ -70,6 +71,7 @@ def measured_heads():
             ("cause", {**CAUSE, "cause_tab": "patching"}, "patch-heads"),
             ("decoding", CAUSE, "player"),
             ("cause", {**CAUSE, "cause_tab": "estimate"}, "estimate-map"),
+            ("inside", {**ATTENTION, "inside_tab": "why"}, "why-pairs"),
         ]
     ),
 )

@@ -1,0 +1,123 @@
+"""The parts of a query and of a key in a decoder of the transformers library.
+
+The module that attends is called again on what it read in a run. With the norms in it held, its
+queries and keys are linear in that, rotary turns included, so that gradients say what it makes of
+each part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from headlight.model.library.attachment import Attachment
+from headlight.model.library.heard import Heard
+from headlight.model.library.held_norms import freeze_any, holding
+from headlight.model.parts import (
+    BIASES,
+    MEMORY,
+    HeadsTrace,
+    Part,
+    Parts,
+    ScoreAddress,
+    through,
+    through_norm,
+    written,
+)
+from headlight.model.stream import precise
+from headlight.model.trace import Run, Trace, block_of
+
+MEMORIES = ("key_value_states", "encoder_hidden_states")  # its names among a module's arguments
+
+
+class End(NamedTuple):
+    """A query or a key (D,), computed from the states (1, T, d_model) of a token among them."""
+
+    vector: Tensor
+    states: Tensor
+    token: int
+
+    def slope(self) -> Tensor:
+        """Return the derivative of the vector by the token's state: (D, d_model)."""
+        rows = [torch.autograd.grad(x, self.states, retain_graph=True)[0] for x in self.vector]
+        return precise(torch.stack([row[0, self.token] for row in rows]))
+
+
+@dataclass(frozen=True)
+class HeardRun:
+    """A run of a decoder whose stream is a sum, heard, and recorded at the tokens of a score."""
+
+    model: nn.Module
+    attached: Attachment
+    heard: Heard
+    trace: HeadsTrace
+    embedding: Tensor  # (T, d_model), the stream before the first layer
+
+    def parts(self, score: ScoreAddress) -> tuple[Parts, Parts]:
+        """Return the parts of a score's query and key (D,); an encoder's output is one part."""
+        with torch.enable_grad(), holding() as held:
+            ends = self.call_again(score)
+            slopes = [end.slope() for end in ends]
+            held.place = 0
+            constants = [precise(end.vector) for end in self.call_again(score, factor=0.0)]
+        reads = [self.read(score, score.query)]
+        if score.site.kind == "cross":
+            memory = precise(ends[1].states[0, score.key])
+            reads.append({MEMORY: memory, BIASES: torch.zeros_like(memory)})
+        else:
+            reads.append(self.read(score, score.key))
+        query, key = (
+            through(read, lambda vectors, slope=slope: vectors @ slope.T, constant)
+            for read, slope, constant in zip(reads, slopes, constants, strict=True)
+        )
+        return query, key
+
+    def call_again(self, score: ScoreAddress, factor: float = 1.0) -> tuple[End, End]:
+        """Call the module of a score's site on what it read, times a factor."""
+        module = self.attached.decoder.attending[score.site]
+        args, options = self.heard.calls[module]
+
+        def leaf(states: Tensor) -> Tensor:
+            return (factor * states).detach().requires_grad_()
+
+        states = leaf(args[0] if args else options["hidden_states"])
+        memories = {name: leaf(options[name]) for name in MEMORIES if options.get(name) is not None}
+        options = {**options, **memories} | ({} if args else {"hidden_states": states})
+        trace = Trace()
+        with self.attached.watching(Run(trace=trace)):
+            module(*(states if part is args[0] else part for part in args), **options)
+        record = trace.attention[score.site]
+        query, key = record.query[0, score.head, score.query], record.key[0, score.head, score.key]
+        memory = next(iter(memories.values()), states)
+        return End(query, states, score.query), End(key, memory, score.key)
+
+    def read(self, score: ScoreAddress, token: int) -> Parts:
+        """Return the parts (d_model,) of what the module of a score's site reads at a token."""
+        decoder, site = self.attached.decoder, score.site
+        parts = self.embedded(token)
+        for layer in range(site.layer + 1):
+            before = [each for each in decoder.attending if each.layer == layer]
+            if layer == site.layer:  # only self-attention has written, before cross-attention
+                before = [each for each in before if (each.kind, site.kind) == ("decoder", "cross")]
+            for each in before:
+                to_stream = self.attached.heads_to_stream(self.model, each)
+                bias = decoder.biases.get(each, torch.zeros(()))
+                parts = written(parts, each, self.trace.heads[each, token], to_stream, bias)
+            if layer < site.layer:
+                change = self.heard.outputs[decoder.feed_forwards[layer]][token]
+                parts = {**parts, Part("feed-forward", layer=layer): precise(change)}
+        norm = decoder.blocks[block_of(site)].norm
+        both = self.heard.inputs[norm], self.heard.outputs[norm]
+        return through_norm(parts, freeze_any(norm, *(part[token, None] for part in both)))
+
+    def embedded(self, token: int) -> Parts:
+        """Return the parts of a token's vector before the first layer."""
+        vector, positions = precise(self.embedding[token]), self.attached.decoder.positions
+        parts = {Part("embedding"): vector, BIASES: torch.zeros_like(vector)}
+        if positions is not None:
+            position = precise(self.heard.outputs[positions][token])
+            parts |= {Part("embedding"): vector - position, Part("position"): position}
+        return parts

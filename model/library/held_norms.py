@@ -1,0 +1,69 @@
+"""Norms of the transformers library with the scales of one run, which makes them linear."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor, nn
+
+from headlight.model.stream import FrozenNorm, freeze, is_close
+
+
+@dataclass
+class Held:
+    """The norms of one call of a module in the order of their calls, for further calls of it."""
+
+    norms: list[FrozenNorm] = field(default_factory=list)
+    place: int = 0  # of the next one; set to 0 before every further call of the module
+
+
+HELD: ContextVar[Held | None] = ContextVar("held norms", default=None)
+
+
+@contextmanager
+def holding() -> Iterator[Held]:
+    """Hold norms that have the hook `hold` as in the first call in this context and thread."""
+    held = Held()
+    token = HELD.set(held)
+    try:
+        yield held
+    finally:
+        HELD.reset(token)
+
+
+def hold(norm: nn.Module, inputs: tuple[Tensor, ...], outputs: Tensor) -> Tensor | None:
+    """Compute a norm with the scales of the first call, if this thread holds it; a forward hook."""
+    held = HELD.get()
+    if held is None:
+        return None
+    states = inputs[0].flatten(0, -2).float()
+    if held.place == len(held.norms):
+        frozen = freeze_any(norm, states.detach(), outputs.detach().flatten(0, -2).float())
+        held.norms.append(frozen)
+    held.place += 1
+    return held.norms[held.place - 1].outputs(states).view_as(outputs).to(outputs)
+
+
+def is_norm(module: nn.Module) -> bool:
+    return "norm" in type(module).__name__.lower()
+
+
+def freeze_any(norm: nn.Module, states: Tensor, outputs: Tensor, factor: float = 1.0) -> FrozenNorm:
+    """Return a layer norm or RMS norm, times a factor, with the scales of one run.
+
+    In that run it mapped `states` to `outputs`, both (T, d_model). Some models store the gain minus
+    1. Raises ValueError if the norm is of another form.
+    """
+    weight = getattr(norm, "weight", None)
+    dtype = states.dtype if weight is None else weight.dtype
+    weight = torch.ones_like(states[0]) if weight is None else weight.detach().float()
+    bias = getattr(norm, "bias", None)
+    bias = torch.zeros_like(weight) if bias is None else bias.detach().float()
+    for gain in (weight, 1 + weight):
+        for centered in (False, True):
+            frozen = freeze(states, outputs, gain, bias, centered=centered)
+            if is_close(frozen.outputs(states), outputs, dtype):
+                return replace(frozen, scales=factor * frozen.scales, bias=factor * bias)
+    raise ValueError("A norm is neither a layer norm nor an RMS norm.")

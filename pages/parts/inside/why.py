@@ -1,0 +1,211 @@
+"""Why a head looks there: a score as a sum over who wrote the query and who wrote the key."""
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from headlight.model.insight.anatomy import Weight
+from headlight.model.insight.score_sum import ScoreSum
+from headlight.model.parts import MEMORY, Part
+from headlight.model.trace import Kind, Site
+from headlight.pages.parts.inside.words import WHY_WORDS
+from headlight.pages.shared.runs.arrays import as_array
+from headlight.pages.shared.runs.inside import summed
+from headlight.pages.shared.show.captions import site_words
+from headlight.pages.shared.show.cells import WEIGHT_BAR
+from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.pictures import picked, show
+from headlight.pages.shared.show.riddle import Riddle, places_of_most
+from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.show.sight import seek
+from headlight.pages.shared.state.choice import Choice, counted
+from headlight.pages.shared.state.choices import KEY, MOST_TOKENS, QUERY, put, select_head
+from headlight.pages.shared.state.showing import showing
+from headlight.pages.shared.widgets.choose import choose
+from headlight.viz import CanvasPicture, parts_map, sum_bars
+from headlight.viz.numbers import number_text
+
+NONE = "none"
+AGAINST = Choice(
+    "why_against",
+    NONE,
+    lambda text, shape: NONE if text == NONE else counted("", 0, MOST_TOKENS).read(text, shape),
+    lambda key: NONE if key == NONE else str(key + 1),
+    label="Compared with the key",
+    options={NONE: "no other"},
+)
+PICTURES = {
+    "why-pairs": "the pairs that make a score",
+    "why-map": "who wrote the query and the key",
+    "why-query": "who wrote the query",
+    "why-key": "who wrote the key",
+}
+LARGEST = 10  # pairs that have a row
+MOST_PARTS = 30  # of one side that have a row
+OFFERED = 6  # pairs in a riddle
+AGAINST_WIDTH = 240  # pixels
+WALKED = "walked"  # the steps of a walk from head to head: from which cell to which
+
+
+def why(weight: Weight, of: About, bar: DeltaGenerator) -> None:
+    """Draw the sum over pairs behind a score, or behind its difference from another key's.
+
+    The `bar` that stays in sight gets the way back from a head that was gone to.
+    """
+    with bar:
+        way_back(weight)
+    against = choose_against(weight)
+    try:
+        result = summed(weight, against)
+    except ValueError as error:
+        st.info(str(error))
+        return
+    caption(words_of(weight, result))
+    ends = ends_of(weight, against)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        if not largest_pairs(result, ends, of):
+            return
+    with right:
+        picture = parts_map(
+            as_array(result.pairs), [*map(label, result.query)], [*map(label, result.key)]
+        )
+        show(picture, "why-map", of=of, what="Who wrote the query and the key")
+    left, right = st.columns(2, gap="medium")  # a phone shows them below both
+    with left:
+        margin(weight, result, "query", ends, of)
+    with right:
+        margin(weight, result, "key", ends, of)
+
+
+def choose_against(weight: Weight) -> int | None:
+    """Draw the choice of a second key, whose score is taken off; return it, if there is one."""
+    names = {key: f"{key + 1}: {token}" for key, token in enumerate(weight.key_tokens)}
+    names = AGAINST.options | names
+    options = {"widget": st.selectbox, "format_func": names.get, "width": AGAINST_WIDTH}
+    against = choose(AGAINST, names, **options)
+    return None if against in (NONE, weight.key) else against
+
+
+def words_of(weight: Weight, result: ScoreSum) -> str:
+    """Return what is summed in this model, and what is held fixed."""
+    reader, record = weight.run.reader, weight.record
+    holds = {
+        "sum": True,
+        "rotated": record.rotated,
+        "memory": MEMORY in result.key,
+        "post-norm": "own layers" not in reader.missing and reader.model.config.norm == "post",
+        "closed": record.masked_scores[0, weight.head, weight.query, weight.key].isneginf(),
+        "limits": True,
+    }
+    return " ".join(WHY_WORDS[name] for name, is_so in holds.items() if is_so)
+
+
+def ends_of(weight: Weight, against: int | None) -> tuple[str, str]:
+    """Return what parts above 0 are for, and those below."""
+    keys = weight.key_tokens
+    if against is None:
+        return "raises the score", "lowers it"
+    return f"for “{keys[weight.key]}”", f"for “{keys[against]}”"
+
+
+def label(part: Part) -> str:
+    """Return a part in a few words; head 5 of layer 2 is head 2.5."""
+    if part.name == "head":
+        cross = "cross " if part.kind == "cross" else ""
+        return f"{cross}head {part.layer + 1}.{part.head + 1}"
+    if part.name == "feed-forward":
+        return f"feed-forward {part.layer + 1}"
+    return "encoder’s output" if part == MEMORY else part.name
+
+
+def pair_words(result: ScoreSum, row: int, column: int) -> str:
+    return f"{label(result.query[row])} in the query, {label(result.key[column])} in the key"
+
+
+def largest_pairs(result: ScoreSum, ends: tuple[str, str], of: About) -> bool:
+    """Draw the pairs that add or take away most; for the return value see `show`."""
+    places = result.largest(LARGEST)
+    parts = {pair_words(result, *place): result.pairs[place].item() for place in places}
+    picture = bars(result, parts, result.pairs.numel(), ends, sentences=True)
+    what = "The pairs that make the score"
+    ask = partial(riddle, result, ends)
+    return show(picture, "why-pairs", of=of, what=what, riddle=ask, riddle_of=[*PICTURES][1:])
+
+
+def bars(
+    result: ScoreSum, parts: dict[str, float], count: int, ends: tuple[str, str], **options: bool
+) -> CanvasPicture:
+    """Return bars of some parts of a score, all the others of `count` as one, and any bias."""
+    rest = {f"{count - len(parts)} others": result.total - result.bias - sum(parts.values())}
+    parts = parts | (rest if count > len(parts) else {})
+    parts |= {"for the distance, or by a change": result.bias} if result.bias else {}
+    own = f"the model’s own: {number_text(result.score, signed=True)}"
+    values, names = np.array([*parts.values()]), [*parts]
+    return sum_bars(values, names, ends=ends, total="In all", beside=own, **options)
+
+
+def margin(weight: Weight, result: ScoreSum, side: str, ends: tuple[str, str], of: About) -> None:
+    """Draw what each part of a query or key adds in all its pairs; a click on a head goes to it."""
+    written_by, sums = getattr(result, side), result.pairs.sum(dim=1 if side == "query" else 0)
+    places = sorted(sums.abs().argsort(descending=True)[:MOST_PARTS].tolist())
+    parts = {label(written_by[place]): sums[place].item() for place in places}
+    picture = bars(result, parts, len(written_by), ends, clickable=True)
+    st.subheader(f"Who wrote the {side}")
+    caption(WHY_WORDS["margin"])
+
+    def pick() -> None:
+        row = picked(f"why-{side}")
+        if row is not None and row < len(places):  # the rows after them are no parts
+            go_to(weight, written_by[places[row]], getattr(weight, side))
+
+    show(picture, f"why-{side}", pick, of=of, what=f"Who wrote the {side}")
+
+
+def riddle(result: ScoreSum, ends: tuple[str, str]) -> Riddle:
+    """Ask which of the pairs that add most is the largest."""
+    pairs = result.pairs.flatten()
+    places = sorted(pairs.topk(min(OFFERED, len(pairs))).indices.tolist())
+    names = [pair_words(result, *divmod(place, len(result.key))) for place in places]
+    numbers = as_array(pairs[places])
+    asks = "Which two parts add most to this score?"
+    if ends[0].startswith("for"):
+        asks = f"Which two parts speak most {ends[0]}, and not {ends[1]}?"
+    told = [f"{number_text(number, signed=True)} nats" for number in numbers]
+    return Riddle(asks, "most comes from", names, names, told, places_of_most(numbers))
+
+
+def go_to(weight: Weight, part: Part, token: int) -> None:
+    """Open a head among the parts at a token's query and its largest weight; a callback."""
+    if part.name != "head" or not showing().is_live():
+        return
+    site = Site(part.kind, part.layer)
+    weights = weight.run.trace().site_weights(site)[part.head, token]
+    cell = *site, part.head, token, weights.argmax().item()
+    before = *weight.site, weight.head, weight.query, weight.key
+    st.session_state.setdefault(WALKED, []).append((before, cell))
+    open_cell(*cell)
+
+
+def open_cell(kind: Kind, layer: int, head: int, query: int, key: int) -> None:
+    """Take the weight of a cell apart on this page; a callback."""
+    select_head(kind, layer, head)
+    for choice, value in {QUERY: query, KEY: key, AGAINST: NONE}.items():
+        put(choice, value)
+    seek(WEIGHT_BAR)
+
+
+def way_back(weight: Weight) -> None:
+    """Draw the way back to the head from which a click led here."""
+    walk = st.session_state.get(WALKED)
+    if not walk or walk[-1][1] != (*weight.site, weight.head, weight.query, weight.key):
+        return  # another way led here
+    before = walk[-1][0]
+
+    def back() -> None:
+        walk.pop()
+        open_cell(*before)
+
+    st.button("Back", on_click=back, key="why-back", help=f"To {site_words(*before[:3])}")
