@@ -11,6 +11,7 @@ from headlight.model.edits import Edits
 from headlight.model.insight.anatomy import Weight
 from headlight.pages.parts.inside.page import PAGE
 from headlight.pages.parts.inside.steps import scaling, softmax, steps_of, value_rows
+from headlight.pages.parts.inside.why import PICTURES as WHY
 from headlight.pages.shared.runs.inside import taken_apart
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.runs.shelf import shelf
@@ -42,7 +43,7 @@ def visitor():
 def test_the_pictures_that_a_slide_can_show_are_drawn():
     drawn = [key for step in steps_of(WEIGHT) for key in step.pictures]
     assert len(set(drawn)) == len(drawn)
-    assert {*PAGE.pictures} - {*drawn} == {"source", "five-views", "lens"}
+    assert {*PAGE.pictures} - {*drawn} == {"source", "five-views", "lens", *WHY}
 
 
 def test_the_weighted_values_shown_sum_to_what_the_head_takes():
