@@ -39,12 +39,6 @@ Ability = Literal[
 ]
 ABILITIES: tuple[Ability, ...] = get_args(Ability)
 
-NO_SCORE_PARTS = (
-    "Who wrote the query and the key is not known here: their parts are added up in this project's "
-    "own layers, and in the decoders whose logits add up. Choose such a model, or a head of such a "
-    "decoder."
-)
-
 
 class Question(NamedTuple):
     """The prediction in one row of a trace's logits, such as the next token or a class."""
@@ -237,8 +231,8 @@ class Reader(Protocol):
         Their dot product, times the scale, is the score before any bias. Raises ValueError if the
         query and the key are no sums of parts that are known.
         """
-        if "own layers" in self.missing:
-            raise ValueError(NO_SCORE_PARTS)
+        if "show the stream" in self.missing:
+            raise ValueError(self.missing["show the stream"])
         recorded = HeadsTrace.behind(score)
         self.rerun(trace, Run(edits, recorded))
         return own_parts(self.model, recorded, score)

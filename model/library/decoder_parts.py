@@ -8,6 +8,7 @@ each part.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple
 
 import torch
@@ -28,7 +29,7 @@ from headlight.model.parts import (
     written,
 )
 from headlight.model.stream import precise
-from headlight.model.trace import Run, Trace, block_of
+from headlight.model.trace import Run, Site, Trace, block_of
 
 MEMORIES = ("key_value_states", "encoder_hidden_states")  # its names among a module's arguments
 
@@ -96,20 +97,18 @@ class HeardRun:
 
     def read(self, score: ScoreAddress, token: int) -> Parts:
         """Return the parts (d_model,) of what the module of a score's site reads at a token."""
-        decoder, site = self.attached.decoder, score.site
+        decoder, end = self.attached.decoder, block_of(score.site)
         parts = self.embedded(token)
-        for layer in range(site.layer + 1):
-            before = [each for each in decoder.attending if each.layer == layer]
-            if layer == site.layer:  # only self-attention has written, before cross-attention
-                before = [each for each in before if (each.kind, site.kind) == ("decoder", "cross")]
-            for each in before:
-                to_stream = self.attached.heads_to_stream(self.model, each)
-                bias = decoder.biases.get(each, torch.zeros(()))
-                parts = written(parts, each, self.trace.heads[each, token], to_stream, bias)
-            if layer < site.layer:
-                change = self.heard.outputs[decoder.feed_forwards[layer]][token]
-                parts = {**parts, Part("feed-forward", layer=layer): precise(change)}
-        norm = decoder.blocks[block_of(site)].norm
+        for block, (_, part) in takewhile(lambda each: each[0] != end, decoder.blocks.items()):
+            if block.part == "feed_forward":
+                change = precise(self.heard.outputs[part][token])
+                parts = {**parts, Part("feed-forward", layer=block.layer): change}
+            else:
+                site = Site("cross" if block.part == "cross" else "decoder", block.layer)
+                to_stream = self.attached.heads_to_stream(self.model, site)
+                bias = decoder.biases.get(site, torch.zeros(()))
+                parts = written(parts, site, self.trace.heads[site, token], to_stream, bias)
+        norm = decoder.blocks[end].norm
         both = self.heard.inputs[norm], self.heard.outputs[norm]
         return through_norm(parts, freeze_any(norm, *(part[token, None] for part in both)))
 

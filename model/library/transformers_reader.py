@@ -25,7 +25,7 @@ from headlight.model.library.rotary import moving
 from headlight.model.library.writing import Writer
 from headlight.model.parts import HeadsTrace, Parts, ScoreAddress
 from headlight.model.positions import Rotary
-from headlight.model.reader import NO_SCORE_PARTS, Ability, Reader, Request, Shape
+from headlight.model.reader import Ability, Reader, Request, Shape
 from headlight.model.stream import DecoderStream
 from headlight.model.trace import EmbeddingRecord, Run, RunEdits, Site, Trace
 
@@ -47,6 +47,10 @@ NO_STREAM = (
 ENCODERS_STREAM = (
     "Only a decoder's stream is recorded in models of the transformers library, and this one has "
     "no decoder that writes."
+)
+NO_PARTS = (
+    "Who wrote the queries and keys of this encoder is not known, as only a decoder's stream is "
+    "recorded in models of the transformers library. Choose a head of the decoder."
 )
 
 
@@ -199,9 +203,8 @@ class TransformersReader(Answering, Reader):
 
         Raises ValueError if they are not known.
         """
-        decoder = self.attached.decoder
-        if decoder is None or score.site not in decoder.attending:
-            raise ValueError(NO_SCORE_PARTS)
+        if "show the stream" in self.missing or score.site.kind == "encoder":
+            raise ValueError(self.missing.get("show the stream", NO_PARTS))
         recorded = HeadsTrace.behind(score)
         with listening() as heard:
             outputs = self.calls(trace, Run(edits, recorded), output_hidden_states=True)

@@ -36,6 +36,9 @@ NEEDS = {
     "cause": ["write", "take apart"],
     "positions": ["move positions"],
 }
+NEEDED_BY_TAB = {
+    "why": "show the stream", "stream": "show the stream", "words": "compare words",
+}  # fmt: skip
 OF_EVERY_PAGE = {"library", "workshop-key", "kept"}
 TEXT = "I love my cat."
 HEAD, QUERY, KEY = 1, 2, 1  # from 0
@@ -249,9 +252,9 @@ def test_inside_takes_apart_the_weight_of_the_run(tiny):
         app = open_tiny(tiny, "inside", edits)
         trace = trace_of(tiny, edits) if edits else tiny.trace
         assert app.metric[0].value == f"{weights_of(tiny, trace)[QUERY, KEY]:.3f}"
-    for tab in ("beyond", "switches", "stream", "words"):
+    for tab in ("why", "beyond", "switches", "stream", "words"):
         app = open_tiny(tiny, "inside", inside_tab=tab)
-        lacks = {"stream": "show the stream", "words": "compare words"}.get(tab)
+        lacks = NEEDED_BY_TAB.get(tab)
         why_not = tiny.reader.missing.get(lacks)
         assert why_not is None or why_not in said(app)
 

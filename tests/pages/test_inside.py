@@ -128,7 +128,7 @@ def test_why_another_model_looks_there_or_why_not(name, transformers_folders):
     place = {"inside_tab": "why", "layer": "1", "head": "2", "query": "3", "key": "2"}
     app = open_with(transformers_folders[name], "inside", sentence="I love my cat.", **place)
     said = " ".join(text.value for text in (*app.info, *app.caption))
-    assert ("not known here: their parts" in said) == (name == "BART")
+    assert ("no plain sum of what its blocks add" in said) == (name == "BART")
     assert bool(heatmaps(app)) == (name != "BART")
     assert ("so it is one part" in said) == (name == "T5")
 

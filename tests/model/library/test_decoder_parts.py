@@ -88,12 +88,12 @@ def test_every_part_is_that_of_plain_loops(load):
 def test_others_say_why_not(name, load):
     reader = load(name)
     trace = reader.trace(TEXT)
-    with pytest.raises(ValueError, match="is not known here"):
+    with pytest.raises(ValueError, match=reader.missing["show the stream"]):
         sum_score(weight_of(reader, trace, reader.shape.sites[0], 1, 3, key=KEY))
 
 
 def test_the_encoder_of_a_pair_says_why_not(load):
     reader = load("T5")
     trace = reader.trace(TEXT, TARGET)
-    with pytest.raises(ValueError, match="a head of such a decoder"):
+    with pytest.raises(ValueError, match="Choose a head of the decoder"):
         sum_score(weight_of(reader, trace, Site("encoder", 0), 1, 3, key=KEY))

@@ -10,6 +10,7 @@ from torch import nn
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.opening import open_model
+from headlight.model.parts import ScoreAddress
 from headlight.model.trace import AttentionEdit, PositionEdit, Run, Site
 from tests.matrix import first_of
 from tests.model.library import families
@@ -314,6 +315,9 @@ def test_abilities_that_it_lacks_are_said_where_they_are_asked_for(opened):
     ):
         with pytest.raises(ValueError, match=message):
             traced(reader, **options)
+    site = reader.shape.sites[0]
+    with pytest.raises(ValueError, match="Only the attention of this model is recorded"):
+        reader.score_parts(traced(reader), {}, ScoreAddress(site, head=0, query=1, key=0))
     torch.manual_seed(4)
     last = open_model(LastOnly(fused=True).eval())
     assert "every token" in last.missing["write"]
