@@ -33,6 +33,7 @@ MISSING: Mapping[Ability, str] = {
     "compare words": "Words are compared by the embeddings of this project's own models.",
 }
 NO_HEAD = "This model returns no logits for every token that it reads, so it does not write."
+NO_DECODER = "This model reads a text and does not write one: all tokens see those after them."
 NO_START = (
     "The token that its texts begin with is not known: open it with start=, and end= for the last."
 )
@@ -105,7 +106,7 @@ class ModuleReader(Answering, Reader):
         if called.tokens.encode is read_numbers:
             self.example = called.tokens.decode(range(1, 7))
         if called.head != "next token":
-            self.missing["write"] = NO_HEAD
+            self.missing["write"] = NO_HEAD if self.shape.layers("decoder") else NO_DECODER
         elif called.two_sided and called.start is None:
             self.missing["write"] = NO_START
 

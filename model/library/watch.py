@@ -100,10 +100,21 @@ def watch(model: nn.Module, kinds: Mapping[str, SeenKind] | None = None) -> Iter
         raise ValueError(NOT_CALLED)
     if not seen:
         raise ValueError(NOWHERE.format(name=type(model).__name__))
-    with torch.no_grad():
+    with torch.no_grad(), without_fast_path():
         args, kwargs = last.inputs
         differences = Differences.between(last.output, model(*args, **kwargs))
     seen.difference = differences.checked(type(model).__name__)
+
+
+@contextmanager
+def without_fast_path() -> Iterator[None]:
+    """Keep torch from its own shortcut for encoders, which writes 0 in place of padding."""
+    enabled = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(enabled)
 
 
 def rows_of(inputs: Sequence[object]) -> int:

@@ -57,8 +57,8 @@ INTRO = (
 )
 LOOKS = (
     "**Query-key circuit**: the score of one token’s query and another’s key, less the mean over "
-    "all keys, which softmax does not see. Each row is a query with its best key, among {count} "
-    "tokens without the special ones."
+    "all keys, which softmax does not see. Each row is a query and a key, one row a query, "
+    "among {count} tokens without the special ones."
 )
 WRITES = (
     "**Value-output circuit**: what looking at a token adds to {reads}, less what it adds for all "
@@ -162,7 +162,7 @@ def copying(run: ModelRun, head: HeadAddress, of: About) -> None:
     if not show_heads(picture, key, of=of, what=WHAT[key], riddle=ask):
         return
     matching = (
-        f" Its query-key circuit has {told(result.matching)}: tokens that look at themselves."
+        f" Its query-key circuit has {told(result.matching)} (+1: tokens look at themselves)."
     )
     numbers = {"head": site_words(*head), "copying": told(result.copying)}
     caption(COPYING.format(**numbers) + ("" if head[0] == "cross" else matching))

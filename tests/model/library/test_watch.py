@@ -35,6 +35,22 @@ def test_all_attention_is_seen_and_the_output_is_the_models_own(shape):
 
 
 @torch.no_grad()
+def test_an_encoder_with_padding_is_compared_without_torchs_shortcut():
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(WIDTH, HEADS, 2 * WIDTH, batch_first=True)
+    model, padding = nn.TransformerEncoder(layer, 2).eval(), torch.zeros(2, 5, dtype=torch.bool)
+    padding[1, 3:] = True
+    states = torch.randn(2, 5, WIDTH)
+    with watch(model) as seen:
+        output = model(states, src_key_padding_mask=padding)
+    expected = model(states, src_key_padding_mask=padding)
+    torch.testing.assert_close(output[~padding], expected[~padding], atol=1e-5, rtol=1e-5)
+    assert seen.difference < 1e-5
+    assert not seen[0][1, :, :, 3:].any()
+    assert torch.backends.mha.get_fastpath_enabled()
+
+
+@torch.no_grad()
 def test_weights_of_multihead_attention_are_those_that_it_returns():
     torch.manual_seed(0)
     attention = nn.MultiheadAttention(WIDTH, HEADS, kdim=6, vdim=5, batch_first=True).eval()
