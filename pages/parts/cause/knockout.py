@@ -56,8 +56,8 @@ CORRELATION = (
 )
 DISAGREEMENTS = {
     "Looked at more than missed": "The weight is more than the share of all that the token loses "
-    f"to one word or another ({knockout.LEAST} nats at least). Other edges may do as well: only one "
-    "is closed at a time.",
+    f"to one word or another ({knockout.LEAST} nats at least). Other edges may do as well: only "
+    "one is closed at a time.",
     "Missed more than looked at": "The share is more than the weight. How much of a value is taken "
     "does not say how much it counts.",
 }
