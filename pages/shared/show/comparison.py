@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from difflib import SequenceMatcher
+from itertools import groupby
 from typing import NamedTuple
 
 import streamlit as st
@@ -20,7 +20,7 @@ from headlight.model.reader import Objective, Question
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.run import ModelRun, decoded, written
 from headlight.pages.shared.show.glossary import GLOSSARY
-from headlight.pages.shared.show.pictures import chips_written, show
+from headlight.pages.shared.show.pictures import aligned_words, chips_written, show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.words import warn
 from headlight.pages.shared.state.showing import is_wanted, say
@@ -35,7 +35,6 @@ TOP = 8  # answers shown
 LONG = 40  # tokens whose probabilities are listed without scrolling
 LIST_HEIGHT = 720  # pixels
 LEAST_IN_COMMON = 0.4  # of two texts' words; with fewer they are different texts
-WORD = re.compile(r"\w+['’]?|[^\w\s]")  # an apostrophe ends a word, as in “qu'il”
 MOST_CHANGES = 3  # named in a sentence
 NO_OUTPUT = (
     "This model has no output that could be shown: it was saved without a head, or with one of a "
@@ -126,16 +125,17 @@ def what_became(before: str, after: str) -> str:
     """Return how a text changed, by its words, as what follows its name in a sentence."""
     if before == after:
         return "stays the same"
-    first, second = (list(WORD.finditer(text)) for text in (before, after))
-    matcher = SequenceMatcher(None, *([word[0] for word in side] for side in (first, second)))
-    if matcher.ratio() < LEAST_IN_COMMON:
+    first, second, pairs = aligned_words(before, after)
+    if 2 * sum(None not in pair for pair in pairs) < LEAST_IN_COMMON * (len(first) + len(second)):
         return "becomes another one"
     changes = []
-    for change, *spans in matcher.get_opcodes():
-        lost, gained = cut(before, first[slice(*spans[:2])]), cut(after, second[slice(*spans[2:])])
-        if change == "replace":
+    for is_same, group in groupby(pairs, key=lambda pair: None not in pair):
+        indices = [*group]
+        lost = cut(before, [first[index] for index, _ in indices if index is not None])
+        gained = cut(after, [second[index] for _, index in indices if index is not None])
+        if lost and gained and not is_same:
             changes.append(f"has “{gained}” in place of “{lost}”")
-        elif change != "equal":
+        elif not is_same:
             changes.append(f"loses “{lost}”" if lost else f"gains “{gained}”")
     more = len(changes) - MOST_CHANGES
     rest = [f"and {more} more changes"] if more > 0 else []
