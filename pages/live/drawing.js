@@ -29,7 +29,7 @@ export function drawing(mount, templates, acts) {
     titles[1].textContent = `${NAMES[kind]}, layer ${layer + 1}, head ${head + 1}`;
     titles[2].textContent = `Step by step: decoder and cross-attention, layer ${stepped + 1}, head ${head + 1}`;
     put(source, "token_strip", { label: "Tokens", text: "", chips: chipsOf(read), explained: false });
-    put(before, "token_strip", stripOf(BEFORE, trained.run));
+    put(before, "token_strip", stripOf(BEFORE, trained.run, changed?.run));
     after.hidden = !changed;
     if (changed) put(after, "token_strip", stripOf(AFTER, changed.run, trained.run));
 
@@ -64,15 +64,32 @@ export function drawing(mount, templates, acts) {
   return { texts, maps: element("div", "maps", sections), draw };
 }
 
-/** The header of a text as chips; those that another text has not in the same place are marked. */
-function stripOf(label, { text, tokens, chances }, other = null) {
+/** The header of a text as chips; those that an `other` text does not have in the same order are marked. */
+function stripOf(label, { text, tokens, chances }, other) {
   const chips = chipsOf(tokens, chances);
   if (other) {
-    const ids = other.tokens.map(({ id }) => id);
-    const isOther = tokens.map(({ id }) => !ids.includes(id));
-    chips.forEach((chip, at) => (chip.changed = isOther[at]));
+    const isNew = withoutMatch(...[tokens, other.tokens].map((each) => each.map(({ id }) => id)));
+    chips.forEach((chip, at) => (chip.changed = isNew[at]));
   }
   return { label, text, chips, explained: false };
+}
+
+/** Whether each id is left out of the longest sequence of ids that others have in the same order. */
+function withoutMatch(ids, others) {
+  const longest = Array.from({ length: ids.length + 1 }, () => new Uint16Array(others.length + 1));
+  for (let at = ids.length - 1; at >= 0; at--) {
+    for (let other = others.length - 1; other >= 0; other--) {
+      const skipping = Math.max(longest[at + 1][other], longest[at][other + 1]);
+      longest[at][other] = ids[at] === others[other] ? longest[at + 1][other + 1] + 1 : skipping;
+    }
+  }
+  let other = 0;
+  return ids.map((id, at) => {
+    while (other < others.length && id !== others[other] && longest[at][other + 1] >= longest[at + 1][other]) other++;
+    const isNew = id !== others[other];
+    if (!isNew) other++;
+    return isNew;
+  });
 }
 
 function chipsOf(tokens, chances = null) {

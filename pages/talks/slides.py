@@ -102,4 +102,8 @@ def title_from(page: Page, values: Mapping[str, Any]) -> str:
 
 
 def shortened(text: str, longest: int = LONGEST_TITLE) -> str:
-    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+    """Return a text of at most `longest` characters, cut at a comma in its second half, if any."""
+    if len(text) <= longest:
+        return text
+    part = text[: longest - 2].rpartition(", ")[0]
+    return f"{part} …" if len(part) > longest / 2 else text[: longest - 1].rstrip() + "…"

@@ -41,7 +41,7 @@ POWERPOINT = (
 )
 TYPES = {
     "html": ("HTML", "html", "text/html"),
-    "live": ("HTML", "html", "text/html"),
+    "live": ("HTML", "with-model.html", "text/html"),
     "pptx": ("PowerPoint", "pptx", PPTX),
 }
 ALL_SAVED = {
