@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from itertools import groupby
 from typing import NamedTuple
 
 import streamlit as st
@@ -19,8 +17,9 @@ from headlight.model.insight.scoring import log_probabilities
 from headlight.model.reader import Objective, Question
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.run import ModelRun, decoded, written
+from headlight.pages.shared.show.differences import what_became
 from headlight.pages.shared.show.glossary import GLOSSARY
-from headlight.pages.shared.show.pictures import aligned_words, chips_written, show
+from headlight.pages.shared.show.pictures import chips_written, show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.words import warn
 from headlight.pages.shared.state.showing import is_wanted, say
@@ -34,8 +33,6 @@ LABELS = (TRAINED, CHANGED)
 TOP = 8  # answers shown
 LONG = 40  # tokens whose probabilities are listed without scrolling
 LIST_HEIGHT = 720  # pixels
-LEAST_IN_COMMON = 0.4  # of two texts' words; with fewer they are different texts
-MOST_CHANGES = 3  # named in a sentence
 NO_OUTPUT = (
     "This model has no output that could be shown: it was saved without a head, or with one of a "
     "kind that is not read here."
@@ -119,32 +116,6 @@ def say_outcome(before: ModelRun, after: ModelRun) -> None:
 
 def score_of(run: ModelRun, objective: Objective) -> float:
     return log_probabilities(run.trace().logits, objective)[0].sum().item()
-
-
-def what_became(before: str, after: str) -> str:
-    """Return how a text changed, by its words, as what follows its name in a sentence."""
-    if before == after:
-        return "stays the same"
-    first, second, pairs = aligned_words(before, after)
-    if 2 * sum(None not in pair for pair in pairs) < LEAST_IN_COMMON * (len(first) + len(second)):
-        return "becomes another one"
-    changes = []
-    for is_same, group in groupby(pairs, key=lambda pair: None not in pair):
-        indices = [*group]
-        lost = cut(before, [first[index] for index, _ in indices if index is not None])
-        gained = cut(after, [second[index] for _, index in indices if index is not None])
-        if lost and gained and not is_same:
-            changes.append(f"has “{gained}” in place of “{lost}”")
-        elif not is_same:
-            changes.append(f"loses “{lost}”" if lost else f"gains “{gained}”")
-    more = len(changes) - MOST_CHANGES
-    rest = [f"and {more} more changes"] if more > 0 else []
-    return ", ".join(changes[:MOST_CHANGES] + rest)
-
-
-def cut(text: str, words: Sequence[re.Match]) -> str:
-    """Return the part of a text from the first to the last of some of its words."""
-    return text[words[0].start() : words[-1].end()] if words else ""
 
 
 def compare_scores(before: ModelRun, after: ModelRun) -> None:

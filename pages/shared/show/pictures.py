@@ -17,6 +17,7 @@ from headlight.model.library.pieces import as_pieces
 from headlight.model.tokens import Token
 from headlight.pages.browser import library
 from headlight.pages.browser.parts import save_menu
+from headlight.pages.shared.show.differences import changed_places
 from headlight.pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
 from headlight.pages.shared.state.page import CLICKS, allows, shown
 from headlight.pages.shared.state.showing import is_wanted, place, showing
@@ -24,7 +25,6 @@ from headlight.pages.streamlit_fixes.served_scripts import published
 from headlight.viz import CanvasPicture, Chip
 from headlight.viz.canvas import FILE, Part, caption_html
 from headlight.viz.numbers import Numbers, from_chart, largest
-from headlight.viz.tokens import Pair, aligned
 from headlight.viz.vectors.position_heatmap import in_theme, numbers_of
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from headlight.pages.shared.show.riddle import Riddle
 
-WORD = re.compile(r"\w+['’]?|[^\w\s]")  # an apostrophe ends a word, as in “qu'il”
 STAGED = 740, 480  # the width in pixels of a chart on a slide, alone and next to others
 LETTERS = ("font", "xaxis_tickfont", "yaxis_tickfont", "xaxis_title_font", "yaxis_title_font")
 # Heights of Plotly's tables in pixels; a slide does not zoom them.
@@ -259,28 +258,3 @@ def chips_written(writing: Writing, before: Writing | None = None) -> list[Chip]
     made = writing.target_tokens
     changed = changed_places(before, writing) if before else ()
     return chips(made, changed, writing.log_probabilities)
-
-
-def changed_places(before: Writing, after: Writing) -> set[int]:
-    """Return the indices of tokens of `after` in new words, and of new tokens without a text."""
-    tokens = [[token.text for token in writing.target_tokens] for writing in (before, after)]
-    new_tokens = {index for counterpart, index in aligned(*tokens) if counterpart is None}
-    words = new_words(before.text, after.text)
-    return {
-        index
-        for index, token in enumerate(after.target_tokens)
-        if any(token.start < word.end() and word.start() < token.end for word in words)
-        or (token.start == token.end and index in new_tokens)
-    }
-
-
-def aligned_words(before: str, after: str) -> tuple[list[re.Match], list[re.Match], list[Pair]]:
-    """Return the words of two texts, and the pairs of their indices; see `aligned`."""
-    first, second = (list(WORD.finditer(text)) for text in (before, after))
-    return first, second, aligned([word[0] for word in first], [word[0] for word in second])
-
-
-def new_words(before: str, after: str) -> list[re.Match]:
-    """Return the words of `after` that were inserted or replaced."""
-    _, words, pairs = aligned_words(before, after)
-    return [words[index] for counterpart, index in pairs if counterpart is None]

@@ -22,9 +22,7 @@ from headlight.pages.shared.show.comparison import (
     compare_scores,
     compare_writing,
     measured_on,
-    what_became,
 )
-from headlight.pages.shared.show.pictures import new_words
 from headlight.pages.shared.show.saving import NO_MODEL
 from headlight.pages.shared.state.catalog import LIBRARY
 from headlight.viz.numbers import number_text
@@ -265,17 +263,3 @@ def test_a_prompt_that_leaves_no_room_says_so(run_in, shown, said):
     ((words,),) = said
     assert "no room to write" in words
     assert not shown
-
-
-def test_the_words_that_are_marked_are_those_that_the_sentence_names():
-    before = "Le chien mangea la viande parce qu'il avait faim."
-    after = "Le chien avait faim car c'était la viande."
-    assert what_became(before, after) == (
-        "loses “mangea la viande parce qu'il”, gains “car c'était la viande”"
-    )
-    gained, lost = new_words(before, after), new_words(after, before)
-    assert [word[0] for word in gained] == ["car", "c'", "était", "la", "viande"]
-    assert [word[0] for word in lost] == ["mangea", "la", "viande", "parce", "qu'", "il"]
-    assert what_became(before, before) == "stays the same"
-    assert what_became("Le chat dort.", "Le chat noir dort.") == "gains “noir”"
-    assert what_became("Le chat dort.", "Le chien dort.") == "has “chien” in place of “chat”"

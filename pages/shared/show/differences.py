@@ -1,0 +1,63 @@
+"""Where two texts differ: in words, in a sentence, and token by token."""
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+
+from headlight.model.decoding.steps import Writing
+from headlight.viz.tokens import Pair, aligned
+
+WORD = re.compile(r"\w+['’]?|[^\w\s]")  # an apostrophe ends a word, as in “qu'il”
+LEAST_IN_COMMON = 0.4  # of two texts' words; with fewer they are different texts
+MOST_CHANGES = 3  # named in a sentence
+
+
+def what_became(before: str, after: str) -> str:
+    """Return how a text changed, by its words, as what follows its name in a sentence."""
+    if before == after:
+        return "stays the same"
+    first, second, pairs = aligned_words(before, after)
+    if 2 * sum(None not in pair for pair in pairs) < LEAST_IN_COMMON * (len(first) + len(second)):
+        return "becomes another one"
+    changes = []
+    for is_same, group in groupby(pairs, key=lambda pair: None not in pair):
+        indices = [*group]
+        lost = cut(before, [first[index] for index, _ in indices if index is not None])
+        gained = cut(after, [second[index] for _, index in indices if index is not None])
+        if lost and gained and not is_same:
+            changes.append(f"has “{gained}” in place of “{lost}”")
+        elif not is_same:
+            changes.append(f"loses “{lost}”" if lost else f"gains “{gained}”")
+    more = len(changes) - MOST_CHANGES
+    rest = [f"and {more} more changes"] if more > 0 else []
+    return ", ".join(changes[:MOST_CHANGES] + rest)
+
+
+def cut(text: str, words: Sequence[re.Match]) -> str:
+    """Return the part of a text from the first to the last of some of its words."""
+    return text[words[0].start() : words[-1].end()] if words else ""
+
+
+def changed_places(before: Writing, after: Writing) -> set[int]:
+    """Return the indices of tokens of `after` in new words, and of new tokens without a text."""
+    tokens = [[token.text for token in writing.target_tokens] for writing in (before, after)]
+    new_tokens = {index for counterpart, index in aligned(*tokens) if counterpart is None}
+    words = new_words(before.text, after.text)
+    return {
+        index
+        for index, token in enumerate(after.target_tokens)
+        if any(token.start < word.end() and word.start() < token.end for word in words)
+        or (token.start == token.end and index in new_tokens)
+    }
+
+
+def aligned_words(before: str, after: str) -> tuple[list[re.Match], list[re.Match], list[Pair]]:
+    """Return the words of two texts, and the pairs of their indices; see `aligned`."""
+    first, second = (list(WORD.finditer(text)) for text in (before, after))
+    return first, second, aligned([word[0] for word in first], [word[0] for word in second])
+
+
+def new_words(before: str, after: str) -> list[re.Match]:
+    """Return the words of `after` that were inserted or replaced."""
+    _, words, pairs = aligned_words(before, after)
+    return [words[index] for counterpart, index in pairs if counterpart is None]

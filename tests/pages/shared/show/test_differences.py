@@ -1,0 +1,17 @@
+"""What is said of two texts, and what is marked in them."""
+
+from headlight.pages.shared.show.differences import new_words, what_became
+
+
+def test_the_words_that_are_marked_are_those_that_the_sentence_names():
+    before = "Le chien mangea la viande parce qu'il avait faim."
+    after = "Le chien avait faim car c'était la viande."
+    assert what_became(before, after) == (
+        "loses “mangea la viande parce qu'il”, gains “car c'était la viande”"
+    )
+    gained, lost = new_words(before, after), new_words(after, before)
+    assert [word[0] for word in gained] == ["car", "c'", "était", "la", "viande"]
+    assert [word[0] for word in lost] == ["mangea", "la", "viande", "parce", "qu'", "il"]
+    assert what_became(before, before) == "stays the same"
+    assert what_became("Le chat dort.", "Le chat noir dort.") == "gains “noir”"
+    assert what_became("Le chat dort.", "Le chien dort.") == "has “chien” in place of “chat”"
