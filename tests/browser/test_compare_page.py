@@ -127,7 +127,7 @@ def test_changes_made_on_the_heads_page_are_compared(page, server, translator):
     captions = page.locator(".compared-maps figcaption")
     # A removed head looks where it looked, so that another one shows what the change does.
     expect(captions.nth(1)).to_have_text(
-        re.compile("with changes. Decoder, masked, layer 3, head 8")
+        re.compile("with changes · Decoder, masked, layer 3, head 8")
     )
     sites = Edits(gates={("cross", 1, 1): 0.0}).at_sites(translator.model.config.shape, 70)
     original = translator.translate(TIRED)
