@@ -57,33 +57,35 @@ def see_title(page, title):
     page.wait_for_function("() => !document.querySelector('[data-stale=true]')")
 
 
-def expect_font(text, pixels):
-    """Wait until a text has at least this size: a slide may be fitted once more."""
-    until(text.page, lambda: text.evaluate(FONT) >= pixels, Error)
-
-
-def expect_whole(picture):
-    """Wait until nothing of a picture is cut off: a slide may be fitted once more."""
-    until(picture.page, lambda: not picture.evaluate(CUT_OFF), Error)
-
-
 def expect_fitted(page, pictures, smallest=SMALLEST):
-    """Expect that pictures are whole on one screen, and that their tokens can be read."""
-    page.wait_for_function(FITTED)
+    """Expect that pictures are whole on one screen, and that their tokens can be read.
+
+    It may take a while to hold: a slide is fitted once more when one of its pictures grows.
+    """
+
+    def is_fitted():
+        page.wait_for_function(FITTED)
+        check_fitted(page, pictures, smallest)
+        return True
+
+    until(page, is_fitted, AssertionError, Error)
+
+
+def check_fitted(page, pictures, smallest):
     assert page.evaluate(ONE_SCREEN)
     if not pictures:
-        return  # a slide of only words has no footer
+        return  # a slide of words alone, which has no footer
     width, height = page.viewport_size["width"], page.viewport_size["height"]
     footer = page.locator(".st-key-slide-footer").bounding_box()
     scale = min(width / 1280, height / 720)
     for key in pictures:
         picture = page.locator(css_class(key))
-        expect_whole(picture)
+        assert picture.evaluate(CUT_OFF) == []
         box = picture.bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= width
         assert box["y"] + box["height"] <= footer["y"] + 1
         if key in TOKENS:
-            expect_font(picture.locator(TOKENS[key]).first, smallest * scale)
+            assert picture.locator(TOKENS[key]).first.evaluate(FONT) >= smallest * scale
         if key in ON_CANVAS:
             assert picture.locator(ON_CANVAS[key]).evaluate(SIDE) >= smallest * scale
