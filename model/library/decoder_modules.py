@@ -181,8 +181,8 @@ def positions_of(
     rests = (
         states - heard.outputs[part] for part in tables if heard.outputs[part].shape == states.shape
     )
-    found = (nearest(others, rest, dtype, states) for rest in rests if rest.any())
-    return next(filter(None, found), None)
+    matches = (nearest(others, rest, dtype, states) for rest in rests if rest.any())
+    return next(filter(None, matches), None)
 
 
 def norm_before(
@@ -198,8 +198,8 @@ def norm_before(
         for part, normed in heard.outputs.items()
         if is_norm(part) and any(torch.equal(normed, x) for x in read)
     }
-    found = (nearest(norms, states, dtype, states) for states in several)
-    return next(filter(None, found), None)
+    matches = (nearest(norms, states, dtype, states) for states in several)
+    return next(filter(None, matches), None)
 
 
 def nearest(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from headlight.model.library.hub import first_line
-from headlight.model.library.pieces import Piece
+from headlight.model.library.pieces import Piece, written_by
 from headlight.model.tokenizer import VISIBLE_SPACE
 from headlight.model.tokens import Token, check_characters
 
@@ -54,12 +54,7 @@ class OwnTokens:
         return self.written(ids)[1]
 
     def written(self, ids: Sequence[int], before: Sequence[Token] = ()) -> tuple[str, list[Piece]]:
-        """Return the text of ids that follow other tokens, and each id as a piece of it."""
-        text, pieces = "", list(before)
-        for index in ids:
-            text, piece = self.append(text, pieces, index)
-            pieces.append(piece)
-        return text, pieces[len(before) :]
+        return written_by(self.append, ids, before)
 
     def append(self, text: str, before: Sequence[Token], index: int) -> tuple[str, Piece]:
         """Return a text with one more id after all tokens before it, and that id's piece.

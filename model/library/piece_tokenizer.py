@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import tokenizers
 
 from headlight.model.library.checks import check_ids, tokenizing
-from headlight.model.library.pieces import Piece, Role
+from headlight.model.library.pieces import Piece, Role, written_by
 from headlight.model.tokenizer import forget_texts
 from headlight.model.tokens import BYTES, Token, check_characters
 
@@ -42,12 +42,7 @@ class Vocabulary:
         self.roles |= {tokenizer.unk_token_id: "unknown", tokenizer.mask_token_id: "mask"}
 
     def written(self, ids: Sequence[int], before: Sequence[Token] = ()) -> tuple[str, list[Piece]]:
-        """Return the text of ids that follow other tokens, and each id as a piece of it."""
-        text, pieces = "", list(before)
-        for index in ids:
-            text, piece = self.append(text, pieces, index)
-            pieces.append(piece)
-        return text, pieces[len(before) :]
+        return written_by(self.append, ids, before)
 
     def append(self, text: str, before: Sequence[Token], index: int) -> tuple[str, Piece]:
         """Return a text with one more id after all tokens before it, and that id's piece.

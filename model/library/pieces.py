@@ -1,6 +1,6 @@
 """Tokens of models from the transformers library: pieces, words, and those that are shown."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal, get_args
@@ -233,6 +233,22 @@ def kept(pieces: Sequence[Piece], segment: int | None, special: bool) -> tuple[i
         for position, piece in enumerate(pieces)
         if segment in (None, piece.segment) and (special or not piece.is_special)
     )
+
+
+def written_by(
+    append: Callable[[str, Sequence[Token], int], tuple[str, Piece]],
+    ids: Sequence[int],
+    before: Sequence[Token] = (),
+) -> tuple[str, list[Piece]]:
+    """Return the text of ids that follow other tokens, and each id as a piece of it.
+
+    `append` returns a text with one more id, and that id's piece.
+    """
+    text, pieces = "", list(before)
+    for index in ids:
+        text, piece = append(text, pieces, index)
+        pieces.append(piece)
+    return text, pieces[len(before) :]
 
 
 def as_slice(positions: Sequence[int]) -> slice | list[int]:

@@ -110,20 +110,31 @@ def in_words(layers: Window | str) -> str:
     return f"layer {first}" if first == last else f"layers {first} to {last}"
 
 
-def draw(run: ModelRun) -> None:
-    """Draw the map, the weights next to it, and where the two disagree."""
+def size_if_possible(run: ModelRun) -> tuple[int, int] | None:
+    """Return `size_of` a run; None, with the reason on the page, if no edge of it can be closed."""
     if not (can(run, "write") and can(run, "take apart")):
-        return
+        return None
     try:
-        runs, tokens = size_of(run)
+        return size_of(run)
     except ValueError as error:  # a prompt may leave no room to write
         st.text(str(error))
+        return None
+
+
+def choose_layers(run: ModelRun, width: int) -> tuple[Window | str, Window | None]:
+    """Draw the choice of layers; return it as chosen, and as layers, None for all of them."""
+    offered = windows(run.reader.shape.layers(looks_at(run)))
+    layers = choose(LAYERS, offered, widget=st.selectbox, format_func=in_words, width=width)
+    return layers, None if layers == ALL else layers
+
+
+def draw(run: ModelRun) -> None:
+    """Draw the map, the weights next to it, and where the two disagree."""
+    if not (size := size_if_possible(run)):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        offered = windows(run.reader.shape.layers(looks_at(run)))
-        layers = choose(LAYERS, offered, widget=st.selectbox, format_func=in_words, width=220)
-        window = None if layers == ALL else layers
-        is_asked = KNOCKOUT.is_asked(run, window, runs=runs, tokens=tokens)
+        layers, window = choose_layers(run, width=220)
+        is_asked = KNOCKOUT.is_asked(run, window, runs=size[0], tokens=size[1])
         caption(LEAD)
     if not is_asked:
         return

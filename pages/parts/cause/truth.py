@@ -12,17 +12,16 @@ from headlight.model.insight.over_lines import MOST_LINES, Agreement, LinesJob, 
 from headlight.pages.parts.cause.knockout import (
     ALL,
     KNOCKOUT,
-    LAYERS,
     Window,
+    choose_layers,
     in_words,
     map_of,
     rows_of,
-    windows,
+    size_if_possible,
 )
 from headlight.pages.shared.controls.own_lines import box_for_lines, progress_of, refusal
-from headlight.pages.shared.controls.sentence import can
 from headlight.pages.shared.link.address import section
-from headlight.pages.shared.runs.patching import Knockout, looks_at, size_of
+from headlight.pages.shared.runs.patching import Knockout
 from headlight.pages.shared.runs.readings import all_readings, lines_of, measure_lines, own_lines
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.glossary import caption
@@ -91,19 +90,12 @@ OWN = (
 
 def draw(run: ModelRun) -> None:
     """Draw a reading next to the losses, and how closely each reading follows them."""
-    if not (can(run, "write") and can(run, "take apart")):
-        return
-    try:
-        runs, tokens = size_of(run)
-    except ValueError as error:  # a prompt may leave no room to write
-        st.text(str(error))
+    if not (size := size_if_possible(run)):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        offered = windows(run.reader.shape.layers(looks_at(run)))
-        layers = choose(LAYERS, offered, widget=st.selectbox, format_func=in_words, width=200)
-        window = None if layers == ALL else layers
+        layers, window = choose_layers(run, width=200)
         reading = choose(READING)
-        is_asked = KNOCKOUT.is_asked(run, window, runs=runs, tokens=tokens)
+        is_asked = KNOCKOUT.is_asked(run, window, runs=size[0], tokens=size[1])
     caption(TRUTH.format(layers=in_words(layers)))
     if not is_asked:
         return
