@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from headlight.model.insight.knockout import edges_of, knock_out
 from headlight.viz.numbers import number_text
 from tests.browser.heatmaps import point_of, read_cell
+from tests.matrix import first_of
 
 SENTENCE = "My brother bought three old bicycles yesterday."
 
@@ -77,13 +78,14 @@ def test_keys_go_through_the_layers(cause):
 
 
 @pytest.mark.matrix
-def test_a_click_closes_the_edge_on_the_page_masks_and_a_button_leads_back(cause, measure):
+@pytest.mark.parametrize("clicks", first_of([1, 2]))
+def test_a_click_closes_the_edge_on_the_page_masks_and_a_button_leads_back(cause, measure, clicks):
     changes, _ = measure()
     row, column = divmod(int(changes.argmin()), changes.size(1))
     change = number_text(changes[row, column].item(), signed=True)
     expect_read(cause, 0, row, column, f"change in nats {change}")
     place = point_of(cause.locator(".heatmap").first, row, column)
-    cause.mouse.click(*place)
+    cause.mouse.click(*place, click_count=clicks)
     expect(cause.get_by_role("heading", name="Masks", level=1)).to_be_visible()
     expect(cause).to_have_url(re.compile(r"edits=close\.cross\.all\.all\."))
     closed = cause.locator(".st-key-closed-edge")

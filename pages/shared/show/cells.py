@@ -150,11 +150,9 @@ def close_edge(
         for key in keys
     )
     before = edit_history.edits()
-    closed: Closed | None = st.session_state.get("closed")
-    # The second click of a double click may arrive when the page is Masks already.
-    is_second = closed and (closed.words, closed.read, closed.edits) == (words, read_now(), before)
-    if not is_second:
-        edits = replace(before, cells=before.cells + cells)
+    # The second click of a double click may arrive when the page is Masks already: it adds none.
+    if added := tuple(cell for cell in cells if cell not in before.cells):
+        edits = replace(before, cells=before.cells + added)
         edit_history.change(edits)
         st.session_state.closed = Closed(words, read_now(), edits, shown().key)
     put(MASK_KIND, kind)
