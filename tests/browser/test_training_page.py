@@ -138,7 +138,7 @@ def test_a_sentence_outlasts_what_is_clicked_on_pages_without_it(page, server):
     page.locator(".head-grid").wait_for()
     go_to(page, "Model card")
     page.get_by_role("radio", name="Encoder", exact=True).click()
-    expect(page.locator(".st-key-toy_film .attention-film .map").first).to_have_attribute(
+    expect(page.locator(".st-key-history .attention-film .map").first).to_have_attribute(
         "aria-label", re.compile("from “.*” to “.*”")
     )
     settled(page)
