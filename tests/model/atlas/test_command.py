@@ -42,9 +42,9 @@ def text(tmp_path_factory, pairs):
 
 @pytest.fixture(scope="module")
 def few(text):
-    """The first 40 of these lines."""
+    """The first 20 of these lines."""
     path = text.with_name("few.tsv")
-    path.write_text("\n".join(text.read_text("utf-8").split("\n")[:40]), "utf-8")
+    path.write_text("\n".join(text.read_text("utf-8").split("\n")[:20]), "utf-8")
     return path
 
 
