@@ -25,6 +25,7 @@ from headlight.model.decoding.strategies import Strategy
 from headlight.model.library.attachment import attach
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.writing import Writer
+from headlight.model.reader import Request
 
 VOCABULARY, NEW_TOKENS, BEAM = 32_000, 40, 4
 TEXT = "The blue car is faster than the red car, because it is not as old."
@@ -87,7 +88,7 @@ def writing_cases() -> Iterator[Case]:
             strategy = Strategy("beam", beam_size=beams) if beams > 1 else Strategy()
 
             def ours(writer: Writer = writer, strategy: Strategy = strategy) -> None:
-                decoding = writer.write(TEXT, strategy, longest=NEW_TOKENS)
+                decoding = writer.write(Request(TEXT), strategy, longest=NEW_TOKENS)
                 assert len(decoding) == NEW_TOKENS
 
             def theirs(

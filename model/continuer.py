@@ -77,26 +77,21 @@ class Continuer(OwnReader):
         return trace
 
     @torch.inference_mode()
-    def write(
+    def write_text(
         self,
-        text: str,
+        text: Request,
         strategy: Strategy = Strategy(),
-        *,
         longest: int | None = None,
         forced: Sequence[int] = (),
-        pad_to: int | None = None,
-        edits: RunEdits | None = None,
     ) -> Decoding:
-        """Continue a prompt by at most `longest` tokens, and keep every step.
-
-        The text begins with the `forced` ids. A prompt is never padded: `pad_to` has no effect.
-        Raises ValueError if there is nothing to read, or no room to write.
-        """
-        begun = self.read(text)
+        """Continue a prompt, which is never padded; see `Reader.write`."""
+        begun = self.read(text.text)
         limit = room_to_write(len(begun), self.model.config.max_positions, longest)
         record: list[Expansion] = []
         nothing = no_source(1).to(self.model.device)
-        prefixes = TransformerPrefixes(self.model, nothing, edits, NEVER_WRITTEN, self.ids(begun))
+        prefixes = TransformerPrefixes(
+            self.model, nothing, text.edits, NEVER_WRITTEN, self.ids(begun)
+        )
         (decoded,) = search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=record)
         written, tokens = self.tokenizer.decode_tokens(decoded.written)
         how = decoded.log_probability, decoded.finished, decoded.log_probabilities

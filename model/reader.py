@@ -246,11 +246,27 @@ class Reader(Protocol):
         forced: Sequence[int] = (),
         pad_to: int | None = None,
         edits: RunEdits | None = None,
+        **options: object,
     ) -> Decoding:
-        """Write a text with every step recorded, beginning with the `forced` ids.
+        """Write a text of at most `longest` tokens with every step recorded.
 
-        Raises ValueError if the model does not write, or cannot begin in this way.
+        It begins with the `forced` ids. `options` are those of the model's own `write_text`. Raises
+        ValueError if the model does not write, has nothing to read or no room to write, or cannot
+        begin in this way.
         """
+        request = Request(text, pad_to=pad_to, edits=edits)
+        options |= {"longest": longest, "forced": forced}
+        (decoding,) = self.write_together([request], strategy, **options)
+        return decoding
+
+    def write_text(
+        self,
+        text: Request,
+        strategy: Strategy = Strategy(),
+        longest: int | None = None,
+        forced: Sequence[int] = (),
+    ) -> Decoding:
+        """Return what `write` returns; raises the errors of `write`."""
         raise ValueError(self.missing["write"])
 
     def batch_of(self, text: Request, strategy: Strategy) -> Hashable | None:
@@ -265,7 +281,7 @@ class Reader(Protocol):
     ) -> Iterator[Decoding]:
         """Yield what `write` returns for each of several texts of one `batch_of`."""
         for text in texts:
-            yield self.write(text.text, strategy, pad_to=text.pad_to, edits=text.edits, **options)
+            yield self.write_text(text, strategy, **options)
 
     def begin(self, text: str) -> list[Token]:
         """Return the tokens of a text that writing should begin with; raises ValueError if none."""

@@ -77,24 +77,6 @@ class Translator(OwnReader):
         how = {"longest": max_new_tokens, "forced": prefix, "pad_to": pad_to, "edits": edits}
         return self.write(source, chosen, **how).writing
 
-    def write(
-        self,
-        text: str,
-        strategy: Strategy = Strategy(),
-        *,
-        longest: int | None = None,
-        forced: Sequence[int] = (),
-        pad_to: int | None = None,
-        edits: RunEdits | None = None,
-    ) -> Decoding:
-        """Translate a sentence into at most `longest` tokens; keep every step with its attention.
-
-        The translation begins with the `forced` ids. Raises ValueError as `translate` does.
-        """
-        request = Request(text, pad_to=pad_to, edits=edits)
-        (decoding,) = self.write_together([request], strategy, longest=longest, forced=forced)
-        return decoding
-
     def batch_of(self, text: Request, strategy: Strategy) -> Hashable | None:
         self.read(text.text, text.pad_to)
         is_greedy = strategy.width == 1 and strategy.method.weigh is None

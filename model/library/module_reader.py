@@ -229,32 +229,26 @@ class ModuleReader(Answering, Reader):
         return self.attached.heads_to_stream(self.model, site)
 
     @torch.inference_mode()
-    def write(
+    def write_text(
         self,
-        text: str,
+        text: Request,
         strategy: Strategy = Strategy(),
-        *,
         longest: int | None = None,
         forced: Sequence[int] = (),
-        pad_to: int | None = None,
-        edits: RunEdits | None = None,
     ) -> Decoding:
-        """Write a text with every step recorded, each computed over all tokens anew.
-
-        Raises ValueError if the model does not write; see `Reader.write`.
-        """
+        """Write a text, each step computed over all tokens anew; see `Reader.write`."""
         if why := self.missing.get("write"):
             raise ValueError(why)
-        read, tokens = self.read(text), self.called.target_tokens
+        read, tokens = self.read(text.text), self.called.target_tokens
         source = read if self.called.two_sided else []
         begun = self.begun() if source else read
         limit = room_to_write(len(begun), self.called.max_tokens, longest)
         record: list[Expansion] = []
-        prefixes = ModulePrefixes(self, source, begun, edits or {})
+        prefixes = ModulePrefixes(self, source, begun, text.edits or {})
         (decoded,) = search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=record)
         written, target = tokens.written(decoded.written, begun)
         how = decoded.log_probability, decoded.finished, decoded.log_probabilities
-        writing = Writing(text if source else "", written, source, target, *how)
+        writing = Writing(text.text if source else "", written, source, target, *how)
         ends, append = prefixes.ends, tokens.append
         return Decoding(writing, strategy, record, begun=begun, ends=ends, append=append)
 

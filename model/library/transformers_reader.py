@@ -211,23 +211,16 @@ class TransformersReader(Answering, Reader):
         embedding = decoder_states(outputs)[0][0]
         return HeardRun(self.model, self.attached, heard, recorded, embedding).parts(score)
 
-    def write(
-        self,
-        text: str,
-        strategy: Strategy = Strategy(),
-        *,
-        edits: RunEdits | None = None,
-        **options: object,
+    def write_text(
+        self, text: Request, strategy: Strategy = Strategy(), **options: object
     ) -> Decoding:
-        """Write a text with every step recorded; the options are those of `Writer.write`.
-
-        Raises ValueError if the model does not write, or cannot begin in this way.
-        """
+        """Write a text; the options are those of `Writer.write`."""
         if "write" in self.missing:
             raise ValueError(self.missing["write"])
-        edits = edits or {}
+        edits = text.edits or {}
+        text = replace(text, edits=attention_edits(edits))
         with moving(edits, can=self.attached.moves):
-            return self.writer.write(text, strategy, edits=attention_edits(edits), **options)
+            return self.writer.write(text, strategy, **options)
 
     def begin(self, text: str) -> list[Piece]:
         return self.writer.begin(text)

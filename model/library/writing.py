@@ -19,6 +19,7 @@ from headlight.model.edits import opens_the_future
 from headlight.model.library.hub import first_line
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece
+from headlight.model.reader import Request
 from headlight.model.tokens import token_ids
 from headlight.model.trace import CacheSize, Kind, Run, RunEdits, Site, Trace
 
@@ -53,32 +54,28 @@ class Writer:
 
     def write(
         self,
-        text: str,
-        strategy: Strategy = Strategy(),
+        text: Request,
+        strategy: Strategy,
         *,
         longest: int | None = None,
         forced: Sequence[int] = (),
-        pad_to: int | None = None,
-        edits: RunEdits | None = None,
         chat: bool = True,
     ) -> Decoding:
-        """Write a translation or a continuation of at most `longest` tokens; keep every step.
+        """Write a translation or a continuation, and keep every step; see `Reader.write`.
 
-        An encoder reads the text, which `pad_to` can pad. A model with only a decoder reads it as a
-        prompt, in the tokenizer's chat template if there is one and `chat` is True. Raises
-        ValueError if there is nothing to read, no room to write, or a `forced` id that cannot be
-        written.
+        An encoder reads the text. A model with only a decoder reads it as a prompt, in the
+        tokenizer's chat template if there is one and `chat` is True.
         """
-        read = self.tokens.read(text) if self.reads_source else self.prompt(text, chat)
-        if not text.strip() or not read:
+        read = self.tokens.read(text.text) if self.reads_source else self.prompt(text.text, chat)
+        if not text.text.strip() or not read:
             raise ValueError("There is nothing to read: type a sentence.")
-        source = self.tokens.pad(read, pad_to) if self.reads_source else []
+        source = self.tokens.pad(read, text.pad_to) if self.reads_source else []
         begun = self.start() if source else read
         record: list[Expansion] = []
-        decoded = self.decode(source, begun, strategy, longest, forced, edits, record)
+        decoded = self.decode(source, begun, strategy, longest, forced, text.edits, record)
         written, target = self.tokens.written(decoded.written, begun)
         how = decoded.log_probability, decoded.finished, decoded.log_probabilities
-        writing = Writing(text if source else "", written, source, target, *how)
+        writing = Writing(text.text if source else "", written, source, target, *how)
         ends, append = frozenset(self.end_ids), self.tokens.append
         return Decoding(writing, strategy, record, begun=begun, ends=ends, append=append)
 

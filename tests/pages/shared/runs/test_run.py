@@ -288,7 +288,7 @@ def test_what_a_model_stumbles_over_is_an_error_in_words(loaded, folders, monkey
     monkeypatch.setattr(run.reader, "trace", stumble)
     with pytest.raises(ValueError, match="could not be run on the text: index out of"):
         _ = run.trace()
-    monkeypatch.setattr(run.reader, "write", stumble)
+    monkeypatch.setattr(run.reader, "write_text", stumble)
     with pytest.raises(ValueError, match="could not be run on the text: index out of"):
         decoded(run, Strategy())
 
