@@ -55,8 +55,11 @@ def test_a_term_tells_its_meaning_when_pointed_at_and_when_focused(page, server)
     page.goto(f"{server}/inside?sentence={SENTENCE}")
     page.get_by_text("9. Into the residual stream").wait_for()  # the last step
     term = page.get_by_role("note", name=re.compile("^query: ")).first
-    told = "() => getComputedStyle(document.querySelector('.term:is(:hover, :focus)'), '::after')"
+    told = """() => {
+        const term = document.querySelector('.term:is(:hover, :focus)');
+        return term && getComputedStyle(term, '::after').content.includes('asks for');
+    }"""
     term.focus()
-    page.wait_for_function(f"{told}.content.includes('asks for')")
+    page.wait_for_function(told)
     term.blur()
-    hover(term, lambda: page.evaluate(f"{told}.content.includes('asks for')"))
+    hover(term, lambda: page.evaluate(told))

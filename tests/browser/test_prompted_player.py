@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 from headlight.viz import Bar, decoding_player
 from tests.browser.answers import noting, picked
+from tests.browser.rest import until
 
 PROMPT, STEPS = 200, 12
 READ = [f"token{position}" for position in range(PROMPT + STEPS - 1)]
@@ -64,6 +65,7 @@ def test_a_long_prompt_leaves_the_newest_token_and_the_text_written_in_view(play
 
 def test_a_weight_of_the_prompt_answers_with_its_place(player):
     player.get_by_role("button", name="Step forward").click()
+    until(player, lambda: picked(player) == [1, None])  # the page is told of the step at rest
     player.locator(".token").nth(150).get_by_role("button").click()
     assert picked(player) == [1, {"kind": "decoder", "key": 150}]
     assert player.errors == []
