@@ -20,6 +20,9 @@ DIVERGING: dict[str, list[str]] = {
     ],
 }  # fmt: skip
 
+# For bars: numbers above 0, and those below, on each paper.
+SIGNS = {theme: [colors[-2], colors[1]] for theme, colors in DIVERGING.items()}
+
 CLIPPED = 98  # per cent of the numbers that keep colours of their own
 FEW = 16  # numbers; if there are no more, none is clipped
 FAR = 2.0  # times the end of the colours; numbers up to there are not clipped

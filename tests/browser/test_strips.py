@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from headlight.viz import Leaf, Row, beam_tree, compared_maps, vector_rows
+from headlight.viz import Leaf, Row, beam_tree, compared_maps, measure_bars, vector_rows
 
 DARK = "<style>:root { --paper: #0e1117; --ink: #fafafa }</style>"
 VALUES = np.array([-2.0, 0.0, 1.0, 0.123456])
@@ -69,6 +69,23 @@ def test_every_text_of_a_beam_has_its_log_probability(page):
     page.set_content(beam_tree([leaves]).to_html())
     expect(page.locator(".leaf .number")).to_have_text(["−0.93", "−5.47"])
     expect(page.locator(".leaf .name")).to_have_text(["<b>", "T'"])
+
+
+def test_a_measure_below_0_has_a_bar_to_the_left_of_0(page):
+    runs = {"this text": {"weight": -0.5, "rollout": 0.25}}
+    page.set_viewport_size({"width": 390, "height": 720})  # one column
+    page.set_content(measure_bars(runs, {"weight": 1.0, "rollout": 1.0}).to_html())
+    track = page.locator(".track").first.bounding_box()
+    middle = track["x"] + track["width"] / 2
+    below, above = (bar.bounding_box() for bar in page.locator(".bar").all())
+    assert below["x"] + below["width"] == pytest.approx(middle, abs=1)
+    assert below["width"] == pytest.approx(track["width"] / 4, abs=1)
+    assert above["x"] == pytest.approx(middle, abs=1)
+    colors = page.locator(".bar, .legend .mark").evaluate_all(
+        "(parts) => parts.map((part) => getComputedStyle(part).backgroundColor)"
+    )
+    run, negative, *bars = colors  # the legend's, then those of the bars
+    assert bars == [negative, run]
 
 
 def test_compared_maps_stand_in_one_row_whatever_their_titles(page):

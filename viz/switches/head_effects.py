@@ -1,7 +1,6 @@
 """The effect of each head on a result, as a map of all heads."""
 
 from collections.abc import Mapping
-from typing import Literal
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from headlight.viz.numbers import of_heads
 from headlight.viz.switches.head_scores import height_of, listed
 
 PART = Part.next_to(__file__)
-UPWARDS = {theme: colors[::-1] for theme, colors in DIVERGING.items()}
 
 
 def head_effects(
@@ -21,17 +19,15 @@ def head_effects(
     selected: tuple[str, int, int] | None = None,
     measure: str = "nats without it",
     ends: tuple[str, str] = ("it helped", "it was in the way"),
-    blue: Literal["below", "above"] = "below",
     decimals: int = 1,
     absent: str = "not yet measured",
 ) -> CanvasPicture:
     """Changes of a log-probability, in nats, (layers, heads) by kind; NaN if not yet known.
 
-    Blue means a loss, because the head helped, and red a gain, up to the largest change, unless
-    `blue` is for numbers above 0. `measure` says what the numbers are, and `ends` the meaning of
-    numbers below 0 and above; cells show `decimals` decimals. `labels` names the kinds; `selected`
-    is a kind, a layer and a head, from 0; NaN is said to be `absent`. A click answers with a kind,
-    a layer and a head.
+    Blue is below 0, a loss because the head helped, and red above, up to the largest change.
+    `measure` says what the numbers are, and `ends` the meaning of numbers below 0 and above; cells
+    show `decimals` decimals. `labels` names the kinds; `selected` is a kind, a layer and a head,
+    from 0; NaN is said to be `absent`. A click answers with a kind, a layer and a head.
     """
     limit = max(np.nanmax(np.abs(values), initial=0) for values in effects.values())
     header = {
@@ -40,7 +36,7 @@ def head_effects(
             for name, values in effects.items()
         ],
         "limit": float(limit),
-        "colors": DIVERGING if blue == "below" else UPWARDS,
+        "colors": DIVERGING,
         "measure": measure,
         "ends": list(ends),
         "decimals": decimals,

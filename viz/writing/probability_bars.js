@@ -1,4 +1,5 @@
 import { begin, element, legendOf } from "../canvas.js";
+import { scaleOn } from "../colors.js";
 import { written } from "../numbers.js";
 
 /**
@@ -7,11 +8,12 @@ import { written } from "../numbers.js";
  * @property {string[]} runs
  * @property {string[]} colors of the runs
  * @property {number[]} limits where the bars of each token end
+ * @property {import("../colors.js").Scale | null} below colours above 0 and below it; null if nothing is below
  * @property {boolean} numbered whether the tokens are those of a text
  */
 
 /**
- * Draw a bar from 0 for each token in each run, with its number after it.
+ * Draw a bar from 0 for each token in each run, to the left if it is below, with its number after it.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -19,12 +21,16 @@ export function draw(mount) {
   const { tokens, runs, colors, limits, numbered } = header;
   const numbers = new Float32Array(array.buffer); // run by run
   const found = (run, place) => written(numbers[run * tokens.length + place]);
+  const negative = header.below && scaleOn(root, header.below)[1];
+  const zero = negative ? 50 : 0; // per cent of the track
 
   const bar = (run, place) => {
-    const width = Math.max(0, (100 * numbers[run * tokens.length + place]) / limits[place]);
-    const filled = element("span", "bar", "", { style: `width: ${width}%; background: ${colors[run]}` });
+    const share = ((100 - zero) * numbers[run * tokens.length + place]) / limits[place];
+    const filled = element("span", "bar", "", {
+      style: `margin-left: ${zero + Math.min(0, share)}%; width: ${Math.abs(share)}%; background: ${share < 0 ? negative : colors[run]}`,
+    });
     return element("div", "line", [
-      element("span", "track", [filled]),
+      element("span", negative ? "track halved" : "track", [filled]),
       element("span", "number", found(run, place)),
     ]);
   };
@@ -39,5 +45,5 @@ export function draw(mount) {
     return element("div", "row", content, { role: "listitem", "aria-label": `${token}: ${said}` });
   });
   const list = element("div", numbered ? "rows" : "rows named", rows, { role: "list" });
-  root.replaceChildren(legendOf(runs, colors), list);
+  root.replaceChildren(legendOf(negative ? [...runs, "below 0"] : runs, [...colors, negative]), list);
 }

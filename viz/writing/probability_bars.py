@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from headlight.viz.canvas import CanvasPicture, Part
+from headlight.viz.colors import SIGNS
 from headlight.viz.numbers import Numbers
 
 PART = Part.next_to(__file__, "Probabilities")
@@ -31,9 +32,9 @@ def probability_bars(runs: Mapping[str, np.ndarray], tokens: Sequence[str]) -> C
 def measure_bars(
     runs: Mapping[str, Mapping[str, float]], limits: Mapping[str, float]
 ) -> CanvasPicture:
-    """Measures from 0 up, each by its name in up to three runs, with the ends of their bars.
+    """Measures, each by its name in up to three runs, with the ends of their bars on both sides of 0.
 
-    One below 0 is a number without a bar.
+    If one is below 0, the bars begin in the middle, and its own goes to the left.
     """
     names = list(limits)
     values = np.array([[measured[name] for name in names] for measured in runs.values()])
@@ -56,6 +57,7 @@ def bars(
         "runs": list(runs),
         "colors": COLORS[: len(runs)],
         "limits": list(limits),
+        "below": SIGNS if (values < 0).any() else None,
         "numbered": numbered,
     }
     height = 40 + len(names) * (6 + 14 * len(runs))

@@ -1,4 +1,5 @@
 import { begin, element, legendOf, moveFocus, scrollable } from "../canvas.js";
+import { scaleOn } from "../colors.js";
 import { written } from "../numbers.js";
 
 /**
@@ -13,7 +14,7 @@ import { written } from "../numbers.js";
  * @property {boolean} weighed whether each part has a weight
  * @property {boolean} clickable
  * @property {boolean} sentences whether names are sentences, which have room for two lines
- * @property {[string, string]} colors above 0 and below
+ * @property {import("../colors.js").Scale} colors above 0 and below
  */
 
 /**
@@ -22,7 +23,8 @@ import { written } from "../numbers.js";
  */
 export function draw(mount) {
   const { header, array, root, answer } = begin(mount);
-  const { names, limit, unit, weighed, colors } = header;
+  const { names, limit, unit, weighed } = header;
+  const colors = scaleOn(root, header.colors);
   const focused = root.querySelector(".part:focus")?.dataset.place;
   const numbers = new Float32Array(array.buffer); // the parts, then their weights
   const list = names.map((name, place) => {

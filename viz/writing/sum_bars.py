@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from headlight.viz.canvas import CanvasPicture, Part
+from headlight.viz.colors import SIGNS
 from headlight.viz.numbers import Numbers
 
 PART = Part.next_to(__file__, "Parts of a sum")
-COLORS = ("#2a7f9e", "#b45309")  # above 0 and below
 
 
 def sum_bars(
@@ -44,7 +44,7 @@ def sum_bars(
         "weighed": weights is not None,
         "clickable": clickable,
         "sentences": sentences,
-        "colors": COLORS,
+        "colors": SIGNS,
     }
     rows = {unit: parts} | ({} if weights is None else {"weight": weights})
     numbers = {name: Numbers(values, {"part": names}) for name, values in rows.items()}

@@ -76,7 +76,6 @@ def map_of(figure: Shown, head: HeadAddress) -> CanvasPicture:
             selected=head,
             measure=f"{figure.unit} of loss",
             ends=("it was in the way", "it helped"),
-            blue="above",
             decimals=3,
         )
     known = flat(figure.values)

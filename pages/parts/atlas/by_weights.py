@@ -154,7 +154,6 @@ def copying(run: ModelRun, head: HeadAddress, of: About) -> None:
         selected=head,
         measure="of the eigenvalues",
         ends=("the token less likely", "the token likelier"),
-        blue="above",
     )
     told = partial(number_text, decimals=2, signed=True)
     ask = partial(which_head, "Which head copies most?", "most is copied by", shares, told)
@@ -236,7 +235,6 @@ def feeding(run: ModelRun, head: HeadAddress, of: About) -> None:
             selected=head,
             measure="% against random weights",
             ends=("less than by chance", "more than by chance"),
-            blue="above",
             absent="not composed in this way",
         )
         asks = f"Which head is composed most with {site_words(*head)}, as {way}?"

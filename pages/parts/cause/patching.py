@@ -154,7 +154,6 @@ def map_of(shares: Shares, head: HeadAddress | None = None) -> CanvasPicture:
         selected=head,
         measure=UNIT,
         ends=ENDS,
-        blue="above",
     )
 
 

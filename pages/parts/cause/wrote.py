@@ -98,7 +98,6 @@ def all_heads(added: Mapping[Kind, np.ndarray], pair: Pair, head: HeadAddress, o
             selected=head,
             measure="nats",
             ends=pair.ends[::-1],
-            blue="above",
         ),
         "wrote-heads",
         DETAIL,

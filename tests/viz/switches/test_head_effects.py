@@ -40,11 +40,6 @@ def test_effects_that_are_all_unknown_or_nothing_are_drawn():
         assert header["selected"] is None
 
 
-def test_blue_can_stand_for_what_is_above_0():
-    below, above = (
-        unpack(head_effects(EFFECTS, labels=LABELS, blue=blue, measure="nats", ends=("b", "a")))[0]
-        for blue in ("below", "above")
-    )
-    assert (above["measure"], above["ends"]) == ("nats", ["b", "a"])
-    for theme, colors in below["colors"].items():
-        assert above["colors"][theme] == colors[::-1]
+def test_the_words_are_those_of_what_is_measured():
+    header, _ = unpack(head_effects(EFFECTS, labels=LABELS, measure="logits", ends=("b", "a")))
+    assert (header["measure"], header["ends"]) == ("logits", ["b", "a"])

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from headlight.viz import measure_bars, probability_bars
+from headlight.viz.colors import SIGNS
 from tests.viz.unpacking import unpack
 
 
@@ -19,6 +20,16 @@ def test_every_run_has_a_bar_for_every_token_in_the_order_of_the_text():
 def test_a_run_that_does_not_fit_its_tokens_is_refused():
     with pytest.raises(ValueError, match="after has 3 probabilities but there are 2 tokens"):
         probability_bars({"after": np.zeros(3)}, ["a", "b"])
+
+
+def test_only_measures_below_0_have_a_colour_for_them():
+    below = {"correlation": -0.5, "unknown": float("nan")}
+    signed, plain = (
+        unpack(measure_bars({"this text": run}, dict.fromkeys(run, 1.0)))[0]
+        for run in (below, {"correlation": 0.5})
+    )
+    assert signed["below"] == SIGNS
+    assert plain["below"] is None
 
 
 def test_measures_of_several_runs_have_bars_with_ends_of_their_own():

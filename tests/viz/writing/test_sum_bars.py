@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from headlight.viz import sum_bars
+from headlight.viz.colors import DIVERGING
 from tests.viz.unpacking import unpack
 
 WORDS = {"ends": ("for “a”", "for “b”"), "total": "Sum"}
@@ -20,6 +21,13 @@ def test_the_parts_travel_with_their_sum_and_their_weights():
         "ok",
     )
     assert set(picture.numbers) == {"nats", "weight"}
+
+
+def test_the_colours_of_a_sign_are_those_of_maps():
+    header, _ = unpack(sum_bars(np.zeros(2), ["a", "b"], **WORDS), "<f4")
+    for theme, (above, below) in header["colors"].items():
+        scale = DIVERGING[theme]
+        assert scale.index(below) < len(scale) // 2 < scale.index(above)
 
 
 def test_parts_that_are_all_nothing_are_drawn():
