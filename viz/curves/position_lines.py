@@ -128,6 +128,7 @@ def wavelengths(
                 "pair:Q",
                 title=f"pair i: dimensions {names}",
                 scale=alt.Scale(nice=False),
+                axis=alt.Axis(tickMinStep=1),
             ),
             y=alt.Y("wavelength:Q", title="wavelength in positions", scale=alt.Scale(type="log")),
             tooltip=["pair:Q", "dimensions:N", alt.Tooltip("wavelength:Q", format=".4~g")],

@@ -78,6 +78,7 @@ def test_a_wavelength_names_both_dimensions_of_its_pair():
     points = chart.layer[0].data.to_dict("records")
     assert points[1] == {"pair": 1, "dimensions": "2 and 3", "wavelength": 62.8}
     encoding = chart.to_dict()["layer"][0]["encoding"]
+    assert encoding["x"]["axis"]["tickMinStep"] == 1
     assert encoding["y"]["scale"]["type"] == "log"
     assert "2i and 2i + 1" in encoding["x"]["title"]
     assert chart.layer[1].data.to_dict("records")[0]["wavelength"] == 50
