@@ -142,16 +142,23 @@ export function icon(path) {
   return svg;
 }
 
-/** Let a part that scrolls be reached, and so scrolled, by keyboard. */
+/** Let a part that scrolls be reached by keyboard, and fade where it goes on to the right. */
 export function scrollable(part, label) {
+  const fade = () => {
+    const rest = part.scrollWidth - part.clientWidth - part.scrollLeft;
+    part.classList.toggle("goes-on", rest > 1);
+  };
   part.watch?.disconnect();
   part.watch = new ResizeObserver(() => {
     const scrolls =
       part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight;
     part.toggleAttribute("tabindex", scrolls);
     if (scrolls) part.tabIndex = 0;
+    fade();
   });
   part.watch.observe(part);
+  for (const child of part.children) part.watch.observe(child);
+  part.onscroll = fade;
   part.setAttribute("role", "group");
   part.setAttribute("aria-label", label);
   return part;

@@ -71,6 +71,24 @@ def test_every_text_of_a_beam_has_its_log_probability(page):
     expect(page.locator(".leaf .name")).to_have_text(["<b>", "T'"])
 
 
+@pytest.mark.parametrize(("steps", "fits"), [(5, True), (13, True), (30, False)])
+def test_a_beam_fits_its_page_or_fades_where_it_goes_on(page, steps, fits):
+    fate = {"kept": True, "ended": False, "best": True}
+    tree = [[Leaf(0 if step else None, "a", "a", -1, -1, **fate)] for step in range(steps)]
+    page.set_viewport_size({"width": 1000, "height": 720})
+    page.set_content(beam_tree(tree).to_html())
+    sheet, last = page.locator(".sheet"), page.locator(".leaf").last
+    if fits:
+        expect(last).to_be_in_viewport(ratio=1)
+    else:
+        expect(sheet).to_have_class("sheet goes-on")
+        sheet.evaluate("(sheet) => sheet.scrollTo(9999, 0)")
+        expect(last).to_be_in_viewport(ratio=1)
+    expect(sheet).to_have_class("sheet")
+    for box in (each.bounding_box() for each in page.locator(".leaf").all()):
+        assert box["width"] >= 60
+
+
 def test_a_measure_below_0_has_a_bar_to_the_left_of_0(page):
     runs = {"this text": {"weight": -0.5, "rollout": 0.25}}
     page.set_viewport_size({"width": 390, "height": 720})  # one column

@@ -20,14 +20,15 @@ import { written } from "../numbers.js";
  * @property {[number, number] | null} selected a step and an index in it, from 0
  */
 
-// Pixels: the width and the height of a text's button, and from one step and text to the next.
-const ROW = { wide: 106, high: 20, across: 130, down: 25 };
-const STACKED = { wide: 60, high: 32, across: 71, down: 36 }; // with the number under its token
+// Pixels: the width and the height of a text's button, the gap to the next step, and to the next text.
+const ROW = { wide: 106, high: 20, gap: 24, down: 25 };
+const STACKED = { wide: 60, high: 32, gap: 11, down: 36 }; // with the number under its token
 const TALLEST = 1.5; // times that height, if there is room
 const NOTE = 36; // pixels for the words under the tree
 const STAGE = 2.4; // the room for pictures on a slide: its width as a multiple of its height
 const PACE = 1; // steps a second of a film
 const TOP = 22; // pixels for the numbers of the steps
+const EDGE = 2; // pixels around the tree
 
 /**
  * Draw the texts of each step as buttons in a column, and lines to the texts they continue.
@@ -38,22 +39,14 @@ export function draw(mount) {
   const { steps, selected } = header;
   const scrolled = root.querySelector(".sheet")?.scrollLeft ?? 0;
   const tallest = Math.max(...steps.map((leaves) => leaves.length));
-  // A long tree is larger on a slide if it is narrower, as long as its width is what limits it.
-  const isLong = ROW.across * steps.length > STAGE * (TOP + STACKED.down * tallest);
-  const isStacked = isStaged(root) && isLong;
-  const { wide, across, ...row } = isStacked ? STACKED : ROW;
-  const width = across * (steps.length - 1) + wide;
-
   const reading = element("p", "reading", "", { "aria-live": "polite" });
   const canvas = element("canvas", "", "", { "aria-hidden": "true" });
-  const plane = element("div", isStacked ? "plane stacked" : "plane", [canvas], {
-    style: `width: ${width}px; --wide: ${wide}px`,
-  });
+  const plane = element("div", "plane", [canvas]);
   const sheet = scrollable(element("div", "sheet", [plane]), "Texts of the beam");
 
   steps.forEach((leaves, step) => {
-    const x = across * step;
-    plane.append(element("span", "step", `step ${step + 1}`, { style: `left: ${x}px`, "data-step": step }));
+    const left = `left: calc(${step} * var(--across))`;
+    plane.append(element("span", "step", `step ${step + 1}`, { style: left, "data-step": step }));
     leaves.forEach((leaf, place) => {
       const chosen = selected?.[0] === step && selected[1] === place;
       const state = ["leaf", leaf.kept && "kept", leaf.best && "best", leaf.ended && "ended"];
@@ -63,7 +56,7 @@ export function draw(mount) {
         "aria-label": describe(leaf, step),
         "aria-pressed": String(chosen),
         "data-step": step,
-        style: `left: ${x}px; top: calc(${TOP}px + ${place} * var(--down))`,
+        style: `${left}; top: calc(${TOP}px + ${place} * var(--down))`,
       });
       button.onpointerenter = button.onfocus = () => (reading.textContent = describe(leaf, step));
       plane.append(button);
@@ -75,8 +68,6 @@ export function draw(mount) {
   if (shown) reading.textContent = describe(shown, selected[0]);
   const note = element("p", "note", "Numbers: the log-probability of the whole text so far, in nats; the nearer to 0, the likelier.");
   root.replaceChildren(sheet, note, reading);
-  sheet.scrollLeft = scrolled;
-
   function go(to) {
     last = to;
     const ended = last === steps.length - 1;
@@ -86,12 +77,26 @@ export function draw(mount) {
     });
     render();
   }
-  return onWidth(root, render);
+  render();
+  sheet.scrollLeft = scrolled;
+  return onWidth(root, render, Math.floor(root.clientWidth));
 
   function render() {
     const style = getComputedStyle(root);
     const accent = themeColor(root, "accent");
     const { fills, height: room } = roomOf(root);
+    // On a slide a long tree is larger if it is narrower, as long as its width is what limits it.
+    const widest = isStaged(root) ? STAGE * (TOP + STACKED.down * tallest) : root.clientWidth - 2 * EDGE;
+    const isStacked = (ROW.wide + ROW.gap) * steps.length - ROW.gap > widest;
+    const { gap, ...row } = isStacked ? STACKED : ROW;
+    const share = isStaged(root) ? 0 : Math.floor((widest + gap) / steps.length) - gap;
+    const wide = isStacked ? Math.max(row.wide, share) : row.wide;
+    const across = wide + gap;
+    const width = across * steps.length - gap;
+    plane.classList.toggle("stacked", isStacked);
+    plane.style.width = `${width}px`;
+    plane.style.setProperty("--across", `${across}px`);
+    plane.style.setProperty("--wide", `${wide}px`);
     const filling = isStacked && fills ? Math.floor((room - TOP - NOTE) / tallest) : 0;
     const down = Math.max(row.down, Math.min(TALLEST * row.down, filling));
     const high = down - (row.down - row.high);
