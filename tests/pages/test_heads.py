@@ -6,7 +6,14 @@ from headlight.model.edits import Edits, write_edits
 from headlight.model.insight.ablation import head_removals
 from headlight.model.insight.scoring import trace_log_probabilities
 from headlight.viz.numbers import number_text
-from tests.pages.apps import address, button, open_page, open_with, with_heads_measured
+from tests.pages.apps import (
+    address,
+    button,
+    open_page,
+    open_with,
+    pictures_below,
+    with_heads_measured,
+)
 from tests.pages.pictures import canvas_pictures, heatmaps
 
 SENTENCE = "My sister sold seven boats."
@@ -60,6 +67,12 @@ def test_gates_in_force_change_translation_and_score(app, shipped):
     trace = shipped.trace(SENTENCE, original, edits=sites)
     score = trace_log_probabilities(trace).sum().item()
     assert app.metric[0].value == f"{number_text(score)} nats"
+
+
+def test_how_likely_tokens_are_stands_under_what_it_does_to_the_output(app):
+    heading = "What it does to the output"
+    (column,) = [each for each in app.columns if heading in [at.value for at in each.subheader]]
+    assert pictures_below(column) == ["probabilities"]
 
 
 def test_the_map_is_that_of_the_selected_head_with_the_changes(app, shipped):

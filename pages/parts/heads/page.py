@@ -170,7 +170,6 @@ def switched(before: ModelRun) -> None:
     with output:
         st.subheader("What it does to the output")
         comparison.compare_scores(before, after)
-    with comparison.room_for_answers(after, output):
         comparison.compare_answers(before, after, of=of)
     with detail, st.container(key=DETAIL):
         head_in_detail(after, of)

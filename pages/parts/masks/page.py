@@ -96,7 +96,7 @@ def in_force(trained: ModelRun, site: Site, head: int) -> None:
         texts = st.container()
         notes(trained, run, site, asks_to_open(edits, site, records[0]))
         comparison.compare_scores(trained, run)
-    with comparison.room_for_answers(run, output):
+    with output if "write" in run.reader.missing else st.container():  # texts fill the column
         comparison.compare_answers(trained, run, of=of)
     same = {"pad_to": run.pad_to, "target": run.target}
     open_cell = if_taken_apart(run, partial(open_inside, *site, head, **same))

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from headlight.model.decoding.steps import Translation, Writing
@@ -33,6 +32,7 @@ LABELS = (TRAINED, CHANGED)
 TOP = 8  # answers shown
 LONG = 40  # tokens whose probabilities are listed without scrolling
 LIST_HEIGHT = 720  # pixels
+PROBABILITIES = "Probability of each token"
 NO_OUTPUT = (
     "This model has no output that could be shown: it was saved without a head, or with one of a "
     "kind that is not read here."
@@ -156,11 +156,6 @@ def change_of_states(before: ModelRun, after: ModelRun) -> float:
     return ((states - usual).norm(dim=-1) / usual.norm(dim=-1)).mean().item()
 
 
-def room_for_answers(run: ModelRun, beside: DeltaGenerator) -> DeltaGenerator:
-    """Return where `compare_answers` draws: below all columns, if texts fill the room `beside`."""
-    return beside if "write" in run.reader.missing else st.container()
-
-
 def compare_answers(
     before: ModelRun, after: ModelRun, labels: tuple[str, str] = LABELS, *, of: About
 ) -> None:
@@ -251,9 +246,8 @@ def compare_probabilities(
     bars = {label: as_array(each.exp()) for label, each in measures.items()}
     room = st.container(height=LIST_HEIGHT, border=False) if len(tokens) > LONG else nullcontext()
     with room:
-        show(
-            probability_bars(bars, tokens), "probabilities", of=of, what="Probability of each token"
-        )
+        st.markdown(f"**{PROBABILITIES}**")
+        show(probability_bars(bars, tokens), "probabilities", of=of, what=PROBABILITIES)
 
 
 def compare_choice(
