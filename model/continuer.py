@@ -24,8 +24,6 @@ from headlight.model.transformer import Transformer
 MISSING: Mapping[Ability, str] = {
     "read a pair": "This model goes on from one text, and has no place for a second.",
     "mask words": "This model was trained to go on, and has no token that hides a word.",
-    "move positions": "This page moves words that an encoder reads, and this model is only a "
-    "decoder.",
     "compare words": "Words are compared before and after an encoder, and this model is only a "
     "decoder.",
 }

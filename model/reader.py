@@ -168,6 +168,11 @@ class Reader(Protocol):
         """
         return None
 
+    @property
+    def position_table(self) -> Tensor | None:
+        """The learned positions of the model's only side (positions, d_model), if it has any."""
+        return None
+
     def questions(self, trace: Trace) -> Sequence[Question]:
         """Return the questions that the rows of a trace's logits answer, if they can be shown."""
         return ()

@@ -150,7 +150,7 @@ class EmbeddingRecord:
     """The input of a side's first layer, fields in the order in which they are computed.
 
     BERT does not scale, but adds a vector for the token's sentence, and normalizes the sum.
-    Only `states` are known in a model of the transformers library.
+    In models of the transformers library only `states` are known, unless positions are a part.
     """
 
     tokens: Tensor | None  # (B, T, d_model)

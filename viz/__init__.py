@@ -29,7 +29,7 @@ from headlight.viz.switches.mask_cards import MaskCard, mask_cards
 from headlight.viz.switches.mask_matrix import mask_matrix
 from headlight.viz.switches.switchboard import switchboard
 from headlight.viz.vectors.position_clocks import position_clocks
-from headlight.viz.vectors.position_heatmap import position_heatmap, vector_strips
+from headlight.viz.vectors.position_heatmap import position_heatmap
 from headlight.viz.vectors.vector_rows import Row, vector_rows
 from headlight.viz.writing.beam_tree import Leaf, beam_tree
 from headlight.viz.writing.decoding_player import Bar, decoding_player

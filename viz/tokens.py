@@ -1,6 +1,5 @@
 """Tokens on the axes of pictures: always text, never markup."""
 
-import html
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
@@ -8,9 +7,7 @@ import numpy as np
 
 Pair = tuple[int | None, int | None]  # an index in either of two lists; None if it has none
 
-LONGEST_LABEL = 16
 WRITES = " → "  # between the token that a decoder has read and the one it writes next
-WORD_JOINER = "\u2060"
 
 
 def check_sizes(
@@ -52,20 +49,3 @@ def aligned(first: Sequence[str], second: Sequence[str]) -> list[Pair]:
         pairs += [(start + step, end + step) for step in range(block.size)]
         left, right = start + block.size, end + block.size
     return pairs
-
-
-def shorten(token: str) -> str:
-    """The token, cut so that a long word leaves room for the picture."""
-    return token if len(token) <= LONGEST_LABEL else token[: LONGEST_LABEL - 1] + "…"
-
-
-def plotly_labels(tokens: Sequence[str]) -> list[str]:
-    """Tick texts that Plotly shows as typed.
-
-    Plotly reads some tags and entities in tick and hover texts. Streamlit replaces colour codes
-    such as #000001 anywhere in a figure, so an invisible joiner keeps the sign and the digits
-    apart.
-    """
-    return [
-        html.escape(shorten(token), quote=False).replace("#", f"#{WORD_JOINER}") for token in tokens
-    ]

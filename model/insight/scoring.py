@@ -10,7 +10,6 @@ from torch.nn import functional as F
 from headlight.model.reader import Objective, Reader
 from headlight.model.tokens import END_ID, PAD_ID
 from headlight.model.trace import PositionEdit, Run, Trace
-from headlight.model.translator import Translator
 
 NUMBERS_AT_ONCE = 2**26  # bounds the memory of runs in one batch to some 256 MB a tensor
 
@@ -45,17 +44,21 @@ def most_likely_tokens(trace: Trace) -> tuple[Tensor, list[int]]:
     return best.values, best.indices.tolist()
 
 
-def scores_by_shift(translator: Translator, sentence: str, shifts: Sequence[int]) -> list[float]:
-    """Return the likelihood of a model's translation with both sides shifted by each of `shifts`.
+@torch.inference_mode()
+def scores_by_shift(
+    reader: Reader, trace: Trace, objective: Objective, shifts: Sequence[int]
+) -> list[float]:
+    """Return the objective with all positions shifted by each of `shifts`.
 
     It is the mean log-probability of a token in nats; NaN if the model has no such positions.
     """
-    written, scores = translator.translate(sentence), []
+    scores = []
     for shift in shifts:
         edit = PositionEdit(shift=shift)
+        run = Run({"encoder": edit, "decoder": edit})
         try:
-            trace = translator.trace(sentence, written, edits={"encoder": edit, "decoder": edit})
-            scores.append(trace_log_probabilities(trace).mean().item())
+            score = log_probability(reader, trace, objective, run).item()
+            scores.append(score / len(objective.ids))
         except ValueError:
             scores.append(nan)
     return scores

@@ -32,9 +32,10 @@ from headlight.model.library.attention_interface import (
 from headlight.model.library.decoder_modules import DecoderModules, find_modules, heads_to_stream
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.measuring import Parity, call, measured, read_texts
+from headlight.model.library.moving import let_move
 from headlight.model.library.observing import Observed, observing
 from headlight.model.library.own_code import CodeSites, IncompleteError, enter, leave
-from headlight.model.library.rotary import find_rotary, hearing, let_move
+from headlight.model.library.rotary import find_rotary, hearing
 from headlight.model.library.sites import find_sites
 from headlight.model.positions import Rotary
 from headlight.model.reader import Ability
@@ -131,13 +132,14 @@ def attach(
     sites = AttentionSites(dict(sites_of), is_rotated(model))
     decoder = decoder_of(model, inputs, sites, trace)
     rotary = find_rotary(model, heard, sites_of, trace.attention)
+    table = decoder.table if decoder else None
     attached = Attachment(
         sites,
         kinds_of(trace),
         decoder=decoder,
         groups=groups_of(trace),
         rotary=rotary,
-        moves=bool(rotary) and "cross" not in counts and let_move(model),
+        moves="cross" not in counts and bool(rotary or table) and let_move(model, table),
     )
     return replace(attached, **measured(attached, model, texts, name)._asdict())
 

@@ -34,7 +34,8 @@ NO_DECODER = (
 )
 NOT_FOR_BERT: Mapping[Ability, str] = {
     "write": NO_DECODER,
-    "move positions": "Positions are moved, shuffled and left out in this project's own models.",
+    "move positions": "The positions of a BERT are not changed here. Choose a model that writes, "
+    "such as a shipped one or openai-community/gpt2.",
     "add up logits": NO_DECODER,
     "compare words": "Words are compared by the embeddings of this project's own models.",
 }
@@ -191,6 +192,10 @@ class BertReader(Answering, Reader):
 
     def heads_to_stream(self, site: Site) -> Tensor:
         return self.model.attention_at(site).to_stream
+
+    @property
+    def position_table(self) -> Tensor:
+        return self.model.positions.table
 
     @property
     def vocabulary(self) -> Sequence[int]:

@@ -45,12 +45,18 @@ class DecoderModules:
     output: nn.Module
     output_bias: Tensor  # (V,)
     attending: Mapping[Site, nn.Module]
-    positions: nn.Module | None  # which adds them to the embeddings of tokens, if it is known
+    tokens: nn.Module | None  # the embedding that positions are added to, if both are known
+    positions: nn.Module | None
 
     @property
     def feed_forwards(self) -> list[nn.Module]:
         """The feed-forward network of each layer."""
         return [each.part for block, each in self.blocks.items() if block.part == "feed_forward"]
+
+    @property
+    def table(self) -> nn.Embedding | None:
+        """The learned positions (positions, d_model) whose rows are read by position, if known."""
+        return self.positions if type(self.positions) is nn.Embedding else None
 
     def residual(self, heard: Heard, before: Sequence[Tensor]) -> dict[Block, ResidualRecord]:
         """Return the stream at every block of a call: before each layer it was (T, d_model).
@@ -159,30 +165,30 @@ def find_modules(
     parts = [each.part for each in known.values()]
     if len(set(parts)) < len(blocks):
         return None
-    positions = positions_of(heard, before[0], output.out_features, dtype)
-    for part in {*parts, *(each.norm for each in known.values()), norm, positions} - {None}:
+    embedding = embedding_of(heard, before[0], output.out_features, dtype)
+    for part in {*parts, *(each.norm for each in known.values()), norm, *embedding} - {None}:
         part.register_forward_hook(hear)
     for module in modules.values():
         module.register_forward_pre_hook(hear_call, with_kwargs=True)
         for part in filter(is_norm, module.modules()):
             part.register_forward_hook(hold)
-    return DecoderModules(known, biases, norm, factor, output, bias, modules, positions)
+    return DecoderModules(known, biases, norm, factor, output, bias, modules, *embedding)
 
 
-def positions_of(
+def embedding_of(
     heard: Heard, states: Tensor, vocabulary: int, dtype: torch.dtype
-) -> nn.Module | None:
-    """Return the module of positions if they and a table of tokens sum to the stream (T, d_model).
+) -> tuple[nn.Module, nn.Module] | tuple[None, None]:
+    """Return the table of tokens and the module of positions that sum to the stream (T, d_model).
 
     The table is known by the size of the vocabulary.
     """
     tables = {part for part in heard.outputs if getattr(part, "num_embeddings", 0) == vocabulary}
     others = {part: each for part, each in heard.outputs.items() if part not in tables}
-    rests = (
-        states - heard.outputs[part] for part in tables if heard.outputs[part].shape == states.shape
-    )
-    matches = (nearest(others, rest, dtype, states) for rest in rests if rest.any())
-    return next(filter(None, matches), None)
+    for table in [part for part in tables if heard.outputs[part].shape == states.shape]:
+        rest = states - heard.outputs[table]
+        if rest.any() and (match := nearest(others, rest, dtype, states)):
+            return table, match
+    return None, None
 
 
 def norm_before(

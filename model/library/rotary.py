@@ -1,4 +1,4 @@
-"""Rotary positions of a transformers model: how it turns queries and keys, and moving them.
+"""Rotary positions of a transformers model: how it turns queries and keys.
 
 Families write them in several ways. So the library's own function is heard while a short text is
 read, and a turn is known only if ours gives the queries that the attention recorded.
@@ -17,13 +17,12 @@ from torch import Tensor, nn
 
 from headlight.model.positions import Rotary
 from headlight.model.stream import is_close
-from headlight.model.trace import AttentionRecord, PositionEdit, RunEdits, Site
+from headlight.model.trace import AttentionRecord, Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
 
 FUNCTION = "apply_rotary_pos_emb"  # the library's name of it, in every family's file
-POSITIONS = "position_ids"  # an argument of the modules that make angles of positions
 
 
 class Heard(NamedTuple):
@@ -35,7 +34,6 @@ class Heard(NamedTuple):
 
 
 HEARD: ContextVar[dict[nn.Module, Heard] | None] = ContextVar("heard", default=None)
-MOVED: ContextVar[PositionEdit | None] = ContextVar("moved", default=None)
 
 
 @contextmanager
@@ -110,42 +108,3 @@ def settings_of(config: "PreTrainedConfig", layer: int) -> dict[str, object]:
     if layer < len(types) and types[layer] in named:
         named = named[types[layer]]
     return {name: value for name, value in named.items() if isinstance(value, int | float | str)}
-
-
-def let_move(model: nn.Module) -> bool:
-    """Let `moving` change the positions of a model; return whether there is a module to do so."""
-    makers = [part for part in model.modules() if "Rotary" in type(part).__name__]
-    makers = [part for part in makers if POSITIONS in inspect.signature(part.forward).parameters]
-    for part in makers:
-        part.register_forward_pre_hook(move, with_kwargs=True)
-    return bool(makers)
-
-
-def move(
-    module: nn.Module, arguments: tuple[object, ...], options: dict[str, object]
-) -> tuple[tuple[object, ...], dict[str, object]] | None:
-    """Replace the positions that a module makes angles of; a hook before its call."""
-    edit = MOVED.get()
-    if edit is None:
-        return None
-    given = inspect.signature(module.forward).bind(*arguments, **options)
-    positions = given.arguments[POSITIONS]
-    places = torch.tensor(edit.positions(0, int(positions.max()) + 1), device=positions.device)
-    given.arguments[POSITIONS] = positions * 0 if edit.off else places[positions]
-    return given.args, given.kwargs
-
-
-@contextmanager
-def moving(edits: RunEdits, *, can: bool) -> Iterator[None]:
-    """Let calls of a model that reads one side find its tokens at other positions.
-
-    Raises ValueError if positions are moved, and those of the model cannot be.
-    """
-    sides = [edit for edit in edits.values() if isinstance(edit, PositionEdit)]
-    if sides and not can:
-        raise ValueError("The positions of this model cannot be moved: only its heads and masks.")
-    token = MOVED.set(next(iter(sides), None))
-    try:
-        yield
-    finally:
-        MOVED.reset(token)

@@ -19,9 +19,9 @@ from headlight.model.library.configured_masks import configured_masks
 from headlight.model.library.decoder_modules import decoder_states
 from headlight.model.library.decoder_parts import HeardRun
 from headlight.model.library.heard import listening
+from headlight.model.library.moving import moving
 from headlight.model.library.piece_tokenizer import NO_PADDING, PieceTokenizer
 from headlight.model.library.pieces import Piece
-from headlight.model.library.rotary import moving
 from headlight.model.library.writing import Writer
 from headlight.model.parts import HeadsTrace, Parts, ScoreAddress
 from headlight.model.positions import Rotary
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 NO_STEPS = (
     "What this model writes step by step in the transformers library is not what it says over the "
     "whole text, so no steps can be shown. Choose another model that writes."
+)
+NO_MOVES = (
+    "Where this model has its positions is not known well enough to change them. Choose one with "
+    "rotary positions, or with a learned table, such as openai-community/gpt2."
 )
 NO_SUM = (
     "The logits of this model are no plain sum over its parts: norms after its blocks, or other "
@@ -91,7 +95,7 @@ class TransformersReader(Answering, Reader):
             "compare words": "Words are compared by the embeddings of this project's own models.",
         }
         if not self.attached.moves:
-            missing["move positions"] = "The transformers library gives this model its positions."
+            missing["move positions"] = NO_MOVES
         if self.answers.head != "next token":
             missing["write"] = "This model has no head that writes."
         elif not self.attached.writes:
@@ -175,6 +179,9 @@ class TransformersReader(Answering, Reader):
         decoder = self.attached.decoder
         before = [states[0] for states in decoder_states(outputs)[: self.shape.layers("decoder")]]
         embedding = EmbeddingRecord(None, None, None, before[0][None])
+        if (positions := heard.outputs.get(decoder.positions)) is not None:
+            tokens = heard.outputs[decoder.tokens][None]
+            embedding = replace(embedding, tokens=tokens, scaled=tokens, positions=positions)
         residual = decoder.residual(heard, before)
         return replace(trace, embedding={"decoder": embedding}, residual=residual)
 
@@ -257,6 +264,11 @@ class TransformersReader(Answering, Reader):
             raise ValueError(f"The model reads at most {self.tokens.max_tokens} tokens.")
         self.calls(trace, Run(edits or {}, trace))
         return trace
+
+    @property
+    def position_table(self) -> Tensor | None:
+        table = self.attached.decoder and self.attached.decoder.table
+        return None if table is None else table.weight.detach()
 
     @property
     def unembedding(self) -> Tensor | None:

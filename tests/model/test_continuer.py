@@ -15,7 +15,7 @@ from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.attribution import attribute
 from headlight.model.tokens import START_ID
-from headlight.model.trace import Site
+from headlight.model.trace import PositionEdit, Site
 from headlight.model.training.repeats import small_model
 from headlight.model.training.small_models import default_options
 from headlight.model.translator import Translator, reader_of
@@ -155,3 +155,13 @@ def test_it_is_packed_and_loaded_again(small, continuer, tmp_path):
     for again in (packed, load_model(tmp_path)):
         assert type(again) is Continuer
         assert_close(again.trace(PROMPT).logits, continuer.trace(PROMPT).logits)
+
+
+def test_positions_are_left_out_in_reading_and_in_writing(continuer):
+    edits = {"decoder": PositionEdit(off=True)}
+    trace = continuer.trace(PROMPT, edits=edits)
+    assert not trace.embedding["decoder"].positions.any()
+    written = continuer.write(PROMPT, edits=edits, longest=3).writing
+    logits = continuer.trace(PROMPT, written, edits=edits).logits[0]
+    ids = [token.id for token in written.target_tokens]
+    assert logits[-len(ids) - 1 : -1].argmax(dim=-1).tolist() == ids

@@ -10,7 +10,7 @@ from headlight.model.insight.scoring import trace_log_probabilities
 from headlight.model.positions import rotation, sinusoids
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.viz.numbers import number_text
-from tests.pages.apps import open_page, open_with
+from tests.pages.apps import drawn, open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps, plotly_heatmaps
 
 SENTENCE = "My sister sold seven boats."
@@ -115,7 +115,7 @@ def test_dimensions_that_a_width_does_not_have_are_not_drawn(open_tab):
 def test_a_token_of_a_link_is_shown(open_tab):
     app = open_tab("token", positions_token_side="decoder", positions_token_decoder="3")
     assert app.segmented_control(key="positions_tab").value == "token"
-    assert metrics(app)["Length: position 2"] == "11.314"
+    np.testing.assert_allclose(strips(app)["position"], sinusoids(3, 256)[2], atol=1e-6)
 
 
 def test_the_learned_table_has_the_sinusoids_axes(open_tab):
@@ -204,19 +204,26 @@ def test_one_word_has_no_other_order(open_tab):
     assert any("One word has no other order" in info.value for info in app.info)
 
 
+def strips(app):
+    """The vectors of the strips, by name."""
+    ((header, body),) = [found for found in canvas_pictures(app) if "marked" in found[0]]
+    names = [row["label"] for row in header["rows"]]
+    return dict(zip(names, np.frombuffer(body, "<f4").reshape(len(names), -1), strict=True))
+
+
 def test_the_strips_add_up_to_the_models_own_input(open_tab, shipped):
     app = open_tab("token")
     app.segmented_control(key="positions_token_side").set_value("decoder").run()
     app.selectbox(key="positions_token_decoder").set_value(2).run()
-    embedding, scaled, position, total = plotly_heatmaps(app)[0][0]
+    shown = strips(app)
+    assert list(shown) == ["embedding", "embedding, scaled", "position", "their sum"]
+    embedding, scaled, position, total = shown.values()
     np.testing.assert_array_equal(scaled, embedding * 16)
     np.testing.assert_array_equal(total, scaled + position)
     np.testing.assert_allclose(position, sinusoids(3, 256)[2], atol=1e-6)
     ids = shipped.ids(shipped.trace(SENTENCE).target_tokens)
     states = shipped.model.decoder.embedding(ids)[0, 2].detach().numpy()
     np.testing.assert_allclose(total, states, atol=1e-6)
-    assert metrics(app)["Length: sum"] == f"{np.linalg.norm(states):.3f}"
-    assert metrics(app)["Length: position 2"] == "11.314"
 
 
 def test_beyond_training_the_learned_table_ends_and_the_sinusoid_goes_on(open_tab, shipped):
@@ -246,7 +253,7 @@ def test_the_table_of_a_loaded_bert_stands_beside_the_sinusoids(open_tab, bert_f
     name = str(bert_folder)
     shelf().ask(name).join()
     app = open_tab("learned", model=f"transformers:{name}")
-    app.selectbox(key="positions_side").set_value(f"bert:{name}").run()
+    app.selectbox(key="positions_side").set_value(f"loaded:{name}").run()
     assert not app.exception
     table = bert.model.positions.table.detach().numpy()
     results = [values for values, *_ in plotly_heatmaps(app)]
@@ -257,22 +264,81 @@ def test_the_table_of_a_loaded_bert_stands_beside_the_sinusoids(open_tab, bert_f
     assert "does not say how often" in " ".join(caption.value for caption in app.caption)
 
 
-@pytest.mark.parametrize("tab", ["sentence", "token", "beyond"])
+@pytest.mark.parametrize("tab", ["sentence", "beyond"])
 def test_a_model_whose_positions_cannot_be_moved_says_so(open_tab, bert_folder, tab):
     name = str(bert_folder)
     shelf().ask(name).join()
     app = open_tab(tab, model=f"transformers:{name}")
-    assert any("own models" in info.value for info in app.info)
+    assert any("positions of a BERT are not changed" in info.value for info in app.info)
     assert plotly_heatmaps(open_tab("sinusoids", model=f"transformers:{name}"))
+
+
+def test_a_bert_adds_up_its_own_input(open_tab, bert_folder, bert):
+    name = str(bert_folder)
+    shelf().ask(name).join()
+    shown = strips(open_tab("token", model=f"transformers:{name}", positions_token_encoder="3"))
+    record = bert.trace(SENTENCE).embedding["encoder"]
+    position = bert.model.positions.table[2].detach()
+    np.testing.assert_allclose(shown["position"], position, atol=1e-6)
+    np.testing.assert_allclose(shown["its norm"], record.states[0, 2], atol=1e-6)
+    parts = shown["embedding"] + shown["segment"] + shown["position"]
+    np.testing.assert_allclose(parts, shown["their sum"], atol=1e-6)
+
+
+def own(folders, name, tab, **scene):
+    """The page with a model of the transformers library, and what reads with it."""
+    text = {"sentence": "I love my cat.", "kind": "decoder", "positions_tab": tab}
+    app = open_with(folders[name], "positions", **text | scene)
+    return app, shelf().get(str(folders[name])).reader
+
+
+def test_a_gpt_2_shows_its_own_table(transformers_folders):
+    app, reader = own(transformers_folders, "GPT-2", "learned")
+    assert app.selectbox(key="positions_side").value.startswith("loaded:")
+    shown = [values for values, *_ in plotly_heatmaps(app)]
+    np.testing.assert_allclose(shown[2], reader.position_table, atol=1e-6)
+
+
+def test_a_gpt_2_adds_up_its_own_input(transformers_folders):
+    app, reader = own(transformers_folders, "GPT-2", "token", positions_token_decoder="3")
+    shown = strips(app)
+    assert list(shown) == ["embedding", "position", "their sum"]
+    np.testing.assert_allclose(shown["position"], reader.position_table[2], atol=1e-6)
+    np.testing.assert_array_equal(shown["their sum"], shown["embedding"] + shown["position"])
+
+
+@pytest.mark.parametrize("name", ["GPT-2", "Llama"])
+def test_the_page_opens_on_a_decoder_without_its_positions(transformers_folders, name):
+    app, reader = own(transformers_folders, name, "sentence", layer="1", head="2")
+    off = reader.trace("I love my cat.", edits={"decoder": PositionEdit(off=True)})
+    (_, _), (after, _) = heatmaps(app)
+    weights = off.attention[Site("decoder", 0)].weights[0, 1]
+    np.testing.assert_allclose(np.nan_to_num(after), weights, atol=1e-5)
+    said = " ".join(element.value for element in [*app.caption, *app.text])
+    assert "ranslation" not in said
+    assert "<start>" not in said
+
+
+def test_the_text_of_a_gpt_2_is_shifted_far_out(transformers_folders):
+    app, _ = own(transformers_folders, "GPT-2", "beyond")
+    assert "save-shifts" in drawn(app)
+    assert "the learned table ends at 39" in app.warning[0].value
+
+
+def test_a_llama_has_no_positions_to_add(transformers_folders):
+    app, _ = own(transformers_folders, "Llama", "token")
+    assert any("turns its queries and keys instead" in info.value for info in app.info)
+    app, _ = own(transformers_folders, "Llama", "learned")
+    assert any("No learned table of the open model" in info.value for info in app.info)
 
 
 def test_a_link_names_the_table_of_a_bert(open_tab, bert_folder):
     name = str(bert_folder)
     shelf().ask(name).join()
-    app = open_tab("learned", positions_side=f"bert:{name}")
-    assert app.selectbox(key="positions_side").value == f"bert:{name}"
+    app = open_tab("learned", positions_side=f"loaded:{name}")
+    assert app.selectbox(key="positions_side").value == f"loaded:{name}"
     shelf().loaded.clear()
-    app = open_tab("learned", positions_side=f"bert:{name}")
+    app = open_tab("learned", positions_side=f"loaded:{name}")
     assert app.selectbox(key="positions_side").value == "encoder"
 
 
@@ -302,7 +368,7 @@ def test_a_model_that_turns_nothing_says_so(open_tab):
 
 
 def test_a_shifted_llama_writes_the_same(transformers_folders):
-    moves = {"positions_decoder": "shifted", "positions_shift": "9"}
+    moves = {"positions_only": "shifted", "positions_shift": "9"}
     scene = {"positions_tab": "sentence", "sentence": "I love my cat.", "kind": "decoder", **moves}
     app = open_with(transformers_folders["Llama"], "positions", **scene)
     first, second = list(texts(app).values())[:2]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from headlight.viz.tokens import aligned, and_written, check_sizes, plotly_labels, shorten
+from headlight.viz.tokens import aligned, and_written, check_sizes
 
 
 def test_sizes_that_fit_pass():
@@ -19,21 +19,6 @@ def test_sizes_that_fit_pass():
 def test_sizes_that_do_not_fit_name_both_numbers(queries, keys, message):
     with pytest.raises(ValueError, match=message):
         check_sizes(np.zeros((2, 3)), queries, keys)
-
-
-def test_markup_is_escaped_and_quotes_are_left_as_typed():
-    assert plotly_labels(["<b>", "a&b", "didn't"]) == ["&lt;b&gt;", "a&amp;b", "didn't"]
-
-
-def test_a_colour_code_is_not_left_for_streamlit_to_replace():
-    (label,) = plotly_labels(["#000001"])
-    assert "#000001" not in label
-    assert label.replace("\u2060", "") == "#000001"
-
-
-def test_a_long_token_is_cut_with_a_mark():
-    assert shorten("a" * 16) == "a" * 16
-    assert shorten("a" * 17) == "a" * 15 + "…"
 
 
 def test_a_label_has_what_is_read_and_what_is_written_if_anything_is():

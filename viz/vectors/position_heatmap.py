@@ -1,13 +1,10 @@
-"""Tables of positions, and vectors, as heatmaps of plain numbers."""
-
-from collections.abc import Mapping
+"""Tables of positions as heatmaps of plain numbers."""
 
 import numpy as np
 import plotly.graph_objects as go
 
 from headlight.viz.colors import DIVERGING, limit_of
 from headlight.viz.numbers import Numbers, counted
-from headlight.viz.tokens import plotly_labels
 
 CLEAR = "rgba(0,0,0,0)"
 
@@ -45,26 +42,12 @@ def position_heatmap(
     plain = {"showgrid": False, "zeroline": False}
     figure.update_xaxes(title=columns, side="top", **plain)
     figure.update_yaxes(title=rows, autorange="reversed", **plain)
-    return _framed(figure, height)
-
-
-def vector_strips(vectors: Mapping[str, np.ndarray]) -> go.Figure:
-    """Vectors (dimensions,) as strips on one scale of colours, the first on top.
-
-    The scale runs from minus the largest absolute number to plus it. Raises ValueError if the
-    vectors differ in length.
-    """
-    if len(lengths := {len(vector) for vector in vectors.values()}) > 1:
-        raise ValueError(f"The vectors have different lengths: {sorted(lengths)}.")
-    figure = position_heatmap(np.stack(list(vectors.values())), rows="vector", height=260)
-    figure.update_traces(ygap=10, meta=figure.data[0].meta | {"rows": list(vectors)})
-    figure.update_yaxes(
-        title=None,
-        tickvals=list(range(len(vectors))),
-        ticktext=plotly_labels(list(vectors)),
-        automargin=True,
+    return figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 8, "t": 32, "b": 8},
+        plot_bgcolor=CLEAR,
+        paper_bgcolor=CLEAR,
     )
-    return figure
 
 
 def in_theme(figure: go.Figure, theme: str) -> go.Figure:
@@ -73,18 +56,8 @@ def in_theme(figure: go.Figure, theme: str) -> go.Figure:
 
 
 def numbers_of(figure: go.Figure) -> dict[str, Numbers]:
-    """The numbers of a table or of strips, under their name and those of the axes."""
+    """The numbers of a table, under their name and those of the axes."""
     (drawn,) = figure.data
-    height, width = drawn.z.shape
-    texts = drawn.meta.get("rows") or counted(height, 0), counted(width, 0)
+    texts = [counted(length, 0) for length in drawn.z.shape]
     axes = dict(zip(drawn.meta["axes"], texts, strict=True))
     return {drawn.meta["name"]: Numbers(drawn.z, axes)}
-
-
-def _framed(figure: go.Figure, height: int) -> go.Figure:
-    return figure.update_layout(
-        height=height,
-        margin={"l": 8, "r": 8, "t": 32, "b": 8},
-        plot_bgcolor=CLEAR,
-        paper_bgcolor=CLEAR,
-    )

@@ -32,7 +32,7 @@ def probability_bars(runs: Mapping[str, np.ndarray], tokens: Sequence[str]) -> C
 def measure_bars(
     runs: Mapping[str, Mapping[str, float]], limits: Mapping[str, float]
 ) -> CanvasPicture:
-    """Measures, each by its name in up to three runs, with the ends of their bars on both sides of 0.
+    """Measures, each by its name in up to three runs, with the ends of their bars.
 
     If one is below 0, the bars begin in the middle, and its own goes to the left.
     """

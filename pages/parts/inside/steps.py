@@ -6,15 +6,14 @@ from dataclasses import dataclass, field
 import streamlit as st
 import torch
 from streamlit.delta_generator import DeltaGenerator
-from torch import Tensor
 
 from headlight.model.insight.anatomy import Anatomy, Weight
-from headlight.model.trace import EmbeddingRecord, block_of
+from headlight.model.trace import block_of
 from headlight.pages.parts.inside.words import INPUT_OF_BERT, INPUT_OF_LIBRARY, STEPS
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.inside import taken_apart
 from headlight.pages.shared.show.glossary import caption
-from headlight.pages.shared.show.pictures import show
+from headlight.pages.shared.show.pictures import embedding_rows, row_of, show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.sight import parts
 from headlight.viz import CanvasPicture, Row, vector_rows
@@ -75,48 +74,28 @@ def steps_of(weight: Weight) -> tuple[Step, ...]:
     return *read, *weighed, *summed, *([into_the_stream(weight, part)] if own else [])
 
 
-def row(label: str, tensor: Tensor) -> Row:
-    return Row(label, as_array(tensor), note=f"length {tensor.norm():.3f}")
-
-
 def what_is_read(weight: Weight, part: Anatomy) -> Step:
     """Return the step from the tokens to what the head reads of them."""
     embedding = weight.run.streamed().embedding[block_of(weight.site).side]
     title, words = STEPS["input"]
     formula = r"x = \sqrt{d_\text{model}}\,e + p"
-    if embedding.tokens is None:
+    if "own layers" in weight.run.reader.missing:
         words, formula = INPUT_OF_LIBRARY, r"x = \mathrm{norm}(\text{stream})"
     elif embedding.segments is not None:
         words, formula = INPUT_OF_BERT, r"x = \mathrm{norm}(e + s + p)"
     rows = [
         *embedding_rows(embedding, weight.query),
-        row("stream before this block", part.residual.states[0, weight.query]),
-        row("query token, as read", part.query_input),
-        row("key token, as read", part.key_input),
+        row_of("stream before this block", part.residual.states[0, weight.query]),
+        row_of("query token, as read", part.query_input),
+        row_of("key token, as read", part.key_input),
     ]
     words = words.format(layer=weight.site.layer + 1)
     return Step(title, words, formula, {"story-input": vector_rows(rows)})
 
 
-def embedding_rows(embedding: EmbeddingRecord, query: int) -> list[Row]:
-    """Return how the input of the first layer was put together."""
-    states = embedding.states[0, query]
-    if embedding.tokens is None:
-        return [row("embedding", states)]
-    position = embedding.positions[query]
-    if embedding.segments is None:
-        scaled = embedding.scaled[0, query]
-        vectors = {"embedding, scaled": scaled, "position": position, "their sum": states}
-    else:
-        token, segment = embedding.tokens[0, query], embedding.segments[0, query]
-        vectors = {"embedding": token, "segment": segment, "position": position}
-        vectors |= {"their sum": token + segment + position, "its norm": states}
-    return [row(label, vector) for label, vector in vectors.items()]
-
-
 def projections(part: Anatomy) -> Step:
     """Return the step from what is read to query, key and value."""
-    rows = [row("query", part.query), row("key", part.key), row("value", part.value)]
+    rows = [row_of("query", part.query), row_of("key", part.key), row_of("value", part.value)]
     groups = {"story-projections": rows}
     if len(part.value) != len(part.query):
         groups = {"story-projections": rows[:2], "story-value": rows[2:]}
@@ -232,7 +211,7 @@ def value_rows(part: Anatomy, key: int, keys: list[str]) -> list[Row]:
     if part.gate != 1:
         faded = part.head - part.weighted_values.sum(dim=0)
         rows.append(Row(f"faded to {part.gate:.2f}", as_array(faded)))
-    rows.append(row("the head's output", part.head))
+    rows.append(row_of("the head's output", part.head))
     return rows
 
 
@@ -241,20 +220,23 @@ def all_heads(weight: Weight, part: Anatomy) -> Step:
     width, d_model = len(part.head), part.contributions.size(-1)
     this = range(weight.head * width, (weight.head + 1) * width)
     rows = [
-        row(f"head {head + 1}{' (this one)' if head == weight.head else ''}", contribution)
+        row_of(f"head {head + 1}{' (this one)' if head == weight.head else ''}", contribution)
         for head, contribution in enumerate(part.contributions)
     ]
     title, words = STEPS["output"]
     if part.bias is None:
         words, bias = f"{words} {STEPS['biases not known']}", ""
-        rows.append(row("their sum, without a bias", part.contributions.sum(dim=0)))
+        rows.append(row_of("their sum, without a bias", part.contributions.sum(dim=0)))
     else:
         words, bias = f"{words} {STEPS['output bias']}", " + b^O"
-        rows += [row("bias", part.bias), row("their sum", part.residual.change[0, weight.query])]
+        rows += [
+            row_of("bias", part.bias),
+            row_of("their sum", part.residual.change[0, weight.query]),
+        ]
     inner = width * len(part.heads)
     shapes = rf"(1\times {inner})({inner}\times {d_model})"
     formula = rf"[h_1 \dots h_{{{len(part.heads)}}}]\,W^O{bias} \qquad {shapes}"
-    side_by_side = vector_rows([row("heads side by side", part.heads.flatten())], marked=this)
+    side_by_side = vector_rows([row_of("heads side by side", part.heads.flatten())], marked=this)
     pictures = {"story-heads": side_by_side, "story-contributions": vector_rows(rows)}
     return Step(title, words, formula, pictures)
 
@@ -265,10 +247,10 @@ def into_the_stream(weight: Weight, part: Anatomy) -> Step:
     # Before each block or after: the stream of other libraries' models is known for the first only.
     norm = "pre" if "own layers" in model.missing else model.model.config.norm
     before, change = part.residual.states[0, query], part.residual.change[0, query]
-    rows = [row("before", before), row("what is added", change)]
+    rows = [row_of("before", before), row_of("what is added", change)]
     formula = r"x' = x + \text{block}(\mathrm{norm}(x))"
     if norm == "post":
-        rows.append(row("the sum", before + change))
+        rows.append(row_of("the sum", before + change))
         formula = r"x' = \mathrm{norm}(x + \text{block}(x))"
-    rows.append(row("after", part.residual.outputs[0, query]))
+    rows.append(row_of("after", part.residual.outputs[0, query]))
     return Step(*STEPS[f"residual, {norm}-norm"], formula, {"story-residual": vector_rows(rows)})

@@ -45,24 +45,29 @@ FAR = one_of("positions_far", {shift: str(shift) for shift in SHIFTS}, 256, labe
 
 @section
 def beyond_section(run: ModelRun) -> None:
-    """Draw both tables beyond their training, and the sentence shifted far out."""
-    st.subheader("The tables")
-    caption(BEYOND_WORDS["formula"])
-    both_tables()
+    """Draw tables beyond their training, and the sentence shifted far out."""
+    model = models.named(run.model)
+    is_shipped = model.key in catalog.SHIPPED
+    if is_shipped:
+        st.subheader("The tables")
+        caption(BEYOND_WORDS["formula"])
+        both_tables()
     st.subheader("Your sentence, k positions on")
     caption(BEYOND_WORDS["shift"])
-    model, sentence = models.named(run.model), run.sentence
-    compared = {model.key: model.title} if model.is_own else SHIPPED
-    lines = {words: np.array(shift_scores(sentence, name)) for name, words in compared.items()}
-    of = about(sentence, model=", ".join(lines))
-    what = "Log-probability by how far all positions are shifted"
-    show_lines(lines, "shifts", of=of, what=what, positions=SHIFTS, x="k", y="nats a token")
-    if not model.is_own:
+    names = SHIPPED if is_shipped else {model.key: model.title}
+    compared = {words: replace(run, model=name) for name, words in names.items()}
+    scores = {words: shift_scores(shifted) for words, shifted in compared.items()}
+    if lines := {words: np.array(numbers) for words, numbers in scores.items() if numbers}:
+        of = about(run.sentence, model=", ".join(lines))
+        what = "Log-probability by how far all positions are shifted"
+        show_lines(lines, "shifts", of=of, what=what, positions=SHIFTS, x="k", y="nats a token")
+    if is_shipped:
         encoder, decoder = trained_up_to("encoder"), trained_up_to("decoder")
         caption(BEYOND_WORDS["honest"].format(encoder=encoder, decoder=decoder))
-    shift = choose(FAR, widget=st.select_slider, width=320)
-    for name, words in compared.items():
-        translation_at(ModelRun(sentence, model=name), shift, words)
+    if "write" not in run.reader.missing:
+        shift = choose(FAR, widget=st.select_slider, width=320)
+        for words, shifted in compared.items():
+            text_at(shifted, shift, words)
 
 
 def both_tables() -> None:
@@ -76,7 +81,7 @@ def both_tables() -> None:
     show_lines(lines, "tables", of=NO_MODEL, what=f"Positions in dimension {dimension}")
 
 
-def translation_at(run: ModelRun, shift: int, words: str) -> None:
+def text_at(run: ModelRun, shift: int, words: str) -> None:
     """Draw what a model, named by `words`, writes if all positions are shifted."""
     edit = PositionEdit(shift=shift)
     try:
@@ -90,11 +95,9 @@ def translation_at(run: ModelRun, shift: int, words: str) -> None:
 
 
 SIDES = {"encoder": "small model's encoder", "decoder": "small model's decoder"}
-BERT = "bert:"  # prefix of the keys of BERTs' tables
+LOADED = "loaded:"  # prefix of the keys of other models' tables
 
-TABLE = like(
-    "positions_side", "encoder", rf"{'|'.join(SIDES)}|{BERT}.{{1,300}}", label="Table of the"
-)
+TABLE = like("positions_side", "", rf"{'|'.join(SIDES)}|{LOADED}.{{1,300}}", label="Table of the")
 COUNT = number("learned_count", 64, (16, LONGEST), label="Positions shown", step=16)
 UNIT = switch("positions_unit", label="Scale every position to length 1")
 DIMENSIONS = dimensions("learned_dimensions")
@@ -113,22 +116,27 @@ def largest(arrays: Arrays) -> float:
 
 
 def title_of(table: str) -> str:
-    return SIDES.get(table) or f"BERT: {table.removeprefix(BERT)}"
+    return SIDES.get(table) or catalog.short(table.removeprefix(LOADED))
 
 
 @section
 def learned_section() -> None:
     """Draw the choice of a table, and everything about it."""
-    learned = {side: learned_table(side) for side in SIDES}
-    loaded = library_tables(chosen(TABLE).removeprefix(BERT))
-    learned |= {BERT + name: table for name, table in loaded.items()}
+    loaded = library_tables(chosen(TABLE).removeprefix(LOADED))
+    own = {side: learned_table(side) for side in SIDES}
+    others = {LOADED + name: table for name, table in loaded.items()}
+    open_model = models.chosen()
+    is_first = open_model.name in loaded
+    learned = others | own if is_first else own | others
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = choose(TABLE, learned, widget=st.selectbox, format_func=title_of, width=320)
         count = choose(COUNT, widget=st.slider, width=220)
         unit = choose(UNIT)
-    caption(LEARNED_WORDS["what" if name in SIDES else "of BERT"])
+    if open_model.is_library and not is_first:
+        st.info(LEARNED_WORDS["another"])
+    caption(LEARNED_WORDS["what" if name in SIDES else "of a library"])
     if not loaded:
-        st.page_link("pages/models.py", label=LEARNED_WORDS["to BERT"])
+        st.page_link("pages/models.py", label=LEARNED_WORDS["to others"])
     of = about(model=title_of(name))
     whole = {"sinusoidal": sinusoids(*learned[name].shape).numpy(), "learned": learned[name]}
     tables = {key: table[:count] for key, table in whole.items()}

@@ -27,8 +27,8 @@ OF_SENTENCE = {
 }
 NEEDS: dict[str, tuple[Ability, ...]] = {
     "sentence": ("move positions",),
-    "token": ("own layers", "move positions"),
-    "beyond": ("own layers", "move positions"),
+    "token": (),
+    "beyond": ("move positions",),
     "rotary": (),
 }
 PARTS = (sinusoids, learned, sentence)

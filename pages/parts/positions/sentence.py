@@ -6,12 +6,7 @@ import streamlit as st
 
 from headlight.model.insight.permutation import shuffled
 from headlight.model.trace import PositionEdit, Side, Site, Trace
-from headlight.pages.parts.positions.words import (
-    SENTENCE_WORDS,
-    TOKEN_WORDS,
-    edit_words,
-    side_words,
-)
+from headlight.pages.parts.positions.words import SENTENCE_WORDS, TOKEN_WORDS, edit_words
 from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.arrays import as_array, blocked_cells, one_head
 from headlight.pages.shared.runs.positions import shuffle
@@ -25,11 +20,11 @@ from headlight.pages.shared.show.comparison import (
     say_outcome,
 )
 from headlight.pages.shared.show.glossary import caption
-from headlight.pages.shared.show.pictures import chips, show, show_plotly
+from headlight.pages.shared.show.pictures import chips, embedding_rows, show
 from headlight.pages.shared.show.saving import About, about, about_run
 from headlight.pages.shared.show.sight import parts
 from headlight.pages.shared.state import models
-from headlight.pages.shared.state.choice import counted, number, one_of
+from headlight.pages.shared.state.choice import Choice, counted, number, one_of
 from headlight.pages.shared.state.choices import chosen, put
 from headlight.pages.shared.widgets.choose import (
     choose,
@@ -38,7 +33,7 @@ from headlight.pages.shared.widgets.choose import (
     choose_layer,
     choose_token,
 )
-from headlight.viz import attention_heatmap, token_strip, vector_strips
+from headlight.viz import attention_heatmap, token_strip, vector_rows
 from headlight.viz.numbers import power_text
 
 SIDE = one_of("positions_token_side", {"encoder": "Encoder", "decoder": "Decoder"}, label="Side")
@@ -51,26 +46,18 @@ TOKENS = {
 @section
 def token_section(run: ModelRun) -> None:
     """Draw the choice of a token, and the vectors whose sum is its input."""
-    trace = run.trace()
+    trace = run.streamed()
+    records = {side: each for side, each in trace.embedding.items() if each.positions is not None}
+    if not records:
+        st.info(TOKEN_WORDS["none"])
+        return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        side = choose(SIDE, format_func=side_words(models.chosen()).get)
+        side = choose(SIDE, records)
         tokens = trace.source_tokens if side == "encoder" else trace.target_tokens
         index = choose_token(TOKENS[side], [token.text for token in tokens], first=0)
-    record = trace.embedding[side]
-    scale = run.reader.model.encoder.embedding.scale
-    vectors = {
-        "embedding": record.tokens[0, index],
-        f"× {scale:.4g}": record.scaled[0, index],
-        f"position {index}": record.positions[index],
-        "sum": record.states[0, index],
-    }
-    for column, (name, vector) in zip(st.columns(4), vectors.items(), strict=True):
-        column.metric(f"Length: {name}", f"{vector.norm():.3f}")
-    figure = vector_strips({name: as_array(vector) for name, vector in vectors.items()})
-    of = about_run(run)
     what = f"Embedding and position of token {index} of the {side}"
-    show_plotly(figure, "strips", of=of, what=what)
-    caption(TOKEN_WORDS.format(scale=scale))
+    show(vector_rows(embedding_rows(records[side], index)), "strips", of=about_run(run), what=what)
+    caption(TOKEN_WORDS["sum"])
 
 
 MODES = {"trained": "as trained", "off": "off", "shuffled": "shuffled", "shifted": "shifted"}
@@ -80,19 +67,20 @@ SIDES = {
     "encoder": one_of("positions_encoder", MODES, "off", label="Positions of the encoder"),
     "decoder": one_of("positions_decoder", MODES, label="Positions of the decoder"),
 }
+ONLY = one_of("positions_only", MODES, "off", label="Positions")  # in a model with one side
 SHIFT = number("positions_shift", 1, (1, 512), label="Shift by k")
 SEED = number("positions_seed", 0, (0, MOST_SHUFFLES - 1))
 PARTS = ("What it writes", "Attention before and after", "Shuffle the words")
-CHOICES = (*SIDES.values(), SHIFT, SEED, SIDE, *TOKENS.values())
+CHOICES = (*SIDES.values(), ONLY, SHIFT, SEED, SIDE, *TOKENS.values())
 
 
 def shuffle_again() -> None:
     put(SEED, (chosen(SEED) + 1) % MOST_SHUFFLES)
 
 
-def position_edit(side: Side, tokens: int) -> PositionEdit:
+def position_edit(choice: Choice, side: Side, tokens: int) -> PositionEdit:
     """Return the chosen change of a side of `tokens` tokens; start and end keep their places."""
-    mode, order = chosen(SIDES[side]), ()
+    mode, order = chosen(choice), ()
     if mode == "shuffled":
         first = 1 if side == "decoder" else 0
         mixed = shuffled(tokens - 1, chosen(SEED))
@@ -103,17 +91,18 @@ def position_edit(side: Side, tokens: int) -> PositionEdit:
 def choose_edits(before: Trace) -> dict[Side, PositionEdit]:
     """Draw the widgets that change the positions of each side, and return the changes."""
     tokens = {"encoder": len(before.source_tokens), "decoder": len(before.target_tokens)}
-    sides = [side for side, count in tokens.items() if count]
+    tokens = {side: count for side, count in tokens.items() if count}
+    sides = SIDES if len(tokens) > 1 else dict.fromkeys(tokens, ONLY)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for side in sides:
-            choose(SIDES[side])
+        for choice in sides.values():
+            choose(choice)
         choose(SHIFT, width=120)
         st.button("Shuffle again", on_click=shuffle_again)
-    edits = {side: position_edit(side, tokens[side]) for side in sides}
+    edits = {side: position_edit(sides[side], side, count) for side, count in tokens.items()}
     for side, edit in edits.items():
         if not edit.off and edit != PositionEdit():
             places = " ".join(map(str, edit.positions(0, tokens[side])))
-            st.caption(f"{side_words(models.chosen())[side]}: the tokens are at {places}")
+            st.caption(f"The tokens of the {side} are at {places}")
     return edits
 
 
@@ -134,8 +123,8 @@ def sentence_section(before: ModelRun) -> None:
     changed = {side: edit for side, edit in edits.items() if edit != PositionEdit()}
     changes = [f"positions of the {side} {edit_words(edit)}" for side, edit in changed.items()]
     of = about(before.sentence, target=before.target_text(), changes="; ".join(changes))
-    own = "own layers" not in before.reader.missing
-    output, attention, *words = parts(PARTS if own else PARTS[:2])
+    translates = "cross" in before.reader.shape.kinds
+    output, attention, *words = parts(PARTS if translates else PARTS[:2])
     with output:
         if writes and changed:
             say_outcome(before, after)
@@ -144,7 +133,8 @@ def sentence_section(before: ModelRun) -> None:
     with attention:
         st.subheader("Attention before and after")
         before_and_after(before, after, of)
-    if own:
+    if translates:
+        caption(SENTENCE_WORDS["same target"])
         with words[0]:
             st.subheader("Shuffle the words")
             shuffle_section(before.sentence)
@@ -165,7 +155,6 @@ def before_and_after(before: ModelRun, after: ModelRun, of: About) -> None:
             heatmap = attention_heatmap(weights, *tokens, blocked=blocked_cells(record))
             what = f"{site_words(kind, layer, head)}, {title}"
             show(heatmap, f"weights-{key}", of=of, what=what)
-    caption(SENTENCE_WORDS["same target"])
 
 
 def shuffle_section(sentence: str) -> None:

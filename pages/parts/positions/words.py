@@ -1,7 +1,6 @@
 """The plain words of the Positions page."""
 
-from headlight.model.trace import PositionEdit, Side
-from headlight.pages.shared.state.catalog import CatalogEntry
+from headlight.model.trace import PositionEdit
 
 FORMULA = (
     r"\begin{aligned}"
@@ -82,16 +81,17 @@ SINUSOID_WORDS = {
 }
 
 LEARNED_WORDS = {
+    "another": ("No learned table of the open model is known. These are other models' tables."),
     "what": (
         "A learned table starts as random numbers, one row a position, and training changes the "
         "rows that sentences reach. This one belongs to a small model trained here with d_model "
         "128; the sinusoids have the same width, colours and axes."
     ),
-    "of BERT": (
-        "A BERT that was loaded learned this table, one row a position. The sinusoids have the "
-        "same width, colours and axes."
+    "of a library": (
+        "This model learned its table, one row a position. The sinusoids have the same width, "
+        "colours and axes."
     ),
-    "to BERT": "BERT learns its positions too: load one, and its table can be chosen here",
+    "to others": "BERT and GPT-2 learn their positions too: load one, and its table is drawn here",
     "unknown": "A checkpoint does not say how often each of its positions was trained.",
     "reached": (
         "How many of the {pairs:,} training pairs have a token at each position. No sentence goes "
@@ -110,8 +110,8 @@ LEARNED_WORDS = {
 
 SENTENCE_WORDS = {
     "modes": (
-        "Shuffled: the words keep their order and get each other's positions; `<start>` and "
-        "`<end>` keep theirs. Shifted: every position is k more. Off: nothing is added."
+        "Shuffled: the tokens keep their order and get each other's positions, but for the start "
+        "and the end. Shifted: every position is k more. Off: no token has a position."
     ),
     "same target": (
         "The decoder reads the translation as trained in both, so that the maps can be compared."
@@ -123,11 +123,13 @@ SENTENCE_WORDS = {
     "one word": "One word has no other order. Type a longer sentence.",
 }
 
-TOKEN_WORDS = (
-    "The first layer reads only the last strip: the token's embedding, times √d_model = "
-    "{scale:.4g}, plus its position. All strips share one scale of colours. Positions count from "
-    "0."
-)
+TOKEN_WORDS = {
+    "sum": "The first layer reads only the last strip. Positions and tokens count from 0 here.",
+    "none": (
+        "No positions are added to the tokens of this model, as far as is known. A model such as "
+        "Llama turns its queries and keys instead: see Rotary."
+    ),
+}
 
 BEYOND_WORDS = {
     "formula": (
@@ -135,8 +137,9 @@ BEYOND_WORDS = {
         "rows, 0 to 255, and nothing after them."
     ),
     "shift": (
-        "Moving all tokens k positions on leaves their distances as they were. How likely does a "
-        "model find its own translation then? The learned line ends with its table."
+        "Moving all tokens k positions on leaves their distances as they were. How likely does the "
+        "model find its text then? With rotary positions nothing changes; a learned line ends with "
+        "its table."
     ),
     "honest": (
         "Having a value is not the same as knowing what to do with it. In training, the shipped "
@@ -144,10 +147,6 @@ BEYOND_WORDS = {
         "than one sentence in a thousand went beyond {encoder[1]} and {decoder[1]}."
     ),
 }
-
-
-def side_words(model: CatalogEntry) -> dict[Side, str]:
-    return {"encoder": f"{model.source}, encoder", "decoder": f"{model.target}, decoder"}
 
 
 def edit_words(edit: PositionEdit) -> str:

@@ -13,6 +13,7 @@ from headlight.model.translator import PRETRAINED
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.door import model_call
 from headlight.pages.shared.runs.readers import translator
+from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.catalog import DEFAULT
@@ -29,9 +30,13 @@ def shuffle(sentence: str, seed: int, name: str) -> Shuffle:
 
 
 @model_call("Shifting …")
-def shift_scores(sentence: str, name: str) -> list[float]:
-    """Return how likely a model finds its translation at each of SHIFTS; see `scores_by_shift`."""
-    return scores_by_shift(translator(name), sentence, SHIFTS)
+def shift_scores(run: ModelRun) -> list[float]:
+    """Return how likely a model finds its text at each of SHIFTS; see `scores_by_shift`.
+
+    It is empty if the model finds nothing likely.
+    """
+    objective = run.objective()
+    return scores_by_shift(run.reader, run.trace(), objective, SHIFTS) if objective else []
 
 
 @model_call()
@@ -47,15 +52,17 @@ def learned_table(side: Side) -> np.ndarray:
 
 
 def library_tables(named: str = "") -> dict[str, np.ndarray]:
-    """Return the learned positions of BERTs in memory, by name: this visitor's, and the one named.
+    """Return the learned positions of the library's models, by name.
 
+    They are the models in memory that this visitor has, the chosen one first, and the one named.
     Tables of an odd width are left out: the sinusoids they are compared with come in pairs.
     """
-    names = [entry.name for entry in models.choices().values() if entry.is_library]
+    listed = [models.chosen(), *models.choices().values()]
+    names = [entry.name for entry in listed if entry.is_library]
     loaded = filter(None, map(shelf().get, dict.fromkeys([*names, named])))
-    berts = [bert for bert in loaded if "own layers" not in bert.reader.missing]
-    tables = {bert.name: as_array(bert.reader.model.positions.table) for bert in berts}
-    return {name: table for name, table in tables.items() if table.shape[1] % 2 == 0}
+    tables = {each.name: each.reader.position_table for each in loaded}
+    known = {name: as_array(table) for name, table in tables.items() if table is not None}
+    return {name: table for name, table in known.items() if table.shape[1] % 2 == 0}
 
 
 @st.cache_data(show_spinner=False)

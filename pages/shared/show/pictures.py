@@ -1,4 +1,4 @@
-"""Pictures on a page: mounting the browser parts, and tokens as chips."""
+"""Pictures on a page: mounting the browser parts, tokens as chips, and vectors as rows."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 import streamlit as st
+from torch import Tensor
 
 from headlight.model.decoding.steps import Writing
 from headlight.model.library.pieces import as_pieces
 from headlight.model.tokens import Token
+from headlight.model.trace import EmbeddingRecord
 from headlight.pages.browser import library
 from headlight.pages.browser.parts import save_menu
+from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.show.differences import changed_places
 from headlight.pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
 from headlight.pages.shared.state.page import CLICKS, allows, shown
 from headlight.pages.shared.state.showing import is_wanted, place, showing
 from headlight.pages.streamlit_fixes.served_scripts import published
-from headlight.viz import CanvasPicture, Chip
+from headlight.viz import CanvasPicture, Chip, Row
 from headlight.viz.canvas import FILE, Part, caption_html
 from headlight.viz.numbers import Numbers, from_chart, largest
 from headlight.viz.vectors.position_heatmap import in_theme, numbers_of
@@ -258,3 +261,24 @@ def chips_written(writing: Writing, before: Writing | None = None) -> list[Chip]
     made = writing.target_tokens
     changed = changed_places(before, writing) if before else ()
     return chips(made, changed, writing.log_probabilities)
+
+
+def row_of(label: str, vector: Tensor) -> Row:
+    return Row(label, as_array(vector), note=f"length {vector.norm():.3f}")
+
+
+def embedding_rows(record: EmbeddingRecord, token: int) -> list[Row]:
+    """Return how a token's input of the first layer was put together, as far as that is known."""
+    states = record.states[0, token]
+    if record.tokens is None:
+        return [row_of("embedding", states)]
+    vectors = {"embedding": record.tokens[0, token]}
+    if record.scaled is not record.tokens:
+        vectors["embedding, scaled"] = record.scaled[0, token]
+    vectors["position"] = record.positions[token]
+    if record.segments is None:
+        vectors["their sum"] = states
+    else:
+        vectors["segment"] = record.segments[0, token]
+        vectors |= {"their sum": sum(vectors.values()), "its norm": states}
+    return [row_of(label, vector) for label, vector in vectors.items()]

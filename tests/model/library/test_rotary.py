@@ -84,7 +84,7 @@ def test_pairs_of_neighbours_and_parts_of_a_head_are_known(name):
 def test_others_turn_nothing(name, attached):
     _, attachment = attached(name)
     assert not attachment.rotary
-    assert not attachment.moves
+    assert attachment.moves == (name == "GPT-2")  # by a learned table
 
 
 def test_the_products_by_distance_are_those_of_turned_queries_and_keys(attached):
@@ -142,8 +142,6 @@ def test_what_is_written_at_shifted_positions_stays_the_same(load):
 
 
 def test_positions_that_cannot_be_moved_are_refused(transformers_folders):
-    reader = load_transformers_reader(transformers_folders["GPT-2"])
+    reader = load_transformers_reader(transformers_folders["DistilBERT"])
     with pytest.raises(ValueError, match="cannot be moved"):
-        reader.trace(TEXT, edits={"decoder": PositionEdit(shift=1)})
-    with pytest.raises(ValueError, match="cannot be moved"):
-        reader.write(TEXT, edits={"decoder": PositionEdit(shift=1)})
+        reader.trace(TEXT, edits={"encoder": PositionEdit(shift=1)})

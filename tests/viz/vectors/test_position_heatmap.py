@@ -1,7 +1,6 @@
 import numpy as np
-import pytest
 
-from headlight.viz import position_heatmap, vector_strips
+from headlight.viz import position_heatmap
 from headlight.viz.vectors.position_heatmap import numbers_of
 
 TABLE = np.array([[0.0, 1.0, -0.5], [0.8, 0.5, -2.0]])
@@ -22,21 +21,7 @@ def test_the_colours_are_centred_on_zero_and_shared_where_a_limit_is_given():
     assert (shared.zmin, shared.zmax) == (-5, 5)
 
 
-def test_strips_stand_in_their_order_on_one_scale():
-    figure = vector_strips({"a": np.array([1.0, -3.0]), "<b>": np.array([0.0, 2.0])})
-    np.testing.assert_array_equal(figure.data[0].z, [[1, -3], [0, 2]])
-    assert list(figure.layout.yaxis.ticktext) == ["a", "&lt;b&gt;"]
-    assert (figure.data[0].zmin, figure.data[0].zmax) == (-3, 3)
-
-
-def test_strips_of_different_lengths_are_refused():
-    with pytest.raises(ValueError, match=r"different lengths: \[1, 2\]"):
-        vector_strips({"a": np.zeros(1), "b": np.zeros(2)})
-
-
 def test_the_numbers_are_those_drawn_with_the_names_of_both_axes():
     numbers = numbers_of(position_heatmap(TABLE, columns="other", name="factor"))["factor"]
     np.testing.assert_array_equal(numbers.values, TABLE.astype(np.float32))
     assert numbers.axes == {"position": ["0", "1"], "other": ["0", "1", "2"]}
-    numbers = numbers_of(vector_strips({"a": TABLE[0], "<b>": TABLE[1]}))["value"]
-    assert numbers.axes == {"vector": ["a", "<b>"], "dimension": ["0", "1", "2"]}

@@ -61,7 +61,7 @@ def test_a_model_of_ones_own_asks_for_an_input(translator):
     [
         ("decoding", "BERT", "A BERT reads a text and does not write one."),
         ("decoding", "classes", "This model has no head that writes."),
-        ("positions", "GPT-2", "The transformers library gives this model its positions."),
+        ("positions", "DistilBERT", "Where this model has its positions is not known"),
     ],
 )
 def test_a_page_that_needs_what_a_model_lacks_says_so(

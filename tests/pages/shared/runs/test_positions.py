@@ -16,6 +16,7 @@ from headlight.pages.shared.runs.positions import (
 )
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.runs.shelf import shelf
+from tests.pages.apps import keep
 
 pytestmark = pytest.mark.usefixtures("one_session")
 SENTENCE, TRAINED, OFF = "I love my cat.", PositionEdit(), PositionEdit(off=True)
@@ -41,10 +42,18 @@ def test_without_positions_shuffled_words_are_the_same_words(name):
 
 
 def test_a_shift_beyond_a_learned_table_has_no_score():
-    scores = dict(zip(SHIFTS, shift_scores(SENTENCE, LEARNED), strict=True))
+    scores = dict(zip(SHIFTS, shift_scores(ModelRun(SENTENCE, model=LEARNED)), strict=True))
     assert -5 < scores[0] < 0
     assert isnan(scores[512])
-    assert not any(map(isnan, shift_scores(SENTENCE, "en-fr")))
+    assert not any(map(isnan, shift_scores(ModelRun(SENTENCE))))
+
+
+def test_only_rotary_positions_may_all_be_shifted_without_effect(transformers_folders):
+    names = [f"transformers:{keep(transformers_folders[name])}" for name in ("Llama", "GPT-2")]
+    llama, gpt_2 = (shift_scores(ModelRun(SENTENCE, model=name)) for name in names)
+    np.testing.assert_allclose(llama, llama[0], atol=1e-4)
+    assert np.isnan(gpt_2).argmax() == SHIFTS.index(64)  # its table ends at 39
+    assert np.nanmax(gpt_2) - np.nanmin(gpt_2) > 1e-2
 
 
 def test_the_learned_table_is_that_of_the_side():
