@@ -114,7 +114,7 @@ def choose_word(
         put(choice, typed := typed[:LONGEST_WORD])
     word = choose(
         choice,
-        dict.fromkeys(["", *reversed(likely), typed]),
+        dict.fromkeys(["", *(name for name in reversed(likely) if name != own), typed]),
         widget=st.selectbox,
         format_func=lambda word: word or f"{default}: {own}",
         accept_new_options=True,

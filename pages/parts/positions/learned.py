@@ -38,7 +38,7 @@ from headlight.pages.shared.state.choice import like, number, one_of, switch
 from headlight.pages.shared.state.choices import chosen
 from headlight.pages.shared.widgets.choose import choose
 
-SHIPPED = {catalog.DEFAULT: "sinusoidal, the shipped model", LEARNED: "learned, the small model"}
+SHIPPED = {catalog.DEFAULT: "Sinusoidal, the shipped model", LEARNED: "Learned, the small model"}
 DIMENSION = number("positions_dimension", 24, (0, LONGEST - 1), label="Dimension")
 FAR = one_of("positions_far", {shift: str(shift) for shift in SHIFTS}, 256, label="k")
 
@@ -87,11 +87,11 @@ def text_at(run: ModelRun, shift: int, words: str) -> None:
     try:
         moved = written(replace(run, moved=(edit, edit)))
     except ValueError as error:
-        st.text(f"{words.capitalize()}:")  # the words may contain the name of a file
+        st.text(f"{words}:")  # the words may contain the name of a file
         st.warning(str(error))
         return
     of = about(run.sentence, model=words, changes=f"all positions shifted by {shift}")
-    show_writing(moved, f"moved {run.model}", words.capitalize(), of=of)
+    show_writing(moved, f"moved {run.model}", words, of=of)
 
 
 SIDES = {"encoder": "small model's encoder", "decoder": "small model's decoder"}

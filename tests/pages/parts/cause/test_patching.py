@@ -170,6 +170,14 @@ def test_an_answer_that_is_no_token_gives_way_to_the_models_own(word, why, compa
     assert "replaces the answer" in said(app)
 
 
+def test_the_models_own_answer_is_listed_once():
+    app = open_page("cause", cause_tab="patching", sentence=SENTENCE, patch_text=CHANGED)
+    for key in ("patch_clean", "patch_changed"):
+        own, *others = app.selectbox(key=key).options
+        assert own.removeprefix("the model’s own: ") not in others
+        assert len(others) > 8
+
+
 def test_answers_that_are_as_far_apart_after_either_text_are_said_so(monkeypatch):
     monkeypatch.setattr(insight, "LEAST", 1e6)
     app = open_page("cause", cause_tab="patching", sentence="Her sister sold my cat.")
