@@ -199,6 +199,13 @@ def test_shuffling_the_words_permutes_the_outputs_only_without_positions(open_ta
         app.button[0].click().run()
 
 
+def test_what_the_decoder_reads_is_said_under_its_maps(open_tab):
+    said = [caption.value for caption in open_tab("sentence").caption]
+    (at,) = [at for at, words in enumerate(said) if "maps can be compared" in words]
+    (below,) = [at for at, words in enumerate(said) if "words themselves change places" in words]
+    assert at < below
+
+
 def test_one_word_has_no_other_order(open_tab):
     app = open_tab("sentence", sentence="Go")
     assert any("One word has no other order" in info.value for info in app.info)

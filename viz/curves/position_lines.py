@@ -16,7 +16,7 @@ COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f
 MOST_LINES = len(COLORS)
 AROUND = 110  # pixels of a chart's height besides its plot and its legend
 LEGEND_ROW = 22
-SHORT = 11  # characters of a name, three of which fit side by side on a phone
+ROOM = 35  # characters of names that fit side by side on a phone
 
 
 def position_lines(
@@ -60,7 +60,7 @@ def position_lines(
         vertical["axis"] = alt.Axis(values=values, labelExpr="format(datum.value, ',')")
     whole = all(float(position).is_integer() for position in positions)
     axis = alt.Axis(tickMinStep=1) if whole else alt.Axis()
-    columns = 3 if max(map(len, lines)) <= SHORT else 2
+    columns = min(3, max(1, ROOM // max(map(len, lines))))
     legend = alt.Legend(
         orient="top",
         title=None,

@@ -133,8 +133,9 @@ def sentence_section(before: ModelRun) -> None:
     with attention:
         st.subheader("Attention before and after")
         before_and_after(before, after, of)
+        if translates:
+            caption(SENTENCE_WORDS["same target"])
     if translates:
-        caption(SENTENCE_WORDS["same target"])
         with words[0]:
             st.subheader("Shuffle the words")
             shuffle_section(before.sentence)

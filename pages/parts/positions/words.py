@@ -91,7 +91,7 @@ LEARNED_WORDS = {
         "This model learned its table, one row a position. The sinusoids have the same width, "
         "colours and axes."
     ),
-    "to others": "BERT and GPT-2 learn their positions too: load one, and its table is drawn here",
+    "to others": "Load a BERT or a GPT-2 to see its learned table",
     "unknown": "A checkpoint does not say how often each of its positions was trained.",
     "reached": (
         "How many of the {pairs:,} training pairs have a token at each position. No sentence goes "

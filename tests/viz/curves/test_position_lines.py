@@ -38,9 +38,13 @@ def test_a_legend_takes_no_room_from_the_plot_and_a_single_line_has_none():
 
 @pytest.mark.parametrize(
     ("names", "columns"),
-    [(["511 · cos", "sinusoidal"], 3), (["smoothing 0.05", "smoothing 0.1"], 2)],
+    [
+        (["511 · cos", "sinusoidal"], 3),
+        (["smoothing 0.05", "smoothing 0.1"], 2),
+        (["Sinusoidal, the shipped model", "Learned"], 1),
+    ],
 )
-def test_of_short_names_alone_three_stand_side_by_side(names, columns):
+def test_names_stand_side_by_side_as_far_as_a_phone_has_room(names, columns):
     encoding = position_lines({name: np.zeros(2) for name in names}).to_dict()["encoding"]
     assert encoding["color"]["legend"]["columns"] == columns
 
