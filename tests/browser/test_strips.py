@@ -90,12 +90,12 @@ def test_a_beam_fits_its_page_or_fades_where_it_goes_on(page, steps, fits):
 
 
 def test_a_measure_below_0_has_a_bar_to_the_left_of_0(page):
-    runs = {"this text": {"weight": -0.5, "rollout": 0.25}}
+    runs = {"this text": {"weight": -0.5, "rollout": 0.25, "relevance": float("nan")}}
     page.set_viewport_size({"width": 390, "height": 720})  # one column
-    page.set_content(measure_bars(runs, {"weight": 1.0, "rollout": 1.0}).to_html())
+    page.set_content(measure_bars(runs, dict.fromkeys(runs["this text"], 1.0)).to_html())
     track = page.locator(".track").first.bounding_box()
     middle = track["x"] + track["width"] / 2
-    below, above = (bar.bounding_box() for bar in page.locator(".bar").all())
+    below, above, unknown = (bar.bounding_box() for bar in page.locator(".bar").all())
     assert below["x"] + below["width"] == pytest.approx(middle, abs=1)
     assert below["width"] == pytest.approx(track["width"] / 4, abs=1)
     assert above["x"] == pytest.approx(middle, abs=1)
@@ -103,7 +103,9 @@ def test_a_measure_below_0_has_a_bar_to_the_left_of_0(page):
         "(parts) => parts.map((part) => getComputedStyle(part).backgroundColor)"
     )
     run, negative, *bars = colors  # the legend's, then those of the bars
-    assert bars == [negative, run]
+    assert bars[:2] == [negative, run]
+    assert unknown["width"] == 0
+    expect(page.locator(".number").last).to_have_text("–")
 
 
 def test_compared_maps_stand_in_one_row_whatever_their_titles(page):

@@ -94,16 +94,13 @@ export function draw(mount) {
     const across = wide + gap;
     const width = across * steps.length - gap;
     plane.classList.toggle("stacked", isStacked);
-    plane.style.width = `${width}px`;
-    plane.style.setProperty("--across", `${across}px`);
-    plane.style.setProperty("--wide", `${wide}px`);
     const filling = isStacked && fills ? Math.floor((room - TOP - NOTE) / tallest) : 0;
     const down = Math.max(row.down, Math.min(TALLEST * row.down, filling));
     const high = down - (row.down - row.high);
     const height = TOP + down * tallest;
-    plane.style.height = `${height}px`;
-    plane.style.setProperty("--down", `${down}px`);
-    plane.style.setProperty("--high", `${high}px`);
+    const sizes = { wide, high, across, down };
+    const named = Object.entries(sizes).map(([name, pixels]) => `--${name}: ${pixels}px`);
+    plane.style.cssText = [`width: ${width}px`, `height: ${height}px`, ...named].join(";");
     const context = fitCanvas(canvas, width, height);
     steps.forEach((leaves, step) => {
       leaves.forEach((leaf, place) => {

@@ -20,12 +20,13 @@ export function draw(mount) {
   const { header, array, root } = begin(mount);
   const { tokens, runs, colors, limits, numbered } = header;
   const numbers = new Float32Array(array.buffer); // run by run
-  const found = (run, place) => written(numbers[run * tokens.length + place]);
+  const numberOf = (run, place) => numbers[run * tokens.length + place];
+  const found = (run, place) => (Number.isNaN(numberOf(run, place)) ? "–" : written(numberOf(run, place)));
   const negative = header.below && scaleOn(root, header.below)[1];
   const zero = negative ? 50 : 0; // per cent of the track
 
   const bar = (run, place) => {
-    const share = ((100 - zero) * numbers[run * tokens.length + place]) / limits[place];
+    const share = ((100 - zero) * numberOf(run, place)) / limits[place] || 0; // what is not known has no bar
     const filled = element("span", "bar", "", {
       style: `margin-left: ${zero + Math.min(0, share)}%; width: ${Math.abs(share)}%; background: ${share < 0 ? negative : colors[run]}`,
     });
