@@ -75,7 +75,9 @@ def show_writing(
 
 
 def kind_of_text(writing: Writing) -> str:
-    return "Translation" if isinstance(writing, Translation) else "Text"
+    if isinstance(writing, Translation):
+        return "Translation"
+    return "Text" if writing.source_tokens else "Continuation"
 
 
 def compare_writing(
