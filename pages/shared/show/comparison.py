@@ -110,9 +110,10 @@ def say_outcome(before: ModelRun, after: ModelRun) -> None:
         said += ": other heads make up for it, or it is not needed here"
     numbers = ""
     if objective := before.objective():
-        scores = " → ".join(number_text(score_of(run, objective)) for run in (before, after))
-        what = objective.description.removeprefix("the ")
-        numbers = f"{what[0].upper()}{what[1:]}: {scores} nats."
+        trained, now = (score_of(run, objective) for run in (before, after))
+        what = objective.description.removeprefix("the ").capitalize()
+        scores = f"{number_text(trained)} → {number_text(now)} nats"
+        numbers = f"{what}: {scores} ({number_text(now - trained, signed=True)})."
     say(f"{said}.", "outcome", numbers=numbers)
 
 
@@ -142,8 +143,7 @@ def compare_scores(before: ModelRun, after: ModelRun) -> None:
     if difference != number_text(0):  # Streamlit recognises only an ASCII minus sign
         delta = {"delta_color": "normal" if now > trained else "inverse"}
         delta |= {"delta_arrow": "up" if now > trained else "down"}
-    words = objective.description
-    label = words[0].upper() + words[1:]
+    label = objective.description.capitalize()
     st.metric(label, f"{number_text(now)} nats", change, help=GLOSSARY["nats"], **delta)
 
 
