@@ -300,4 +300,4 @@ def test_heads_that_are_off_look_so_in_the_grid():
     edits = Edits(gates={("cross", 0, 3): 0, ("cross", 1, 2): 0.5, ("encoder", 1, 1): 0})
     app = open_page(kind="cross", edits=write_edits(edits))
     (grid,) = (header for header, _ in canvas_pictures(app) if "strongest" in header)
-    assert grid["off"] == [[0, 3]]
+    assert grid["off"] == [3]

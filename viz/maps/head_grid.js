@@ -12,7 +12,7 @@ import { written } from "../numbers.js";
  * @property {[number, number] | null} selected a layer and a column, from 0
  * @property {boolean} linked whether a `selected_map` determines the selected map, and answers
  * @property {number} group heads next to each other that share a key
- * @property {[number, number][]} off layers and columns of the heads that are switched off
+ * @property {number[]} off indices of the maps whose heads are switched off
  * @property {[number, number, number][]} strongest of each map: query, key and weight
  * @property {string[]} colors
  */
@@ -90,7 +90,7 @@ function build(root, header, array) {
   const buttons = strongest.map(([query, key, weight], index) => {
     const row = Math.floor(index / columns.length);
     const column = index % columns.length;
-    const isOff = off.some((place) => place[0] === row && place[1] === column);
+    const isOff = off.includes(index);
     const text =
       `${rows[row]}, ${columns[column]}${isOff ? ", switched off" : ""}: largest weight ` +
       `${written(weight)}, from “${queries[query]}” to “${keys[key]}”`;

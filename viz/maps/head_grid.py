@@ -75,7 +75,7 @@ def head_grid(
         "selected": list(selected) if selected else None,
         "linked": linked,
         "group": group,
-        "off": [list(place) for place in off],
+        "off": [layer * columns + column for layer, column in off],
         "strongest": [
             [*divmod(index, len(key_tokens)), round(value, 4)] for index, value in strongest
         ],

@@ -130,21 +130,20 @@ def compare_scores(before: ModelRun, after: ModelRun) -> None:
     objective, changed = before.objective(), before != after
     if objective is None:
         if changed:
-            st.metric(
-                "Mean change of the last hidden states", f"{change_of_states(before, after):.1%}"
-            )
+            share = number_text(100 * change_of_states(before, after), 1, signed=True)
+            st.metric("Mean change of the last hidden states", f"{share} %")
         elif "mask words" not in before.reader.missing:
             st.caption(NOTHING_ASKED)
         return
     trained, now = (score_of(run, objective) for run in (before, after))
     difference = number_text(now - trained, signed=True)
     change = f"{difference} against {number_text(trained)} as trained" if changed else None
-    delta = {"delta_color": "off", "delta_arrow": "off"}
-    if difference != number_text(0):  # Streamlit recognises only an ASCII minus sign
-        delta = {"delta_color": "normal" if now > trained else "inverse"}
-        delta |= {"delta_arrow": "up" if now > trained else "down"}
-    label = objective.description.capitalize()
-    st.metric(label, f"{number_text(now)} nats", change, help=GLOSSARY["nats"], **delta)
+    arrow, color = ("up", "normal") if now > trained else ("down", "inverse")
+    if now == trained:
+        arrow = color = "off"
+    # Streamlit recognises only an ASCII minus sign.
+    delta = {"delta_arrow": arrow, "delta_color": color, "help": GLOSSARY["nats"]}
+    st.metric(objective.description.capitalize(), f"{number_text(now)} nats", change, **delta)
 
 
 def says_tokens(run: ModelRun) -> bool:

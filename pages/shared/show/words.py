@@ -125,11 +125,9 @@ MASK_WORDS = {
     ),
     "cheating": (
         "The decoder is trained to predict each token from those before it. Without the mask it "
-        "sees the very token it is asked for: it learns to copy it, and finds a known "
-        "target almost certain. That is cheating, because when it translates there is "
-        "no next token to copy yet, and it has learned nothing else. Switch the mask off above, "
-        "and the shipped model finds the target less likely: it was trained with the mask and "
-        "never learned to use what it now sees."
+        "sees the very token it is asked for: it learns to copy it, and finds a known target "
+        "almost certain. That is cheating, because when it translates there is no next token to "
+        "copy yet, and it has learned nothing else."
     ),
     "nothing to hide": (
         "Without padding the padding mask has nothing to hide, so nothing changes. Choose a length "
