@@ -279,7 +279,7 @@ def test_teacher_forcing_shows_each_reference_token(app, shipped):
     assert (values[1] >= values[0] - 1e-6).all()
     assert metric(app, "The reference, forced") == f"{number_text(expected.sum())} nats"
     assert (
-        metric(app, "The model's own text")
+        metric(app, "The text written above")
         == f"{number_text(shipped.translate(SENTENCE).score)} nats"
     )
 
@@ -306,6 +306,6 @@ def test_the_models_own_text_has_the_same_score_when_it_is_forced(
         rows[END] = 1.5 * rows[third]
     assert reader.write(EXAMPLES[0]).writing.finished == ends
     app = open_with(folder, "decoding", sentence=EXAMPLES[0])
-    assert metric(app, "The reference, forced") == metric(app, "The model's own text")
+    assert metric(app, "The reference, forced") == metric(app, "The text written above")
     header, _ = picture(app, "wanted")
     assert header["favourites"] == header["wanted"]

@@ -114,7 +114,7 @@ def test_switched_heads_of_a_bert_are_those_of_the_run_drawn(bert_folder, bert):
     assert np.abs(heatmaps(app)[0][0] - unchanged).max() > 1e-3
     change = after.outputs["encoder"] - before.outputs["encoder"]
     moved = (change.norm(dim=-1) / before.outputs["encoder"].norm(dim=-1)).mean()
-    assert app.metric[0].value == f"{moved:.1%}"
+    assert app.metric[0].value == f"{number_text(100 * moved, 1, signed=True)} %"
     button(app, "Undo all").click().run()
     assert "edits" not in address(app)
 

@@ -72,14 +72,14 @@ def what_if(request: Request, of: About) -> None:
             show_writing(made, f"branch-{index}", label, of=of, **marked)
 
 
-def teacher_forcing(run: ModelRun, decoding: Decoding, scored: str) -> None:
-    """Draw a reference read in one pass, next to the score of another text, named by `scored`.
+def teacher_forcing(run: ModelRun, decoding: Decoding) -> None:
+    """Draw a reference read in one pass, next to the score of the text that was decoded.
 
     The end token counts in both or in neither.
     """
     st.subheader("Teacher forcing")
     own = written(run.as_trained).text
-    label = "Reference: type one, or leave the model's own"
+    label = "Reference: type one, or leave what the model writes as trained"
     forced = replace(run, target=choose(TARGET, label=label, placeholder=own))
     trace = forced.trace() if forced.target else reading_its_own(run)
     made, begun = decoding.writing, len(decoding.begun)
@@ -101,7 +101,7 @@ def teacher_forcing(run: ModelRun, decoding: Decoding, scored: str) -> None:
     with st.container(horizontal=True):
         forced_score = number_text(likelihoods.sum().item())
         st.metric("The reference, forced", f"{forced_score} nats", help=GLOSSARY["nats"])
-        st.metric(scored, f"{number_text(made.score)} nats")
+        st.metric("The text written above", f"{number_text(made.score)} nats")
         agreed = sum(map(int.__eq__, wanted, favourites.tolist()))
         st.metric("Reference token ranked first", f"{agreed} of {len(wanted)}")
     caption(TEACHER_FORCING)
@@ -131,8 +131,7 @@ def everything(run: ModelRun) -> None:
     path = decoding.path_to(*node) if node else decoding.path
     if cache_section(decoding, path, request.run.reader.shape, of):
         eviction_section(request, of)
-    scored = "Your branch" if request.branch.forced else "The model's own text"
-    teacher_forcing(request.run, decoding, scored)
+    teacher_forcing(request.run, decoding)
 
 
 def first_pictures() -> tuple[str, ...]:
