@@ -104,7 +104,7 @@ class Continuer(OwnReader):
     ) -> Objective:
         """Return all of the text that was read, or only the token after a query."""
         following = read_of(trace)[1:]
-        rows, what = range(len(following)), "the text"
+        rows, what = range(len(following)), "the prompt"
         if site is not None and query in rows:
             rows, what = [query], "the token written after this query"
         return objective_of(what, following, rows)

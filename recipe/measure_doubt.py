@@ -13,7 +13,7 @@ from pathlib import Path
 import sacrebleu
 
 from headlight.model.evaluate import decode_all
-from headlight.model.insight.doubt import Sign, doubts, mean_of, most_pieces
+from headlight.model.insight.doubt import Sign, alignment_in, doubts, mean_of, most_pieces
 from headlight.model.training.data import group_references, read_pairs
 from headlight.model.translator import Translator, load
 
@@ -39,7 +39,8 @@ def cases(translator: Translator, sentences: Sequence[str]) -> list[Case]:
     for sentence, decoded in zip(sentences, translations, strict=True):
         tokens = translator.read(sentence)
         text = translator.tokenizer.decode(decoded.ids)
-        result = doubts(sentence, tokens, text, decoded.log_probabilities)
+        alignment = alignment_in(translator.trace(sentence, text))
+        result = doubts(sentence, tokens, text, decoded.log_probabilities, alignment)
         signs = {doubt.sign for doubt in result}
         _, pieces = most_pieces(sentence, tokens)
         mean = mean_of(decoded.log_probabilities)

@@ -2,11 +2,11 @@
 
 const DECIMALS = 3; // of a displayed number, everywhere the same
 
-/** A number to some decimals with a true minus, with a plus too if it is signed; 0 has no sign. */
+/** A number to some decimals with a true minus; a signed one has a plus, and reads as 0 only if it is 0. */
 export function written(number, signed = false, digits = DECIMALS) {
   const text = Math.abs(number).toFixed(digits);
-  const sign = Number(text) === 0 ? "" : number < 0 ? "\u2212" : signed ? "+" : "";
-  return sign + text;
+  if (Number(text) === 0) return signed && number !== 0 ? `<${(10 ** -digits).toFixed(digits)}` : text;
+  return (number < 0 ? "\u2212" : signed ? "+" : "") + text;
 }
 
 /** Round numbers between two others, about `count` of them. */

@@ -64,15 +64,17 @@ def bytes_text(count: int) -> str:
 
 
 def number_text(number: float, decimals: int = DECIMALS, *, signed: bool = False) -> str:
-    """A number as people write it, with a true minus, and also a plus if it is `signed`.
+    """A number as people write it, with a true minus; -inf is −∞.
 
-    A number that rounds to 0 has no sign; -inf is −∞.
+    A `signed` one says how much something changes or adds: it may have a plus, and reads as 0 only
+    if it is 0; if it is smaller than what the decimals show, it is <0.001.
     """
     if number == -np.inf:
         return "−∞"
     text = f"{abs(number):.{decimals}f}"
-    sign = "" if float(text) == 0 else "−" if number < 0 else "+" if signed else ""
-    return sign + text
+    if float(text) == 0:
+        return f"<{10**-decimals:.{decimals}f}" if signed and number else text
+    return ("−" if number < 0 else "+" if signed else "") + text
 
 
 def power_text(number: float) -> str:

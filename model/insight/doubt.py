@@ -9,16 +9,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from torch import Tensor
+
+from headlight.model.edits import HeadAddress
 from headlight.model.tokens import Token
+from headlight.model.trace import Site, Trace
 
 Sign = Literal[
-    "no words", "script", "capitals", "language", "repeated", "missing", "pieces", "unsure"
+    "no words", "script", "capitals", "language", "repeated", "missing", "lost", "pieces", "unsure"
 ]
 
 # Each of the two thresholds flags at most 2 in 100 good translations of held-out sentences:
-# python -m recipe.measure_doubt finds such numbers for the shipped model.
-LEAST_SURE = -0.53  # mean log-probability of the tokens written, in nats
+# python -m recipe.measure_doubt finds such numbers for the shipped model. LEAST_SURE is a little
+# lower, so that all signs together flag at most 3.
+LEAST_SURE = -0.55  # mean log-probability of the tokens written, in nats
 MOST_PIECES = 4  # that a word may fall into
+
+# Coverage of the source by attention: Tu et al., "Modeling Coverage for Neural Machine
+# Translation" (2016). One word may go without being lost, as in another idiom.
+ALIGNS: HeadAddress = ("cross", 0, 3)  # the head that aligns words best, by recipe.alignment
+UNREAD = 0.2  # a word is lost if each token written gives it less weight
+FEWEST_LOST = 2
+SHORTEST_LOST = 3  # letters
 
 # A capital in a name or an acronym is no sign.
 MOST_CAPITALS = 0.6  # of the letters
@@ -73,9 +85,11 @@ ENGLISH = words(
 )
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 NUMBER_OR_WORD = re.compile(rf"{WORD.pattern}|\d+")
-NAME = re.compile(r"(?<=[^\s.!?:\"] )[A-Z][^\W\d_]+")
+NAME = re.compile(r"(?<=[^\s.!?:\"] )(?![AP]M\b)[A-Z][^\W\d_]+")
 ALIKE = 3  # letters that a name has in common with the same name in another language
 ELISION = re.compile(r"(?:[cdjlmnst]|qu)'")
+PM = re.compile(r"\b(\d\d?)(?::\d\d)? ?(pm\b|p\.m\.)", re.IGNORECASE)
+AFTERNOON = r"soir|midi|nuit|\bp\. ?m|treize|quatorze|quinze|seize|dix-|vingt|\b{later}(?!\d)"
 
 
 @dataclass(frozen=True)
@@ -83,8 +97,8 @@ class Doubt:
     """A sign that a sentence is beyond the model, with its evidence.
 
     The evidence is the language that it resembles, the name or number that is missing in the
-    translation, or the word with the most pieces; `number` is how many pieces it has, or the mean
-    log-probability in nats.
+    translation, the words that are lost, or the word with the most pieces; `number` is how many
+    pieces it has, or the mean log-probability in nats.
     """
 
     sign: Sign
@@ -93,11 +107,16 @@ class Doubt:
 
 
 def doubts(
-    text: str, tokens: Sequence[Token], written: str, log_probabilities: Sequence[float]
+    text: str,
+    tokens: Sequence[Token],
+    written: str,
+    log_probabilities: Sequence[float],
+    alignment: Tensor,
 ) -> Iterator[Doubt]:
     """Yield the signs that a text is beyond the model, the clearest first.
 
-    `tokens` are those of the text; `log_probabilities`, in nats, are those of what was `written`.
+    `tokens` are those of the text; `log_probabilities`, in nats, are those of what was `written`,
+    and `alignment` (T, S) is what `alignment_in` returns for the run that wrote it.
     """
     text = text.replace("’", "'")
     yield from doubts_of_text(text)
@@ -105,6 +124,8 @@ def doubts(
         yield Doubt("repeated")
     elif missing := next(missing_in(written, text, tokens), ""):
         yield Doubt("missing", missing)
+    if len(lost := lost_words(text, tokens, alignment)) >= FEWEST_LOST:
+        yield Doubt("lost", " … ".join(lost))
     word, pieces = most_pieces(text, tokens)
     if pieces > MOST_PIECES:
         yield Doubt("pieces", word, pieces)
@@ -148,17 +169,42 @@ def missing_in(written: str, text: str, tokens: Sequence[Token]) -> Iterator[str
     """Yield the names and numbers of a text that should have been copied, and were not.
 
     A name is a word with a capital inside a sentence that the vocabulary does not have as a whole.
-    It may have another end in the other language. The digits of a number may be grouped
-    otherwise, and a single one may be written as a word.
+    It may have another end in the other language, and a day of the week has another name. The
+    digits of a number may be grouped otherwise, and a single one may be written as a word.
     """
     beginnings = {word[0][:ALIKE].casefold() for word in WORD.finditer(written)}
     for name in NAME.finditer(text):
         pieces = sum(name.start() <= token.start < name.end() for token in tokens)
-        if pieces > 1 and name[0][:ALIKE].casefold() not in beginnings:
+        is_day = name[0].removesuffix("s").endswith("day")
+        if pieces > 1 and not is_day and name[0][:ALIKE].casefold() not in beginnings:
             yield name[0]
     for digits in re.findall(r"\d*[1-9]\d+|\d+[1-9]", text):
         if not re.search(rf"(?<!\d)(?<![^\W\d_]{{2}}){digits}(?!\d)", written):
             yield digits
+    for hour, pm in PM.findall(text):
+        if not re.search(AFTERNOON.format(later=int(hour) + 12), written, re.IGNORECASE):
+            yield pm
+
+
+def alignment_in(trace: Trace) -> Tensor:
+    """Return the weights (T, S) of the head that aligns words best, in a run of the model."""
+    kind, layer, head = ALIGNS
+    return trace.site_weights(Site(kind, layer))[head]
+
+
+def lost_words(text: str, tokens: Sequence[Token], alignment: Tensor) -> list[str]:
+    """Return the words of a text that the aligning head hardly looks at, but for frequent ones.
+
+    `alignment` (T, S) has a column for each of the text's `tokens`.
+    """
+    starts = [-1 if token.is_special else token.start for token in tokens]
+    lost = []
+    for word in WORD.finditer(text):
+        columns = [at for at, start in enumerate(starts) if word.start() <= start < word.end()]
+        is_frequent = len(word[0]) < SHORTEST_LOST or word[0].lower() in ENGLISH
+        if columns and not is_frequent and alignment[:, columns].sum(dim=1).max() < UNREAD:
+            lost.append(word[0])
+    return lost
 
 
 def most_pieces(text: str, tokens: Sequence[Token]) -> tuple[str, int]:

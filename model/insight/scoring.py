@@ -37,13 +37,6 @@ def trace_log_probabilities(trace: Trace) -> Tensor:
     return next_log_probabilities(trace.logits[:, : len(read)], ids)[0]
 
 
-def most_likely_tokens(trace: Trace) -> tuple[Tensor, list[int]]:
-    """Return the most likely token after each one before the padding: probabilities and ids."""
-    length = sum(not token.is_padding for token in trace.target_tokens)
-    best = trace.logits[0, :length].softmax(dim=-1).max(dim=-1)
-    return best.values, best.indices.tolist()
-
-
 @torch.inference_mode()
 def scores_by_shift(
     reader: Reader, trace: Trace, objective: Objective, shifts: Sequence[int]

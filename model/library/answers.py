@@ -138,7 +138,7 @@ class Answers:
         """
         ids = read_ids(trace)[1:]
         if not trace.source_tokens:
-            return "the text after its first token", dict(enumerate(ids))
+            return "the prompt after its first token", dict(enumerate(ids))
         if self.ends and not (ids and ids[-1] in self.ends):
             ids.append(self.ends[0])
         return "the whole target", dict(enumerate(ids))

@@ -37,7 +37,8 @@ export function drawing(mount, templates, acts) {
     const targets = ["<start>", ...run.tokens.slice(0, -1).map(({ text }) => text)];
     const queries = kind === "encoder" ? sources : targets;
     const keys = kind === "decoder" ? targets : sources;
-    put(grid, "head_grid", gridOf(run.trace[kind], queries, keys, config.heads, [layer, head]), levelsOf(run.trace[kind]), acts.pick);
+    const isOff = (at) => request.edits.gates[`${kind}.${Math.floor(at / config.heads)}.${at % config.heads}`] === 0;
+    put(grid, "head_grid", gridOf(run.trace[kind], queries, keys, config.heads, [layer, head], isOff), levelsOf(run.trace[kind]), acts.pick);
     const visible = visibilityAt(request.edits, kind, layer, kind === "decoder" && config.look_ahead_mask);
     const weights = mapOf(run.trace[kind][layer], queries.length * keys.length, head);
     const cells = visible
@@ -104,7 +105,7 @@ function chipsOf(tokens, chances = null) {
 }
 
 /** The header of the grid of all heads of a kind. */
-function gridOf(layers, queries, keys, heads, selected) {
+function gridOf(layers, queries, keys, heads, selected, isOff) {
   const size = queries.length * keys.length;
   const strongest = layers.flatMap((weights) =>
     Array.from({ length: heads }, (_, head) => {
@@ -115,7 +116,8 @@ function gridOf(layers, queries, keys, heads, selected) {
   );
   const rows = layers.map((_, layer) => `layer ${layer + 1}`);
   const columns = Array.from({ length: heads }, (_, head) => `head ${head + 1}`);
-  return { queries, keys, cells: [queries.length, keys.length], rows, columns, selected, strongest };
+  const off = [...strongest.keys()].filter(isOff);
+  return { queries, keys, cells: [queries.length, keys.length], rows, columns, selected, off, strongest };
 }
 
 function levelsOf(layers) {

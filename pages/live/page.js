@@ -176,7 +176,7 @@ export function live(app, parts, styles, address, keep) {
     controls.replaceChildren(
       ...Object.entries(KINDS).map(([other, words]) => press(words, other === kind, () => update({ kind: other }))),
       element("b", "", `Layer ${layer + 1}, head ${head + 1}`),
-      press(isOff ? "Switch this head on" : "Switch this head off", isOff, () => {
+      buttonOf("control", isOff ? "Switch this head on" : "Switch this head off", () => {
         const { [name]: _, ...others } = edits.gates;
         edit({ gates: isOff ? others : { ...others, [name]: 0 } });
       }),

@@ -74,7 +74,7 @@ def test_effects_are_written_coloured_and_reached_with_the_keyboard(page):
     picture = head_effects(effects, labels=labels, selected=("encoder", 0, 1))
     page.set_content(picture.to_html())
     cells = page.locator(".head")
-    assert cells.all_text_contents() == ["\u22122.0", "0.0", "", "+1.0", "+0.5", "\u22120.2"]
+    assert cells.all_text_contents() == ["\u22122.0", "<0.1", "", "+1.0", "+0.5", "\u22120.2"]
     assert [cell.get_attribute("tabindex") for cell in cells.all()] == ["-1", "0"] + ["-1"] * 4
     page.keyboard.press("Tab")
     for key, words in {

@@ -294,3 +294,10 @@ def test_a_mean_says_which_head_a_click_opens(layer, name, shipped):
     np.testing.assert_array_equal(which, flat.argmax(axis=0))
     assert header["behind"][0] == name.format(1, 1)
     assert header["name"] == ("max of mean" if layer == "max" else "mean")
+
+
+def test_heads_that_are_off_look_so_in_the_grid():
+    edits = Edits(gates={("cross", 0, 3): 0, ("cross", 1, 2): 0.5, ("encoder", 1, 1): 0})
+    app = open_page(kind="cross", edits=write_edits(edits))
+    (grid,) = (header for header, _ in canvas_pictures(app) if "strongest" in header)
+    assert grid["off"] == [3]

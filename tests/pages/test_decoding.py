@@ -1,3 +1,5 @@
+from shutil import copytree
+
 import numpy as np
 import pytest
 
@@ -6,10 +8,14 @@ from headlight.model.edits import Edits
 from headlight.model.insight.scoring import trace_log_probabilities
 from headlight.model.tokens import START_ID
 from headlight.pages.parts.decoding.request import Branch
+from headlight.pages.shared.runs.shelf import shelf
+from headlight.pages.shared.state.catalog import EXAMPLES
 from headlight.pages.talks.slides import Slide
 from headlight.viz.numbers import number_text
+from tests.matrix import first_of
+from tests.model.library.conftest import END
 from tests.pages import apps
-from tests.pages.apps import address
+from tests.pages.apps import address, keep, open_with
 from tests.pages.pictures import canvas_pictures
 
 SENTENCE = "My sister sold seven boats."
@@ -273,7 +279,7 @@ def test_teacher_forcing_shows_each_reference_token(app, shipped):
     assert (values[1] >= values[0] - 1e-6).all()
     assert metric(app, "The reference, forced") == f"{number_text(expected.sum())} nats"
     assert (
-        metric(app, "The model's own text")
+        metric(app, "The text written above")
         == f"{number_text(shipped.translate(SENTENCE).score)} nats"
     )
 
@@ -285,3 +291,21 @@ def test_the_models_own_translation_is_what_it_finds_likeliest(app):
         metric(app, "Reference token ranked first")
         == f"{len(header['wanted'])} of {len(header['wanted'])}"
     )
+
+
+@pytest.mark.parametrize("ends", [True, False])
+@pytest.mark.parametrize("name", first_of(["Llama", "GPT-2", "Marian", "M2M100"]))
+def test_the_models_own_text_has_the_same_score_when_it_is_forced(
+    name, ends, transformers_folders, tmp_path
+):
+    folder = copytree(transformers_folders[name], tmp_path / name)
+    reader = shelf().get(keep(folder)).reader
+    if ends:  # where it would write its third token
+        third = reader.write(EXAMPLES[0]).writing.target_tokens[2].id
+        rows = reader.model.get_output_embeddings().weight.data
+        rows[END] = 1.5 * rows[third]
+    assert reader.write(EXAMPLES[0]).writing.finished == ends
+    app = open_with(folder, "decoding", sentence=EXAMPLES[0])
+    assert metric(app, "The reference, forced") == metric(app, "The text written above")
+    header, _ = picture(app, "wanted")
+    assert header["favourites"] == header["wanted"]

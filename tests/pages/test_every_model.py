@@ -205,7 +205,7 @@ def test_heads_that_are_off_change_the_map_and_the_measure(tiny):
     if objective is None:
         usual, states = (list(item.outputs.values())[-1] for item in (tiny.trace, trace))
         moved = ((states - usual).norm(dim=-1) / usual.norm(dim=-1)).mean()
-        assert app.metric[0].value == f"{moved:.1%}"
+        assert app.metric[0].value == f"{number_text(100 * moved, 1, signed=True)} %"
     else:
         now, usual = (
             log_probabilities(each.logits, objective).sum() for each in (trace, tiny.trace)

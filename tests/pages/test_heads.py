@@ -127,7 +127,7 @@ def test_switched_heads_of_a_bert_are_those_of_the_run_drawn(bert_folder, bert):
     assert np.abs(heatmaps(app)[0][0] - unchanged).max() > 1e-3
     change = after.outputs["encoder"] - before.outputs["encoder"]
     moved = (change.norm(dim=-1) / before.outputs["encoder"].norm(dim=-1)).mean()
-    assert app.metric[0].value == f"{moved:.1%}"
+    assert app.metric[0].value == f"{number_text(100 * moved, 1, signed=True)} %"
     button(app, "Undo all").click().run()
     assert "edits" not in address(app)
 
@@ -150,3 +150,11 @@ def test_heads_are_measured_on_one_token_alone(shipped):
     shown = {kind["name"]: np.array(kind["effects"]) for kind in header["effects"]}
     for site, change in head_removals(shipped, trace, objective=objective):
         np.testing.assert_allclose(shown[site.kind][site.layer], change, atol=1e-4)
+
+
+def test_a_decoders_prompt_and_what_it_writes_have_names_of_their_own(transformers_folders):
+    app = open_with(transformers_folders["GPT-2"], "heads", edits="gate.decoder.1.1.0")
+    (said,) = (text.value for text in app.text if "nats" in text.value)
+    assert said.startswith("The continuation ")
+    assert "Log-probability of the prompt after its first token: " in said
+    assert "The log-probability of the prompt after its first token" in app.metric[0].label

@@ -157,6 +157,13 @@ def test_a_signed_number_has_a_plus():
     assert number_text(0.25, 2, signed=True) == "+0.25"
 
 
+@pytest.mark.parametrize("change", [0.0004, -0.0004, 1e-9])
+def test_a_change_reads_as_0_only_if_it_is_0(change):
+    assert number_text(change, signed=True) == "<0.001"
+    assert number_text(change, 1, signed=True) == "<0.1"
+    assert number_text(0.0, signed=True) == number_text(-0.0, signed=True) == "0.000"
+
+
 @pytest.mark.parametrize(("number", "text"), [(1.23e-7, "1.2·10⁻⁷"), (-4e9, "−4.0·10⁹"), (0, "0")])
 def test_a_tiny_number_has_a_true_power(number, text):
     assert power_text(number) == text

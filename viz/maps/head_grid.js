@@ -12,6 +12,7 @@ import { written } from "../numbers.js";
  * @property {[number, number] | null} selected a layer and a column, from 0
  * @property {boolean} linked whether a `selected_map` determines the selected map, and answers
  * @property {number} group heads next to each other that share a key
+ * @property {number[]} off indices of the maps whose heads are switched off
  * @property {[number, number, number][]} strongest of each map: query, key and weight
  * @property {string[]} colors
  */
@@ -73,7 +74,7 @@ export function link(place = null, pick = null) {
 
 /** Fill the root with the maps, and give it the function `select`. */
 function build(root, header, array) {
-  const { queries, keys, rows, columns, group, strongest } = header;
+  const { queries, keys, rows, columns, group, off, strongest } = header;
   const apart = (column) => (group > 1 ? APART * Math.floor(column / group) : 0);
   const colors = colorTable(header.colors);
   const focused = root.querySelector(".map:focus")?.dataset.index;
@@ -89,11 +90,12 @@ function build(root, header, array) {
   const buttons = strongest.map(([query, key, weight], index) => {
     const row = Math.floor(index / columns.length);
     const column = index % columns.length;
+    const isOff = off.includes(index);
     const text =
-      `${rows[row]}, ${columns[column]}: largest weight ${written(weight)}, ` +
-      `from “${queries[query]}” to “${keys[key]}”`;
+      `${rows[row]}, ${columns[column]}${isOff ? ", switched off" : ""}: largest weight ` +
+      `${written(weight)}, from “${queries[query]}” to “${keys[key]}”`;
     const named = { "aria-label": text, "data-index": index };
-    const button = buttonOf("map small-map", "", () => root.pick([row, column]), named);
+    const button = buttonOf(`map small-map${isOff ? " off" : ""}`, "", () => root.pick([row, column]), named);
     button.onpointerenter = button.onfocus = () => (reading.textContent = text);
     button.onkeydown = (event) => moveFocus(event, buttons, columns.length);
     return button;

@@ -1,6 +1,6 @@
 """All heads at once: a grid of small maps, layers down and heads across."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from math import isqrt
 from pathlib import Path
@@ -30,6 +30,7 @@ def head_grid(
     linked: bool = False,
     own_scale: bool = False,
     group: int = 1,
+    off: Collection[tuple[int, int]] = (),
 ) -> CanvasPicture:
     """Weights (layers, heads, query, key) as one picture with a button on every map.
 
@@ -42,7 +43,8 @@ def head_grid(
     weight. `selected` is a layer and a column, both from 0; a `linked` grid has this from a
     `selected_map` on the same page, which then answers for it too. Columns are labelled 1, 2, ...
     unless `column_labels` are given, as for columns that hold the mean over heads. Each `group` of
-    heads, which share a key and a value, stands together under a line.
+    heads, which share a key and a value, stands together under a line. The maps in `off`, by layer
+    and column from 0, are those of heads that are switched off: they are pale.
 
     If there are more than `MOST_CELLS` weights, neighbouring cells of a map are joined, and the
     joined cell has the largest of their weights: a mean would make single bright cells vanish. The
@@ -73,6 +75,7 @@ def head_grid(
         "selected": list(selected) if selected else None,
         "linked": linked,
         "group": group,
+        "off": [layer * columns + column for layer, column in off],
         "strongest": [
             [*divmod(index, len(key_tokens)), round(value, 4)] for index, value in strongest
         ],

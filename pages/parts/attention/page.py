@@ -142,7 +142,10 @@ def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:
         with room:
             maps = overview.with_summaries(view.layers)
             what, group = f"{choices.KINDS[kind]}, all heads", run.reader.shape.group(kind)
-            overview.all_heads(maps, *view.tokens, of=of, what=what, group=group)
+            off = [
+                head[1:] for head, gate in run.edits.gates.items() if head[0] == kind and not gate
+            ]
+            overview.all_heads(maps, *view.tokens, of=of, what=what, group=group, off=off)
     with right:
         detail(run, view, of)
 

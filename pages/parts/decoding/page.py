@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from headlight.model.insight.scoring import log_probabilities, most_likely_tokens
+from headlight.model import Decoding
 from headlight.model.reader import Question
 from headlight.pages.parts.decoding.cache import LENGTH, cache_section
 from headlight.pages.parts.decoding.evicted import BUDGET, POLICY, eviction_section
@@ -39,7 +39,7 @@ WHAT_IF = "Click a candidate above, or type a text there: decoding goes on from 
 TEACHER_FORCING = (
     "In training the decoder reads the reference shifted right by one, whatever it would have "
     "written itself, so all positions are computed in one pass. Each arrow leads from a token to "
-    "where it is read."
+    "where it is read. The end token counts in both sums, or in neither if the text was cut."
 )
 
 
@@ -72,35 +72,37 @@ def what_if(request: Request, of: About) -> None:
             show_writing(made, f"branch-{index}", label, of=of, **marked)
 
 
-def teacher_forcing(run: ModelRun, score: float, scored: str) -> None:
-    """Draw a reference read in one pass, next to the score of another text, named by `scored`."""
+def teacher_forcing(run: ModelRun, decoding: Decoding) -> None:
+    """Draw a reference read in one pass, next to the score of the text that was decoded.
+
+    The end token counts in both or in neither.
+    """
     st.subheader("Teacher forcing")
     own = written(run.as_trained).text
-    label = "Reference: type one, or leave the model's own"
+    label = "Reference: type one, or leave what the model writes as trained"
     forced = replace(run, target=choose(TARGET, label=label, placeholder=own))
-    trace, model = forced.trace() if forced.target else reading_its_own(run), run.reader
-    objective = model.objective(trace)
-    prompt = 0 if trace.source_tokens else len(run.tokens().target_tokens)
-    places = [position for position, row in enumerate(objective.rows) if row >= prompt - 1]
-    rows = [objective.rows[position] for position in places]
-    wanted = [objective.ids[position] for position in places]
-    likelihoods = log_probabilities(trace.logits, objective)[0, places]
-    probabilities, favourites = most_likely_tokens(trace)
+    trace = forced.trace() if forced.target else reading_its_own(run)
+    made, begun = decoding.writing, len(decoding.begun)
+    wanted = [token.id for token in trace.target_tokens[begun:] if not token.is_padding]
+    if made.finished:
+        wanted.append(made.target_tokens[-1].id)
+    read = trace.target_tokens[begun - 1 :][: len(wanted)]
+    logs = trace.logits[0, begun - 1 :][: len(wanted)].log_softmax(dim=-1)  # (T, V)
+    likelihoods = logs[range(len(wanted)), wanted]
+    highest, favourites = logs.max(dim=-1)
 
     def labels(ids: list[int]) -> list[str]:
-        pairs = zip(rows, ids, strict=True)
-        return [model.label(trace, Question("", row), index) for row, index in pairs]
+        return [run.reader.label(trace, Question("", row), index) for row, index in enumerate(ids)]
 
-    ids = [favourites[row] for row in rows]
-    read = [trace.target_tokens[row].text for row in rows]
-    both = as_array(likelihoods.exp()), as_array(probabilities[rows])
-    picture = shifted_right(*both, read, labels(wanted), labels(ids))
+    both = as_array(likelihoods.exp()), as_array(highest.exp())
+    texts = [token.text for token in read], labels(wanted), labels(favourites.tolist())
+    picture = shifted_right(*both, *texts)
     show(picture, "forced", of=about_run(forced), what="Teacher forcing")
     with st.container(horizontal=True):
         forced_score = number_text(likelihoods.sum().item())
         st.metric("The reference, forced", f"{forced_score} nats", help=GLOSSARY["nats"])
-        st.metric(scored, f"{number_text(score)} nats")
-        agreed = sum(map(int.__eq__, wanted, ids))
+        st.metric("The text written above", f"{number_text(made.score)} nats")
+        agreed = sum(map(int.__eq__, wanted, favourites.tolist()))
         st.metric("Reference token ranked first", f"{agreed} of {len(wanted)}")
     caption(TEACHER_FORCING)
 
@@ -129,8 +131,7 @@ def everything(run: ModelRun) -> None:
     path = decoding.path_to(*node) if node else decoding.path
     if cache_section(decoding, path, request.run.reader.shape, of):
         eviction_section(request, of)
-    scored = "Your branch" if request.branch.forced else "The model's own text"
-    teacher_forcing(request.run, made.score, scored)
+    teacher_forcing(request.run, decoding)
 
 
 def first_pictures() -> tuple[str, ...]:

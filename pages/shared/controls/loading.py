@@ -9,7 +9,7 @@ from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.readers import entry_of
 from headlight.pages.shared.runs.shelf import Loaded, Stage, any_is_allowed, rule, shelf
 from headlight.pages.shared.state import models
-from headlight.pages.shared.state.catalog import CatalogEntry
+from headlight.pages.shared.state.catalog import CatalogEntry, short
 from headlight.pages.shared.state.models import workshop
 
 MOMENT = 1.0  # seconds that loading may take before a bar is shown
@@ -22,6 +22,7 @@ STAGES: dict[Stage, tuple[str, float]] = {
     "reading": ("Reading the weights, and comparing with transformers …", 0.75),
 }
 FAILED = "This model could not be loaded."
+GIVEN_UP = "{name} is no longer being loaded, since you asked for another model. Load it again."
 
 
 def ask_for(name: str) -> None:
@@ -29,11 +30,14 @@ def ask_for(name: str) -> None:
     if loaded := shelf().get(name):
         take(loaded)
         return
+    before = st.session_state.get("loading")
     try:
         job = st.session_state.loading = shelf().ask(name, workshop())
     except LoadingError as error:
         st.session_state.loading_failed = str(error)
     else:
+        if before and before is not job:
+            st.session_state.given_up = GIVEN_UP.format(name=short(before.name))
         job.join(MOMENT)
         if not job.is_active:
             settle()
@@ -86,6 +90,8 @@ def progress() -> None:
     """Draw how far the model is that was asked for, or why it could not be loaded."""
     if st.session_state.setdefault("loading", None):
         under_way()
+    if note := st.session_state.pop("given_up", None):
+        st.text(note)
     if why := st.session_state.pop("loading_failed", None):
         st.error(FAILED)
         st.text(why)

@@ -75,7 +75,9 @@ def show_writing(
 
 
 def kind_of_text(writing: Writing) -> str:
-    return "Translation" if isinstance(writing, Translation) else "Text"
+    if isinstance(writing, Translation):
+        return "Translation"
+    return "Text" if writing.source_tokens else "Continuation"
 
 
 def compare_writing(
@@ -108,9 +110,10 @@ def say_outcome(before: ModelRun, after: ModelRun) -> None:
         said += ": other heads make up for it, or it is not needed here"
     numbers = ""
     if objective := before.objective():
-        scores = " → ".join(number_text(score_of(run, objective)) for run in (before, after))
-        what = objective.description.removeprefix("the ")
-        numbers = f"{what[0].upper()}{what[1:]}: {scores} nats."
+        trained, now = (score_of(run, objective) for run in (before, after))
+        what = objective.description.removeprefix("the ").capitalize()
+        scores = f"{number_text(trained)} → {number_text(now)} nats"
+        numbers = f"{what}: {scores} ({number_text(now - trained, signed=True)})."
     say(f"{said}.", "outcome", numbers=numbers)
 
 
@@ -127,22 +130,20 @@ def compare_scores(before: ModelRun, after: ModelRun) -> None:
     objective, changed = before.objective(), before != after
     if objective is None:
         if changed:
-            st.metric(
-                "Mean change of the last hidden states", f"{change_of_states(before, after):.1%}"
-            )
+            share = number_text(100 * change_of_states(before, after), 1, signed=True)
+            st.metric("Mean change of the last hidden states", f"{share} %")
         elif "mask words" not in before.reader.missing:
             st.caption(NOTHING_ASKED)
         return
     trained, now = (score_of(run, objective) for run in (before, after))
     difference = number_text(now - trained, signed=True)
     change = f"{difference} against {number_text(trained)} as trained" if changed else None
-    delta = {"delta_color": "off", "delta_arrow": "off"}
-    if difference != number_text(0):  # Streamlit recognises only an ASCII minus sign
-        delta = {"delta_color": "normal" if now > trained else "inverse"}
-        delta |= {"delta_arrow": "up" if now > trained else "down"}
-    words = objective.description
-    label = words[0].upper() + words[1:]
-    st.metric(label, f"{number_text(now)} nats", change, help=GLOSSARY["nats"], **delta)
+    arrow, color = ("up", "normal") if now > trained else ("down", "inverse")
+    if now == trained:
+        arrow = color = "off"
+    # Streamlit recognises only an ASCII minus sign.
+    delta = {"delta_arrow": arrow, "delta_color": color, "help": GLOSSARY["nats"]}
+    st.metric(objective.description.capitalize(), f"{number_text(now)} nats", change, **delta)
 
 
 def says_tokens(run: ModelRun) -> bool:

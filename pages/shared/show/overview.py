@@ -1,6 +1,6 @@
 """All heads of a run, and one of them enlarged: the same on every page that shows heads."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 import numpy as np
@@ -68,10 +68,11 @@ def all_heads(
     of: About,
     what: str,
     group: int = 1,
+    off: Collection[tuple[int, int]] = (),
 ) -> None:
     """Draw a small map of every head, and of their mean and maximum: (layers, H + 2, Q, K).
 
-    A `group` of heads shares each key.
+    A `group` of heads shares each key; those `off`, by layer and head, are pale.
 
     `selection` marks elsewhere on the page which map is selected; for `of` and `what` see `show`.
     The maps are hidden while a riddle is open, because they would give its answer.
@@ -79,7 +80,7 @@ def all_heads(
     heads = range(maps.shape[1] - len(SUMMARIES))
     columns = [*(f"head {head + 1}" for head in heads), *SUMMARIES]
     options = {"column_labels": columns, "linked": True, "own_scale": chosen(OWN_SCALE)}
-    options |= {"group": group}
+    options |= {"group": group, "off": off}
     grid = head_grid(maps, query_tokens, key_tokens, **options)
 
     def to_keep() -> CanvasPicture:

@@ -1,11 +1,12 @@
 """The plain words next to the pictures."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
 
-from headlight.model.insight.doubt import LEAST_SURE, Doubt, doubts
+from headlight.model.insight.doubt import LEAST_SURE, Doubt, alignment_in, doubts
 from headlight.model.masks import Method
 from headlight.model.tokens import Token
 from headlight.model.trace import Kind
@@ -124,11 +125,9 @@ MASK_WORDS = {
     ),
     "cheating": (
         "The decoder is trained to predict each token from those before it. Without the mask it "
-        "sees the very token it is asked for: it learns to copy it, and finds a known "
-        "target almost certain. That is cheating, because when it translates there is "
-        "no next token to copy yet, and it has learned nothing else. Switch the mask off above, "
-        "and the shipped model finds the target less likely: it was trained with the mask and "
-        "never learned to use what it now sees."
+        "sees the very token it is asked for: it learns to copy it, and finds a known target "
+        "almost certain. That is cheating, because when it translates there is no next token to "
+        "copy yet, and it has learned nothing else."
     ),
     "nothing to hide": (
         "Without padding the padding mask has nothing to hide, so nothing changes. Choose a length "
@@ -187,6 +186,7 @@ WHY = {
     "language": "this looks {what}, and it reads only English.",
     "repeated": "it wrote the same text again.",
     "missing": "“{what}” is missing in the translation, or was changed.",
+    "lost": "“{what}” may be lost: the head that aligns words hardly looks there.",
     "pieces": "“{what}” falls into {number:.0f} pieces, so it does not know it as a word.",
     "unsure": (
         "it was very unsure here, so expect mistakes ({number} nats a token; 98 in 100 good "
@@ -278,11 +278,10 @@ def warn(run: ModelRun) -> None:
     """
     if run.model != DEFAULT:
         return
-    usual = written(run.as_trained)
-    doubt = next(
-        doubts(run.sentence, usual.source_tokens, usual.text, usual.log_probabilities), None
-    )
-    if doubt is not None:
+    trained = replace(run.as_trained, target="", pad_to=None)
+    usual, alignment = written(trained), alignment_in(trained.trace())
+    read = run.sentence, usual.source_tokens
+    if doubt := next(doubts(*read, usual.text, usual.log_probabilities, alignment), None):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="doubt"):
             st.text(BEYOND + why(doubt))
             st.page_link("pages/model.py", label=LIMITS)

@@ -1,6 +1,7 @@
 """Which signs of doubt a text has."""
 
 import pytest
+import torch
 
 from headlight.model import load
 from headlight.model.insight import doubt
@@ -10,6 +11,13 @@ from headlight.model.insight.doubt import doubts_of_text, most_pieces
 @pytest.fixture(scope="module")
 def shipped():
     return load("en-fr")
+
+
+def doubts(text, tokens, written, log_probabilities, *, unread=()):
+    """The signs of a translation that looks at all tokens, but for those `unread`."""
+    alignment = torch.ones(1, len(tokens))
+    alignment[:, list(unread)] = 0.0
+    return doubt.doubts(text, tokens, written, log_probabilities, alignment)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +52,7 @@ def test_english_with_a_name_or_a_foreign_word_is_english(text):
 
 
 def test_a_curly_apostrophe_elides_as_a_straight_one(shipped):
-    result = doubt.doubts("J’aime l’été.", shipped.read("J’aime l’été."), "", [0.0])
+    result = doubts("J’aime l’été.", shipped.read("J’aime l’été."), "", [0.0])
     assert [item.what for item in result] == ["French"]
 
 
@@ -55,7 +63,7 @@ def test_the_word_with_the_most_pieces_is_found_with_their_number(shipped):
     start, end = text.index(word), text.index(word) + len(word)
     assert word == "Schwarzenegger"
     assert pieces == sum(start <= token.start < end for token in tokens if not token.is_special)
-    assert [item.what for item in doubt.doubts(text, tokens, text + ".", [0.0])] == [word] * (
+    assert [item.what for item in doubts(text, tokens, text + ".", [0.0])] == [word] * (
         pieces > doubt.MOST_PIECES
     )
 
@@ -63,10 +71,10 @@ def test_the_word_with_the_most_pieces_is_found_with_their_number(shipped):
 def test_unsure_says_the_mean(shipped):
     text = "I love my cat."
     low = [2 * doubt.LEAST_SURE, doubt.LEAST_SURE]
-    (match,) = doubt.doubts(text, shipped.read(text), "", low)
+    (match,) = doubts(text, shipped.read(text), "", low)
     assert match.sign == "unsure"
     assert match.number == pytest.approx(1.5 * doubt.LEAST_SURE)
-    assert not list(doubt.doubts(text, shipped.read(text), "", [doubt.LEAST_SURE]))
+    assert not list(doubts(text, shipped.read(text), "", [doubt.LEAST_SURE]))
 
 
 @pytest.mark.parametrize(
@@ -78,6 +86,12 @@ def test_unsure_says_the_mean(shipped):
         ("It is 7:45.", "Il est 7h45.", []),
         ("I have 1,000 books.", "J'ai 1 000 livres.", []),
         ("I saw him on Monday.", "Je l'ai vu lundi.", []),
+        ("I am at home on Sundays.", "Je suis chez moi le dimanche.", []),
+        ("Dinner is at 8 pm.", "Le dîner est à 8 heures.", ["pm"]),
+        ("Dinner is at 8:30 p.m.", "Le dîner est à 8 h 30.", ["p.m."]),
+        ("Dinner is at 8 pm.", "Le dîner est à huit heures du soir.", []),
+        ("Dinner is at 8 PM.", "Le dîner est à 20 h.", []),
+        ("Breakfast is at 8 am.", "Le petit déjeuner est à 8 h.", []),
     ],
 )
 def test_names_and_numbers_that_were_not_copied_are_named(text, written, missing, shipped):
@@ -85,5 +99,31 @@ def test_names_and_numbers_that_were_not_copied_are_named(text, written, missing
 
 
 def test_a_text_that_was_not_translated_is_a_sign(shipped):
-    signs = [item.sign for item in doubt.doubts("Hello", shipped.read("Hello"), "hello", [0.0])]
+    signs = [item.sign for item in doubts("Hello", shipped.read("Hello"), "hello", [0.0])]
     assert signs == ["repeated"]
+
+
+def test_words_that_nothing_written_looks_at_are_lost(shipped):
+    text = "We bought milk, and we baked a cake."
+    tokens = shipped.read(text)
+
+    def lost(*words):
+        pieces = [
+            at
+            for at, token in enumerate(tokens)
+            if any(text.index(word) <= token.start < text.index(word) + len(word) for word in words)
+        ]
+        result = doubts(text, tokens, "Nous avons acheté du lait.", [0.0], unread=pieces)
+        return [item.what for item in result if item.sign == "lost"]
+
+    assert lost("baked", "cake") == ["baked … cake"]
+    assert lost("cake") == []  # one word may be part of an idiom
+    assert lost("We", "and", "a") == []  # in other languages these may have no word of their own
+
+
+def test_a_weight_on_several_pieces_of_a_word_counts_as_one(shipped):
+    text = "Schwarzenegger laughed."
+    tokens = shipped.read(text)
+    assert len(tokens) > 4
+    alignment = torch.full((1, len(tokens)), doubt.UNREAD / 2)
+    assert "Schwarzenegger" not in doubt.lost_words(text, tokens, alignment)

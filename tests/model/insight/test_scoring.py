@@ -2,7 +2,6 @@ import pytest
 import torch
 
 from headlight.model.insight.scoring import (
-    most_likely_tokens,
     next_log_probabilities,
     trace_log_probabilities,
 )
@@ -32,21 +31,3 @@ def test_padding_of_the_target_adds_nothing(translator, pairs):
     torch.testing.assert_close(
         trace_log_probabilities(padded), trace_log_probabilities(plain), atol=1e-5, rtol=0
     )
-
-
-def test_the_favourites_of_a_free_run_are_what_it_wrote(translator, pairs):
-    for source, _ in pairs[:4]:
-        translation = translator.translate(source)
-        trace = translator.trace(source, translation, pad_to=22)
-        probabilities, ids = most_likely_tokens(trace)
-        assert ids == [token.id for token in translation.target_tokens]
-        torch.testing.assert_close(probabilities.log(), trace_log_probabilities(trace))
-
-
-def test_a_favourite_is_at_least_as_likely_as_what_was_wanted(translator, pairs):
-    trace = translator.trace(pairs[0][0], pairs[5][1])
-    probabilities, ids = most_likely_tokens(trace)
-    wanted = trace_log_probabilities(trace).exp()
-    assert (probabilities >= wanted - 1e-7).all()
-    assert (probabilities > wanted).any()
-    assert probabilities[2] == trace.logits[0, 2].softmax(-1)[ids[2]]

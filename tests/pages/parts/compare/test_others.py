@@ -197,9 +197,8 @@ def all_strips(app):
     """The texts written in large on the page."""
     from tests.pages.pictures import canvas_pictures
 
-    return [
-        h["text"] for h, _ in canvas_pictures(app) if str(h.get("label", "")).startswith("Text")
-    ]
+    pictures = (header for header, _ in canvas_pictures(app))
+    return [h["text"] for h in pictures if str(h.get("label", "")).startswith("Continuation")]
 
 
 def test_before_and_after_changes_in_any_model(transformers_folders, drawn):

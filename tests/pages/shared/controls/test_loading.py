@@ -226,3 +226,19 @@ def test_a_press_of_cancel_leaves_the_page_as_it_was(monkeypatch, bert_folder):
         assert address(app).get("model", DEFAULT) == DEFAULT
     finally:
         go.set()
+
+
+def test_a_model_that_is_given_up_for_another_is_named(monkeypatch):
+    go = Event()
+    monkeypatch.setattr(loading, "MOMENT", 0.01)
+    monkeypatch.setattr(LoadJob, "load", lambda job: go.wait(60) and Loaded(job.name, Model()))
+    app = open_page("models")
+    try:
+        for name in ("some/first", "some/second"):
+            app.text_input(key="wanted").set_value(name)
+            button(app, "Load").click().run()
+        said = loading.GIVEN_UP.format(name="some/first")
+        assert said in [text.value for text in app.text]
+        button(app, "Cancel").click().run()
+    finally:
+        go.set()

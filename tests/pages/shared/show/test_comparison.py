@@ -145,7 +145,10 @@ def test_without_a_measure_it_is_the_change_of_the_last_states(run_in, said, ber
     assert change_of_states(before, before) == 0
     compare_scores(before, after)
     assert said == [
-        ("Mean change of the last hidden states", f"{change_of_states(before, after):.1%}")
+        (
+            "Mean change of the last hidden states",
+            f"{number_text(100 * change_of_states(before, after), 1, signed=True)} %",
+        )
     ]
     compare_scores(before, before)
     assert said[1:] == [("Hide a word, or change something, to see what it does.",)]

@@ -4,6 +4,7 @@ from math import exp
 
 import pytest
 
+from headlight.model.insight import doubt
 from headlight.model.insight.doubt import LEAST_SURE, Doubt
 from headlight.pages.shared.show.words import BEYOND, why
 from tests.pages.apps import open_page, open_with
@@ -37,6 +38,13 @@ def test_nonsense_is_warned_of_with_a_way_to_the_limits(page):
 def test_an_everyday_sentence_is_not_warned_of(page):
     app = open_page(page, sentence="I love my cat.")
     assert not warnings(app)
+
+
+def test_words_that_are_lost_are_named(monkeypatch):
+    monkeypatch.setattr(doubt, "UNREAD", 2.0)  # as if nothing looked at anything
+    app = open_page(sentence="I love my cat.")
+    (warning,) = warnings(app)
+    assert "“love … cat” may be lost" in warning
 
 
 def test_changes_of_the_visitor_are_no_sign():
