@@ -12,7 +12,6 @@ from headlight.pages.shared.state.choices import HEAD, HEAD_NUMBER, LAYER, SENTE
 from headlight.pages.shared.state.page import PAGES, Page
 
 OF_A_SITE = ("attention", "masks", "inside")  # pages whose first picture is of one head
-OF_NO_SENTENCE = ("compare", "training", "model")  # pages without a sentence, or with their own
 LARGEST_FILE = 400_000  # bytes
 MOST_SLIDES = 60
 LONGEST_TITLE = 80  # characters
@@ -91,7 +90,7 @@ def title_of(slide: Slide) -> str:
 
 def title_from(page: Page, values: Mapping[str, Any]) -> str:
     """Return a title from the values of a page's choices, cut to the length that a slide takes."""
-    if page.key in OF_NO_SENTENCE:
+    if SENTENCE in page.unread:
         return page.title
     what = page.title
     if page.key in OF_A_SITE:

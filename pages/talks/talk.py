@@ -155,7 +155,7 @@ def index_of(name: str | None) -> int | None:
 
 def add_scene(page: Page) -> None:
     """Add what a page shows as a new slide, which `finish` completes; a callback."""
-    parameters = address.parameters(page, whole=True)
+    parameters = address.parameters(page, scene=True)
     scene = Slide(page.key, parameters, title_now(page), "", first_pictures(page))
     if add(scene):
         st.session_state.added = scene.name, ADDED
@@ -174,7 +174,7 @@ def update_scene(page: Page) -> None:
     """
     if (index := opened()) is None:
         return
-    before, parameters = own()[index], address.parameters(page, whole=True)
+    before, parameters = own()[index], address.parameters(page, scene=True)
     named = before.title not in (title_of(before), leads().get(before.name))
     scene = replace(
         before,

@@ -29,7 +29,7 @@ from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About, about
 from headlight.pages.shared.show.words import notes
 from headlight.pages.shared.state import models
-from headlight.pages.shared.state.choices import SUMMARIES, chosen
+from headlight.pages.shared.state.choices import COMMON, SUMMARIES, chosen
 from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.state.showing import NOTE, place, say
 from headlight.pages.shared.widgets.choose import choose
@@ -253,6 +253,7 @@ PAGE = Page(
     purpose="Two sentences, heads, models or trainings, side by side",
     body=compare,
     changes="by side",
+    unread=COMMON,
     choices=(*SIDES.values(), *SIDES_EDITS.values(), OWN),
     pictures={"maps": "both heads and their difference"},
     first=("maps",),

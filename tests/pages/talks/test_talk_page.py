@@ -167,6 +167,24 @@ def test_a_scene_is_added_given_words_moved_and_removed():
     assert edited(app.text_input, "slide-0-title").value == "<b>Words"
 
 
+@pytest.mark.parametrize(
+    ("page", "held"),
+    [
+        ("positions", {"sentence", "kind", "head"}),
+        ("compare", set()),
+        ("masks", {"sentence", "edits"}),
+    ],
+)
+def test_a_slide_holds_what_its_pictures_depend_on_and_no_other_choice(page, held):
+    chosen = {"sentence": "We sing.", "kind": "encoder", "head": "2", "as_trained": "on"}
+    app = open_page("attention", edits="gate.cross.2.5.0", **chosen)
+    app.query_params.clear()
+    go_to(app, page)
+    button(app, "Add to talk").click().run()
+    (slide,) = app.session_state["talk"]
+    assert slide.parameters.keys() - {"v"} == held
+
+
 def test_the_boxes_of_one_slide_are_open_at_a_time():
     app = open_page("talk")
     button(app, "Edit a copy of the ready talk").click().run()
