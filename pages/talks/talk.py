@@ -202,9 +202,8 @@ def finish(page: Page) -> None:
         undo()
         st.session_state.told = NOTHING_DRAWN
     if pictures_drawn and PAGES[scene.page] is page:
-        pictures = (
-            tuple(key for key in scene.pictures if key in pictures_drawn) or pictures_drawn[:1]
-        )
+        wanted = first_pictures(page) if words is ADDED else scene.pictures
+        pictures = tuple(key for key in wanted if key in pictures_drawn) or pictures_drawn[:1]
         title = scene.title
         if lead() and title == title_of(scene):
             title = leads()[scene.name] = shortened(lead())

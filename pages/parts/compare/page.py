@@ -179,7 +179,7 @@ def output(both: Pair, of: About) -> None:
             for note in notes(read, run.is_cut, finished, drawn=False):
                 st.info(f"{name}: {note}")
         if texts:
-            compare_texts(*texts, LABELS, of=of)
+            compare_texts(*texts, LABELS, of=(of, of))
 
 
 def in_words(name: str, side: Side) -> str:

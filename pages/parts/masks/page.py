@@ -148,7 +148,7 @@ PAGE = Page(
         **LIBRARY,
         **FLASH,
     },
-    first=lambda: comparison.KEYS if edit_history.edits() != Edits() else ("matrix",),
+    first=partial(comparison.first_pictures, "matrix", "matrix"),
     kind=MASK_KIND,
     unread=(KIND, HEAD),
 )

@@ -185,6 +185,20 @@ def test_a_slide_holds_what_its_pictures_depend_on_and_no_other_choice(page, hel
     assert slide.parameters.keys() - {"v"} == held
 
 
+@pytest.mark.parametrize(
+    ("edits", "pictures"),
+    [
+        ("gate.cross.1.4.0", ("trained", "changed")),
+        ("close.decoder.all.all.13.13", ("matrix", "changed")),
+    ],
+)
+def test_a_slide_shows_the_mask_if_the_text_stays_the_same(edits, pictures):
+    app = open_page("masks", edits=edits)
+    button(app, "Add to talk").click().run()
+    (slide,) = app.session_state["talk"]
+    assert slide.pictures == pictures
+
+
 def test_the_boxes_of_one_slide_are_open_at_a_time():
     app = open_page("talk")
     button(app, "Edit a copy of the ready talk").click().run()

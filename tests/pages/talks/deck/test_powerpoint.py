@@ -31,7 +31,7 @@ def png(width, height):
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
 
 
-MAP = Drawn("all heads", png(800, 600))
+MAP = Drawn("all heads", png(800, 600), of="“We sing.”")
 SLIDE = DrawnSlide(
     "A title", "Two **bold**\n*lines*", "Say this.", 1.0, [MAP], "“We sing.”", link=LINK
 )
@@ -118,7 +118,9 @@ def test_all_that_stands_on_a_slide_stands_within_it():
 def test_hostile_words_are_text_without_what_xml_cannot_hold():
     slide = DrawnSlide(HOSTILE, HOSTILE, HOSTILE, 1, [MAP], HOSTILE, HOSTILE, link=LINK + HOSTILE)
     alone = DrawnSlide(HOSTILE, HOSTILE, HOSTILE)
-    file, left_out = read([replace(slide, pictures=[replace(MAP, what=HOSTILE)]), alone])
+    file, left_out = read(
+        [replace(slide, pictures=[replace(MAP, what=HOSTILE, of=HOSTILE)]), alone]
+    )
     assert left_out == [1]
     first, second = file.slides
     assert texts(first) == [CLEAN] * 4 + [LIVE]
