@@ -102,6 +102,13 @@ def test_pictures_fit_their_room_undistorted_beside_each_other(size, count):
     assert height < room.height
 
 
+def test_pictures_of_different_heights_begin_at_the_same_height():
+    drawn = [Drawn("one", png(300, 500)), Drawn("another", png(300, 200))]
+    (slide,) = read([replace(SLIDE, pictures=drawn)])[0].slides
+    tops = [box(shape)[1] for shape in pictures(slide)]
+    assert tops[0] == tops[1]
+
+
 def test_all_that_stands_on_a_slide_stands_within_it():
     long = replace(SLIDE, title="title " * 13, words="words \n" * 40, missing="Something. " * 8)
     for slide in read([long, replace(long, pictures=())])[0].slides:
