@@ -142,7 +142,7 @@ def test_a_scene_is_added_given_words_moved_and_removed():
     app.query_params.clear()
     go_to(app, "talk")
     first, second = app.session_state["talk"]
-    title = "Decoder, masked, layer 2, head 1: “We sing.”"
+    title = "Mask in force, Decoder, masked, layer 2, head 1"
     expected = Slide("masks", {"v": "2", "sentence": "We sing."}, title, "", ("matrix",))
     assert first == replace(expected, drawn=first.drawn)
     parameters = {"v": "2", "sentence": "We sing.", "picture": "lines"}
@@ -243,16 +243,31 @@ def test_a_slide_is_opened_changed_on_its_page_and_updated():
     assert listed(app)["opened"] == -1
 
 
-def test_an_update_keeps_the_title_that_was_given_and_renews_the_one_that_was_not():
+def test_an_update_renews_a_title_that_nobody_gave():
     app = open_page("masks", sentence="We sing.")
     button(app, "Add to talk").click().run()
     app.query_params.clear()
     go_to(app, "talk")
     ask(app, "open", 0)
-    app.text_input(key="sentence").set_value("They go.").run()
+    app.selectbox(key="head_number").set_value(2).run()
     button(app, "Update slide 1").click().run()
     (slide,) = app.session_state["talk"]
-    assert slide.title == "Decoder, masked, layer 2, head 1: “They go.”"
+    assert slide.title == "Mask in force, Decoder, masked, layer 2, head 3"
+
+
+@pytest.mark.parametrize(
+    ("page", "parameters", "title"),
+    [
+        ("decoding", {"strategy": "beam", "beam_size": "3"}, "A beam of size 3 finds a text of "),
+        ("positions", {"positions_tab": "sinusoids"}, "Curves of sinusoids, "),
+        ("training", {}, "Learning rate by step"),
+    ],
+)
+def test_a_new_slide_is_titled_by_what_its_page_says_or_shows(page, parameters, title):
+    app = open_page(page, **parameters)
+    button(app, "Add to talk").click().run()
+    (slide,) = app.session_state["talk"]
+    assert slide.title.startswith(title)
 
 
 def test_a_scene_without_pictures_leaves_the_slide_that_was_opened():
