@@ -157,12 +157,12 @@ def draw_code(link: str) -> None:
 
 
 def footer(pictures: Sequence[str]) -> str:
-    """Return the sentence and the site that some pictures are of, and the changes in force."""
+    """Return the sentence and the place that some pictures are of, and the changes in force."""
     subjects = [drawn()[key] for key in pictures if drawn().get(key)]
     sentences = [f"“{of.sentence}”" for of, _ in subjects if of.sentence.strip()]
-    sites = [words for of, what in subjects for words in (of.place, what) if names_site(words)]
+    places = [words for of, what in subjects for words in (of.place, names_site(what) and what)]
     changes = [f"Changed: {of.changes}" for of, _ in subjects if of.changes]
-    return writable(" · ".join(dict.fromkeys([*sentences[:1], *sites, *changes])))
+    return writable(" · ".join(dict.fromkeys(filter(None, [*sentences[:1], *places, *changes]))))
 
 
 def turn() -> None:

@@ -181,11 +181,12 @@ def collected(
     """Return a slide with its kept pictures, and the images of the others."""
     pictures, missing = [], []
     for key, what in presenter.on_stage(scene).items():
+        of = presenter.footer([key])
         if key in kept:
             question = kept.get(question_key(key))
-            pictures.append(Drawn(what, for_a_file(kept[key]), question))
+            pictures.append(Drawn(what, for_a_file(kept[key]), question, of))
         elif stills.get(key):
-            pictures.append(Drawn(what, stills[key]))
+            pictures.append(Drawn(what, stills[key], of=of))
         elif key in stills or key == presenter.QR_CODE:
             missing.append(NO_STILL.format(what=what))
     if scene.pictures and drawn().keys().isdisjoint(scene.pictures):

@@ -4,15 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from secrets import token_hex
-from typing import Any
 
-from headlight.pages.shared.link import address, link
-from headlight.pages.shared.show.captions import site_words
-from headlight.pages.shared.state.choices import HEAD, HEAD_NUMBER, LAYER, SENTENCE, chosen
-from headlight.pages.shared.state.page import PAGES, Page
+from headlight.pages.shared.state.page import Page
 
-OF_A_SITE = ("attention", "masks", "inside")  # pages whose first picture is of one head
-OF_NO_SENTENCE = ("compare", "training", "model")  # pages without a sentence, or with their own
 LARGEST_FILE = 400_000  # bytes
 MOST_SLIDES = 60
 LONGEST_TITLE = 80  # characters
@@ -75,30 +69,6 @@ def write_talk(slides: Sequence[Slide]) -> str:
         del entry["name"]
     content = {FORMAT: VERSION, "slides": entries}
     return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
-
-
-def title_now(page: Page) -> str:
-    return title_from(page, {choice.key: chosen(choice) for choice in page.linked})
-
-
-def title_of(slide: Slide) -> str:
-    """Return the title of a slide's scene, for a slide that nobody has titled."""
-    if not slide.page:
-        return slide.title
-    page, shape = PAGES[slide.page], address.shape_for(slide.parameters)
-    return title_from(page, link.read(slide.parameters, page.linked, shape)[0])
-
-
-def title_from(page: Page, values: Mapping[str, Any]) -> str:
-    """Return a title from the values of a page's choices, cut to the length that a slide takes."""
-    if page.key in OF_NO_SENTENCE:
-        return page.title
-    what = page.title
-    if page.key in OF_A_SITE:
-        head = HEAD_NUMBER if HEAD_NUMBER in page.choices else HEAD
-        what = site_words(*(values[choice.key] for choice in (page.kind, LAYER, head)))
-    sentence = " ".join(values[SENTENCE.key].split())
-    return f"{what}: “{shortened(sentence, LONGEST_TITLE - len(f'{what}: “”'))}”"
 
 
 def shortened(text: str, longest: int = LONGEST_TITLE) -> str:

@@ -26,8 +26,6 @@ from headlight.pages.talks.slides import (
     first_pictures,
     recognised,
     shortened,
-    title_now,
-    title_of,
     write_talk,
 )
 
@@ -155,8 +153,8 @@ def index_of(name: str | None) -> int | None:
 
 def add_scene(page: Page) -> None:
     """Add what a page shows as a new slide, which `finish` completes; a callback."""
-    parameters = address.parameters(page, whole=True)
-    scene = Slide(page.key, parameters, title_now(page), "", first_pictures(page))
+    parameters = address.parameters(page, scene=True)
+    scene = Slide(page.key, parameters, pictures=first_pictures(page))
     if add(scene):
         st.session_state.added = scene.name, ADDED
         st.session_state.changes_added = edit_history.edits()
@@ -174,13 +172,11 @@ def update_scene(page: Page) -> None:
     """
     if (index := opened()) is None:
         return
-    before, parameters = own()[index], address.parameters(page, whole=True)
-    named = before.title not in (title_of(before), leads().get(before.name))
+    before, parameters = own()[index], address.parameters(page, scene=True)
     scene = replace(
         before,
         page=page.key,
         parameters=parameters,
-        title=before.title if named else title_now(page),
         pictures=before.pictures if before.page == page.key else first_pictures(page),
         drawn=(),
     )
@@ -202,19 +198,18 @@ def finish(page: Page) -> None:
         undo()
         st.session_state.told = NOTHING_DRAWN
     if pictures_drawn and PAGES[scene.page] is page:
-        pictures = (
-            tuple(key for key in scene.pictures if key in pictures_drawn) or pictures_drawn[:1]
-        )
-        title = scene.title
-        if lead() and title == title_of(scene):
-            title = leads()[scene.name] = shortened(lead())
+        wanted = first_pictures(page) if words == ADDED else scene.pictures
+        pictures = tuple(key for key in wanted if key in pictures_drawn) or pictures_drawn[:1]
+        title, of = scene.title, drawn()[pictures[0]]
+        if title == leads().get(scene.name, ""):
+            title = leads()[scene.name] = shortened(lead() or (of[1] if of else page.title))
         completed = {"title": title, "pictures": pictures, "drawn": pictures_drawn}
         stage.ask_for_thumbnail(_complete(index + 1, **completed))
     st.rerun()
 
 
 def leads() -> dict[str, str]:
-    """Return the titles that slides have from the leads of their pages, by the slides' names."""
+    """Return the titles that slides have from their pages, by the slides' names."""
     return st.session_state.setdefault("slide_leads", {})
 
 

@@ -20,7 +20,11 @@ TOKENS = {  # where each picture writes tokens as text
     "story-softmax": ".label",
     "story-values": ".label",
 }
-ON_CANVAS = {"heatmap": "canvas.map", "matrix": "canvas"}  # where each one draws them
+ON_CANVAS = {
+    "heatmap": "canvas.map",
+    "matrix": "canvas",
+    "maps": "canvas.map >> nth=0",
+}  # where each one draws them
 # The slide has been fitted, and nothing of it is coming any more.
 FITTED = """() => !("fitting" in document.documentElement.dataset)
   && document.documentElement.style.getPropertyValue("--slide-zoom")

@@ -97,7 +97,7 @@ def test_a_damaged_link_shows_the_defaults_and_a_note(page, server):
 def test_choices_of_a_page_outlive_clicks_on_others(page, server):
     page.goto(f"{server}/decoding")
     page.get_by_role("radio", name="Beam").click()
-    page.get_by_text("The beam", exact=True).wait_for()
+    page.get_by_text("A beam of size 4").wait_for()
     page.get_by_role("link", name="Attention").click()
     page.get_by_text("All heads", exact=True).wait_for()
     expect(page).to_have_url(re.compile(r"/\?model="))  # the page has run to its end
@@ -108,6 +108,6 @@ def test_choices_of_a_page_outlive_clicks_on_others(page, server):
     page.get_by_role("radio", name="Cross-attention").click()
     expect(page).to_have_url(re.compile("mask_kind=cross"))
     page.get_by_role("link", name="Decoding").click()
-    page.get_by_text("The beam", exact=True).wait_for()
+    page.get_by_text("A beam of size 4").wait_for()
     expect(page.get_by_role("radio", name="Beam")).to_be_checked()
     expect(box(page, "Head")).to_have_value("7")

@@ -90,6 +90,30 @@ def test_pictures_stand_in_the_middle(page, server):
 
 
 @pytest.mark.matrix
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])
+def test_two_maps_that_are_compared_fill_a_slide(page, server, width, height):
+    page.set_viewport_size({"width": width, "height": height})
+    with_talk(page, server, [Slide("compare", {}, "Two maps", "", ("maps",))], "?talk=1")
+    see_title(page, "Two maps")
+    expect_fitted(page, ["maps"], smallest=18)
+    expect(page.locator(".compared-maps .map:visible")).to_have_count(2)
+    share = box_at_rest(page.locator(".compared-maps"))["height"] / height
+    assert share > 0.7
+
+
+@pytest.mark.matrix
+def test_texts_before_and_after_begin_at_the_same_height(page, server):
+    pictures = ("trained", "changed")
+    slide = Slide("heads", {"edits": "gate.cross.1.4.0"}, "Both", "", pictures)
+    with_talk(page, server, [slide], "?talk=1")
+    see_title(page, "Both")
+    expect_fitted(page, pictures)
+    boxes = [box_at_rest(page.locator(css_class(key))) for key in pictures]
+    assert boxes[0]["y"] == boxes[1]["y"]
+    assert boxes[0]["height"] != boxes[1]["height"]
+
+
+@pytest.mark.matrix
 def test_a_size_below_1_is_a_share_of_what_fits(page, server):
     halved = Slide("decoding", PLAYER.parameters, "Half", "Words.", ("player",), size=0.5)
     with_talk(page, server, [PLAYER, halved], "?talk=1")

@@ -1,19 +1,22 @@
-import { begin, element, onWidth } from "../canvas.js";
+import { begin, element, onWidth, roomOf } from "../canvas.js";
 import { written } from "../numbers.js";
 import { LEAST, SMALLEST, drawMap, fitMap, makeMap } from "./map.js";
 
 /**
  * @typedef {object} Header
  * @property {[string, string]} titles
- * @property {{ queries: string[], keys: string[] }[]} sides the tokens of both maps
+ * @property {[string[], string[]][]} tokens of the rows and of the columns: of both maps, and of both together
  * @property {[number | null, number | null][]} rows of both together: indices in either map
  * @property {[number | null, number | null][]} columns
+ * @property {[number, number] | null} clearest the row and the column that differ most
  * @property {string[]} colors
  * @property {import("../colors.js").Scale} differences colours of differences
  */
 
 const GAP = 20; // pixels between two maps
 const READABLE = 14; // pixels of a cell's side: if three maps in a row leave less, a row has two
+const STAGED = 17; // the same on a slide, so that the slanted tokens stay apart
+const AROUND = 104; // pixels of a slide for what is above and below a map
 
 /**
  * Draw two heads and their difference; pointing at a cell marks it in all of them.
@@ -29,8 +32,8 @@ export function draw(mount) {
 function makePicture(root) {
   let header;
   let numbers; // of both maps and of their difference, [query, key] one after the other
-  let tokens; // of the rows and of the columns of each of them
-  let cell = null; // the row and the column that are read out, on the axes of both together
+  let cell = null; // the row and the column that are framed, on the axes of both together
+  let isRead = false; // the cell that differs most is framed before one is pointed at and read out
 
   // Each map has its own indices: those on the axes of both together are the difference's.
   const own = [(pair) => pair[0], (pair) => pair[1], null];
@@ -43,32 +46,20 @@ function makePicture(root) {
   root.replaceChildren(reading, maps, note);
 
   function take(next, values) {
-    const [first, second] = next.sides;
-    const union = (axis, name) => axis.map(([one, other]) => named(first[name], second[name], one, other));
     const moved = JSON.stringify([next.rows, next.columns]) !== JSON.stringify([header?.rows, header?.columns]);
-    if (moved) cell = null;
+    if (moved) isRead = false;
     header = next;
-    tokens = [
-      [first.queries, first.keys],
-      [second.queries, second.keys],
-      [union(header.rows, "queries"), union(header.columns, "keys")],
-    ];
     let start = 0;
-    numbers = tokens.map(([rows, columns]) => {
+    numbers = header.tokens.map(([rows, columns]) => {
       const end = start + rows.length * columns.length;
       const part = values.subarray(start, end);
       start = end;
       return part;
     });
+    if (!isRead) cell = header.clearest;
     render();
   }
 
-  /** A token of both maps, or of one of them, which is then named. */
-  function named(first, second, one, other) {
-    if (other === null) return `${first[one]} (A)`;
-    if (one === null) return `${second[other]} (B)`;
-    return first[one] === second[other] ? first[one] : `${first[one]} / ${second[other]}`;
-  }
   const titles = () => [...header.titles, "B − A: blue is less in B, red is more"];
 
   function cellIn(which) {
@@ -76,20 +67,21 @@ function makePicture(root) {
     return [own[which](header.rows[cell[0]]), own[which](header.columns[cell[1]])];
   }
   function pointAt(which, row, column) {
-    const [rows, columns] = tokens[which];
+    const [rows, columns] = header.tokens[which];
     if (row < 0 || column < 0 || row >= rows.length || column >= columns.length) return;
     const place = (axis, at) => (which === 2 ? at : axis.findIndex((pair) => own[which](pair) === at));
     const next = [place(header.rows, row), place(header.columns, column)];
-    if (cell?.[0] === next[0] && cell?.[1] === next[1]) return;
-    cell = next;
+    if (isRead && cell[0] === next[0] && cell[1] === next[1]) return;
+    [cell, isRead] = [next, true];
     render();
   }
 
   function render() {
     if (!root.clientWidth) return;
     const { across, fits } = arrangement();
-    views.forEach((view, which) => {
-      const [rows, columns] = tokens[which];
+    views[2].figure.hidden = fits.length === 2;
+    views.slice(0, fits.length).forEach((view, which) => {
+      const [rows, columns] = header.tokens[which];
       const values = numbers[which];
       drawMap(view, {
         title: titles()[which],
@@ -105,18 +97,24 @@ function makePicture(root) {
       view.figure.style.maxWidth = `${room(across)}px`;
     });
     maps.style.gridTemplateColumns = `repeat(${across}, max-content)`;
-    reading.replaceChildren(cell ? words() : element("span", "hint", "Queries run down, keys across. Point at a cell to read it in both."));
-    note.hidden = !numbers[2].some(Number.isNaN);
+    reading.replaceChildren(isRead ? words() : element("span", "hint", "Queries run down, keys across. Point at a cell to read it in both."));
+    note.hidden = fits.length === 2 || !numbers[2].some(Number.isNaN);
   }
 
   const room = (across) => (root.clientWidth - GAP * (across - 1)) / across;
-  /** Three maps in a row if their cells can be read, otherwise two or one; cells of equal size. */
+  /** Three maps in a row if their cells can be read, otherwise two or one; cells of equal size.
+   *
+   * A slide is filled by the two heads, without their difference.
+   */
   function arrangement() {
-    for (const across of [3, 2, 1]) {
-      const fits = tokens.map(([rows, columns]) => fitMap(root, rows, columns, room(across)));
-      const side = Math.min(...fits.map((fit) => fit.side));
-      if (side < READABLE && across > 1 && (across > 2 || side < SMALLEST + 4)) continue;
-      return { across, fits: fits.map((fit) => ({ ...fit, side })) };
+    const { fills, height } = roomOf(root);
+    const options = fills ? { fills, height: height - AROUND } : {};
+    for (const across of fills ? [2] : [3, 2, 1]) {
+      const fits = header.tokens.slice(0, fills ? 2 : 3).map((axes) => fitMap(root, ...axes, room(across), options));
+      const fit = Math.min(...fits.map((each) => each.side));
+      if (!fills && fit < READABLE && across > 1 && (across > 2 || fit < SMALLEST + 4)) continue;
+      const side = fills && fit >= READABLE ? Math.max(STAGED, fit) : fit;
+      return { across, fits: fits.map((each) => ({ ...each, side })) };
     }
   }
   function largest(values) {
@@ -126,11 +124,11 @@ function makePicture(root) {
 
   function words() {
     const [row, column] = cell;
-    const [query, key] = [tokens[2][0][row], tokens[2][1][column]];
+    const [query, key] = [header.tokens[2][0][row], header.tokens[2][1][column]];
     const weights = [0, 1].map((which) => {
       const [ownRow, ownColumn] = cellIn(which);
       if (ownRow === null || ownColumn === null) return null;
-      return written(numbers[which][ownRow * tokens[which][1].length + ownColumn]);
+      return written(numbers[which][ownRow * header.tokens[which][1].length + ownColumn]);
     });
     const said = weights.map((weight, which) => `${"AB"[which]} ${weight ?? "has no such cell"}`);
     // Of the numbers as they are written, so that they add up on screen.

@@ -11,7 +11,7 @@ from headlight.viz.colors import DIVERGING, SEQUENTIAL
 from headlight.viz.numbers import DECIMALS, Numbers
 from headlight.viz.tokens import Pair, aligned, check_sizes
 
-PART = Part.next_to(__file__, "Two heads side by side, and their difference")
+PART = Part.next_to(__file__, "Two heads side by side")
 
 Axes = tuple[Sequence[str], Sequence[str]]  # the tokens of the queries and of the keys
 
@@ -19,7 +19,8 @@ Axes = tuple[Sequence[str], Sequence[str]]  # the tokens of the queries and of t
 class Change(NamedTuple):
     """A cell that both maps have: its tokens, its weights, and the second minus the first.
 
-    The difference is that of the weights as written, to `DECIMALS`, so that the three add up.
+    The difference is that of the weights as written, to `DECIMALS`, so that the three add up. Its
+    `place` is the row and the column on the axes of both together.
     """
 
     query: str
@@ -27,6 +28,7 @@ class Change(NamedTuple):
     first: float
     second: float
     difference: float
+    place: tuple[int, int]
 
 
 def compared_maps(
@@ -45,42 +47,35 @@ def compared_maps(
     """
     first, second = head_weights(first), head_weights(second)
     rows, columns = axes_of(first, second, first_tokens, second_tokens)
+    changes = largest_changes(first, second, first_tokens, second_tokens, most=1)
+    axes = zip((rows, columns), first_tokens, second_tokens, strict=True)
+    both = [[name_of(pair, *tokens) for pair in pairs] for pairs, *tokens in axes]
+    tokens = first_tokens, second_tokens, both
     header = {
         "titles": list(titles),
-        "sides": [
-            {"queries": list(queries), "keys": list(keys)}
-            for queries, keys in (first_tokens, second_tokens)
-        ],
+        "tokens": [[list(queries), list(keys)] for queries, keys in tokens],
         "rows": rows,
         "columns": columns,
+        "clearest": changes[0].place if changes else None,
         "colors": SEQUENTIAL,
         "differences": DIVERGING,
     }
     maps = (first, second, differences(first, second, rows, columns))
     numbers = np.concatenate([np.ravel(each) for each in maps]).astype("<f4")
-    named = {
-        name: Numbers(weights, {f"query of {name}": queries, f"key of {name}": keys})
-        for name, weights, (queries, keys) in (
-            ("A", first, first_tokens),
-            ("B", second, second_tokens),
-        )
+    named = zip(("A", "B", "B less A"), (" of A", " of B", ""), maps, tokens, strict=True)
+    tables = {
+        name: Numbers(weights, {f"query{of}": queries, f"key{of}": keys})
+        for name, of, weights, (queries, keys) in named
     }
-    texts = [
-        [name_of(pair, *axis) for pair in pairs]
-        for pairs, axis in zip(
-            (rows, columns), zip(first_tokens, second_tokens, strict=True), strict=True
-        )
-    ]
-    named["B less A"] = Numbers(maps[2], dict(zip(("query", "key"), texts, strict=True)))
-    return CanvasPicture.pack(PART, header, numbers, height=520, numbers=named)
+    return CanvasPicture.pack(PART, header, numbers, height=520, numbers=tables)
 
 
 def name_of(pair: Pair, first: Sequence[str], second: Sequence[str]) -> str:
-    """The token of a pair of indices, one of which can be missing; both tokens if they differ."""
+    """The token of a pair of indices: both if they differ, the only one with its map's name."""
     left, right = pair
-    if left is None or right is None or first[left] == second[right]:
-        return second[right] if left is None else first[left]
-    return f"{first[left]} / {second[right]}"
+    if left is None or right is None:
+        return f"{second[right]} (B)" if left is None else f"{first[left]} (A)"
+    return first[left] if first[left] == second[right] else f"{first[left]} / {second[right]}"
 
 
 def largest_changes(
@@ -113,6 +108,7 @@ def largest_changes(
                     round(float(first[query, key]), DECIMALS),
                     round(float(second[other_query, other_key]), DECIMALS),
                     round(change, DECIMALS),
+                    (int(row), int(column)),
                 )
             )
     return changed

@@ -29,7 +29,7 @@ from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About, about
 from headlight.pages.shared.show.words import notes
 from headlight.pages.shared.state import models
-from headlight.pages.shared.state.choices import SUMMARIES, chosen
+from headlight.pages.shared.state.choices import COMMON, SUMMARIES, chosen
 from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.state.showing import NOTE, place, say
 from headlight.pages.shared.widgets.choose import choose
@@ -102,7 +102,7 @@ def picture(both: Pair, of: About) -> None:
     if changes:
         say(f"{in_one_line(changes[0])}.", "difference")
     maps = compared_maps(*data, titles=titles_of(both))
-    show(maps, "maps", of=of, what="Two heads and their difference")
+    show(maps, "maps", of=of, what="Both maps and their difference")
     caption(PICTURE)
     st.subheader("Largest differences")
     axes = zip(*data[2:], strict=True)
@@ -179,18 +179,21 @@ def output(both: Pair, of: About) -> None:
             for note in notes(read, run.is_cut, finished, drawn=False):
                 st.info(f"{name}: {note}")
         if texts:
-            compare_texts(*texts, LABELS, of=of)
+            compare_texts(*texts, LABELS, of=(of, of))
 
 
-def in_words(name: str, side: Side) -> str:
-    text = " / ".join(filter(None, (side.text, side.second)))
-    parts = (
-        f"{name}: {side.shown.of}. {side.place}",
-        edit_words(side.changes),
-        hidden_words(side),
-        f"“{text}”",
-    )
-    return ", ".join(filter(None, parts))
+def about_both(both: Pair) -> About:
+    """Return the subject of both maps: the text and the changes, and each side in words."""
+    texts = [" / ".join(filter(None, (side.text, side.second))) for side in both]
+    shared = texts[0] if texts[0] == texts[1] else ""
+    changes, told = [], []
+    for name, side, text in zip("AB", both, texts, strict=True):
+        changed, quoted = edit_words(side.changes), "" if shared else f"“{text}”"
+        parts = f"{name}: {side.shown.of}. {side.place}", changed, hidden_words(side), quoted
+        told.append(", ".join(filter(None, parts)))
+        changes += [f"in {name}, {changed}"] if changed else []
+    of = about(shared, model="", changes="; ".join(changes))
+    return replace(of, told="; ".join(told))
 
 
 def is_classic(both: Pair) -> bool:
@@ -207,7 +210,7 @@ def summaries(side: Side) -> list[str]:
 def consequences(both: Pair, own: bool | None) -> None:
     """Draw the maps and what follows; raise ValueError, before that, if a side has no run."""
     read = with_targets(both, bool(own))
-    of = about(model="", place="; ".join(map(in_words, "AB", read)))
+    of = about_both(read)
     if summaries(both[0]) != summaries(both[1]):
         caption(OTHER_SUMMARY)
     picture(read, of)
@@ -253,7 +256,8 @@ PAGE = Page(
     purpose="Two sentences, heads, models or trainings, side by side",
     body=compare,
     changes="by side",
+    unread=COMMON,
     choices=(*SIDES.values(), *SIDES_EDITS.values(), OWN),
-    pictures={"maps": "both heads and their difference"},
+    pictures={"maps": "both heads"},
     first=("maps",),
 )

@@ -29,7 +29,7 @@ from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.words import warn
-from headlight.pages.shared.state.choices import TARGET, chosen
+from headlight.pages.shared.state.choices import KIND, TARGET, chosen
 from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import shifted_right
@@ -151,6 +151,7 @@ PAGE = Page(
     purpose="How the output comes about, one token at a time",
     body=decoding_page,
     changes="in force",
+    unread=(KIND,),
     choices=(TARGET, *RIDDLE, *CHOICES, LENGTH, POLICY, BUDGET),
     pictures={
         "player": "the steps of the decoding",

@@ -39,6 +39,7 @@ from headlight.pages.shared.state.choices import (
     chosen,
     put,
 )
+from headlight.pages.shared.state.showing import say
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz.numbers import number_text
 
@@ -181,8 +182,9 @@ def force(request: Request, path: Sequence[int], step: int, choice: str | int) -
 
 
 def tree(decoding: Decoding, node: Node | None, of: About) -> None:
-    """Draw the beam; a click on a text shows its steps."""
-    st.subheader("The beam")
+    """Draw the beam, and say what it found; a click on a text shows its steps."""
+    size, score = decoding.strategy.beam_size, number_text(decoding.writing.score)
+    say(f"A beam of size {size} finds a text of {score} nats.", "beam")
     picture = tree_of(decoding, node)
     show(picture, "tree", lambda: choose_node(tuple(picked("tree"))), of=of, what="The beam")
     caption(BEAM)

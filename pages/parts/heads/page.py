@@ -238,5 +238,5 @@ PAGE = Page(
         "map": "one head as a heatmap",
         "role-scores": "the roles of heads, by test",
     },
-    first=lambda: comparison.KEYS if edit_history.edits() != Edits() else ("switchboard",),
+    first=partial(comparison.first_pictures, "switchboard"),
 )

@@ -30,7 +30,7 @@ def head_switches(shape: Shape, selected: HeadAddress, *, of: About) -> None:
             gates[kind][each[1:]] = edits.gates.get(each, 1)
     board = switchboard(gates, labels=KINDS, groups=shape.groups, selected=selected)
     clicked = partial(switch, shapes)
-    show(board, "switchboard", clicked, of=of, what="Heads switched")
+    show(board, "switchboard", clicked, of=of, what="The switches of all heads")
     if max(shape.groups.values(), default=1) > 1:
         caption(HOW_TO_READ["groups"])
     kind, layer, head = selected

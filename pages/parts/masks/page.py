@@ -29,7 +29,9 @@ from headlight.pages.shared.show.saving import about_run
 from headlight.pages.shared.show.words import MASK_WORDS
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choices import (
+    HEAD,
     HEAD_NUMBER,
+    KIND,
     MASK_KIND,
     TARGET,
     chosen,
@@ -146,6 +148,7 @@ PAGE = Page(
         **LIBRARY,
         **FLASH,
     },
-    first=lambda: comparison.KEYS if edit_history.edits() != Edits() else ("matrix",),
+    first=partial(comparison.first_pictures, "matrix", "matrix"),
     kind=MASK_KIND,
+    unread=(KIND, HEAD),
 )

@@ -12,7 +12,7 @@ from headlight.pages.shared.show.glossary import caption, draw_glossary
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import about
 from headlight.pages.shared.state.choice import counted
-from headlight.pages.shared.state.choices import KIND, KINDS
+from headlight.pages.shared.state.choices import COMMON, KIND, KINDS, MODEL
 from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import attention_film, training_curves
@@ -78,4 +78,5 @@ PAGE = Page(
     choices=(HISTORY_SENTENCE, HISTORY_KIND),
     pictures={"curves": "how it learned", "history": "its heads over the training"},
     first=("curves",),
+    unread=tuple(choice for choice in COMMON if choice is not MODEL),
 )

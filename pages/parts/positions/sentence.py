@@ -10,14 +10,13 @@ from headlight.pages.parts.positions.words import SENTENCE_WORDS, TOKEN_WORDS, e
 from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.arrays import as_array, blocked_cells, one_head
 from headlight.pages.shared.runs.positions import shuffle
-from headlight.pages.shared.runs.run import ModelRun, written
+from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import labels_of, site_words
 from headlight.pages.shared.show.comparison import (
     CHANGED,
     KEYS,
     TRAINED,
-    compare_texts,
-    say_outcome,
+    compare_writing,
 )
 from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import chips, embedding_rows, show
@@ -115,8 +114,6 @@ def sentence_section(before: ModelRun) -> None:
     caption(SENTENCE_WORDS["modes"])
     try:
         after.trace()
-        writes = "write" not in before.reader.missing
-        moved = written(after) if writes else None
     except ValueError as error:
         st.warning(str(error))
         return
@@ -126,13 +123,10 @@ def sentence_section(before: ModelRun) -> None:
     translates = "cross" in before.reader.shape.kinds
     output, attention, *words = parts(PARTS if translates else PARTS[:2])
     with output:
-        if writes and changed:
-            say_outcome(before, after)
-        if writes:
-            compare_texts(written(before), moved, of=of, in_columns=True)
+        compare_writing(before, after, of=of, in_columns=True)
     with attention:
         st.subheader("Attention before and after")
-        before_and_after(before, after, of)
+        before_and_after(before, after, (about_run(before), of))
         if translates:
             caption(SENTENCE_WORDS["same target"])
     if translates:
@@ -141,13 +135,14 @@ def sentence_section(before: ModelRun) -> None:
             shuffle_section(before.sentence)
 
 
-def before_and_after(before: ModelRun, after: ModelRun, of: About) -> None:
+def before_and_after(before: ModelRun, after: ModelRun, of: tuple[About, About]) -> None:
     """Draw a head as trained and with the changes."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choose_kind()
         layer, head = choose_layer(kind), choose_head(kind)
-    runs = zip(st.columns(2, gap="medium"), KEYS, (TRAINED, CHANGED), (before, after), strict=True)
-    for column, key, title, run in runs:
+    columns = st.columns(2, gap="medium")
+    runs = zip(columns, KEYS, (TRAINED, CHANGED), (before, after), of, strict=True)
+    for column, key, title, run, of_run in runs:
         with column:
             st.markdown(f"**Weights {title}**")
             record = run.record(Site(kind, layer))
@@ -155,7 +150,7 @@ def before_and_after(before: ModelRun, after: ModelRun, of: About) -> None:
             tokens = labels_of(run, kind)
             heatmap = attention_heatmap(weights, *tokens, blocked=blocked_cells(record))
             what = f"{site_words(kind, layer, head)}, {title}"
-            show(heatmap, f"weights-{key}", of=of, what=what)
+            show(heatmap, f"weights-{key}", of=of_run, what=what)
 
 
 def shuffle_section(sentence: str) -> None:

@@ -21,6 +21,7 @@ from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import show_altair
 from headlight.pages.shared.show.saving import NO_MODEL
 from headlight.pages.shared.state.choice import one_of
+from headlight.pages.shared.state.choices import COMMON
 from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import position_lines
@@ -119,4 +120,5 @@ PAGE = Page(
         "toy_smoothing": "label smoothing",
     },
     first=("toy_film",),
+    unread=COMMON,
 )

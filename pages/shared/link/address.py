@@ -135,9 +135,13 @@ def now(choice: Choice) -> Any:
     return write_edits(edit_history.edits()) if choice is EDITS else chosen(choice)
 
 
-def parameters(page: Page, whole: bool = False) -> dict[str, str]:
-    """Return the page's choices that differ from their defaults, as parameters of a link."""
-    return link.write(page.linked, {choice.key: now(choice) for choice in page.linked}, whole)
+def parameters(page: Page, scene: bool = False) -> dict[str, str]:
+    """Return the page's choices that differ from their defaults, as parameters of a link.
+
+    Those of a `scene` are only what its pictures depend on, and whole, however long.
+    """
+    choices = page.scene if scene else page.linked
+    return link.write(choices, {choice.key: now(choice) for choice in choices}, whole=scene)
 
 
 def publish() -> None:

@@ -19,9 +19,9 @@ from headlight.pages.shared.runs.run import ModelRun, decoded, written
 from headlight.pages.shared.show.differences import what_became
 from headlight.pages.shared.show.glossary import GLOSSARY
 from headlight.pages.shared.show.pictures import chips_written, show
-from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.words import warn
-from headlight.pages.shared.state.showing import is_wanted, say
+from headlight.pages.shared.state.showing import drawn, is_wanted, say
 from headlight.pages.streamlit_fixes.waiting_messages import send_what_is_drawn
 from headlight.viz import CanvasPicture, probability_bars, token_strip
 from headlight.viz.numbers import number_text
@@ -45,17 +45,29 @@ def compare_texts(
     after: Writing,
     labels: tuple[str, str] = LABELS,
     *,
-    of: About,
+    of: tuple[About, About],
     in_columns: bool = False,
 ) -> None:
     """Draw the texts that a model wrote in two runs, with the differences marked in each."""
     columns = st.columns(2, gap="medium") if in_columns else (st.container(), st.container())
-    shown = zip(KEYS, labels, (before, after), (after, before), columns, strict=True)
-    *_, last = list(filter(is_wanted, KEYS)) or KEYS
-    for key, label, writing, other, column in shown:
+    shown = zip(KEYS, labels, (before, after), (after, before), of, columns, strict=True)
+    for key, label, writing, other, of_run, column in shown:
         with column:
             what = f"{kind_of_text(writing)} {label}"
-            show_writing(writing, key, what, of=of, other=other, explained=key == last)
+            explained = key == last_wanted()
+            show_writing(writing, key, what, of=of_run, other=other, explained=explained)
+
+
+def last_wanted() -> str:
+    """Return the key of the last of both texts that is shown."""
+    return (list(filter(is_wanted, KEYS)) or KEYS)[-1]
+
+
+def first_pictures(unchanged: str, *same: str) -> tuple[str, ...]:
+    """Return what a new slide shows: both texts; the text next to others if it stays the `same`."""
+    if KEYS[1] not in drawn():
+        return (unchanged,)
+    return KEYS if KEYS[0] in drawn() else (*same, KEYS[1])
 
 
 def show_writing(
@@ -85,18 +97,24 @@ def compare_writing(
 ) -> None:
     """Draw what the model writes in two runs and what became of it, if it writes.
 
-    This takes longest of all.
+    A text that stays the same is drawn once. This takes longest of all.
     """
     if "write" in before.reader.missing:
         return
     if decoded.kept(replace(after, target="")) is None:
         send_what_is_drawn()
     try:
-        if after == before:
-            show_writing(written(before), KEYS[0], kind_of_text(written(before)), of=of)
-        else:
+        first, second = written(before), written(after)
+        key, label = KEYS[0], kind_of_text(first)
+        if after != before:
             say_outcome(before, after)
-            compare_texts(written(before), written(after), of=of, in_columns=in_columns)
+            key, label = last_wanted(), f"{label} {CHANGED}, the same as trained"
+            if is_wanted(key):  # a slide does not have the numbers of the outcome
+                label = f"{label}. {scores_in_words(before, after)}".rstrip()
+        if first.target_tokens == second.target_tokens:
+            show_writing(second, key, label, of=of)
+        else:
+            compare_texts(first, second, of=(about_run(before), of), in_columns=in_columns)
         warn(before)
     except ValueError as error:  # a prompt may leave no room to write
         st.text(str(error))
@@ -108,13 +126,17 @@ def say_outcome(before: ModelRun, after: ModelRun) -> None:
     said = f"The {kind_of_text(first).lower()} {what_became(first.text, second.text)}"
     if first.text == second.text and after == replace(before, edits=Edits(gates=after.edits.gates)):
         said += ": other heads make up for it, or it is not needed here"
-    numbers = ""
-    if objective := before.objective():
-        trained, now = (score_of(run, objective) for run in (before, after))
-        what = objective.description.removeprefix("the ").capitalize()
-        scores = f"{number_text(trained)} → {number_text(now)} nats"
-        numbers = f"{what}: {scores} ({number_text(now - trained, signed=True)})."
-    say(f"{said}.", "outcome", numbers=numbers)
+    say(f"{said}.", "outcome", numbers=scores_in_words(before, after))
+
+
+def scores_in_words(before: ModelRun, after: ModelRun) -> str:
+    """Return the log-probabilities of the target in two runs as a sentence, if there is one."""
+    if (objective := before.objective()) is None:
+        return ""
+    trained, now = (score_of(run, objective) for run in (before, after))
+    what = objective.description.removeprefix("the ").capitalize()
+    scores = f"{number_text(trained)} → {number_text(now)} nats"
+    return f"{what}: {scores} ({number_text(now - trained, signed=True)})."
 
 
 def score_of(run: ModelRun, objective: Objective) -> float:

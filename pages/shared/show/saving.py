@@ -170,7 +170,7 @@ def scene_of(picture: Picture) -> str:
     """Return a picture's scene as JSON: the settings it was computed with, to open it again."""
     run, page = picture.of, shown()
     caption = run.caption(picture.what)
-    parameters = address.parameters(page, whole=True)
+    parameters = address.parameters(page, scene=True)
     content = {
         **showing().as_file(page.key, parameters, picture.what, caption, picture.key),
         **{name: getattr(run, name) for name in ("model", "sentence", "target", "changes")},

@@ -7,7 +7,7 @@ from typing import Literal
 import streamlit as st
 
 from headlight.pages.shared.state.choice import Choice
-from headlight.pages.shared.state.choices import COMMON, KIND
+from headlight.pages.shared.state.choices import AS_TRAINED, COMMON, EDITS, KIND
 
 Changes = Literal["all", "in force", "by side", "none"]
 CLICKS, BUTTONS, TOOLS = "clicks", "buttons", "tools"  # controls that are no choice of a page
@@ -22,7 +22,8 @@ class Page:
     only, which its links hold in addition to the common ones. `pictures` are those that a slide can
     show: their names by the keys they are drawn with; a new slide shows those of `first`. The
     chosen layer is one of the `kind`. `changes` says whether the body runs the model with the
-    visitor's changes: all of them, those in force, those of a side only, or none.
+    visitor's changes: all of them, those in force, those of a side only, or none. `unread` are
+    common choices that its pictures do not depend on either.
     """
 
     key: str
@@ -35,6 +36,7 @@ class Page:
     first: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
     kind: Choice = KIND
     changes: Changes = "none"
+    unread: tuple[Choice, ...] = ()
 
     @property
     def file(self) -> str:
@@ -44,6 +46,13 @@ class Page:
     @property
     def linked(self) -> tuple[Choice, ...]:
         return (*COMMON, *self.choices)
+
+    @property
+    def scene(self) -> tuple[Choice, ...]:
+        """The choices that its pictures depend on, which a slide or a saved scene holds."""
+        needed = {"in force": (EDITS, AS_TRAINED), "all": (EDITS,)}.get(self.changes, ())
+        unread = {EDITS, AS_TRAINED, *self.unread}.difference(needed)
+        return tuple(choice for choice in self.linked if choice not in unread)
 
 
 ALONE = "alone"  # in an address: the key of the only picture to show of a page

@@ -31,7 +31,7 @@ POLICY = (
 
 @dataclass(frozen=True)
 class Drawn:
-    """A picture of a slide: its name, and the picture, or the address of an image of it.
+    """A picture of a slide: its name, the picture, or the address of an image, and its subject.
 
     A `question` is asked before it is shown: the part that asks, and the verdicts on no guess and
     on each guess.
@@ -40,6 +40,12 @@ class Drawn:
     what: str
     picture: CanvasPicture | str
     question: tuple[CanvasPicture, Sequence[str]] | None = None
+    of: str = ""
+
+    @property
+    def alternative(self) -> str:
+        """What a screen reader says in its place."""
+        return writable(f"{self.what}. {self.of}" if self.of else self.what)
 
 
 @dataclass(frozen=True)
@@ -149,7 +155,7 @@ def written(slide: DrawnSlide, data: Data) -> dict[str, object]:
         "notes": writable(slide.notes),
         "size": min(slide.size, 1),
         "pictures": [
-            still_or_alive(drawn, data) | {"what": writable(drawn.what)} for drawn in slide.pictures
+            still_or_alive(drawn, data) | {"what": drawn.alternative} for drawn in slide.pictures
         ],
         "footer": writable(slide.footer),
         "missing": writable(slide.missing),

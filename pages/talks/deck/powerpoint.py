@@ -144,7 +144,7 @@ def write_with_pictures(made: Slide, slide: DrawnSlide) -> bool:
     column = room.width / max(1, len(slide.pictures))
     for at, drawn in enumerate(slide.pictures):
         holder = Box(room.left + at * column, room.top, column, room.height)
-        if not put_picture(made, drawn, holder, slide.footer):
+        if not put_picture(made, drawn, holder, middle=column == room.width):
             missing.append(UNREADABLE.format(what=drawn.what))
     if missing:
         high, size = (NOTE, FOOTER_SIZE) if slide.pictures else (room.height, WORDS_SIZE)
@@ -224,8 +224,8 @@ def add_runs(paragraph: _Paragraph, text: str, *, marked: bool, **fonts: bool) -
         add_runs(paragraph, text[match.end() :], marked=True, **fonts)
 
 
-def put_picture(made: Slide, drawn: Drawn, holder: Box, footer: str) -> bool:
-    """Put a whole picture into the middle of a box; returns whether it is an image."""
+def put_picture(made: Slide, drawn: Drawn, holder: Box, *, middle: bool) -> bool:
+    """Put a whole picture at the top or in the middle of a box; returns whether it is an image."""
     try:
         data = base64.b64decode(str(drawn.picture).partition("base64,")[2], validate=True)
         with Image.open(io.BytesIO(data), formats=["PNG"]) as image:
@@ -236,10 +236,10 @@ def put_picture(made: Slide, drawn: Drawn, holder: Box, footer: str) -> bool:
     share = min(1, holder.width / width, holder.height / height)
     width, height = width * share, height * share
     left = holder.left + (holder.width - width) / 2
-    Box(left, holder.top + (holder.height - height) / 2, width, height).put(shape)
+    top = holder.top + (holder.height - height) / 2 * middle
+    Box(left, top, width, height).put(shape)
     shape.name = cleaned(drawn.what)
-    words = f"{drawn.what}. {footer}" if footer else drawn.what
-    shape.element.nvPicPr.cNvPr.set("descr", cleaned(words))
+    shape.element.nvPicPr.cNvPr.set("descr", cleaned(drawn.alternative))
     return True
 
 

@@ -106,10 +106,28 @@ def footer(app):
             ),
             "“<b>We</b> sing.” · Changed: Cross-attention, layer 1, head 5 off",
         ),
+        (
+            Slide("decoding", {"sentence": "We sing.", "strategy": "beam"}, pictures=("tree",)),
+            "“We sing.” · Decoded by beam, beam size 4, length penalty 1.0, at most 64 tokens",
+        ),
+        (Slide("compare", pictures=("maps",)), ""),  # what differs is in the titles of the maps
+        (
+            Slide(
+                "compare",
+                {
+                    "compare_a": "sentence=We+sing.",
+                    "compare_b": "sentence=We+sing.",
+                    "compare_b_edits": "gate.cross.1.5.0",
+                },
+                pictures=("maps",),
+            ),
+            "“We sing.” · Changed: in B, Cross-attention, layer 1, head 5 off",
+        ),
     ],
 )
-def test_the_footer_says_which_sentence_which_site_and_what_is_changed(scene, expected):
-    scene = replace(scene, parameters={"picture": "lines", **scene.parameters})
+def test_the_footer_says_which_sentence_which_place_and_what_is_changed(scene, expected):
+    if scene.page == "attention":
+        scene = replace(scene, parameters={"picture": "lines", **scene.parameters})
     app = with_talk(scene, talk="1")
     assert footer(app) == [expected]
 

@@ -112,6 +112,16 @@ def test_a_grid_has_the_head_of_its_scene_selected():
     assert [picture["part"] for picture in slide["pictures"]] == ["head_grid"]
 
 
+def test_each_picture_says_what_was_changed_in_its_own_run():
+    app = talk_page(Slide("heads", {"edits": "gate.cross.1.4.0"}, pictures=("trained", "changed")))
+    (slide,) = slides_in(save(app).file)
+    sentence, change = slide["footer"].split(" · ")
+    assert [picture["what"] for picture in slide["pictures"]] == [
+        f"the output as trained. {sentence}",
+        f"the output with changes. {sentence} · {change}",
+    ]
+
+
 def test_a_question_comes_with_what_is_said_of_every_guess():
     scene = {"sentence": "We sing.", "guess": "on", "head": "3"}
     (slide,) = slides_in(save(talk_page(Slide("attention", scene, pictures=("heatmap",)))).file)

@@ -142,7 +142,7 @@ def test_a_scene_is_added_given_words_moved_and_removed():
     app.query_params.clear()
     go_to(app, "talk")
     first, second = app.session_state["talk"]
-    title = "Decoder, masked, layer 2, head 1: “We sing.”"
+    title = "Mask in force, Decoder, masked, layer 2, head 1"
     expected = Slide("masks", {"v": "2", "sentence": "We sing."}, title, "", ("matrix",))
     assert first == replace(expected, drawn=first.drawn)
     parameters = {"v": "2", "sentence": "We sing.", "picture": "lines"}
@@ -165,6 +165,38 @@ def test_a_scene_is_added_given_words_moved_and_removed():
     ask(app, "remove", 0)
     assert app.session_state["talk"] == (second,)
     assert edited(app.text_input, "slide-0-title").value == "<b>Words"
+
+
+@pytest.mark.parametrize(
+    ("page", "held"),
+    [
+        ("positions", {"sentence", "kind", "head"}),
+        ("compare", set()),
+        ("masks", {"sentence", "edits"}),
+    ],
+)
+def test_a_slide_holds_what_its_pictures_depend_on_and_no_other_choice(page, held):
+    chosen = {"sentence": "We sing.", "kind": "encoder", "head": "2", "as_trained": "on"}
+    app = open_page("attention", edits="gate.cross.2.5.0", **chosen)
+    app.query_params.clear()
+    go_to(app, page)
+    button(app, "Add to talk").click().run()
+    (slide,) = app.session_state["talk"]
+    assert slide.parameters.keys() - {"v"} == held
+
+
+@pytest.mark.parametrize(
+    ("edits", "pictures"),
+    [
+        ("gate.cross.1.4.0", ("trained", "changed")),
+        ("close.decoder.all.all.13.13", ("matrix", "changed")),
+    ],
+)
+def test_a_slide_shows_the_mask_if_the_text_stays_the_same(edits, pictures):
+    app = open_page("masks", edits=edits)
+    button(app, "Add to talk").click().run()
+    (slide,) = app.session_state["talk"]
+    assert slide.pictures == pictures
 
 
 def test_the_boxes_of_one_slide_are_open_at_a_time():
@@ -211,16 +243,31 @@ def test_a_slide_is_opened_changed_on_its_page_and_updated():
     assert listed(app)["opened"] == -1
 
 
-def test_an_update_keeps_the_title_that_was_given_and_renews_the_one_that_was_not():
+def test_an_update_renews_a_title_that_nobody_gave():
     app = open_page("masks", sentence="We sing.")
     button(app, "Add to talk").click().run()
     app.query_params.clear()
     go_to(app, "talk")
     ask(app, "open", 0)
-    app.text_input(key="sentence").set_value("They go.").run()
+    app.selectbox(key="head_number").set_value(2).run()
     button(app, "Update slide 1").click().run()
     (slide,) = app.session_state["talk"]
-    assert slide.title == "Decoder, masked, layer 2, head 1: “They go.”"
+    assert slide.title == "Mask in force, Decoder, masked, layer 2, head 3"
+
+
+@pytest.mark.parametrize(
+    ("page", "parameters", "title"),
+    [
+        ("decoding", {"strategy": "beam", "beam_size": "3"}, "A beam of size 3 finds a text of "),
+        ("positions", {"positions_tab": "sinusoids"}, "Curves of sinusoids, "),
+        ("training", {}, "Learning rate by step"),
+    ],
+)
+def test_a_new_slide_is_titled_by_what_its_page_says_or_shows(page, parameters, title):
+    app = open_page(page, **parameters)
+    button(app, "Add to talk").click().run()
+    (slide,) = app.session_state["talk"]
+    assert slide.title.startswith(title)
 
 
 def test_a_scene_without_pictures_leaves_the_slide_that_was_opened():

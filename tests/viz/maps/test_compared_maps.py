@@ -26,8 +26,8 @@ def read(picture):
 
 def maps_of(header, numbers):
     """Both maps and their difference, from all numbers in a row."""
-    shapes = [(len(side["queries"]), len(side["keys"])) for side in header["sides"]]
-    shapes.append((len(header["rows"]), len(header["columns"])))
+    shapes = [(len(queries), len(keys)) for queries, keys in header["tokens"]]
+    assert shapes[2] == (len(header["rows"]), len(header["columns"]))
     ends = np.cumsum([rows * columns for rows, columns in shapes])
     assert ends[-1] == len(numbers)
     parts = np.split(numbers, ends[:-1])
@@ -116,6 +116,9 @@ def test_the_largest_changes_are_those_of_the_numbers_as_written():
         assert f"{change.first:.3f}" == f"{maps[0][one, key]:.3f}"
         assert f"{change.second:.3f}" == f"{maps[1][other, other_key]:.3f}"
         assert change.difference == round(change.second - change.first, 3)
+    header, (*_, difference) = read(compared_maps(*maps, FIRST, SECOND))
+    assert tuple(header["clearest"]) == changes[0].place
+    assert difference[changes[0].place] == pytest.approx(changes[0].difference, abs=2e-3)
 
 
 def test_two_texts_with_nothing_in_common_have_no_difference():
@@ -137,7 +140,7 @@ def test_long_texts_stay_small():
 def test_tokens_and_titles_travel_as_they_are():
     odd = ["<b>", "“x”"], ["#000001"]
     header, _ = read(compared_maps(some(odd), some(odd), odd, odd, titles=("A: <i>", "B")))
-    assert header["sides"] == [{"queries": odd[0], "keys": odd[1]}] * 2
+    assert header["tokens"] == [list(odd)] * 3
     assert header["titles"] == ["A: <i>", "B"]
 
 

@@ -67,7 +67,7 @@ def expect(app, side, weights, rows, columns=None):
     header, numbers = maps(app)
     np.testing.assert_allclose(numbers[side], weights, atol=1e-5)
     expected = texts(rows), texts(rows if columns is None else columns)
-    queries, keys = header["sides"][side].values()
+    queries, keys = header["tokens"][side]
     assert ([label.partition(WRITES)[0] for label in queries], keys) == expected
 
 

@@ -260,6 +260,30 @@ def test_both_texts_are_drawn_and_what_differs_is_marked(name, run_in, shown):
     assert not any(chip["changed"] for chip in shown["trained"][0]["chips"])
 
 
+def test_a_text_that_stays_the_same_is_drawn_once_with_both_log_probabilities(
+    run_in, shown, monkeypatch
+):
+    before = run_in("en-fr-learned")
+    after = replace(before, edits=Edits(gates={("encoder", 0, 0): 0.5}))
+    compare_writing(before, after, of=NO_MODEL)
+    assert shown.keys() == {"changed"}
+    header, _ = shown["changed"]
+    edits = after.edits.at_sites(after.reader.shape, 70)
+    texts = [after.reader.write(SENTENCE, edits=each).writing for each in ({}, edits)]
+    assert header["text"] == texts[0].text == texts[1].text
+    assert header["chips"][0]["probability"] == pytest.approx(
+        np.exp(texts[1].log_probabilities[0]), rel=1e-4
+    )
+    assert "nats" not in header["label"], "a page says them in a sentence"
+    monkeypatch.setattr(comparison, "is_wanted", lambda *keys: True)
+    compare_writing(before, after, of=NO_MODEL)
+    header, _ = shown["changed"]
+    scores = (trace_log_probabilities(run.trace()).sum().item() for run in (before, after))
+    numbers = [number_text(score) for score in scores]
+    assert numbers[0] != numbers[1]
+    assert f"of the whole target: {' → '.join(numbers)} nats (" in header["label"]
+
+
 def test_a_prompt_that_leaves_no_room_says_so(run_in, shown, said):
     run = run_in("GPT-2", "cat " * 100)
     compare_writing(run, run, of=NO_MODEL)

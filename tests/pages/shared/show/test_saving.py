@@ -95,11 +95,11 @@ def test_too_many_numbers_are_not_offered_for_spreadsheets():
 PICTURES = {
     "app.py": ["Tokens read", "Encoder, all heads"],
     "pages/masks.py": ["Mask in force", "Masked scores"],
-    "pages/heads.py": ["Heads switched", "Probability of each token"],
+    "pages/heads.py": ["The switches of all heads", "Probability of each token"],
     "pages/inside.py": ["The dot product", "Into the residual stream"],
     "pages/positions.py": ["Translation as trained", "The words shuffled"],
     "pages/decoding.py": ["Decoding, layer 2", "Teacher forcing"],
-    "pages/compare.py": ["Two heads and their difference"],
+    "pages/compare.py": ["Both maps and their difference"],
     "pages/training.py": ["Learning rate by step"],
     "pages/model.py": ["Training curves", "Cross-attention over the training"],
 }

@@ -31,7 +31,7 @@ def png(width, height):
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
 
 
-MAP = Drawn("all heads", png(800, 600))
+MAP = Drawn("all heads", png(800, 600), of="“We sing.”")
 SLIDE = DrawnSlide(
     "A title", "Two **bold**\n*lines*", "Say this.", 1.0, [MAP], "“We sing.”", link=LINK
 )
@@ -102,6 +102,13 @@ def test_pictures_fit_their_room_undistorted_beside_each_other(size, count):
     assert height < room.height
 
 
+def test_pictures_of_different_heights_begin_at_the_same_height():
+    drawn = [Drawn("one", png(300, 500)), Drawn("another", png(300, 200))]
+    (slide,) = read([replace(SLIDE, pictures=drawn)])[0].slides
+    tops = [box(shape)[1] for shape in pictures(slide)]
+    assert tops[0] == tops[1]
+
+
 def test_all_that_stands_on_a_slide_stands_within_it():
     long = replace(SLIDE, title="title " * 13, words="words \n" * 40, missing="Something. " * 8)
     for slide in read([long, replace(long, pictures=())])[0].slides:
@@ -118,7 +125,9 @@ def test_all_that_stands_on_a_slide_stands_within_it():
 def test_hostile_words_are_text_without_what_xml_cannot_hold():
     slide = DrawnSlide(HOSTILE, HOSTILE, HOSTILE, 1, [MAP], HOSTILE, HOSTILE, link=LINK + HOSTILE)
     alone = DrawnSlide(HOSTILE, HOSTILE, HOSTILE)
-    file, left_out = read([replace(slide, pictures=[replace(MAP, what=HOSTILE)]), alone])
+    file, left_out = read(
+        [replace(slide, pictures=[replace(MAP, what=HOSTILE, of=HOSTILE)]), alone]
+    )
     assert left_out == [1]
     first, second = file.slides
     assert texts(first) == [CLEAN] * 4 + [LIVE]
