@@ -18,7 +18,7 @@ SHAPE = load("en-fr").shape
 TEXTS = (
     "look-ahead.off~gate.cross.2.8.25", "gate.encoder.2.8.0~gate.encoder.12.1.35", "toy.20",
     "3,12", "en-fr-learned", "2:40.7:a b: é", "Hi <b> ~&=%20", "on", "off", "mean", "max", "20",
-    "3", "2", "1", "0", "0.4", "0.05", "q8", "128", "",
+    "3", "2", "1", "0", "0.4", "0.05", "q8", "128", "encoder", "",
 )  # fmt: skip
 
 
