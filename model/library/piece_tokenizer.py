@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from math import prod
@@ -12,7 +13,7 @@ import tokenizers
 
 from headlight.model.library.checks import check_ids, tokenizing
 from headlight.model.library.pieces import Piece, Role, written_by
-from headlight.model.tokenizer import forget_texts
+from headlight.model.tokenizer import VISIBLE_SPACE, forget_texts
 from headlight.model.tokens import BYTES, Token, check_characters
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ TEXTS = ("text", "text_pair", "text_target")  # options of a tokenizer's call
 NO_PADDING = "This model has no token for padding."
 MOST_PAIRS = 1_000  # of the parts of two long texts
 HALF = "\N{REPLACEMENT CHARACTER}"  # a character with missing bytes
+VISIBLE = str.maketrans({" ": VISIBLE_SPACE, "\n": "⏎"})
 
 
 class Vocabulary:
@@ -36,10 +38,12 @@ class Vocabulary:
         forget_texts(tokenizer)
         self.size = 1 + max(tokenizer.get_vocab().values())  # a model may have more rows
         self.roles: dict[int, Role] = dict.fromkeys(tokenizer.all_special_ids, "special")
-        for index, added in tokenizer.added_tokens_decoder.items():
+        self.added = tokenizer.added_tokens_decoder
+        for index, added in self.added.items():
             if added.special:
                 self.roles[index] = "special"
         self.roles |= {tokenizer.unk_token_id: "unknown", tokenizer.mask_token_id: "mask"}
+        self.bytes = byte_names(tokenizer)
 
     def written(self, ids: Sequence[int], before: Sequence[Token] = ()) -> tuple[str, list[Piece]]:
         return written_by(self.append, ids, before)
@@ -78,9 +82,18 @@ class Vocabulary:
         return self.roles.get(index, "written")
 
     def name(self, index: int) -> str:
-        """Return the name of a token in the vocabulary, or its number if it has none."""
+        """Return the name of a token in the vocabulary, or its number if it has none.
+
+        Vocabularies of bytes write them as letters, such as Ġ for a space: these are read as text,
+        and bytes that are only part of a character as their numbers.
+        """
         name = self.tokenizer.convert_ids_to_tokens(index) if index < self.size else None
-        return name or f"<{index}>"
+        if not name:
+            return f"<{index}>"
+        if index in self.added or not self.bytes.keys() >= set(name):
+            return name
+        text = bytes(self.bytes[letter] for letter in name).decode(errors="surrogateescape")
+        return re.sub("[\udc80-\udcff]", byte_in_numbers, text).translate(VISIBLE)
 
     def window(self, before: Sequence[Token]) -> list[int]:
         """Return the ids of the last tokens, back to one that is whole characters by itself."""
@@ -104,6 +117,19 @@ class Vocabulary:
         known = [index for index in ids if index < self.size]
         with tokenizing():
             return self.tokenizer.decode(known, clean_up_tokenization_spaces=False)
+
+
+def byte_names(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
+    """Return the bytes by the letters that a vocabulary of bytes writes for them, if it is one."""
+    from transformers.convert_slow_tokenizer import bytes_to_unicode
+
+    decoder = getattr(tokenizer, "backend_tokenizer", None) and tokenizer.backend_tokenizer.decoder
+    is_of_bytes = "ByteLevel" in repr(decoder)
+    return {name: byte for byte, name in bytes_to_unicode().items()} if is_of_bytes else {}
+
+
+def byte_in_numbers(match: re.Match[str]) -> str:
+    return f"<0x{ord(match[0]) - 0xDC00:02X}>"
 
 
 def shared_beginning(first: str, second: str) -> int:
@@ -231,7 +257,7 @@ class PieceTokenizer(Vocabulary):
             if not last or last.is_special or last.segment != segment or start > last.end:
                 word += 1
             role = self.role(index)
-            pieces.append(Piece(index, shown or name, start, end, word, segment, role))
+            pieces.append(Piece(index, shown or self.name(index), start, end, word, segment, role))
         return pieces
 
     def mask(self, pieces: Sequence[Piece], positions: Collection[int]) -> list[Piece]:

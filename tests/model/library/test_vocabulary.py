@@ -30,7 +30,7 @@ def test_any_ids_make_the_text_that_the_tokenizer_makes_of_them(vocabulary):
         assert [piece.id for piece in pieces] == ids
         for piece in pieces:
             shown = "" if piece.is_special else text[piece.start : piece.end]
-            assert piece.text in (shown, vocabulary.tokenizer.convert_ids_to_tokens(piece.id))
+            assert piece.text in (shown, vocabulary.name(piece.id))
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -57,6 +57,16 @@ def test_a_character_of_several_tokens_is_shown_where_it_is_whole(vocabulary):
     shown = [piece for piece in pieces if piece.text == "☃"]
     assert [text[piece.start : piece.end] for piece in shown] == ["☃"]
     assert len({piece.word for piece in pieces[1:]}) == 1
+
+
+def test_parts_of_a_character_and_spaces_are_no_letters(vocabulary):
+    ids = vocabulary.tokenizer("a é  b\n", add_special_tokens=False)["input_ids"]
+    if vocabulary.tokenizer.unk_token_id in ids:
+        pytest.skip("this vocabulary has no bytes")
+    names = [vocabulary.name(index) for index in ids]
+    spelled = [name.replace("␣", " ").replace("⏎", "\n") for name in names]
+    assert "".join(spelled).replace("<0xC3><0xA9>", "é") == "a é  b\n"
+    assert not {"Ġ", "Ċ", "Ã", "©"}.intersection("".join(names))
 
 
 def test_an_id_that_only_the_model_has_is_shown_as_a_number(vocabulary):
