@@ -106,7 +106,7 @@ class Continuer(OwnReader):
         following = read_of(trace)[1:]
         rows, what = range(len(following)), "the prompt"
         if site is not None and query in rows:
-            rows, what = [query], "the token written after this query"
+            rows, what = [query], "the token after this query"
         return objective_of(what, following, rows)
 
 

@@ -119,8 +119,18 @@ def read_cells(texts: Sequence[str], shape: Shape, room: int) -> list[CellEdit]:
     ]
 
 
-def cell_words(cells: Sequence[CellEdit]) -> list[str]:
-    """Return how many cells are closed and opened; the later of two edits of a cell counts."""
+def cell_words(cells: Sequence[CellEdit], briefly: bool) -> list[str]:
+    """Return how many cells are closed and opened; the later of two edits of a cell counts.
+
+    If all are those of the same heads, these are named, unless `briefly`.
+    """
     last = {replace(cell, opened=False): cell.opened for cell in cells}
     counts = {"closed": len(last) - sum(last.values()), "opened": sum(last.values())}
-    return [f"{how_many(count, 'cell')} {what}" for what, count in counts.items() if count]
+    reaches = {(cell.layer, cell.head) for cell in cells}
+    where = reach_words(*reaches.pop()) if len(reaches) == 1 and not briefly else ""
+    return [f"{how_many(count, 'cell')} {what}{where}" for what, count in counts.items() if count]
+
+
+def reach_words(layer: int | None, head: int | None) -> str:
+    places = "" if layer is None else f" of layer {layer + 1}"
+    return f" in all heads{places}" if head is None else f" in head {head + 1}{places}"

@@ -203,5 +203,5 @@ def describe(edits: Edits, kinds: Mapping[Kind, str], briefly: bool = False) -> 
     return [
         *mask_words(edits.off, edits.masks, edits.together, kinds, briefly),
         *gate_words(edits.gates, kinds, briefly),
-        *cell_words(edits.cells),
+        *cell_words(edits.cells, briefly),
     ]

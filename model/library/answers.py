@@ -113,7 +113,7 @@ class Answers:
             case "next token":
                 what, ids = self.following(trace)
                 if site is not None and site.kind != "encoder" and query in ids:
-                    what, ids = "the token written after this query", {query: ids[query]}
+                    what, ids = "the token after this query", {query: ids[query]}
             case "masked words":
                 hidden = enumerate(
                     trace.source_tokens[position].hides for position in masked_positions(trace)

@@ -127,8 +127,12 @@ def test_edits_are_described_in_words_that_count_from_one():
         "Cross within 2 of the diagonal",
         "Self, layer 2, head 3 off",
         "Cross, layer 1, head 4 faded to 0.50",
-        "1 cell opened",
+        "1 cell opened in all heads",
     ]
+    some = [CellEdit("cross", query, 0, False, layer=1, head=3) for query in (1, 2)]
+    assert describe(Edits(cells=some), KINDS) == ["2 cells closed in head 4 of layer 2"]
+    elsewhere = CellEdit("cross", 1, 0, False, layer=0)
+    assert describe(Edits(cells=[*some, elsewhere]), KINDS) == ["3 cells closed"]
     many = Edits(gates={("cross", 0, head): 0.0 for head in range(MOST_HEADS + 2)})
     assert describe(many, KINDS)[-1] == "2 more heads off or faded"
 
