@@ -105,7 +105,7 @@ def test_a_wider_window_of_a_link_is_shown(app):
 
 def test_no_window_is_a_choice_that_cannot_be_cleared(app):
     box = edited(app.selectbox, "window").proto
-    assert (box.options[0], box.required) == ("No local window", True)
+    assert (box.options[0], box.required) == ("Local window: none", True)
 
 
 def test_undo_takes_changes_back_one_by_one(app):
@@ -130,8 +130,8 @@ def test_the_model_without_mask_knows_the_answer_and_nothing_else(app, shipped):
     unmasked = load("en-fr-unmasked")
     target = shipped.translate(SENTENCE).text
     scores = trace_log_probabilities(unmasked.trace(SENTENCE, target))
-    label = "The log-probability of the whole target, for a model trained without mask"
-    assert metric(app, label).value == f"{number_text(scores.sum().item())} nats"
+    assert app.metric[-1].label == "The log-probability of the whole target"
+    assert app.metric[-1].value == f"{number_text(scores.sum().item())} nats"
     assert scores.mean() > -0.5
     assert unmasked.translate(SENTENCE).text != target
 
@@ -167,7 +167,7 @@ def test_a_row_of_edits_survives_another_sentence(app):
 def test_what_is_off_is_called_so(app):
     boxes = {box.label: box.proto.placeholder for box in app.selectbox}
     assert boxes["Pad both sides to"] == "off"
-    assert boxes["Local window"] == "No local window"
+    assert boxes["Local window"] == "Local window: none"
 
 
 def test_a_padding_mask_without_padding_says_to_pad_first(app):

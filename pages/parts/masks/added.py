@@ -63,7 +63,7 @@ def box_of(mask: Mask, address: MaskAddress, edits: Edits) -> None:
 def setting_words(mask: Mask, setting: Setting | None) -> str:
     """Return a mask with its numbers in words; None means that there is no such mask."""
     if setting is None:
-        return f"No {mask.title.lower()}"
+        return f"{mask.title}: none"
     return f"{mask.title}: {', '.join(map(str, setting))}"
 
 

@@ -68,8 +68,8 @@ def why_not_look_ahead(sentence: str, target: str) -> None:
     score, text = cheat(sentence, target)
     numbers, words = st.columns([1, 2], gap="medium")
     with numbers:
-        label = "The log-probability of the whole target, for a model trained without mask"
-        st.metric(label, f"{number_text(score)} nats")
+        caption("A model trained without mask:")
+        st.metric("The log-probability of the whole target", f"{number_text(score)} nats")
     with words:
         caption("Its own translation, when there is no answer to look at:")
         st.text(text or "(nothing)")
