@@ -74,16 +74,24 @@ function fitInFrame() {
   const edge = 24; // pixels
   const tries = 4;
   const drawn = 150; // milliseconds in which a picture takes another size
+  const enough = 0.995; // of the room, since sizes are rounded
+  /** @type {HTMLElement | null} */
+  const picture = document.querySelector("#picture, body > svg");
+  let isFitting = false;
   async function fit() {
-    /** @type {HTMLElement | null} */
-    const picture = document.querySelector("#picture, body > svg");
+    if (isFitting) return;
+    isFitting = true;
+    await fitted();
+    isFitting = false;
+  }
+  async function fitted() {
     const box = () => picture.getBoundingClientRect();
     const room = () => (innerHeight - edge - box().top) / box().height;
     const set = (width, zoom) => {
       Object.assign(picture.style, { width: `${width}px`, zoom });
       return new Promise((resolve) => setTimeout(resolve, drawn));
     };
-    if (room() >= 1) return;
+    if (room() >= enough) return;
     let width = box().width / (Number(picture.style.zoom) || 1);
     await set(width, 1);
     for (let again = 0; picture.id && room() < 1 && again < tries; again++) {
@@ -96,7 +104,8 @@ function fitInFrame() {
     if (room() < 1) await set(width, room());
   }
   addEventListener("resize", fit);
-  setTimeout(fit, 100); // a picture finds its own size first
+  // A picture finds its own size first, which takes long on a busy machine.
+  new ResizeObserver(() => setTimeout(fit, drawn)).observe(picture);
 }
 
 /** The address at which this app shows only one picture. */
