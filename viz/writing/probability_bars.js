@@ -21,7 +21,7 @@ export function draw(mount) {
   const { tokens, runs, colors, limits, numbered } = header;
   const numbers = new Float32Array(array.buffer); // run by run
   const numberOf = (run, place) => numbers[run * tokens.length + place];
-  const found = (run, place) => (Number.isNaN(numberOf(run, place)) ? "–" : written(numberOf(run, place)));
+  const text = (run, place) => (Number.isNaN(numberOf(run, place)) ? "–" : written(numberOf(run, place)));
   const negative = header.below && scaleOn(root, header.below)[1];
   const zero = negative ? 50 : 0; // per cent of the track
 
@@ -32,12 +32,12 @@ export function draw(mount) {
     });
     return element("div", "line", [
       element("span", negative ? "track halved" : "track", [filled]),
-      element("span", "number", found(run, place)),
+      element("span", "number", text(run, place)),
     ]);
   };
   const hidden = { "aria-hidden": "true" };
   const rows = tokens.map((token, place) => {
-    const said = runs.map((name, run) => `${name} ${found(run, place)}`).join(", ");
+    const said = runs.map((name, run) => `${name} ${text(run, place)}`).join(", ");
     const content = [
       element("span", "token cut", token, { ...hidden, title: token }),
       element("div", "bars", runs.map((_, run) => bar(run, place)), hidden),
