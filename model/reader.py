@@ -272,7 +272,6 @@ class Reader(Protocol):
         forced: Sequence[int] = (),
     ) -> Decoding:
         """Return what `write` returns; raises the errors of `write`."""
-        raise ValueError(self.missing["write"])
 
     def batch_of(self, text: Request, strategy: Strategy) -> Hashable | None:
         """Return what texts that are written together must have in common; None if one cannot be.
@@ -285,6 +284,8 @@ class Reader(Protocol):
         self, texts: Sequence[Request], strategy: Strategy = Strategy(), **options: object
     ) -> Iterator[Decoding]:
         """Yield what `write` returns for each of several texts of one `batch_of`."""
+        if "write" in self.missing:
+            raise ValueError(self.missing["write"])
         for text in texts:
             yield self.write_text(text, strategy, **options)
 

@@ -237,8 +237,6 @@ class ModuleReader(Answering, Reader):
         forced: Sequence[int] = (),
     ) -> Decoding:
         """Write a text, each step computed over all tokens anew; see `Reader.write`."""
-        if why := self.missing.get("write"):
-            raise ValueError(why)
         read, tokens = self.read(text.text), self.called.target_tokens
         source = read if self.called.two_sided else []
         begun = self.begun() if source else read

@@ -222,8 +222,6 @@ class TransformersReader(Answering, Reader):
         self, text: Request, strategy: Strategy = Strategy(), **options: object
     ) -> Decoding:
         """Write a text; the options are those of `Writer.write`."""
-        if "write" in self.missing:
-            raise ValueError(self.missing["write"])
         edits = text.edits or {}
         text = replace(text, edits=attention_edits(edits))
         with moving(edits, can=self.attached.moves):
