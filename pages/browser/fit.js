@@ -52,7 +52,9 @@ export function fitToScreen(root, slide) {
     seen = now;
     fitted.ran ||= isComing;
     fitted.looks++;
-    if (calm < CALM || (isComing && fitted.looks < LATEST) || innerWidth <= PHONE) return;
+    if (innerWidth <= PHONE) return;
+    if (isComing || !calm) dataset.fitting ??= "again"; // what is shown stays so meanwhile
+    if (calm < CALM || (isComing && fitted.looks < LATEST)) return;
     if (fitted.ran && now !== fitted.sizes) fitted.wanted = true; // other pictures have come
     fitted.ran = false;
     if (fitted.wanted || (calm === CALM && !fits())) {
@@ -64,7 +66,8 @@ export function fitToScreen(root, slide) {
       seen = fitted.sizes = sizes();
       if (held() !== there) [fitted.wanted, calm] = [true, 0]; // others have come meanwhile
     }
-    delete dataset.fitting;
+    if (isComing) dataset.fitting = "again";
+    else delete dataset.fitting;
   }
   async function keepLooking() {
     await look();

@@ -131,6 +131,7 @@ def test_a_talk_asks_answers_and_goes_on_by_keys(page, server):
     heads = page.locator(".guess .head:visible")
     expect(heads).to_have_count(88)
     expect(page.locator(".head-effects")).to_have_count(0)
+    expect_fitted(page, [])  # until then a head moves between press and release
     heads.nth(3).click()
     expect(said).to_contain_text("You guessed Encoder, layer 1, head 4")
     expect(page.locator(".head-effects:visible")).to_have_count(1)
