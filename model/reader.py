@@ -7,6 +7,7 @@ nobody has to ask for its class.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, get_args
@@ -38,6 +39,7 @@ Ability = Literal[
     "compare words",  # by their embeddings, and after the encoder
 ]
 ABILITIES: tuple[Ability, ...] = get_args(Ability)
+CUT = "The model reads at most {most} tokens; the rest of this text is cut off."
 
 
 class Question(NamedTuple):
@@ -115,9 +117,12 @@ class Reader(Protocol):
         `target` is the decoder's text in an encoder-decoder; None means the text that the model
         writes. `masked` are positions of tokens that are hidden from it. `sites` are recorded in
         full, and the others only by their weights, as bytes; None records every site in full.
-        Raises ValueError if there is nothing to read, or something that this model cannot read.
+        Raises ValueError if there is nothing to read, or something that this model cannot read;
+        warns if the text is cut.
         """
         trace = self.tokenized(Request(text, target, second, masked, pad_to, edits))
+        if self.is_cut(text, second):
+            warnings.warn(CUT.format(most=self.shape.max_positions), stacklevel=3)
         trace.full = sites
         self.record(trace, edits)
         return trace

@@ -122,12 +122,13 @@ def read_cells(texts: Sequence[str], shape: Shape, room: int) -> list[CellEdit]:
 def cell_words(cells: Sequence[CellEdit], briefly: bool) -> list[str]:
     """Return how many cells are closed and opened; the later of two edits of a cell counts.
 
-    If all are those of the same heads, these are named, unless `briefly`.
+    If all are those of the same heads, these are named; `briefly`, only if they are all heads.
     """
     last = {replace(cell, opened=False): cell.opened for cell in cells}
     counts = {"closed": len(last) - sum(last.values()), "opened": sum(last.values())}
     reaches = {(cell.layer, cell.head) for cell in cells}
-    where = reach_words(*reaches.pop()) if len(reaches) == 1 and not briefly else ""
+    is_named = len(reaches) == 1 and (not briefly or reaches == {(None, None)})
+    where = reach_words(*reaches.pop()) if is_named else ""
     return [f"{how_many(count, 'cell')} {what}{where}" for what, count in counts.items() if count]
 
 

@@ -20,7 +20,7 @@ from headlight.pages.parts.compare.links import LONGEST_EDITS, SIDES, read_text,
 from headlight.pages.parts.compare.page import PAGE
 from headlight.pages.parts.compare.sides import ModelSide, SnapshotSide
 from headlight.pages.shared.link import link
-from headlight.pages.shared.show import comparison
+from headlight.pages.shared.show import answers
 from headlight.pages.shared.state.catalog import EXAMPLES
 from headlight.viz import compared_maps, largest_changes
 from headlight.viz.tokens import WRITES
@@ -202,9 +202,9 @@ def test_before_and_after_is_shown_at_a_head_that_changes(shipped):
 
 def test_probabilities_are_those_of_both_runs(shipped, monkeypatch):
     drawn = []
-    chart = comparison.probability_bars
+    chart = answers.probability_bars
     monkeypatch.setattr(
-        comparison, "probability_bars", lambda *parts: drawn.append(parts) or chart(*parts)
+        answers, "probability_bars", lambda *parts: drawn.append(parts) or chart(*parts)
     )
     click(open_page(sentence="I love my cat."), "Two models")
     runs, tokens = drawn[-1]

@@ -166,12 +166,13 @@ def test_positions_of_each_side_are_changed(open_tab, shipped, encoder, decoder)
             "shuffled": PositionEdit(order=(*start[side], *mixed)),
         }[mode]
     changed = shipped.translate(SENTENCE, edits=edits)
-    expected = {
-        "Translation as trained": translation.text,
-        "Translation with your changes": changed.text,
-    }
+    words = {"off": "off", "shifted": "shifted by 3", "shuffled": "shuffled"}
+    sides = (("encoder", encoder), ("decoder", decoder))
+    named = [f"positions of the {side} {words[mode]}" for side, mode in sides if mode in words]
+    label = f"Translation with {' and '.join(named)}"
+    expected = {"Translation as trained": translation.text, label: changed.text}
     if changed.target_tokens == translation.target_tokens:
-        expected = {"Translation with your changes, the same as trained": changed.text}
+        expected = {f"{label}, the same as trained": changed.text}
     assert texts(app) | {"The words shuffled": ""} == expected | {"The words shuffled": ""}
     before, after = (shipped.trace(SENTENCE, translation, edits=e) for e in ({}, edits))
     for (shown, _), trace in zip(heatmaps(app), (before, after), strict=True):
@@ -381,6 +382,8 @@ def test_a_shifted_llama_writes_the_same(transformers_folders):
     moves = {"positions_only": "shifted", "positions_shift": "9"}
     scene = {"positions_tab": "sentence", "sentence": "I love my cat.", "kind": "decoder", **moves}
     app = open_with(transformers_folders["Llama"], "positions", **scene)
-    assert "Continuation with your changes, the same as trained" in texts(app)
+    assert "Continuation with positions of the decoder shifted by 9, the same as trained" in texts(
+        app
+    )
     (before, _), (after, _) = heatmaps(app)
     np.testing.assert_allclose(after, before, atol=1e-5)

@@ -22,9 +22,10 @@ from headlight.pages.shared.controls.sentence import ask, show_translation, toke
 from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.run import ModelRun, written
 from headlight.pages.shared.show import overview
+from headlight.pages.shared.show.answers import compare_choices
 from headlight.pages.shared.show.captions import site_words
 from headlight.pages.shared.show.cells import if_taken_apart, open_inside
-from headlight.pages.shared.show.comparison import CHANGED, TRAINED, compare_choices
+from headlight.pages.shared.show.comparison import CHANGED, TRAINED
 from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.riddle import Riddle, most_looked_at
 from headlight.pages.shared.show.saving import About, about_run

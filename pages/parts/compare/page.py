@@ -22,8 +22,9 @@ from headlight.pages.shared.link import address
 from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.run import ModelRun, written
 from headlight.pages.shared.runs.shelf import shelf
+from headlight.pages.shared.show.answers import compare_outputs
 from headlight.pages.shared.show.captions import edit_words
-from headlight.pages.shared.show.comparison import compare_outputs, compare_texts
+from headlight.pages.shared.show.comparison import compare_texts
 from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About, about

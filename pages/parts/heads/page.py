@@ -20,7 +20,7 @@ from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.atlas import shown_text, usual
 from headlight.pages.shared.runs.heads import cost_of_removals, head_roles, removal_effects
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show import comparison
+from headlight.pages.shared.show import answers, comparison
 from headlight.pages.shared.show.captions import labels_of, site_words
 from headlight.pages.shared.show.cells import attention_map, if_taken_apart, open_inside
 from headlight.pages.shared.show.glossary import caption
@@ -170,7 +170,7 @@ def switched(before: ModelRun) -> None:
     with output:
         st.subheader("What it does to the output")
         comparison.compare_scores(before, after)
-        comparison.compare_answers(before, after, of=of)
+        answers.compare_answers(before, after, of=of)
     with detail, st.container(key=DETAIL):
         head_in_detail(after, of)
     roles(after)

@@ -21,7 +21,7 @@ from headlight.pages.shared.frame import changes
 from headlight.pages.shared.link import address
 from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show import comparison
+from headlight.pages.shared.show import answers, comparison
 from headlight.pages.shared.show.captions import labels_of, site_words
 from headlight.pages.shared.show.cells import if_taken_apart, open_inside, way_back
 from headlight.pages.shared.show.overview import where_in_the_model
@@ -99,7 +99,7 @@ def in_force(trained: ModelRun, site: Site, head: int) -> None:
         notes(trained, run, site, asks_to_open(edits, site, records[0]))
         comparison.compare_scores(trained, run)
     with output if "write" in run.reader.missing else st.container():  # texts fill the column
-        comparison.compare_answers(trained, run, of=of)
+        answers.compare_answers(trained, run, of=of)
     same = {"pad_to": run.pad_to, "target": run.target}
     open_cell = if_taken_apart(run, partial(open_inside, *site, head, **same))
     below(trained, run, *records, focus, open_cell)

@@ -12,12 +12,7 @@ from headlight.pages.shared.runs.arrays import as_array, blocked_cells, one_head
 from headlight.pages.shared.runs.positions import shuffle
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import labels_of, site_words
-from headlight.pages.shared.show.comparison import (
-    CHANGED,
-    KEYS,
-    TRAINED,
-    compare_writing,
-)
+from headlight.pages.shared.show.comparison import KEYS, TRAINED, compare_writing
 from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import chips, embedding_rows, show
 from headlight.pages.shared.show.saving import About, about, about_run
@@ -119,14 +114,16 @@ def sentence_section(before: ModelRun) -> None:
         return
     changed = {side: edit for side, edit in edits.items() if edit != PositionEdit()}
     changes = [f"positions of the {side} {edit_words(edit)}" for side, edit in changed.items()]
+    briefly = [words.partition(" to ")[0] for words in changes]  # without the order of a shuffle
+    label = f"with {' and '.join(briefly)}" if changes else TRAINED
     of = about(before.sentence, target=before.target_text(), changes="; ".join(changes))
     translates = "cross" in before.reader.shape.kinds
     output, attention, *words = parts(PARTS if translates else PARTS[:2])
     with output:
-        compare_writing(before, after, of=of, in_columns=True)
+        compare_writing(before, after, label, of=of, in_columns=True)
     with attention:
         st.subheader("Attention before and after")
-        before_and_after(before, after, (about_run(before), of))
+        before_and_after(before, after, label, (about_run(before), of))
         if translates:
             caption(SENTENCE_WORDS["same target"])
     if translates:
@@ -135,13 +132,15 @@ def sentence_section(before: ModelRun) -> None:
             shuffle_section(before.sentence)
 
 
-def before_and_after(before: ModelRun, after: ModelRun, of: tuple[About, About]) -> None:
-    """Draw a head as trained and with the changes."""
+def before_and_after(
+    before: ModelRun, after: ModelRun, changed: str, of: tuple[About, About]
+) -> None:
+    """Draw a head as trained, and as it is `changed`."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choose_kind()
         layer, head = choose_layer(kind), choose_head(kind)
     columns = st.columns(2, gap="medium")
-    runs = zip(columns, KEYS, (TRAINED, CHANGED), (before, after), of, strict=True)
+    runs = zip(columns, KEYS, (TRAINED, changed), (before, after), of, strict=True)
     for column, key, title, run, of_run in runs:
         with column:
             st.markdown(f"**Weights {title}**")

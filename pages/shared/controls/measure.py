@@ -12,7 +12,7 @@ from headlight.model.edits import HeadAddress
 from headlight.model.trace import Kind
 from headlight.pages.shared.runs.door import ModelCall
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.comparison import measured_on
+from headlight.pages.shared.show.answers import measured_on
 from headlight.pages.shared.show.pictures import picked, show
 from headlight.pages.shared.show.sight import seek
 from headlight.pages.shared.state.choice import Choice, counted

@@ -1,20 +1,15 @@
-"""What a model predicts and writes as trained and with a visitor's changes, side by side."""
+"""What a model writes as trained and with a visitor's changes, side by side, and its scores."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
-from typing import NamedTuple
 
 import streamlit as st
-from torch import Tensor
 
 from headlight.model.decoding.steps import Translation, Writing
 from headlight.model.edits import Edits
 from headlight.model.insight.scoring import log_probabilities
-from headlight.model.reader import Objective, Question
-from headlight.pages.shared.runs.arrays import as_array
+from headlight.model.reader import Objective
 from headlight.pages.shared.runs.run import ModelRun, decoded, written
 from headlight.pages.shared.show.differences import what_became
 from headlight.pages.shared.show.glossary import GLOSSARY
@@ -23,20 +18,12 @@ from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.words import warn
 from headlight.pages.shared.state.showing import drawn, is_wanted, say
 from headlight.pages.streamlit_fixes.waiting_messages import send_what_is_drawn
-from headlight.viz import CanvasPicture, probability_bars, token_strip
+from headlight.viz import token_strip
 from headlight.viz.numbers import number_text
 
 TRAINED, CHANGED = "as trained", "with your changes"
 KEYS = ("trained", "changed")
 LABELS = (TRAINED, CHANGED)
-TOP = 8  # answers shown
-LONG = 40  # tokens whose probabilities are listed without scrolling
-LIST_HEIGHT = 720  # pixels
-PROBABILITIES = "Probability of each token"
-NO_OUTPUT = (
-    "This model has no output that could be shown: it was saved without a head, or with one of a "
-    "kind that is not read here."
-)
 NOTHING_ASKED = "Hide a word, or change something, to see what it does."
 
 
@@ -93,7 +80,12 @@ def kind_of_text(writing: Writing) -> str:
 
 
 def compare_writing(
-    before: ModelRun, after: ModelRun, *, of: About, in_columns: bool = False
+    before: ModelRun,
+    after: ModelRun,
+    changed: str = CHANGED,
+    *,
+    of: About,
+    in_columns: bool = False,
 ) -> None:
     """Draw what the model writes in two runs and what became of it, if it writes.
 
@@ -108,13 +100,14 @@ def compare_writing(
         key, label = KEYS[0], kind_of_text(first)
         if after != before:
             say_outcome(before, after)
-            key, label = last_wanted(), f"{label} {CHANGED}, the same as trained"
+            key, label = last_wanted(), f"{label} {changed}, the same as trained"
             if is_wanted(key):  # a slide does not have the numbers of the outcome
                 label = f"{label}. {scores_in_words(before, after)}".rstrip()
         if first.target_tokens == second.target_tokens:
             show_writing(second, key, label, of=of)
         else:
-            compare_texts(first, second, of=(about_run(before), of), in_columns=in_columns)
+            labels, both = (TRAINED, changed), (about_run(before), of)
+            compare_texts(first, second, labels, of=both, in_columns=in_columns)
         warn(before)
     except ValueError as error:  # a prompt may leave no room to write
         st.text(str(error))
@@ -124,9 +117,18 @@ def say_outcome(before: ModelRun, after: ModelRun) -> None:
     """Say in one sentence what changes did to the text that a model writes, and by how much."""
     first, second = (written(run) for run in (before, after))
     said = f"The {kind_of_text(first).lower()} {what_became(first.text, second.text)}"
-    if first.text == second.text and after == replace(before, edits=Edits(gates=after.edits.gates)):
-        said += ": other heads make up for it, or it is not needed here"
+    if first.text == second.text:
+        said += why_the_same(before, after)
     say(f"{said}.", "outcome", numbers=scores_in_words(before, after))
+
+
+def why_the_same(before: ModelRun, after: ModelRun) -> str:
+    """Return why a text may stay the same under changes, to follow that it does; may be empty."""
+    if after == replace(before, edits=Edits(gates=after.edits.gates)):
+        return ": other heads make up for it, or it is not needed here"
+    if after == replace(before, edits=Edits(off={"look-ahead"})):
+        return ": while it is written, there is no later token to see"
+    return ""
 
 
 def scores_in_words(before: ModelRun, after: ModelRun) -> str:
@@ -168,184 +170,7 @@ def compare_scores(before: ModelRun, after: ModelRun) -> None:
     st.metric(objective.description.capitalize(), f"{number_text(now)} nats", change, **delta)
 
 
-def says_tokens(run: ModelRun) -> bool:
-    """Return whether a model's output is tokens, not a class or the positions of an answer."""
-    return not {"write", "mask words"} <= {*run.reader.missing}
-
-
 def change_of_states(before: ModelRun, after: ModelRun) -> float:
     """Return how far the last hidden states moved, relative to their length, on average."""
     usual, states = (list(run.trace().outputs.values())[-1] for run in (before, after))
     return ((states - usual).norm(dim=-1) / usual.norm(dim=-1)).mean().item()
-
-
-def compare_answers(
-    before: ModelRun, after: ModelRun, labels: tuple[str, str] = LABELS, *, of: About
-) -> None:
-    """Draw how likely each token of the text is, and what the model predicts, in two runs."""
-    if not compare_outputs(before, after, labels, of=of) and not says_tokens(before):
-        st.caption(NO_OUTPUT)
-
-
-def compare_outputs(
-    before: ModelRun, after: ModelRun, labels: tuple[str, str], *, of: About
-) -> bool:
-    """Draw the probabilities that can be compared in two runs, of one model or of two.
-
-    These are those of the tokens, if both runs are measured on the same ones, and of the models'
-    predictions, if both answer the same question. Return whether there are any.
-    """
-    measured, other = (measured_on(run) for run in (before, after))
-    answered = {question.row for question, _ in asked_alike(before, after)}
-    alike = bool(measured) and measured == other
-    if alike and not answered.issuperset(before.objective().rows):
-        compare_probabilities(before, after, measured, labels, of=of)
-    return compare_choices(before, after, labels, of=of) or alike
-
-
-def compare_choices(
-    before: ModelRun, after: ModelRun, labels: tuple[str, str] = LABELS, *, of: About
-) -> bool:
-    """Draw the predictions in two runs, if both answer the same questions; return whether so."""
-    pairs = asked_alike(before, after)
-    if len(pairs) > 2:  # there are many masks
-        by_words = {words_of(pair): pair for pair in pairs}
-        pairs = [by_words[st.selectbox("Shown", by_words, key="question")]]
-    for number, pair in enumerate(pairs):
-        compare_choice((before, after), pair, labels, key=f"answer-{number}", of=of)
-    return bool(pairs)
-
-
-def measured_on(run: ModelRun) -> list[str]:
-    """Return the texts of the tokens that effects on a run are measured on."""
-    objective = run.objective()
-    if objective is None:
-        return []
-    if objective.texts:
-        return list(objective.texts)
-    chosen = zip(objective.rows, objective.ids, strict=True)
-    return [run.reader.label(run.trace(), Question("", row), index) for row, index in chosen]
-
-
-def asked_alike(before: ModelRun, after: ModelRun) -> list[tuple[Question, Question]]:
-    """Return the questions of both runs in pairs, as far as they are of the same kind."""
-    first, second = (run.reader.questions(run.trace()) for run in (before, after))
-    pairs = zip(first, second, strict=False)
-    return [
-        (first_question, other)
-        for first_question, other in pairs
-        if without_place(first_question) == without_place(other)
-    ]
-
-
-def without_place(question: Question) -> str:
-    """Return the words of a question without the number of its token."""
-    return question.words.rstrip("0123456789")
-
-
-def words_of(pair: tuple[Question, Question]) -> str:
-    return " and ".join(dict.fromkeys(question.words for question in pair))
-
-
-def compare_probabilities(
-    before: ModelRun,
-    after: ModelRun,
-    tokens: list[str],
-    labels: tuple[str, str] = LABELS,
-    *,
-    of: About,
-) -> None:
-    """Draw the probability of each target token in two runs.
-
-    Many tokens are in a box that scrolls.
-    """
-    runs = dict(zip(labels, (before, after), strict=True))
-    if before == after:
-        del runs[labels[1]]
-    measures = {
-        label: log_probabilities(run.trace().logits, run.objective())[0]
-        for label, run in runs.items()
-    }
-    bars = {label: as_array(each.exp()) for label, each in measures.items()}
-    room = st.container(height=LIST_HEIGHT, border=False) if len(tokens) > LONG else nullcontext()
-    with room:
-        st.markdown(f"**{PROBABILITIES}**")
-        show(probability_bars(bars, tokens), "probabilities", of=of, what=PROBABILITIES)
-
-
-def compare_choice(
-    both: tuple[ModelRun, ModelRun],
-    questions: tuple[Question, Question],
-    labels: tuple[str, str],
-    *,
-    key: str,
-    of: About,
-) -> None:
-    """Draw the likeliest answers in two runs, side by side if the answers are of the same kind."""
-    what, runs = words_of(questions), 1 if both[0] == both[1] else 2
-    asked = zip(labels[:runs], both, questions, strict=False)
-    answers = {label: Answers(run, question) for label, run, question in asked}
-    for label, each in answers.items():
-        if each.question.together:
-            st.text(f"The answer {label}: “{each.question.together}”")
-    st.markdown(f"**{what}**")
-    *_, last = answers.values()
-    if all(each.is_comparable_to(last) for each in answers.values()):
-        show(likeliest(answers), key, of=of, what=what)
-    else:
-        for column, (label, each) in zip(st.columns(2), answers.items(), strict=True):
-            with column:
-                show(likeliest({label: each}), f"{key}-{label}", of=of, what=f"{what}, {label}")
-    if sentence := last.of_hidden_word():
-        st.text(sentence)
-
-
-class Answers(NamedTuple):
-    """The probabilities of the answers to a question in a run."""
-
-    run: ModelRun
-    question: Question
-
-    @property
-    def probabilities(self) -> Tensor:
-        """The probability of every answer: (V,)."""
-        return self.run.trace().logits[0, self.question.row].softmax(dim=-1)
-
-    @property
-    def best(self) -> list[int]:
-        probabilities = self.probabilities
-        return probabilities.topk(min(TOP, len(probabilities))).indices.tolist()
-
-    def texts(self, answers: Sequence[int]) -> list[str]:
-        label = self.run.reader.label
-        return [label(self.run.trace(), self.question, answer) for answer in answers]
-
-    def of_hidden_word(self) -> str:
-        """Return how likely the hidden word at this position is; empty if nothing is hidden."""
-        if not self.run.masked:
-            return ""
-        masks = [token for token in self.run.trace().source_tokens if token.role == "mask"]
-        answer = masks[self.question.row].hides
-        if answer is None:  # the mask was typed
-            return ""
-        probabilities = self.probabilities
-        rank = int((probabilities > probabilities[answer]).sum()) + 1
-        (text,) = self.texts([answer])
-        return (
-            f"“{text}” itself: {probabilities[answer]:.3f}, number {rank} of {len(probabilities)}"
-        )
-
-    def is_comparable_to(self, other: Answers) -> bool:
-        """Return whether an index stands for the same answer in another run."""
-        if len(self.probabilities) != len(other.probabilities):
-            return False
-        shown = [*self.best, *other.best]
-        return self.texts(shown) == other.texts(shown)
-
-
-def likeliest(answers: Mapping[str, Answers]) -> CanvasPicture:
-    """Return the bars of the likeliest answers in runs, those of the last run first."""
-    each = list(answers.values())
-    shown = list(dict.fromkeys(answer for run in reversed(each) for answer in run.best))
-    bars = {label: as_array(run.probabilities[shown]) for label, run in answers.items()}
-    return probability_bars(bars, each[-1].texts(shown))

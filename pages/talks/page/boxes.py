@@ -8,7 +8,7 @@ import streamlit as st
 from headlight.pages.browser.parts import Row, slide_list
 from headlight.pages.shared.link.address import ON_THIS_MACHINE, is_of_this_machine, link_of
 from headlight.pages.shared.show.pictures import all_picked, show
-from headlight.pages.shared.state.choices import GUESS
+from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, LIT
 from headlight.pages.shared.state.page import PAGES, Page
 from headlight.pages.streamlit_fixes.late_values import Widget, editor
 from headlight.pages.talks import talk
@@ -75,8 +75,13 @@ def guess_first(index: int, slide: Slide) -> None:
 
     def changed(on: bool) -> None:
         others = {key: text for key, text in slide.parameters.items() if key != GUESS.key}
-        asks = {GUESS.key: GUESS.write(on)} if on else {}
-        change(slide.name, parameters=others | asks, drawn=())
+        lit = slide.parameters.get(LIT.key, "")
+        row = {GUESS_ROW.key: lit[1:]} if lit.startswith("q") else {}
+        asks = row | {GUESS.key: GUESS.write(on)} if on else {}
+        title, lead = slide.title, talk.leads().get(slide.name)
+        if title in ("", lead) and lead:
+            title = "" if on else lead  # it tells the answer
+        change(slide.name, parameters=others | asks, title=title, drawn=())
 
     is_on = slide.parameters.get(GUESS.key) == GUESS.write(True)
     key = f"slide-{index}-guess"

@@ -133,6 +133,8 @@ def test_edits_are_described_in_words_that_count_from_one():
     assert describe(Edits(cells=some), KINDS) == ["2 cells closed in head 4 of layer 2"]
     elsewhere = CellEdit("cross", 1, 0, False, layer=0)
     assert describe(Edits(cells=[*some, elsewhere]), KINDS) == ["3 cells closed"]
+    everywhere = Edits(cells=[CellEdit("decoder", 1, 0, opened=False)])
+    assert describe(everywhere, KINDS, briefly=True) == ["1 cell closed in all heads"]
     many = Edits(gates={("cross", 0, head): 0.0 for head in range(MOST_HEADS + 2)})
     assert describe(many, KINDS)[-1] == "2 more heads off or faded"
 
@@ -148,5 +150,5 @@ def test_changes_are_counted_by_their_kinds():
         "2 × local window",
         "2 heads off",
         "1 head faded",
-        "1 cell closed",
+        "1 cell closed in all heads",
     ]

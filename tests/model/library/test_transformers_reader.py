@@ -174,15 +174,17 @@ def test_unknown_characters_are_marked(load):
 def test_a_long_text_is_cut_and_keeps_its_end(name, load):
     reader = load(name)
     text = "I love my cat. " * 200
-    trace = reader.trace(text)
+    positions = {"T5": LONGEST, "RoBERTa": 39}.get(name, 40)
+    with pytest.warns(UserWarning, match=f"at most {positions} tokens"):
+        trace = reader.trace(text)
     pieces = trace.target_tokens if name in DECODERS else trace.source_tokens
     assert reader.is_cut(text)
     assert not reader.is_cut(TEXT)
-    positions = {"T5": LONGEST, "RoBERTa": 39}.get(name, 40)
     assert len(pieces) == reader.shape.max_positions == positions
     assert pieces[-1].is_special == (name not in DECODERS)
     if name in ENCODERS:
-        pair = reader.trace(text, second=SECOND).source_tokens
+        with pytest.warns(UserWarning, match=f"at most {positions} tokens"):
+            pair = reader.trace(text, second=SECOND).source_tokens
         assert reader.is_cut(text, SECOND)
         assert len(pair) == positions
         assert sum(piece.is_special for piece in pair) == 3

@@ -255,6 +255,22 @@ def test_an_update_renews_a_title_that_nobody_gave():
     assert slide.title == "Mask in force, Decoder, masked, layer 2, head 3"
 
 
+def test_guess_first_asks_about_the_pinned_token_and_takes_a_title_that_tells():
+    app = open_page("attention", sentence="We sing.", kind="encoder", head="2", lit="q2")
+    button(app, "Add to talk").click().run()
+    app.query_params.clear()
+    go_to(app, "talk")
+    (plain,) = app.session_state["talk"]
+    assert plain.title.startswith("“sing” gives ")
+    edited(app.toggle, "slide-0-guess").set_value(True).run()
+    (asking,) = app.session_state["talk"]
+    assert asking.title == ""
+    assert asking.parameters == plain.parameters | {"guess": "on", "guess_row": "2"}
+    edited(app.toggle, "slide-0-guess").set_value(False).run()
+    (again,) = app.session_state["talk"]
+    assert (again.title, again.parameters.get("guess")) == (plain.title, None)
+
+
 @pytest.mark.parametrize(
     ("page", "parameters", "title"),
     [

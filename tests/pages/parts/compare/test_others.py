@@ -11,7 +11,7 @@ from headlight.model.insight.scoring import log_probabilities
 from headlight.model.library.transformers_loading import load_transformers_reader
 from headlight.pages.shared.runs import run
 from headlight.pages.shared.runs.shelf import shelf
-from headlight.pages.shared.show import comparison
+from headlight.pages.shared.show import answers
 from headlight.pages.shared.state.catalog import EXAMPLES, LIBRARY
 from headlight.viz.tokens import WRITES
 from tests.matrix import first_of
@@ -36,9 +36,9 @@ def reader(folder):
 @pytest.fixture
 def drawn(monkeypatch):
     """The bars of probabilities that are drawn: of each run by its label, and their tokens."""
-    match, chart = [], comparison.probability_bars
+    match, chart = [], answers.probability_bars
     monkeypatch.setattr(
-        comparison, "probability_bars", lambda *parts: match.append(parts) or chart(*parts)
+        answers, "probability_bars", lambda *parts: match.append(parts) or chart(*parts)
     )
     return match
 
