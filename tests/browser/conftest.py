@@ -13,11 +13,18 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Error, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Error,
+    Locator,
+    LocatorAssertions,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from headlight.model import load
 from tests.browser.install import LAUNCH_ARGS, chromium_path
-from tests.browser.rest import TIMEOUT_MS, count_runs, until
+from tests.browser.rest import TIMEOUT_MS, count_runs, once_alone, until
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADLIGHT = (sys.executable, "-m", "headlight")
@@ -41,6 +48,15 @@ def wait_for_function(page, expression, arg=None):
 
 
 Page.wait_for_function = wait_for_function
+
+ACTS = (
+    *("bounding_box", "click", "evaluate", "fill", "focus", "get_attribute", "hover", "inner_text"),
+    *("input_value", "press", "scroll_into_view_if_needed", "text_content", "wait_for"),
+)
+for name in ACTS:
+    setattr(Locator, name, once_alone(getattr(Locator, name)))
+for name in [name for name in vars(LocatorAssertions) if name.startswith(("to_", "not_to_"))]:
+    setattr(LocatorAssertions, name, once_alone(getattr(LocatorAssertions, name)))
 
 
 @contextlib.contextmanager

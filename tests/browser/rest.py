@@ -1,6 +1,7 @@
 """Where things are on a page that has stopped moving: its parts come one by one."""
 
 import contextlib
+import functools
 import time
 
 from playwright.sync_api import Error
@@ -30,6 +31,27 @@ def until(page, state, *passing):
                 raise
         assert time.monotonic() < deadline, f"This never came to hold: {state.__doc__ or state}"
         page.wait_for_timeout(AGAIN)
+
+
+def once_alone(act):
+    """Return an act on an element that waits while another one answers to the same words.
+
+    An element that a run draws in another place stands beside its old self until the run ends.
+    Playwright does not wait for that.
+    """
+
+    @functools.wraps(act)
+    def acted(subject, *arguments, **options):
+        deadline = time.monotonic() + TIMEOUT_MS / 1000
+        while True:
+            try:
+                return act(subject, *arguments, **options)
+            except (Error, AssertionError) as error:
+                if "strict mode violation" not in str(error) or time.monotonic() > deadline:
+                    raise
+            time.sleep(AGAIN / 1000)
+
+    return acted
 
 
 def hover(locator, told):
