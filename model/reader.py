@@ -91,6 +91,10 @@ class Reader(Protocol):
     missing: Mapping[Ability, str]  # what it cannot do, each with a sentence that says why
     example: str = ""  # a text that it can read, if it does not read English
 
+    def __repr__(self) -> str:
+        sizes = [f"{kind} {layers} × {heads}" for kind, (layers, heads) in self.shape.kinds.items()]
+        return f"{type(self).__name__}({self.title}: layers × heads: {', '.join(sizes)})"
+
     def show(self, text: str = "") -> object:
         """Open the app on this model, in this process; see `headlight.show`."""
         from headlight import notebook  # above this package: it starts the pages too

@@ -140,6 +140,9 @@ class Decoding:
         self.trace = trace
         self.tree = Tree(self._tree())
 
+    def __repr__(self) -> str:
+        return f"Decoding({self.writing.text!r} in {len(self.tree)} steps)"
+
     def __iter__(self) -> Iterator[DecodingStep]:
         return iter(self.steps)
 

@@ -130,9 +130,10 @@ def test_a_text_is_translated_and_traced_with_changed_positions(translator, pair
     assert not trace.embedding["decoder"].positions.any()
 
 
-def test_a_trace_and_a_tree_are_one_line_in_a_shell():
+def test_a_reader_and_what_it_returns_are_one_line_in_a_shell():
     translator = load("en-fr-learned")
     decoding = translator.write("I love my cat.")
-    for shown in (translator.trace("I love my cat."), decoding.tree):
+    for shown in (translator, translator.trace("I love my cat."), decoding, decoding.tree):
         assert "\n" not in repr(shown)
         assert len(repr(shown)) < 100
+        assert " at 0x" not in repr(shown)

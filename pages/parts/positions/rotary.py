@@ -42,13 +42,16 @@ def rotary_section(run: ModelRun) -> None:
         kind = choose_kind()
         layer, head = choose_layer(kind), choose_head(kind, summaries=False)
         queries, keys = tokens_of(run.trace(), kind)
-        query, key = choose_token(QUERY, queries), choose_token(KEY, keys)
+        query, key = (
+            choose_token(choice, tokens, first=0)  # as positions count
+            for choice, tokens in ((QUERY, queries), (KEY, keys))
+        )
     site = Site(kind, layer)
     if run.reader.rotary(site) is None:
         st.info(ROTARY_WORDS["none"])
         return
     found = turned(Weight(run, site, head, query, key))
-    where = f"{site_words(kind, layer, head)}, query {query + 1}, key {key + 1}"
+    where = f"{site_words(kind, layer, head)}, query at {query}, key at {key}"
     of = about_run(run, place=where)
     speeds, both, far = parts(PARTS)
     with speeds:
