@@ -50,8 +50,10 @@ def wait_for_function(page, expression, arg=None):
 Page.wait_for_function = wait_for_function
 
 ACTS = (
-    *("bounding_box", "click", "evaluate", "fill", "focus", "get_attribute", "hover", "inner_text"),
-    *("input_value", "press", "scroll_into_view_if_needed", "text_content", "wait_for"),
+    *("blur", "bounding_box", "check", "clear", "click", "drag_to", "evaluate", "fill", "focus"),
+    *("get_attribute", "hover", "inner_text", "input_value", "is_editable", "is_visible", "press"),
+    *("press_sequentially", "screenshot", "scroll_into_view_if_needed", "select_option"),
+    *("set_input_files", "tap", "text_content", "wait_for"),
 )
 for name in ACTS:
     setattr(Locator, name, once_alone(getattr(Locator, name)))
