@@ -301,3 +301,11 @@ def test_heads_that_are_off_look_so_in_the_grid():
     app = open_page(kind="cross", edits=write_edits(edits))
     (grid,) = (header for header, _ in canvas_pictures(app) if "strongest" in header)
     assert grid["off"] == [3]
+
+
+@pytest.mark.parametrize(("as_trained", "said"), [("off", True), ("on", False)])
+def test_the_words_on_a_head_say_that_it_is_switched_off(as_trained, said):
+    place = {"kind": "cross", "layer": "1", "head": "4", "as_trained": as_trained}
+    app = open_page(edits=write_edits(Edits(gates={("cross", 0, 3): 0})), **place)
+    (lead,) = (text.value for text in app.text if " of its attention to " in text.value)
+    assert ("head 4, switched off: " in lead) == said

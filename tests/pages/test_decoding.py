@@ -98,7 +98,7 @@ def test_a_limit_stops_the_translation_and_the_page_says_so():
     app = open_page(longest="3")
     header, *_ = player(app)
     assert len(header["read"]) == 3
-    assert header["ending"] == "Stopped at the limit of 3 tokens."
+    assert header["ending"] == "Stopped at the limit, after 3 tokens."
 
 
 def test_a_beam_is_drawn_as_a_tree(shipped):

@@ -83,10 +83,12 @@ def detail(run: ModelRun, view: View, of: About) -> None:
         is_shown = overview.large_heatmap(*drawn, of=of, what=what, riddle=ask, **cells)
     if is_shown:
         with above, st.container(key="weight-said", gap=None):
+            is_off = edit_history.in_force().gates.get((kind, layer, head), 1) == 0
             if lit and not view.selection.scaled:
-                say(said_of(lit, *drawn), "weight", where=f"{what}: ")
+                where = f"{what}, switched off: " if is_off else f"{what}: "
+                say(said_of(lit, *drawn), "weight", where=where)
             if not {layer, head} & {*choices.SUMMARIES}:
-                switch_off((kind, layer, head))
+                switch_off((kind, layer, head), is_off)
     entry = models.chosen()
     sides = {"source": entry.source, "target": entry.target}
     st.caption(reading_of(kind, head, drawn[0], row=view.row_words, **sides))
@@ -97,9 +99,8 @@ def detail(run: ModelRun, view: View, of: About) -> None:
         st.latex(formula(kind, width, entry.source, entry.target))
 
 
-def switch_off(head: HeadAddress) -> None:
-    """Draw the button that switches a head off, or on again."""
-    is_off = edit_history.in_force().gates.get(head, 1) == 0
+def switch_off(head: HeadAddress, is_off: bool) -> None:
+    """Draw the button that switches a head off, or on again if it `is_off`."""
     label = "Switch this head on again" if is_off else "Switch this head off"
     if st.button(label, type="tertiary", icon=":material/toggle_off:"):
         choices.put(choices.AS_TRAINED, False)

@@ -99,4 +99,4 @@ def ending(last: Node, steps: int) -> str:
     """Return why a text has no steps after its last node, in words."""
     if last.ended:
         return "The end token: it stops here."
-    return f"Stopped at the limit of {steps} tokens." if last.kept else "Dropped here."
+    return f"Stopped at the limit, after {steps} tokens." if last.kept else "Dropped here."
