@@ -92,8 +92,7 @@ class Reader(Protocol):
     example: str = ""  # a text that it can read, if it does not read English
 
     def __repr__(self) -> str:
-        sizes = [f"{kind} {layers} × {heads}" for kind, (layers, heads) in self.shape.kinds.items()]
-        return f"{type(self).__name__}({self.title}: layers × heads: {', '.join(sizes)})"
+        return f"{type(self).__name__}({self.title}, kinds={self.shape.kinds})"
 
     def show(self, text: str = "") -> object:
         """Open the app on this model, in this process; see `headlight.show`."""
@@ -121,8 +120,7 @@ class Reader(Protocol):
         `target` is the decoder's text in an encoder-decoder; None means the text that the model
         writes. `masked` are positions of tokens that are hidden from it. `sites` are recorded in
         full, and the others only by their weights, as bytes; None records every site in full.
-        Raises ValueError if there is nothing to read, or something that this model cannot read;
-        warns if the text is cut.
+        Raises ValueError if there is nothing that this model can read; warns if a text is cut.
         """
         trace = self.tokenized(Request(text, target, second, masked, pad_to, edits))
         if self.is_cut(text, second):
@@ -203,10 +201,7 @@ class Reader(Protocol):
         return (("look-ahead", ()),) if site.kind == "decoder" else ()
 
     def heads_to_stream(self, site: Site) -> Tensor | None:
-        """Return the map from each head's output to the stream: (H, D, d_model).
-
-        It is None if the model's output projection is not known.
-        """
+        """Return the map from each head's output to the stream (H, D, d_model), if it is known."""
 
     def streamed(self, trace: Trace, edits: RunEdits) -> Trace:
         """Return a trace with the residual stream, from another run under its edits if need be.

@@ -8,7 +8,8 @@ from functools import cache
 
 import numpy as np
 
-from headlight.pages.browser import library, parts
+from headlight.pages.browser import library
+from headlight.pages.browser.keys import DECK_KEYS, KEYS_OF_SLIDES, named_keys
 from headlight.pages.browser.library import as_json, digest_of, safe
 from headlight.pages.live import page as live
 from headlight.viz.canvas import CanvasPicture, Part, unpacked
@@ -101,8 +102,8 @@ def file_of(
         "title": writable(slides[0].title) or "Talk",
         "slides": [written(slide, data) for slide in fitting],
         "data": data.texts,
-        "controls": {key.key: key.selector for key in parts.KEYS_OF_SLIDES},
-        "keys": parts.named_keys(parts.DECK_KEYS),
+        "controls": {key.key: key.selector for key in KEYS_OF_SLIDES},
+        "keys": named_keys(DECK_KEYS),
         "labels": {part.name: part.label for part in data.parts},
     }
     inside = live_elements(model) if model else ""

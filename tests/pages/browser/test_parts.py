@@ -1,8 +1,7 @@
 import pytest
 
+from headlight.pages.browser.keys import KEYS, KEYS_OF_SLIDES
 from headlight.pages.browser.parts import (
-    KEYS,
-    KEYS_OF_SLIDES,
     Row,
     copy_link,
     guess,
