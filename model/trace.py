@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
 
 from headlight.model.tokens import Token
+
+if TYPE_CHECKING:
+    from headlight.model.cache import KeyValueCache
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -260,47 +263,6 @@ class Trace:
     def key_tokens(self, site: Site) -> Sequence[Token]:
         """Return the tokens whose keys are the columns of this site's weights."""
         return self.target_tokens if site.kind == "decoder" else self.source_tokens
-
-
-class CacheSize(NamedTuple):
-    """What a cache holds for one text at a site, as measured on its tensors."""
-
-    keys: int  # positions that are held
-    heads: int  # with keys of their own
-    width: int  # of a key
-    bytes: int  # of the keys and values
-    window: int | None = None  # positions that are held at most; None for all
-
-    @classmethod
-    def of(cls, key: Tensor, value: Tensor, window: int | None = None) -> CacheSize:
-        """Measure keys and values (B, H, K, D) of a batch of texts."""
-        rows, heads, keys, width = key.shape
-        return cls(keys, heads, width, (key.nbytes + value.nbytes) // rows, window)
-
-    def of_first(self, keys: int | None) -> CacheSize:
-        """Return the size of the first keys only; None for all."""
-        keys = self.keys if keys is None else keys
-        return self._replace(keys=keys, bytes=self.bytes * keys // self.keys)
-
-
-class KeyValueCache:
-    """Keys and values of the decoded positions, and of the memory, for one decoding."""
-
-    def __init__(self) -> None:
-        self.length = 0  # target positions decoded so far
-        self.entries: dict[Site, tuple[Tensor, Tensor]] = {}  # key, value: (B, H, K, D)
-
-    def sizes(self) -> dict[Site, CacheSize]:
-        return {site: CacheSize.of(*entry) for site, entry in self.entries.items()}
-
-    def select(self, rows: Tensor) -> None:
-        """Keep these rows of the batch, in this order; one memory serves all rows."""
-        self.entries = {
-            site: (key, value)
-            if site.kind == "cross" and len(key) == 1
-            else (key[rows], value[rows])
-            for site, (key, value) in self.entries.items()
-        }
 
 
 @dataclass(frozen=True)

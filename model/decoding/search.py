@@ -8,10 +8,11 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from headlight.model.cache import CacheSize, KeyValueCache
 from headlight.model.decoding.strategies import Candidates, Strategy, one_of_each
 from headlight.model.edits import opens_the_future
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
-from headlight.model.trace import CacheSize, KeyValueCache, Run, RunEdits, Site, Trace
+from headlight.model.trace import Run, RunEdits, Site, Trace
 from headlight.model.transformer import Transformer
 
 LONGEST = 64  # tokens written after a prompt if nothing else is asked for

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from headlight.model.cache import CacheSize
 from headlight.model.decoding.steps import DecodingStep
-from headlight.model.trace import CacheSize, Kind, Site
+from headlight.model.trace import Kind, Site
 
 ABSENT, READ, CLOSED, COMPUTED, DROPPED = range(5)  # the states of a position at a step
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
+from headlight.model.cache import CacheSize
 from headlight.model.decoding.search import Expansion, room_to_write, search
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
@@ -18,7 +19,7 @@ from headlight.model.library.hub import first_line
 from headlight.model.library.own_tokens import OwnTokens, read_numbers
 from headlight.model.library.pieces import Piece
 from headlight.model.reader import Ability, Reader, Request
-from headlight.model.trace import CacheSize, Run, RunEdits, Shape, Site, Trace
+from headlight.model.trace import Run, RunEdits, Shape, Site, Trace
 
 # Computes logits (B, T, V), or (B, classes), of a model for ids (B, T), or for (B, S) and (B, T).
 Call = Callable[..., Tensor]

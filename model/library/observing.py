@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from headlight.model.library.attention_interface import Watch
-from headlight.model.library.own_code import CodeCall, enter, leave, meeting
+from headlight.model.library.own_code import CodeCall, meeting
+from headlight.model.library.running import enter, leave
 from headlight.model.trace import AttentionRecord, Run, Site, Trace
 
 

@@ -5,7 +5,7 @@ import random
 import pytest
 import transformers
 
-from headlight.model.library.piece_tokenizer import Vocabulary
+from headlight.model.library.vocabulary import Vocabulary
 
 TEXTS = ("I love my cat.", "  two  spaces\n\nand lines", "a ☃☃ 漢字 é")
 

@@ -1,0 +1,132 @@
+"""The pieces of any tokenizer of the transformers library, written one after the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from headlight.model.library.checks import tokenizing
+from headlight.model.library.pieces import Piece, Role, written_by
+from headlight.model.tokenizer import VISIBLE_SPACE, forget_texts
+from headlight.model.tokens import BYTES, Token
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+HALF = "\N{REPLACEMENT CHARACTER}"  # a character with missing bytes
+VISIBLE = str.maketrans({" ": VISIBLE_SPACE, "\n": "⏎"})
+
+
+class Vocabulary:
+    """The pieces of a tokenizer, written one after the other.
+
+    A piece may be part of a character, or begin with the space before a word, so it is read
+    together with the few pieces before it.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        self.tokenizer = tokenizer
+        forget_texts(tokenizer)
+        self.size = 1 + max(tokenizer.get_vocab().values())  # a model may have more rows
+        self.roles: dict[int, Role] = dict.fromkeys(tokenizer.all_special_ids, "special")
+        self.added = tokenizer.added_tokens_decoder
+        for index, added in self.added.items():
+            if added.special:
+                self.roles[index] = "special"
+        self.roles |= {tokenizer.unk_token_id: "unknown", tokenizer.mask_token_id: "mask"}
+        self.bytes = byte_names(tokenizer)
+
+    def written(self, ids: Sequence[int], before: Sequence[Token] = ()) -> tuple[str, list[Piece]]:
+        return written_by(self.append, ids, before)
+
+    def append(self, text: str, before: Sequence[Token], index: int) -> tuple[str, Piece]:
+        """Return a text with one more id after all tokens before it, and that id's piece.
+
+        A space begins a word. A piece without characters of its own shows its name.
+        """
+        name = self.name(index)
+        role, last = self.role(index), before[-1] if before else None
+        word = 0 if last is None else last.word + 1
+        if role == "special":
+            return text, Piece(index, name, len(text), len(text), word, role=role)
+        window = self.window(before)
+        known, longer = self.decode(window), self.decode([*window, index])
+        same = shared_beginning(known, longer)
+        text, added = text[: max(0, len(text) - len(known) + same)], longer[same:]
+        shown = added.strip()
+        start = len(text) + (len(added) - len(added.lstrip()) if shown else len(added))
+        end = start + len(shown)
+        if last is not None and not last.is_special:
+            goes_on = shown and (last.start == last.end or not added[0].isspace())
+            if goes_on or known.endswith(HALF):
+                word = last.word
+        if HALF in shown:
+            shown = name
+        return text + added, Piece(index, shown or name, start, end, word, role=role)
+
+    @property
+    def written_ids(self) -> list[int]:
+        """The ids of all tokens except special ones."""
+        return [index for index in range(self.size) if self.role(index) == "written"]
+
+    def role(self, index: int) -> Role:
+        return self.roles.get(index, "written")
+
+    def name(self, index: int) -> str:
+        """Return the name of a token in the vocabulary, or its number if it has none.
+
+        Vocabularies of bytes write them as letters, such as Ġ for a space: these are read as text,
+        and bytes that are only part of a character as their numbers.
+        """
+        name = self.tokenizer.convert_ids_to_tokens(index) if index < self.size else None
+        if not name:
+            return f"<{index}>"
+        if index in self.added or not self.bytes.keys() >= set(name):
+            return name
+        text = bytes(self.bytes[letter] for letter in name).decode(errors="surrogateescape")
+        return re.sub("[\udc80-\udcff]", byte_in_numbers, text).translate(VISIBLE)
+
+    def window(self, before: Sequence[Token]) -> list[int]:
+        """Return the ids of the last tokens, back to one that is whole characters by itself."""
+        ids: list[int] = []
+        for token in reversed(before):
+            if self.role(token.id) != "special":
+                ids.insert(0, token.id)
+                if self.is_whole(token.id):
+                    break
+        return ids
+
+    def is_whole(self, index: int) -> bool:
+        """Return whether a token is whole characters, and not only spaces."""
+        if self.name(index) in BYTES:
+            return False
+        alone = self.decode([index])
+        return bool(alone.strip()) and HALF not in alone
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of ids, with the tokenizer's spaces."""
+        known = [index for index in ids if index < self.size]
+        with tokenizing():
+            return self.tokenizer.decode(known, clean_up_tokenization_spaces=False)
+
+
+def byte_names(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
+    """Return the bytes by the letters that a vocabulary of bytes writes for them, if it is one."""
+    from transformers.convert_slow_tokenizer import bytes_to_unicode
+
+    decoder = getattr(tokenizer, "backend_tokenizer", None) and tokenizer.backend_tokenizer.decoder
+    is_of_bytes = "ByteLevel" in repr(decoder)
+    return {name: byte for byte, name in bytes_to_unicode().items()} if is_of_bytes else {}
+
+
+def byte_in_numbers(match: re.Match[str]) -> str:
+    return f"<0x{ord(match[0]) - 0xDC00:02X}>"
+
+
+def shared_beginning(first: str, second: str) -> int:
+    """Return the number of characters at which two texts begin alike."""
+    if second.startswith(first):
+        return len(first)
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), len(second))
