@@ -19,39 +19,20 @@ from headlight.model.library.configured_masks import configured_masks
 from headlight.model.library.decoder_modules import decoder_states
 from headlight.model.library.decoder_parts import HeardRun
 from headlight.model.library.heard import listening
+from headlight.model.library.missing import what_is_missing
 from headlight.model.library.moving import moving
-from headlight.model.library.piece_tokenizer import NO_PADDING, PieceTokenizer
+from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece
 from headlight.model.library.writing import Writer
 from headlight.model.parts import HeadsTrace, Parts, ScoreAddress
 from headlight.model.positions import Rotary
-from headlight.model.reader import Ability, Reader, Request, Shape
+from headlight.model.reader import Reader, Request, Shape
 from headlight.model.stream import DecoderStream
 from headlight.model.trace import EmbeddingRecord, Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-NO_STEPS = (
-    "What this model writes step by step in the transformers library is not what it says over the "
-    "whole text, so no steps can be shown. Choose another model that writes."
-)
-NO_MOVES = (
-    "Where this model has its positions is not known well enough to change them. Choose one with "
-    "rotary positions, or with a learned table, such as openai-community/gpt2."
-)
-NO_SUM = (
-    "The logits of this model are no plain sum over its parts: norms after its blocks, or other "
-    "steps, lie between. Choose a pre-norm model, such as openai-community/gpt2."
-)
-NO_STREAM = (
-    "The stream of this model is no plain sum of what its blocks add, as norms after them or other "
-    "steps lie between. Choose a pre-norm model, such as openai-community/gpt2."
-)
-ENCODERS_STREAM = (
-    "Only a decoder's stream is recorded in models of the transformers library, and this one has "
-    "no decoder that writes."
-)
 NO_PARTS = (
     "Who wrote the queries and keys of this encoder is not known, as only a decoder's stream is "
     "recorded in models of the transformers library. Choose a head of the decoder."
@@ -82,40 +63,11 @@ class TransformersReader(Answering, Reader):
         self.calls = Calls(model, tokens, attached)
         classes = dict(enumerate(class_labels(model.config)))
         self.answers = Answers(head, tokens, classes, self.writer.end_ids)
-        self.missing = self.what_is_missing()
+        self.missing = what_is_missing(self)
 
     def parity(self) -> Parity:
         """The differences between recorded attention and the library's, measured at loading."""
         return self.attached.parity
-
-    def what_is_missing(self) -> dict[Ability, str]:
-        """Return the abilities that the model lacks, and why."""
-        missing: dict[Ability, str] = {
-            "own layers": "This model runs in the transformers library, not in layers made here.",
-            "compare words": "Words are compared by the embeddings of this project's own models.",
-        }
-        if not self.attached.moves:
-            missing["move positions"] = NO_MOVES
-        if self.answers.head != "next token":
-            missing["write"] = "This model has no head that writes."
-        elif not self.attached.writes:
-            missing["write"] = NO_STEPS
-        if not self.reads_source or not self.tokens.takes_pairs:
-            missing["read a pair"] = "This model reads one text at a time."
-        if self.tokens.pad_id is None:
-            missing["pad"] = NO_PADDING
-        if self.answers.head != "masked words" or self.tokens.mask_id is None:
-            missing["mask words"] = "This model has not learned to fill in hidden words."
-        if any(self.heads_to_stream(site) is None for site in self.shape.sites):
-            missing["add up heads"] = (
-                "What a head of this model adds to the stream is not known here: its output "
-                "projection has another form."
-            )
-        if self.attached.decoder is None:
-            missing["show the stream"] = NO_STREAM if self.reads_target else ENCODERS_STREAM
-        if self.attached.decoder is None or "write" in missing:
-            missing["add up logits"] = missing.get("write", NO_SUM)
-        return missing | self.attached.missing
 
     @property
     def reads_source(self) -> bool:

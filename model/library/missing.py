@@ -1,0 +1,62 @@
+"""What a model of the transformers library cannot do here, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headlight.model.library.piece_tokenizer import NO_PADDING
+from headlight.model.reader import Ability
+
+if TYPE_CHECKING:
+    from headlight.model.library.transformers_reader import TransformersReader
+
+NO_STEPS = (
+    "What this model writes step by step in the transformers library is not what it says over the "
+    "whole text, so no steps can be shown. Choose another model that writes."
+)
+NO_MOVES = (
+    "Where this model has its positions is not known well enough to change them. Choose one with "
+    "rotary positions, or with a learned table, such as openai-community/gpt2."
+)
+NO_SUM = (
+    "The logits of this model are no plain sum over its parts: norms after its blocks, or other "
+    "steps, lie between. Choose a pre-norm model, such as openai-community/gpt2."
+)
+NO_STREAM = (
+    "The stream of this model is no plain sum of what its blocks add, as norms after them or other "
+    "steps lie between. Choose a pre-norm model, such as openai-community/gpt2."
+)
+ENCODERS_STREAM = (
+    "Only a decoder's stream is recorded in models of the transformers library, and this one has "
+    "no decoder that writes."
+)
+
+
+def what_is_missing(reader: TransformersReader) -> dict[Ability, str]:
+    """Return the abilities that a model lacks, and why."""
+    missing: dict[Ability, str] = {
+        "own layers": "This model runs in the transformers library, not in layers made here.",
+        "compare words": "Words are compared by the embeddings of this project's own models.",
+    }
+    if not reader.attached.moves:
+        missing["move positions"] = NO_MOVES
+    if reader.answers.head != "next token":
+        missing["write"] = "This model has no head that writes."
+    elif not reader.attached.writes:
+        missing["write"] = NO_STEPS
+    if not reader.reads_source or not reader.tokens.takes_pairs:
+        missing["read a pair"] = "This model reads one text at a time."
+    if reader.tokens.pad_id is None:
+        missing["pad"] = NO_PADDING
+    if reader.answers.head != "masked words" or reader.tokens.mask_id is None:
+        missing["mask words"] = "This model has not learned to fill in hidden words."
+    if any(reader.heads_to_stream(site) is None for site in reader.shape.sites):
+        missing["add up heads"] = (
+            "What a head of this model adds to the stream is not known here: its output "
+            "projection has another form."
+        )
+    if reader.attached.decoder is None:
+        missing["show the stream"] = NO_STREAM if reader.reads_target else ENCODERS_STREAM
+    if reader.attached.decoder is None or "write" in missing:
+        missing["add up logits"] = missing.get("write", NO_SUM)
+    return missing | reader.attached.missing
