@@ -123,7 +123,7 @@ class Reader(Protocol):
         Raises ValueError if there is nothing that this model can read; warns if a text is cut.
         """
         trace = self.tokenized(Request(text, target, second, masked, pad_to, edits))
-        if self.is_cut(text, second):
+        if trace.longest >= self.shape.max_positions and self.is_cut(text, second):
             warnings.warn(CUT.format(most=self.shape.max_positions), stacklevel=3)
         trace.full = sites
         self.record(trace, edits)

@@ -223,6 +223,11 @@ class Trace:
         read = f"{len(self.source_tokens)} source and {len(self.target_tokens)} target tokens"
         return f"Trace({read}, attention at {len(self.attention)} sites)"
 
+    @property
+    def longest(self) -> int:
+        """The number of tokens of the longer side."""
+        return max(len(self.source_tokens), len(self.target_tokens))
+
     def record(self, site: Site, record: AttentionRecord) -> None:
         """Record a site: all stages, or only the weights as bytes if it is not in `full`."""
         if self.full is None or site in self.full:

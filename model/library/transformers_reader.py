@@ -210,7 +210,7 @@ class TransformersReader(Answering, Reader):
         if self.reads_source and self.reads_target:
             begun = self.writer.start()
             trace.target_tokens = [*begun, *self.tokens.written(ids, begun)[1]]
-        if max(len(trace.source_tokens), len(trace.target_tokens)) > self.tokens.max_tokens:
+        if trace.longest > self.tokens.max_tokens:
             raise ValueError(f"The model reads at most {self.tokens.max_tokens} tokens.")
         self.calls(trace, Run(edits or {}, trace))
         return trace

@@ -68,8 +68,7 @@ def tiny(request, folders):
 
 
 def trace_of(tiny, edits):
-    tokens = max(len(tiny.trace.source_tokens), len(tiny.trace.target_tokens))
-    sites = edits.at_sites(tiny.reader.shape, tokens)
+    sites = edits.at_sites(tiny.reader.shape, tiny.trace.longest)
     return tiny.reader.trace(TEXT, tiny.target, edits=sites)
 
 

@@ -157,7 +157,8 @@ def test_positions_of_each_side_are_changed(open_tab, shipped, encoder, decoder)
     }
     start = {"encoder": (), "decoder": (0,)}
     edits = {}
-    for side, mode in (("encoder", encoder), ("decoder", decoder)):
+    sides = (("encoder", encoder), ("decoder", decoder))
+    for side, mode in sides:
         mixed = (len(start[side]) + place for place in shuffled(words[side], 0))
         edits[side] = {
             "trained": PositionEdit(),
@@ -166,9 +167,8 @@ def test_positions_of_each_side_are_changed(open_tab, shipped, encoder, decoder)
             "shuffled": PositionEdit(order=(*start[side], *mixed)),
         }[mode]
     changed = shipped.translate(SENTENCE, edits=edits)
-    words = {"off": "off", "shifted": "shifted by 3", "shuffled": "shuffled"}
-    sides = (("encoder", encoder), ("decoder", decoder))
-    named = [f"positions of the {side} {words[mode]}" for side, mode in sides if mode in words]
+    said = {"off": "off", "shifted": "shifted by 3", "shuffled": "shuffled"}
+    named = [f"positions of the {side} {said[mode]}" for side, mode in sides if mode in said]
     label = f"Translation with {' and '.join(named)}"
     expected = {"Translation as trained": translation.text, label: changed.text}
     if changed.target_tokens == translation.target_tokens:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from headlight.model.atlas.files import Atlas
 from headlight.model.edits import HeadAddress
-from headlight.pages.parts.atlas.composition import KEY, WAY, WHAT_FEEDS, feeding
+from headlight.pages.parts.atlas import composition
 from headlight.pages.shared.controls.measure import show_heads
 from headlight.pages.shared.controls.sentence import can
 from headlight.pages.shared.runs.atlas import atlas_of, lines_kept
@@ -32,7 +32,7 @@ from headlight.viz import CanvasPicture, head_effects, head_scores, measure_bars
 from headlight.viz.numbers import Numbers, number_text
 
 WORD = text("circuit_token", "", 40, label="One token")
-CHOICES = (WORD, WAY)
+CHOICES = (WORD, composition.WAY)
 WHAT = {
     "circuit-looks": "Tokens that look at each other most, by weights alone",
     "circuit-avoids": "Tokens that look at each other least, by weights alone",
@@ -40,7 +40,7 @@ WHAT = {
     "circuit-erases": "Tokens made less likely by looking at another, by weights alone",
     "circuit-copying": "How far each head copies, by weights alone",
     "circuit-dictionary": "How many words each head translates by itself",
-    KEY: WHAT_FEEDS,
+    composition.PICTURE: composition.WHAT,
 }
 PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
 INTRO = (
@@ -90,7 +90,7 @@ def draw(run: ModelRun, _: Atlas | None = None) -> None:
     copying(run, head, of)
     if kind == "cross":
         dictionary_of(run, head, of)
-    feeding(run, head, of)
+    composition.feeding(run, head, of)
 
 
 def pairs_of(run: ModelRun, head: HeadAddress, of: About) -> None:

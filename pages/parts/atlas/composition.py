@@ -25,7 +25,7 @@ from headlight.viz.numbers import Numbers, number_text
 
 WAY = one_of("circuit_way", {way: way for way in WAYS}, "value", label="Read as")
 MOST_PAIRS = 20  # of heads in the table
-KEY, WHAT_FEEDS = "circuit-feeds", "Which heads feed one another, by weights alone"
+PICTURE, WHAT = "circuit-feeds", "Which heads feed one another, by weights alone"
 FEEDS = (
     "**Composition**: how much of what an earlier head writes a later one reads, as query, key or "
     "value: the length of the product of their matrices by that of each (Frobenius norms; Elhage "
@@ -38,7 +38,7 @@ def feeding(run: ModelRun, head: HeadAddress, of: About) -> None:
     """Draw which heads a head is composed with, and the strongest pairs of heads of all."""
     all_pairs, random = all_compositions(run.model, run.loading)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{WHAT_FEEDS}**", width="content")
+        st.markdown(f"**{WHAT}**", width="content")
         way = choose(WAY)
     above = around(run, head, way, all_pairs, random)
     if any(np.isfinite(numbers).any() for numbers in above.values()):
@@ -52,7 +52,7 @@ def feeding(run: ModelRun, head: HeadAddress, of: About) -> None:
         )
         asks = f"Which head is composed most with {site_words(*head)}, as {way}?"
         ask = partial(which_head, asks, "most composed with it is", above, percent)
-        if not show_heads(picture, KEY, of=of, what=WHAT_FEEDS, riddle=ask):
+        if not show_heads(picture, PICTURE, of=of, what=WHAT, riddle=ask):
             return
     else:
         st.info(f"No other head is composed with this one as {way}.")

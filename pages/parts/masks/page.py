@@ -49,7 +49,7 @@ def padded(run: ModelRun) -> ModelRun:
     """Draw the choice of a length to pad to, if the model can take padding; return the run."""
     if "pad" in run.reader.missing:
         return run
-    tokens = max(len(run.trace().source_tokens), len(run.trace().target_tokens))
+    tokens = run.trace().longest
     most = min(tokens + 8, run.reader.shape.max_positions)
     lengths = [None, *range(tokens + 1, most + 1)]
     if chosen(PAD_TO) not in lengths:

@@ -113,17 +113,19 @@ def sentence_section(before: ModelRun) -> None:
         st.warning(str(error))
         return
     changed = {side: edit for side, edit in edits.items() if edit != PositionEdit()}
-    changes = [f"positions of the {side} {edit_words(edit)}" for side, edit in changed.items()]
-    briefly = [words.partition(" to ")[0] for words in changes]  # without the order of a shuffle
-    label = f"with {' and '.join(briefly)}" if changes else TRAINED
+    changes, briefly = (
+        [f"positions of the {side} {edit_words(edit, brief)}" for side, edit in changed.items()]
+        for brief in (False, True)
+    )
+    labels = TRAINED, f"with {' and '.join(briefly)}" if briefly else TRAINED
     of = about(before.sentence, target=before.target_text(), changes="; ".join(changes))
     translates = "cross" in before.reader.shape.kinds
     output, attention, *words = parts(PARTS if translates else PARTS[:2])
     with output:
-        compare_writing(before, after, label, of=of, in_columns=True)
+        compare_writing(before, after, labels, of=of, in_columns=True)
     with attention:
         st.subheader("Attention before and after")
-        before_and_after(before, after, label, (about_run(before), of))
+        before_and_after(before, after, labels, (about_run(before), of))
         if translates:
             caption(SENTENCE_WORDS["same target"])
     if translates:
@@ -133,14 +135,14 @@ def sentence_section(before: ModelRun) -> None:
 
 
 def before_and_after(
-    before: ModelRun, after: ModelRun, changed: str, of: tuple[About, About]
+    before: ModelRun, after: ModelRun, labels: tuple[str, str], of: tuple[About, About]
 ) -> None:
-    """Draw a head as trained, and as it is `changed`."""
+    """Draw a head as trained and with the changes."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choose_kind()
         layer, head = choose_layer(kind), choose_head(kind)
     columns = st.columns(2, gap="medium")
-    runs = zip(columns, KEYS, (TRAINED, changed), (before, after), of, strict=True)
+    runs = zip(columns, KEYS, labels, (before, after), of, strict=True)
     for column, key, title, run, of_run in runs:
         with column:
             st.markdown(f"**Weights {title}**")

@@ -149,9 +149,10 @@ BEYOND_WORDS = {
 }
 
 
-def edit_words(edit: PositionEdit) -> str:
-    """Return a change of positions in words."""
+def edit_words(edit: PositionEdit, briefly: bool = False) -> str:
+    """Return a change of positions in words; `briefly`, a shuffle is without its order."""
     if edit.off:
         return "off"
-    order = " ".join(map(str, edit.order))
-    return f"shuffled to {order}" if order else f"shifted by {edit.shift}"
+    if not edit.order:
+        return f"shifted by {edit.shift}"
+    return "shuffled" if briefly else f"shuffled to {' '.join(map(str, edit.order))}"

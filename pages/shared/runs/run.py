@@ -95,10 +95,10 @@ class ModelRun:
         """
         if self == self.as_trained:
             return {}
-        read = max(len(self.tokens().source_tokens), len(self.tokens().target_tokens))
         sides = zip(("encoder", "decoder"), self.moved, strict=True)
         moved = {side: edit for side, edit in sides if edit != AS_TRAINED}
-        edits = self.edits.at_sites(self.reader.shape, read + more, target_length) | moved
+        length = self.tokens().longest + more
+        edits = self.edits.at_sites(self.reader.shape, length, target_length) | moved
         missing = self.reader.missing
         if "move positions" in missing:
             edits = {site: edit for site, edit in edits.items() if isinstance(site, Site)}

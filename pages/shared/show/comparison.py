@@ -82,7 +82,7 @@ def kind_of_text(writing: Writing) -> str:
 def compare_writing(
     before: ModelRun,
     after: ModelRun,
-    changed: str = CHANGED,
+    labels: tuple[str, str] = LABELS,
     *,
     of: About,
     in_columns: bool = False,
@@ -100,13 +100,13 @@ def compare_writing(
         key, label = KEYS[0], kind_of_text(first)
         if after != before:
             say_outcome(before, after)
-            key, label = last_wanted(), f"{label} {changed}, the same as trained"
+            key, label = last_wanted(), f"{label} {labels[1]}, the same as trained"
             if is_wanted(key):  # a slide does not have the numbers of the outcome
                 label = f"{label}. {scores_in_words(before, after)}".rstrip()
         if first.target_tokens == second.target_tokens:
             show_writing(second, key, label, of=of)
         else:
-            labels, both = (TRAINED, changed), (about_run(before), of)
+            both = about_run(before), of
             compare_texts(first, second, labels, of=both, in_columns=in_columns)
         warn(before)
     except ValueError as error:  # a prompt may leave no room to write

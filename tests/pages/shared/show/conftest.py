@@ -1,14 +1,32 @@
 """Runs in models of the app and in tiny ones, and what is drawn of them."""
 
+from dataclasses import replace
+
 import pytest
 
+from headlight.model.edits import Edits
 from headlight.pages.shared.runs.run import ModelRun, hiding
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.show import answers, comparison
 from headlight.pages.shared.state.catalog import LIBRARY
+from tests.pages.sessions import end, session
 from tests.viz.unpacking import split
 
-SENTENCE = "I love my cat."
+SENTENCE, TARGET = "I love my cat.", "J'aime mon chat."
+CAT = "the cat was playing."
+
+
+def switched_off(run, kind="decoder", heads=(0, 1)):
+    """The run with heads of the first layer removed."""
+    return replace(run, edits=Edits(gates={(kind, 0, head): 0.0 for head in heads}))
+
+
+@pytest.fixture
+def visitor():
+    """A session that the runs belong to."""
+    with session("visitor"):
+        yield
+    end("visitor")
 
 
 @pytest.fixture

@@ -1,12 +1,9 @@
 """The answers of two runs side by side: what is drawn is what the models say in them."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from headlight.model import load_bert
-from headlight.model.edits import Edits
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.reader import Question
 from headlight.pages.shared.runs.run import ModelRun
@@ -23,23 +20,9 @@ from headlight.pages.shared.show.answers import (
 from headlight.pages.shared.show.saving import NO_MODEL
 from headlight.pages.shared.state.catalog import LIBRARY
 from tests.model.library.conftest import PAIR, SIZE, save_model
-from tests.pages.sessions import end, session
-from tests.pages.shared.show.conftest import SENTENCE
+from tests.pages.shared.show.conftest import CAT, SENTENCE, TARGET, switched_off
 
-TARGET = "J'aime mon chat."
-CAT = "the cat was playing."
-
-
-@pytest.fixture(autouse=True)
-def visitor():
-    with session("answers"):
-        yield
-    end("answers")
-
-
-def switched_off(run, kind="decoder", heads=(0, 1)):
-    """The run with heads of the first layer removed."""
-    return replace(run, edits=Edits(gates={(kind, 0, head): 0.0 for head in heads}))
+pytestmark = pytest.mark.usefixtures("visitor")
 
 
 def bars(picture):

@@ -18,23 +18,9 @@ from headlight.pages.shared.show.comparison import (
 )
 from headlight.pages.shared.show.saving import NO_MODEL
 from headlight.viz.numbers import number_text
-from tests.pages.sessions import end, session
-from tests.pages.shared.show.conftest import SENTENCE
+from tests.pages.shared.show.conftest import CAT, SENTENCE, TARGET, switched_off
 
-TARGET = "J'aime mon chat."
-CAT = "the cat was playing."
-
-
-@pytest.fixture(autouse=True)
-def visitor():
-    with session("comparison"):
-        yield
-    end("comparison")
-
-
-def switched_off(run, kind="decoder", heads=(0, 1)):
-    """The run with heads of the first layer removed."""
-    return replace(run, edits=Edits(gates={(kind, 0, head): 0.0 for head in heads}))
+pytestmark = pytest.mark.usefixtures("visitor")
 
 
 def test_the_score_is_that_of_the_target_with_the_changes_and_as_trained(run_in, said):
