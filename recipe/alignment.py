@@ -1,4 +1,7 @@
-"""Which heads align words: python -m recipe.alignment --pairs VALID --learn TRAIN."""
+"""Which heads align words: python -m recipe.alignment --pairs VALID --learn TRAIN.
+
+Without `--learn`: which heads look at the words that are copied.
+"""
 
 import argparse
 import random
@@ -75,6 +78,15 @@ def both_ways(
     return forward.links(source, target) & reverse
 
 
+def same_in_both(source: str, target: str) -> Links:
+    """Return the links (target word, source word) of names and numbers that are once in both."""
+    texts = [[text[start:end] for start, end in word_spans(text)] for text in (source, target)]
+    once = [{word for word in side if side.count(word) == 1} for side in texts]
+    copied = (word for word in set.intersection(*once) if word[0].isdigit() or word[0].isupper())
+    given, written = texts
+    return {(written.index(word), given.index(word)) for word in copied}
+
+
 def token_words(tokens: Sequence[Token], spans: Sequence[Span]) -> np.ndarray:
     """Return which tokens belong to which words: (words, tokens) of 0 and 1."""
     belongs = np.zeros((len(spans), len(tokens)))
@@ -131,27 +143,35 @@ def sample(pairs: list[tuple[str, str]], most: int) -> list[tuple[str, str]]:
     return random.Random(0).sample(pairs, min(most, len(pairs)))
 
 
-def main() -> None:
-    """Print the cross-attention head that agrees best with a word aligner."""
-    parser = argparse.ArgumentParser(prog="python -m recipe.alignment", description=__doc__)
-    parser.add_argument("--pairs", type=Path, required=True, help="pairs to compare on")
-    parser.add_argument("--learn", type=Path, required=True, help="pairs to learn the aligner from")
-    parser.add_argument("--model", nargs="+", default=["en-fr"], help="names or checkpoint folders")
-    arguments = parser.parse_args()
-    pairs = sample(read_pairs(arguments.pairs), MEASURED)
-    learn = [*sample(read_pairs(arguments.learn), LEARN), *pairs]
-    by_words = [(words(source), words(target)) for source, target in learn]
+def aligned(pairs: Sequence[tuple[str, str]], learn: Sequence[tuple[str, str]]) -> list[Links]:
+    """Return the links of each pair, by an aligner that learned from it and others."""
+    by_words = [(words(source), words(target)) for source, target in [*learn, *pairs]]
     by_words = [pair for pair in by_words if all(pair)]
     forward = WordAligner(by_words)
     backward = WordAligner((target, source) for source, target in by_words)
-    links = [both_ways(forward, backward, words(source), words(target)) for source, target in pairs]
+    return [both_ways(forward, backward, words(source), words(target)) for source, target in pairs]
+
+
+def main() -> None:
+    """Print the cross-attention head that agrees best with a word aligner, or with copies."""
+    parser = argparse.ArgumentParser(prog="python -m recipe.alignment", description=__doc__)
+    parser.add_argument("--pairs", type=Path, required=True, help="pairs to compare on")
+    parser.add_argument("--learn", type=Path, help="pairs to learn the aligner from")
+    parser.add_argument("--model", nargs="+", default=["en-fr"], help="names or checkpoint folders")
+    arguments = parser.parse_args()
+    pairs = sample(read_pairs(arguments.pairs), MEASURED)
+    if arguments.learn:
+        links = aligned(pairs, sample(read_pairs(arguments.learn), LEARN))
+    else:
+        links = [same_in_both(*pair) for pair in pairs]
+    what = "linked" if arguments.learn else "same"
     for name in arguments.model:
         result = agreement(load(name), pairs, links)
         best = result.best()
         when, layer, head = best
         print(
             f"{name}: cross-attention layer {layer + 1}, head {head + 1}, where a word is "
-            f"{('predicted', 'read')[when]}, looks most at the linked word in "
+            f"{('predicted', 'read')[when]}, looks most at the {what} word in "
             f"{100 * result.hits[best]:.1f} % of {result.links} links, and gives it "
             f"{100 * result.mass[best]:.1f} % of its weight"
         )

@@ -108,7 +108,7 @@ def find_names(pairs: Pairs) -> list[str]:
 
 
 class Values:
-    """Draws values to copy; with `tested`, those that `is_unseen` and are in no training pair.
+    """Draws values to copy; with `tested`, only those that are `is_unseen` and in no training pair.
 
     Names are made up letter by letter, each drawn from those that follow the same letters in real
     names, and are not real ones.

@@ -340,3 +340,33 @@ def test_what_a_translator_cannot_read_is_said(options, sentence, translator):
     with pytest.raises(ValueError, match=sentence):
         translator.trace("I love my cat.", **options)
     assert translator.trace("I love my cat.", second=" ").target_tokens
+
+
+def test_anything_but_a_text_is_refused(translator, pairs):
+    source = pairs[0][0]
+    calls = (
+        lambda: translator.translate([source]),
+        lambda: translator.trace(None),
+        lambda: translator.trace(source, second=5),
+        lambda: translator.trace(source, translator.write(source)),
+    )
+    for call in calls:
+        with pytest.raises(ValueError, match=r"^A text is one string; a target may also be"):
+            call()
+
+
+@pytest.mark.parametrize("strategy", ["beam", None])
+def test_anything_but_a_strategy_is_refused(translator, pairs, strategy):
+    with pytest.raises(ValueError, match=r'^Give a Strategy, such as Strategy\("beam"\), not '):
+        translator.write(pairs[0][0], strategy)
+
+
+@pytest.mark.parametrize("beginning", [["Mon"], "Mon", [1.0]])
+def test_a_beginning_that_is_no_ids_is_refused(translator, pairs, beginning):
+    with pytest.raises(ValueError, match=r"reader\.begin"):
+        translator.write(pairs[0][0], forced=beginning)
+    tokens = translator.begin("Mon")
+    with pytest.raises(ValueError, match=r"reader\.begin"):
+        translator.translate(pairs[0][0], prefix=tokens)
+    forced = torch.tensor(ids(tokens))
+    assert translator.write(pairs[0][0], forced=forced).writing.text.startswith("Mon")

@@ -9,6 +9,7 @@ from recipe.alignment import (
     WordAligner,
     agreement,
     both_ways,
+    same_in_both,
     token_words,
     word_spans,
     words,
@@ -32,6 +33,15 @@ def test_the_aligner_finds_which_word_stands_for_which():
     for given in givens:
         whole = sum(chance for pair, chance in forward.chances.items() if pair[0] == given)
         assert whole == pytest.approx(1)
+
+
+def test_names_and_numbers_that_both_texts_have_once_are_linked():
+    pair = "Rafe paid Eora 30 dollars on 7 May.", "Rafe a payé 30 dollars à Eora le 7 mai."
+    source, target = ([text[start:end] for start, end in word_spans(text)] for text in pair)
+    links = same_in_both(*pair)
+    assert {target[written] for written, _ in links} == {"Rafe", "Eora", "30", "7"}
+    assert all(target[written] == source[given] for written, given in links)
+    assert same_in_both("Rafe met Rafe.", "Rafe a vu Rafe.") == set()
 
 
 def test_tokens_belong_to_the_words_they_overlap(tokenizer):
@@ -60,14 +70,18 @@ def test_a_head_that_looks_at_every_linked_word_agrees_with_all(translator, pair
     assert np.all(result.mass <= 1 + 1e-6)
 
 
-def test_the_command_names_a_head(translator, pairs, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("what", ["linked", "same"])
+def test_the_command_names_a_head(what, translator, pairs, tmp_path, monkeypatch, capsys):
     save_checkpoint(tmp_path / "saved", translator.model, translator.tokenizer)
+    pairs = [*pairs, ("Rafe sings.", "Rafe chante.")]
     lines = "".join(f"{source}\t{target}\n" for source, target in pairs)
     (tmp_path / "pairs.tsv").write_text(lines, encoding="utf-8")
     file = str(tmp_path / "pairs.tsv")
-    arguments = ["--pairs", file, "--learn", file, "--model", str(tmp_path / "saved")]
+    learn = ["--learn", file] if what == "linked" else []
+    arguments = ["--pairs", file, *learn, "--model", str(tmp_path / "saved")]
     monkeypatch.setattr(sys, "argv", ["alignment", *arguments])
     recipe.alignment.main()
     printed = capsys.readouterr().out
     assert "cross-attention layer" in printed
+    assert f"looks most at the {what} word" in printed
     assert "of its weight" in printed
