@@ -17,7 +17,7 @@ from torch import Tensor
 
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
-from headlight.model.edits import NamedMask
+from headlight.model.edits import NamedMask, check_edits
 from headlight.model.parts import HeadsTrace, Parts, ScoreAddress, own_parts
 from headlight.model.positions import Rotary
 from headlight.model.stream import DecoderStream
@@ -82,6 +82,12 @@ class Request:
     pad_to: int | None = None
     edits: RunEdits | None = None  # they only affect a target that the model writes itself
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for what is no text."""
+        texts = isinstance(self.text, str) and isinstance(self.second, str | None)
+        if not (texts and isinstance(self.target, str | Writing | None)):
+            raise ValueError("A text is one string; a target may also be write(...).writing.")
+
 
 class Reader(Protocol):
     """A model with its tokenizer; it holds no state of a call, so threads may share it."""
@@ -120,8 +126,10 @@ class Reader(Protocol):
         `target` is the decoder's text in an encoder-decoder; None means the text that the model
         writes. `masked` are positions of tokens that are hidden from it. `sites` are recorded in
         full, and the others only by their weights, as bytes; None records every site in full.
-        Raises ValueError if there is nothing that this model can read; warns if a text is cut.
+        Raises ValueError if there is nothing that this model can read, and for edits of what it
+        does not have; warns if a text is cut.
         """
+        check_edits(edits, self.shape)
         trace = self.tokenized(Request(text, target, second, masked, pad_to, edits))
         if trace.longest >= self.shape.max_positions and self.is_cut(text, second):
             warnings.warn(CUT.format(most=self.shape.max_positions), stacklevel=3)
@@ -261,8 +269,11 @@ class Reader(Protocol):
 
         It begins with the `forced` ids. `options` are those of the model's own `write_text`. Raises
         ValueError if the model does not write, has nothing to read or no room to write, or cannot
-        begin in this way.
+        begin in this way, and for edits of what it does not have.
         """
+        check_edits(edits, self.shape)
+        if not isinstance(strategy, Strategy):
+            raise ValueError(f'Give a Strategy, such as Strategy("beam"), not {strategy!r}.')
         request = Request(text, pad_to=pad_to, edits=edits)
         options |= {"longest": longest, "forced": forced}
         (decoding,) = self.write_together([request], strategy, **options)

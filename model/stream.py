@@ -91,7 +91,7 @@ def is_close(
 ) -> bool:
     """Return whether two tensors of one shape are equal, except for the rounding of a dtype.
 
-    They may be differences of larger numbers, whose rounding they then have.
+    If they are differences of larger numbers, `of` has those, whose rounding they have.
     """
     largest = (expected if of is None else of).abs().max().clamp(min=1e-6)
     return bool((numbers - expected).abs().max() <= ROUNDING[dtype] * largest)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import index
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import torch
@@ -53,8 +54,18 @@ class Shape:
         return [Site(kind, layer) for kind in self.kinds for layer in range(self.layers(kind))]
 
 
-@dataclass(frozen=True)
-class AttentionRecord:
+class ByShape:
+    """A dataclass of tensors, which shows their shapes in one line, and no tensor that is None."""
+
+    def __repr__(self) -> str:
+        parts = {name: part for name, part in vars(self).items() if part is not None}
+        sizes = {name: tuple(part.shape) for name, part in parts.items() if torch.is_tensor(part)}
+        words = (f"{name} {part}" for name, part in (parts | sizes).items())
+        return f"{type(self).__name__}({', '.join(words)})"
+
+
+@dataclass(frozen=True, repr=False)
+class AttentionRecord(ByShape):
     """The stages of one attention call, in the order in which they are computed.
 
     `scores` are q.k times the scale; `masked_scores` are -inf where a query may not look; rows of
@@ -110,8 +121,8 @@ class Steps:
         return heads
 
 
-@dataclass(frozen=True)
-class AttentionEdit:
+@dataclass(frozen=True, repr=False)
+class AttentionEdit(ByShape):
     """The changes at one site; None leaves a part as trained."""
 
     gate: Tensor | None = None  # (H,) or (B, H): 1 keeps a head, 0 removes it, between fades it
@@ -129,7 +140,7 @@ class PositionEdit:
 
     `off` adds no positions at all. `order` has the positions of the first tokens, and the others
     keep their own; `shift` is added to all positions. Raises ValueError if a position would be
-    negative.
+    negative, or no whole number.
     """
 
     off: bool = False
@@ -137,6 +148,11 @@ class PositionEdit:
     shift: int = 0
 
     def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "order", tuple(map(index, self.order)))
+            object.__setattr__(self, "shift", index(self.shift))
+        except TypeError:
+            raise ValueError("The order and the shift of positions are whole numbers.") from None
         if min(self.shift, *self.order, 0) < 0:
             raise ValueError("Positions count from 0: an order or a shift cannot be negative.")
 
@@ -148,8 +164,8 @@ class PositionEdit:
         ]
 
 
-@dataclass(frozen=True)
-class EmbeddingRecord:
+@dataclass(frozen=True, repr=False)
+class EmbeddingRecord(ByShape):
     """The input of a side's first layer, fields in the order in which they are computed.
 
     BERT does not scale, but adds a vector for the token's sentence, and normalizes the sum.
@@ -176,8 +192,8 @@ def block_of(site: Site) -> Block:
     return Block(side, site.layer, "cross" if site.kind == "cross" else "self")
 
 
-@dataclass(frozen=True)
-class ResidualRecord:
+@dataclass(frozen=True, repr=False)
+class ResidualRecord(ByShape):
     """The residual stream at one sublayer, each field (B, T, d_model).
 
     `inputs` are the norm of `states` in a pre-norm model, or of the stream before the layer if its
@@ -244,9 +260,14 @@ class Trace:
     def weights(self, kind: Kind) -> Tensor:
         """Return the weights of every head of a kind of attention: (layers, H, Q, K).
 
-        Weights of sites that are only in the overview are rounded to 1/255.
+        Weights of sites that are only in the overview are rounded to 1/255. Raises ValueError if
+        none of the kind are recorded.
         """
-        sites = sorted(site for site in {*self.attention, *self.overview} if site.kind == kind)
+        recorded = sorted({*self.attention, *self.overview})
+        sites = [site for site in recorded if site.kind == kind]
+        if not sites:
+            kinds = ", ".join(dict.fromkeys(site.kind for site in recorded))
+            raise ValueError(f"This trace has no attention of the kind {kind!r}, but of {kinds}.")
         return torch.stack([self.site_weights(site) for site in sites])
 
     def site_weights(self, site: Site) -> Tensor:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Protocol, SupportsIndex
 
 import torch
 from torch import Tensor
@@ -288,11 +288,13 @@ def newest(rows: Tensor) -> Tensor:
 
 
 def refuse_impossible(forced: Sequence[int], vocabulary: int, limit: int) -> None:
-    """Raise ValueError for forced ids that do not exist, or that exceed the limit."""
+    """Raise ValueError for forced ids that are none, do not exist, or exceed the limit."""
     if len(forced) > limit:
         raise ValueError(
             f"The forced beginning has {len(forced)} tokens; the text may have {limit}."
         )
+    if not all(isinstance(index, SupportsIndex) for index in forced):
+        raise ValueError('Give ids to begin with: [token.id for token in reader.begin("a text")].')
     for index in forced:
         if not 0 <= index < vocabulary:
             raise ValueError(f"The model cannot write a token with the id {index}.")

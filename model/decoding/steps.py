@@ -18,7 +18,7 @@ from headlight.model.trace import Kind, Site, Trace
 Append = Callable[[str, Sequence[Token], int], tuple[str, Token]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Writing:
     """A text that a model wrote, and its tokens, including the end token if it was reached.
 
@@ -34,8 +34,12 @@ class Writing:
     finished: bool  # whether the end token came before the limit
     log_probabilities: list[float]  # of each target token, in nats
 
+    def __repr__(self) -> str:
+        wrote = f"{self.text!r}, {len(self.target_tokens)} tokens, score {self.score:.3f}"
+        return f"{type(self).__name__}({wrote})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Translation(Writing):
     """A source sentence and its translation by a model of this project."""
 
@@ -49,7 +53,7 @@ class Candidate:
     drawn: float | None  # the probability it was drawn with; None if nothing is drawn
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DecodingStep:
     """One step of a decoding: what the decoder had read, what it attended to and what it wrote."""
 
@@ -62,6 +66,9 @@ class DecodingStep:
     cached: dict[Site, CacheSize]  # what is held after it; nothing if all is computed anew
     strategy: Strategy
     append: Append
+
+    def __repr__(self) -> str:
+        return f"DecodingStep({self.token.text!r} after {self.text!r})"
 
     @property
     def log_probability(self) -> float:

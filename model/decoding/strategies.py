@@ -76,7 +76,7 @@ class Strategy:
         looks_at = self.method.options
         if "beam_size" in looks_at and self.beam_size < 1:
             raise ValueError("A beam needs at least 1 prefix.")
-        if "temperature" in looks_at and self.temperature <= 0:
+        if "temperature" in looks_at and not self.temperature > 0:  # nor NaN
             raise ValueError("The temperature must be above 0; for 0, decode greedily.")
         if "top_k" in looks_at and self.top_k < 0:
             raise ValueError("top_k must be 0, for all tokens, or more.")

@@ -15,6 +15,7 @@ nothing of visitors, links and words.
 
 from headlight.model.edits.cells import MOST_CELLS, CellEdit
 from headlight.model.edits.edits import Edits, describe, opens_the_future, read_edits, write_edits
+from headlight.model.edits.fitting import check_edits
 from headlight.model.edits.gates import MOST_HEADS, HeadAddress
 from headlight.model.edits.masking import EXTRA, TRAINED, MaskAddress, NamedMask
 from headlight.model.edits.masks import Mask, Setting
@@ -31,6 +32,7 @@ __all__ = [
     "MaskAddress",
     "NamedMask",
     "Setting",
+    "check_edits",
     "describe",
     "opens_the_future",
     "read_edits",

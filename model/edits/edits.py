@@ -130,7 +130,8 @@ class Edits:
             site: self.at_site(site, shape.heads(site.kind), positions, target_length)
             for site in shape.sites
         }
-        return moved_positions(self.masks, positions) | {
+        moved = moved_positions(self.masks, positions)
+        return {side: edit for side, edit in moved.items() if shape.layers(side)} | {
             site: edit
             for site, edit in edits.items()
             if any(part is not None for part in vars(edit).values())

@@ -1,4 +1,4 @@
-"""What a head does by its weights alone: whom it looks at, what it writes, and whom it feeds.
+"""What a head does by its weights only: whom it looks at, what it writes, and whom it feeds.
 
 Norms are linear but for their scale. A token's own vector has a norm of its own, and what comes
 after a head is read through the gain of the next norm, its scale left out. Feed-forward layers,

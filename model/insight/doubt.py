@@ -127,7 +127,8 @@ def doubts(
     if len(lost := lost_words(text, tokens, alignment)) >= FEWEST_LOST:
         yield Doubt("lost", " … ".join(lost))
     word, pieces = most_pieces(text, tokens)
-    if pieces > MOST_PIECES:
+    is_copied = word[:1].isupper() and word in written
+    if pieces > MOST_PIECES and not is_copied:
         yield Doubt("pieces", word, pieces)
     if log_probabilities and (mean := mean_of(log_probabilities)) < LEAST_SURE:
         yield Doubt("unsure", number=mean)

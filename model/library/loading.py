@@ -30,6 +30,8 @@ def load_model(name: str | Path, progress: Progress | None = None) -> Reader:
     `progress` is called with the bytes downloaded. Raises ValueError or FileNotFoundError with a
     message that says what to do.
     """
+    if not (isinstance(name, str | Path) and str(name).strip()):
+        raise LoadingError(f"Give a name, such as {shipped_models()[0]}, or a model's folder.")
     if str(name) in shipped_models() or (Path(name).expanduser() / WEIGHTS).is_file():
         return load(name)
     return load_from_library(str(name), progress)

@@ -12,7 +12,7 @@ import tokenizers
 
 from headlight.model.library.checks import check_ids, tokenizing
 from headlight.model.library.pieces import Piece
-from headlight.model.library.vocabulary import Vocabulary
+from headlight.model.library.vocabulary import Vocabulary, label_of
 from headlight.model.tokens import check_characters
 
 if TYPE_CHECKING:
@@ -139,8 +139,8 @@ class PieceTokenizer(Vocabulary):
             end = start + len(shown)
             if not last or last.is_special or last.segment != segment or start > last.end:
                 word += 1
-            role = self.role(index)
-            pieces.append(Piece(index, shown or self.name(index), start, end, word, segment, role))
+            label, role = label_of(self.name(index), shown), self.role(index)
+            pieces.append(Piece(index, label, start, end, word, segment, role))
         return pieces
 
     def mask(self, pieces: Sequence[Piece], positions: Collection[int]) -> list[Piece]:

@@ -1,5 +1,6 @@
 """Tokens of models from the transformers library: pieces, words, and those that are shown."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -8,9 +9,10 @@ from typing import Literal, get_args
 import numpy as np
 
 from headlight.model.tokenizer import VISIBLE_SPACE
-from headlight.model.tokens import BYTES, Token
+from headlight.model.tokens import Token
 
 Role = Literal["written", "unknown", "mask", "special", "padding"]
+BYTE_NAME = re.compile("<0x[0-9A-F]{2}>")
 CONTINUES = "##"  # begins a piece of BERT's that continues the previous word
 SPACES = (VISIBLE_SPACE, "▁", "Ġ")  # how vocabularies write the space before a word
 # With two sentences: the one that looks, and the one that is looked at.
@@ -49,7 +51,7 @@ class Piece(Token):
 
     @property
     def is_byte(self) -> bool:
-        """Whether this is one byte of a character: no, since a piece shows its characters."""
+        """Whether the vocabulary lacks this character: no, since one of bytes lacks none."""
         return False
 
     @property
@@ -97,8 +99,13 @@ def whole_words(pieces: Sequence[Piece]) -> list[Piece]:
 def spelled_out(texts: Sequence[str]) -> str:
     """Return the text of a word's pieces, without a leading space and with bytes as characters."""
     texts = texts[1:] if len(texts) > 1 and texts[0] in SPACES else texts
-    parts = (("".join(part), is_bytes) for is_bytes, part in groupby(texts, key=BYTES.__contains__))
-    return "".join(in_characters(part) if is_bytes else part for part, is_bytes in parts)
+    parts = (("".join(part), is_byte) for is_byte, part in groupby(texts, key=has_only_bytes))
+    return "".join(in_characters(part) if is_byte else part for part, is_byte in parts)
+
+
+def has_only_bytes(text: str) -> bool:
+    """Return whether a token's text is the names of bytes, such as <0xC3>."""
+    return bool(text) and not BYTE_NAME.sub("", text)
 
 
 def in_characters(names: str) -> str:

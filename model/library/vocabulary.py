@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from headlight.model.library.checks import tokenizing
-from headlight.model.library.pieces import Piece, Role, written_by
+from headlight.model.library.pieces import BYTE_NAME, Piece, Role, spelled_out, written_by
 from headlight.model.tokenizer import VISIBLE_SPACE, forget_texts
 from headlight.model.tokens import BYTES, Token
 
@@ -61,9 +61,8 @@ class Vocabulary:
             goes_on = shown and (last.start == last.end or not added[0].isspace())
             if goes_on or known.endswith(HALF):
                 word = last.word
-        if HALF in shown:
-            shown = name
-        return text + added, Piece(index, shown or name, start, end, word, role=role)
+        label = name if HALF in shown else label_of(name, shown)
+        return text + added, Piece(index, label, start, end, word, role=role)
 
     @property
     def written_ids(self) -> list[int]:
@@ -109,6 +108,13 @@ class Vocabulary:
         known = [index for index in ids if index < self.size]
         with tokenizing():
             return self.tokenizer.decode(known, clean_up_tokenization_spaces=False)
+
+
+def label_of(name: str, shown: str) -> str:
+    """Return a token's text, or its name if it has none or only some bytes of a letter."""
+    written = name.lstrip(VISIBLE_SPACE)
+    is_part = BYTE_NAME.search(written) and spelled_out([written]) != shown
+    return written if shown and is_part else shown or name
 
 
 def byte_names(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:

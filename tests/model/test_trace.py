@@ -7,7 +7,7 @@ from headlight.model.cache import KeyValueCache
 from headlight.model.decoding.search import decode
 from headlight.model.insight.scoring import trace_log_probabilities
 from headlight.model.tokens import Token
-from headlight.model.trace import PositionEdit, Run, Site, Trace
+from headlight.model.trace import AttentionEdit, PositionEdit, Run, Site, Trace
 
 SOURCE = [Token(4, "my", 0, 2), Token(5, "cat", 3, 6), Token(3, "<end>", 6, 6)]
 TARGET = [Token(2, "<start>", 0, 0), Token(6, "mon", 0, 3)]
@@ -138,3 +138,22 @@ def test_a_reader_and_what_it_returns_are_one_line_in_a_shell():
         assert "\n" not in repr(shown)
         assert len(repr(shown)) < 100
         assert " at 0x" not in repr(shown)
+
+
+def test_a_record_is_its_shapes_in_one_line_in_a_shell(translator):
+    translation = translator.translate("I love my cat.")
+    assert repr(translation).startswith('Translation("J\'aime mon chat.", ')
+    trace = translator.trace("I love my cat.", translation)
+    record = trace.attention[Site("cross", 1)]
+    assert f"weights {tuple(record.weights.shape)}" in repr(record)
+    parts = trace.embedding["encoder"], next(iter(trace.residual.values()))
+    step = translator.write("I love my cat.")[0]
+    for shown in (translation, record, *parts, step, AttentionEdit(block=torch.ones(9, 9))):
+        assert "\n" not in repr(shown)
+        assert len(repr(shown)) < 200
+
+
+def test_weights_of_another_kind_are_refused_with_the_kinds_that_there_are(translator):
+    trace = translator.trace("I love my cat.", "J'aime")
+    with pytest.raises(ValueError, match="'crosss', but of cross, decoder, encoder"):
+        trace.weights("crosss")

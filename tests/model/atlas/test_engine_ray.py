@@ -105,7 +105,7 @@ def test_a_cluster_that_is_not_there_is_told_at_once(address):
 
 @pytest.fixture
 def cluster(monkeypatch):
-    """A cluster of two nodes on this machine, with three processors."""
+    """A cluster of two nodes on this machine, of a processor each."""
     cluster_utils = pytest.importorskip("ray.cluster_utils", reason="Ray is not installed")
     with tempfile.TemporaryDirectory(prefix="ray") as place:  # short, for the names of sockets
         monkeypatch.setenv("RAY_TMPDIR", place)
@@ -113,7 +113,7 @@ def cluster(monkeypatch):
         options = {"include_dashboard": False, "temp_dir": place}
         result = cluster_utils.Cluster()
         try:
-            add_node(result, num_cpus=2, **options)
+            add_node(result, num_cpus=1, **options)
             add_node(result, num_cpus=1, **options)
             yield result
         finally:

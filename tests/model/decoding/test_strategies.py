@@ -111,6 +111,7 @@ def test_the_smallest_temperature_draws_the_likeliest():
     [
         ({"strategy": "sample", "temperature": 0.0}, "decode greedily"),
         ({"strategy": "sample", "temperature": -1.0}, "above 0"),
+        ({"strategy": "sample", "temperature": float("nan")}, "above 0"),
         ({"strategy": "sample", "top_p": 0.0}, "top_p must be above 0"),
         ({"strategy": "sample", "top_p": 1.5}, "at most 1"),
         ({"strategy": "sample", "top_k": -1}, "top_k must be 0"),

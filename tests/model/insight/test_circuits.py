@@ -1,4 +1,4 @@
-"""What heads do by their weights alone, against whole tables and against runs of the model."""
+"""What heads do by their weights only, against whole tables and against runs of the model."""
 
 import math
 

@@ -63,9 +63,10 @@ def test_the_word_with_the_most_pieces_is_found_with_their_number(shipped):
     start, end = text.index(word), text.index(word) + len(word)
     assert word == "Schwarzenegger"
     assert pieces == sum(start <= token.start < end for token in tokens if not token.is_special)
-    assert [item.what for item in doubts(text, tokens, text + ".", [0.0])] == [word] * (
-        pieces > doubt.MOST_PIECES
-    )
+    assert pieces > doubt.MOST_PIECES
+    unread = doubts(text, tokens, "Je l'ai vu.", [0.0])
+    assert [(item.sign, item.what) for item in unread] == [("missing", word), ("pieces", word)]
+    assert not list(doubts(text, tokens, f"J'ai vu {word}.", [0.0]))  # a name that is copied
 
 
 def test_unsure_says_the_mean(shipped):

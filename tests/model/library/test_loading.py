@@ -52,3 +52,9 @@ def test_a_shipped_model_opens_by_its_name():
 def test_what_is_no_model_is_said(tmp_path):
     with pytest.raises(LoadingError, match=r"has no config\.json"):
         load_model(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["", " ", None, 5])
+def test_a_model_without_a_name_is_refused(name):
+    with pytest.raises(LoadingError, match=r"^Give a name, such as en-fr, or a model's folder\.$"):
+        load_model(name)

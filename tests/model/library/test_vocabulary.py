@@ -5,6 +5,8 @@ import random
 import pytest
 import transformers
 
+from headlight.model.library.piece_tokenizer import PieceTokenizer
+from headlight.model.library.pieces import whole_words
 from headlight.model.library.vocabulary import Vocabulary
 
 TEXTS = ("I love my cat.", "  two  spaces\n\nand lines", "a ☃☃ 漢字 é")
@@ -48,15 +50,17 @@ def test_a_text_is_written_as_it_was_read(text, vocabulary):
         assert text == vocabulary.written(ids[: position + 1])[0]
 
 
-def test_a_character_of_several_tokens_is_shown_where_it_is_whole(vocabulary):
+def test_each_byte_of_a_character_is_shown_by_its_number_and_their_word_whole(vocabulary):
     ids = vocabulary.tokenizer("a ☃b")["input_ids"]
-    text, pieces = vocabulary.written(ids)
     if vocabulary.tokenizer.unk_token_id in ids:
         pytest.skip("this vocabulary has no bytes")
+    text, written = vocabulary.written(ids)
     assert text == "a ☃b"
-    shown = [piece for piece in pieces if piece.text == "☃"]
-    assert [text[piece.start : piece.end] for piece in shown] == ["☃"]
-    assert len({piece.word for piece in pieces[1:]}) == 1
+    for pieces in (written, PieceTokenizer(vocabulary.tokenizer, 64).read(text)):
+        bytes_shown = [piece.text for piece in pieces if piece.text.startswith("<0x")]
+        assert "".join(bytes_shown) == "<0xE2><0x98><0x83>"
+        assert "☃" in [text[piece.start : piece.end] for piece in pieces]
+        assert "☃b" in [piece.text for piece in whole_words(pieces)]
 
 
 def test_parts_of_a_character_and_spaces_are_no_letters(vocabulary):

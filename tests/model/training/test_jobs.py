@@ -15,7 +15,7 @@ from headlight.model.training.small_models import SNAPSHOTS, SmallModel, Trainin
 from tests.matrix import first_of
 
 SMALL = TrainingOptions(
-    shortest=2, longest=3, layers=1, heads=2, d_model=16, d_ff=32, steps=30, batch_size=4, warmup=4
+    shortest=2, longest=3, layers=1, heads=2, d_model=16, d_ff=32, steps=12, batch_size=4, warmup=4
 )
 LONG = replace(SMALL, steps=10_000)
 
@@ -79,7 +79,7 @@ def test_a_job_trains_exactly_as_the_plain_generator(at_once, trainings, one_thr
         assert list(zip(state.match_steps, state.matches, strict=True)) == matches
         for kind, weights in toy.snapshots().weights[0].items():
             assert torch.equal(state.snapshots.weights[0][kind], weights)
-        assert (state.step, state.steps, state.seconds_left, state.note) == (30, 30, 0.0, "")
+        assert (state.step, state.steps, state.seconds_left, state.note) == (12, 12, 0.0, "")
 
 
 def test_the_others_wait_in_line_and_are_told_their_place(trainings):
@@ -112,7 +112,7 @@ def test_pausing_gives_the_place_up_and_resuming_changes_nothing(trainings, one_
     other = started(line, SMALL)
     job.resume()
     assert job.progress().status in ("waiting", "running")
-    assert wait_for(other, "finished").step == 30
+    assert wait_for(other, "finished").step == SMALL.steps
     assert wait_for(job, "finished").losses.tolist() == expected
     job.resume()
     job.pause()
@@ -189,7 +189,7 @@ def test_an_error_is_told_and_the_next_in_line_begins(trainings, monkeypatch, ca
     state = wait_for(job, "failed")
     assert state.note == "The training failed: division by zero"
     assert "ZeroDivisionError" in caplog.text
-    assert wait_for(following, "finished").step == 30
+    assert wait_for(following, "finished").step == SMALL.steps
 
 
 def test_weights_that_are_no_numbers_end_the_training_and_are_shown_nowhere(trainings):

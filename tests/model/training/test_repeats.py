@@ -102,14 +102,17 @@ def test_induction_is_learned_and_needs_the_previous_token_head(trained):
 
 
 @pytest.mark.matrix
-def test_the_previous_token_head_wrote_most_of_the_key_that_induction_looks_at(trained):
+def test_the_layer_of_the_previous_token_head_wrote_the_key_that_induction_looks_at(trained):
     reader = Continuer(trained[0].model.eval(), trained[0].tokenizer)
     trace = reader.trace("kxqmwbkxqm")
     again, after_the_first = 9, 4  # the second q, and the m after the first one
     weight = weight_of(reader, trace, Site("decoder", 1), 0, again, key=after_the_first)
     assert weight.row.argmax() == after_the_first
     result = sum_score(weight)
-    wrote = result.key[result.pairs.sum(dim=0).argmax()]
-    assert wrote == Part("head", "decoder", 0, 0)
+    wrote = dict(zip(result.key, result.pairs.sum(dim=0).tolist(), strict=True))
+    head = wrote.pop(Part("head", "decoder", 0, 0))
+    passed_on = wrote.pop(Part("feed-forward", None, 0))
+    # How the two divide it among them differs from one processor to the next.
+    assert min(head, passed_on) > max(map(abs, wrote.values()))
     looked = trace.attention[Site("decoder", 0)].weights[0, 0, after_the_first]
     assert looked.argmax() == after_the_first - 1

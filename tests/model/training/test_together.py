@@ -43,13 +43,6 @@ def test_several_processes_train_as_one_with_the_same_whole_batches(processes, c
 
 
 @pytest.mark.matrix
-def test_several_processes_go_on_where_one_was_killed(command, killed_and_resumed):
-    options = {**EXACT, "score_every": 2}
-    resumed = killed_and_resumed(6, processes=2, **options)
-    assert_same_training(resumed, command("whole", **options))
-
-
-@pytest.mark.matrix
 def test_dropout_of_several_processes_is_the_same_when_they_go_on(command):
     options = {"dropout": 0.3, "cooldown": 1, "processes": 2}
     through = load_file(command("through", steps=9, **options) / "training.safetensors")

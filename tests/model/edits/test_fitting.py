@@ -1,0 +1,84 @@
+"""Edits that a model does not have are refused with a sentence, wherever they are written."""
+
+import numpy as np
+import pytest
+import torch
+
+from headlight.model.edits import Edits
+from headlight.model.library.opening import open_model
+from headlight.model.trace import AttentionEdit, PositionEdit, Shape, Site
+
+SOURCE = "I love my cat."
+SITE = Site("cross", 1)
+WHERE = r"an AttentionEdit at a Site \(encoder 0 to 1, decoder 0 to 1, cross 0 to 1\)"
+GATE = r"The gate of Site\(kind='cross', layer=1\) has to be a tensor of 4 numbers from 0 to 1"
+
+
+def cells(*shape):
+    return torch.ones(shape, dtype=torch.bool)
+
+
+@pytest.mark.parametrize("call", ["trace", "translate", "write"])
+@pytest.mark.parametrize(
+    ("edits", "sentence"),
+    [
+        ({Site("cross", 2): AttentionEdit()}, rf"at Site\(kind='cross', layer=2\).*{WHERE}"),
+        ({Site("crosss", 0): AttentionEdit()}, f"'crosss'.*{WHERE}"),
+        ({("cross", 1): AttentionEdit()}, rf"at \('cross', 1\).*{WHERE}"),
+        ({"cross": PositionEdit(shift=1)}, "at 'cross'.*or a PositionEdit at encoder or decoder"),
+        (
+            {SITE: PositionEdit(shift=1)},
+            rf"no PositionEdit at Site\(kind='cross', layer=1\).*{WHERE}",
+        ),
+        ({SITE: torch.ones(4)}, f"takes no Tensor at.*{WHERE}"),
+        (Edits(), r"^Give edits as \{site: AttentionEdit\(\.\.\.\)\}, not Edits\.$"),
+        ({SITE: AttentionEdit(gate=[1.0, 0.0, 1.0, 1.0])}, GATE),
+        ({SITE: AttentionEdit(gate=torch.ones(3))}, GATE),
+        ({SITE: AttentionEdit(gate=torch.tensor([1, 1, 1, float("nan")]))}, GATE),
+        ({SITE: AttentionEdit(gate=torch.tensor([1.0, 1.0, 1.0, 2.0]))}, GATE),
+        ({SITE: AttentionEdit(block=cells(3))}, r"cells of Site.*\(4, queries, keys\)"),
+        ({SITE: AttentionEdit(open=cells(3, 2, 2))}, r"cells of Site.*\(4, queries, keys\)"),
+        ({SITE: AttentionEdit(block=torch.ones(2, 2))}, "cells of Site.*tensor of bool"),
+        ({Site("encoder", 0): AttentionEdit(block=cells(2, 3))}, "as many queries and keys"),
+    ],
+)
+def test_what_a_model_does_not_have_is_refused(translator, call, edits, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        getattr(translator, call)(SOURCE, edits=edits)
+
+
+def test_every_reader_refuses_alike():
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 8, batch_first=True)
+    reader = open_model(torch.nn.Sequential(torch.nn.Embedding(9, 8), layer).eval())
+    assert reader.trace("1 2 3", edits={Site("encoder", 0): AttentionEdit(gate=torch.zeros(2))})
+    with pytest.raises(ValueError, match=r"no AttentionEdit at.*Site \(encoder 0 to 0\)"):
+        reader.trace("1 2 3", edits={Site("decoder", 0): AttentionEdit(gate=torch.zeros(2))})
+
+
+def test_cells_of_another_sentence_fit(translator):
+    edits = {
+        SITE: AttentionEdit(block=cells(2, 3)),
+        Site("encoder", 0): AttentionEdit(open=cells(40, 40)),
+    }
+    assert translator.trace(SOURCE, edits=edits).attention[SITE].weights[0, :, 0, :3].sum() == 0
+
+
+@pytest.mark.parametrize("order", [(1.5, 0), "10", 3, None])
+def test_positions_that_are_no_whole_numbers_are_refused(order):
+    with pytest.raises(ValueError, match="are whole numbers"):
+        PositionEdit(order=order)
+    with pytest.raises(ValueError, match="are whole numbers"):
+        PositionEdit(shift=0.5)
+
+
+def test_an_order_may_be_any_sequence(translator):
+    orders = [1, 0, 2], np.array([1, 0, 2]), torch.tensor([1, 0, 2]), (1, 0, 2)
+    assert len({PositionEdit(order=order) for order in orders}) == 1
+    assert translator.write(SOURCE, edits={"encoder": PositionEdit(order=orders[0])}).writing
+
+
+def test_a_mask_of_a_side_that_a_model_lacks_moves_nothing():
+    edits = Edits(masks={("documents-anew", "encoder"): (2,)})
+    assert "encoder" in edits.at_sites(Shape({"encoder": (1, 2)}, 8), 4)
+    assert edits.at_sites(Shape({"decoder": (1, 2)}, 8), 4) == {}
