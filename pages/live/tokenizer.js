@@ -42,8 +42,8 @@ export function tokenizerOf({ vocabulary, merges, bytes, whole }) {
   function encode(text) {
     const typed = [...text];
     if (!merges) return typed.map((letter, at) => tokenOf(ids.get(letter) ?? UNKNOWN, typed, at, at + 1));
-    const found = wordsOf(normalized(typed)).flatMap(piecesOf);
-    const pieces = wholeAfterElided(found);
+    const split = wordsOf(normalized(typed)).flatMap(piecesOf);
+    const pieces = wholeAfterElided(split);
     /** @type {Token[]} */
     const tokens = [];
     pieces.forEach(({ id, start, end }, at) => {
@@ -83,16 +83,16 @@ export function tokenizerOf({ vocabulary, merges, bytes, whole }) {
     }
   }
   /** A word after an elided one has no space before it; its form with a space replaces its pieces. */
-  function wholeAfterElided(found) {
+  function wholeAfterElided(split) {
     const pieces = [];
-    for (let first = 0; first < found.length; ) {
+    for (let first = 0; first < split.length; ) {
       let last = first + 1;
-      if (first && isElided(found[first - 1].id)) while (found[last]?.word === found[first].word) last++;
-      const name = SPACE + found.slice(first, last).map(({ text }) => text).join("");
-      const one = last - first > 1 && ids.has(name);
-      if (!one) last = first + 1;
-      const { id, start } = found[first];
-      pieces.push({ id: one ? ids.get(name) : id, start, end: found[last - 1].end });
+      if (first && isElided(split[first - 1].id)) while (split[last]?.word === split[first].word) last++;
+      const name = SPACE + split.slice(first, last).map(({ text }) => text).join("");
+      const isWhole = last - first > 1 && ids.has(name);
+      if (!isWhole) last = first + 1;
+      const { id, start } = split[first];
+      pieces.push({ id: isWhole ? ids.get(name) : id, start, end: split[last - 1].end });
       first = last;
     }
     return pieces;

@@ -1,7 +1,6 @@
 """Presenter mode: one slide at a time, only its words and pictures on the screen."""
 
 import re
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,7 +22,10 @@ from headlight.viz.numbers import writable
 PARAMETER = "talk"  # in an address: the number of the slide
 TURNS = "turns_asked"  # the key of the last turn's number
 MODEL_GONE = "The model of this slide is no longer available: it was trained or uploaded elsewhere."
-NOT_DRAWN = "The pictures of this slide are not drawn with what its scene has chosen."
+NOT_DRAWN = (
+    "This slide's scene does not draw the pictures chosen for it. Open the scene from the page "
+    "Talk, and update the slide."
+)
 
 NOTED = "slide_noted"  # the key of the slide whose pictures are known
 QR_CODE = "slide-qr-code"  # the key of the QR code of a slide's scene
@@ -168,8 +170,6 @@ def footer(pictures: Sequence[str]) -> str:
 def turn() -> None:
     """Ask for the slide that was turned to, or to leave the talk if it is number 0; a callback."""
     number, turn_number = picked("slide-words")
-    # A key press brings the address where the browser was, however late, not where it went.
-    address.know(dict(st.query_params), time.monotonic())
     if slide.slide() is None or number == 0:
         slide.turn_to(None)  # perhaps again: a late click on a slide that was left
     elif isinstance(number, int) and 1 <= number <= len(talk.in_force()):

@@ -20,8 +20,17 @@ from headlight.pages.live.page import weights_file
 from headlight.pages.shared.link import address
 from headlight.pages.shared.link.address import link_of
 from headlight.pages.shared.show.pictures import css_class, picked, show
-from headlight.pages.shared.state.choices import GUESS, put
-from headlight.pages.shared.state.page import PAGES
+from headlight.pages.shared.state.choices import (
+    EDITS,
+    GUESS,
+    HEAD,
+    LAYER,
+    MODEL,
+    SENTENCE,
+    chosen,
+    put,
+)
+from headlight.pages.shared.state.page import PAGES, Page
 from headlight.pages.shared.state.showing import drawn
 from headlight.pages.talks import presenter, slide, talk
 from headlight.pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, file_of
@@ -43,8 +52,7 @@ NO_MODEL = (
 NO_STILL = (
     "The picture “{what}” could not be drawn when the file was saved, or is too large for it."
 )
-# What the model inside takes from the scene of a slide.
-SCENE = ("sentence", "kind", "layer", "head", "edits")
+SIDES = ("encoder", "decoder")
 Kind = Literal["html", "live", "pptx"]
 
 
@@ -96,7 +104,7 @@ def scenes(slides: Sequence[Slide]) -> list[Slide]:
 
 
 def draw_next(number: int) -> None:
-    """Draw a slide, by its number from 1, keep it for the file, and go on with the next one."""
+    """Draw the first slide that is not done, keep it for the file, and go on with the next one."""
     saving = now()
     number, count = len(saving.done) + 1, len(saving.slides)
     slide.turn(number)
@@ -142,7 +150,6 @@ def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
         scene.notes,
         scene.size,
         link=link_of(scene.page, scene.parameters),
-        scene=live_scene(scene),
     )
     presenter.put_in_force(saving.slides, number)
     if saving.kind == "pptx":
@@ -150,6 +157,7 @@ def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
     if scene.page not in PAGES:
         return words
     page = PAGES[scene.page]
+    words = replace(words, scene=live_scene(page))
     if "model" in st.session_state.get("refused_parameters", ()):
         return replace(words, missing=presenter.MODEL_GONE)
     try:
@@ -165,11 +173,23 @@ def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
     return collected(scene, words, kept, saving.stills or {})
 
 
-def live_scene(scene: Slide) -> dict[str, str]:
-    """Return what the model inside opens with; empty for a slide of another model."""
-    if "model" in scene.parameters:
+def live_scene(page: Page) -> dict[str, str]:
+    """Return what is in force of that which the model inside can show, as its address has it.
+
+    It is empty for another model, and on a page that does not read the visitor's one sentence.
+    """
+    if chosen(MODEL) != MODEL.default or SENTENCE in page.unread:
         return {}
-    return {name: scene.parameters[name] for name in SCENE if name in scene.parameters}
+    values = {choice.key: address.now(choice) for choice in page.linked}
+    taken = (SENTENCE, page.kind, LAYER, HEAD)
+    scene = {"edits": values[EDITS.key]} | {each.key: each.write(chosen(each)) for each in taken}
+    scene["kind"] = scene.pop(page.kind.key)
+    if values.get("positions_tab") == "sentence":
+        off = (side for side in SIDES if values[f"positions_{side}"] == "off")
+        scene["off"] = ".".join(off)
+    if values.get("strategy") == "beam":
+        scene["beam"] = str(values["beam_size"])
+    return {name: text for name, text in scene.items() if text}
 
 
 def collected(

@@ -22,8 +22,9 @@ class Slide:
     """A scene of a page, the pictures to show and their size, and the words above them.
 
     A slide without a page has only words, such as a title. `drawn` are the pictures that the scene
-    draws, as far as that is known; empty if it is not. `notes` are only for the speaker. Its `name`
-    identifies it in a session while it is changed and moved; files have none.
+    draws, as far as that is known; empty if it is not. `notes` are only for the speaker. The `lead`
+    is the title that its page gave it, which follows the scene until somebody gives it another. Its
+    `name` identifies it in a session while it is changed and moved; files have none.
     """
 
     page: str = ""  # the page's key
@@ -35,6 +36,7 @@ class Slide:
     drawn: tuple[str, ...] = ()
     notes: str = ""
     qr_code: bool = False  # of the scene in the running app, next to the pictures
+    lead: str = ""
     name: str = field(default_factory=token_hex, compare=False, repr=False)
 
 
@@ -55,7 +57,7 @@ def recognised(slides: Sequence[Slide], known: Sequence[Slide]) -> tuple[Slide, 
 
 def _scene(slide: Slide) -> Slide:
     """Return a slide without the values that are completed when it is drawn."""
-    return replace(slide, pictures=(), drawn=())
+    return replace(slide, pictures=(), drawn=(), lead="")
 
 
 def first_pictures(page: Page) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ OFFSTAGE = "offstage"  # the key of everything that a slide does not show
 STAGE = "stage"
 KEPT = "pictures_kept"
 SAID = "slide-said"  # the key of the words about the pictures of a slide, above them
-HIDDEN = "Hidden as long as **Guess first** is on: it would give the answers away."
+HIDDEN = "A picture here is hidden while **Guess first** is on: it would give the answers away."
 THUMBNAILS = "headlight-thumbnails"  # the name under which the browser keeps them
 MOST_IN_THUMBNAIL = 2  # pictures of a slide in its thumbnail
 
@@ -143,8 +143,8 @@ def guess_switch(page: Page) -> None:
 
     The first row that is asked about is the query that was chosen last.
     """
-    if GUESS in page.choices:
-        choose(GUESS, on_change=lambda: put(GUESS_ROW, chosen(QUERY)))
+    if page.riddles:
+        choose(GUESS, on_change=lambda: put(GUESS_ROW, chosen(QUERY) or 0))
 
 
 def is_answered(

@@ -200,17 +200,12 @@ def finish(page: Page) -> None:
     if pictures_drawn and PAGES[scene.page] is page:
         wanted = first_pictures(page) if words == ADDED else scene.pictures
         pictures = tuple(key for key in wanted if key in pictures_drawn) or pictures_drawn[:1]
-        title, of = scene.title, drawn()[pictures[0]]
-        if title == leads().get(scene.name, ""):
-            title = leads()[scene.name] = shortened(lead() or (of[1] if of else page.title))
-        completed = {"title": title, "pictures": pictures, "drawn": pictures_drawn}
+        of = drawn()[pictures[0]]
+        says = shortened(lead() or (of[1] if of else page.title))
+        title = says if scene.title == scene.lead else scene.title
+        completed = {"title": title, "lead": says, "pictures": pictures, "drawn": pictures_drawn}
         stage.ask_for_thumbnail(_complete(index + 1, **completed))
     st.rerun()
-
-
-def leads() -> dict[str, str]:
-    """Return the titles that slides have from their pages, by the slides' names."""
-    return st.session_state.setdefault("slide_leads", {})
 
 
 def note_drawn(number: int, keys: Set[str]) -> None:

@@ -47,6 +47,7 @@ class Entry(BaseModel):
     drawn: list[Text] = []
     notes: Annotated[Text, Field(max_length=LONGEST_NOTES)] = ""
     qr_code: bool = False
+    lead: Annotated[str, Field(max_length=LONGEST_TITLE)] = ""
 
 
 class File(BaseModel):
@@ -125,5 +126,6 @@ def read_slide(entry: Entry, page: Page, kept: bool) -> tuple[Slide, list[str]]:
         tuple(key for key in page.pictures if key in entry.drawn),
         entry.notes,
         entry.qr_code,
+        entry.lead,
     )
     return slide, [*refused, *missing]

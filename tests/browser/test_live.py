@@ -27,12 +27,12 @@ START = """text => {
   window.tokenizer = $tokenizer.tokenizerOf(weights.tokenizer);
   window.runs = $worker.runner($transformer.transformerOf(weights), tokenizer, (_, make) => make());
 }"""
-# A run's numbers as lists, which Playwright can hand over.
+# A run's numbers as one text, which Playwright hands over much faster than lists.
 RUN = """request => {
   const { source, run } = runs({ beamSize: 1, forced: [], typed: "", ...request });
   const lists = (trace) => Object.fromEntries(Object.entries(trace).map(([kind, layers]) =>
     [kind, layers.map((weights) => Array.from(weights))]));
-  return { ...run, source, trace: lists(run.trace), steps: lists(run.steps) };
+  return JSON.stringify({ ...run, source, trace: lists(run.trace), steps: lists(run.steps) });
 }"""
 PLAIN = {"gates": {}, "cells": [], "off": [], "positions": []}
 SPLIT = "texts => texts.map((text) => tokenizer.encode(text).map(Object.values))"
@@ -77,7 +77,7 @@ def compare(live, translator, sentence, edits=None, strategy=Strategy()):
     """Hold a run in the browser against the same run in Python."""
     edits = edits or Edits()
     request = {"text": sentence, "edits": in_browser(edits), "beamSize": strategy.width}
-    run = live.evaluate(RUN, request)
+    run = json.loads(live.evaluate(RUN, request))
     tensors = edits.at_sites(translator.shape, 100)
     written = translator.write(sentence, strategy, edits=tensors)
     trace = translator.trace(sentence, written.writing, edits=tensors)
@@ -137,12 +137,12 @@ def test_a_run_is_that_of_the_model(live, translator, sentences):
 
 @pytest.mark.matrix
 def test_many_runs_are_those_of_the_model(live, translator, sentences):
-    for sentence in sentences[8:208]:
+    for sentence in sentences[8:68]:
         compare(live, translator, sentence)
 
 
 @pytest.mark.parametrize(
-    "seeds", [range(4), pytest.param(range(4, 40), marks=pytest.mark.matrix)], ids=str
+    "seeds", [range(4), pytest.param(range(4, 24), marks=pytest.mark.matrix)], ids=str
 )
 def test_edits_do_what_they_do_in_the_model(live, translator, sentences, seeds):
     for seed in seeds:
@@ -150,7 +150,7 @@ def test_edits_do_what_they_do_in_the_model(live, translator, sentences, seeds):
 
 
 @pytest.mark.parametrize(
-    "indices", [range(3), pytest.param(range(3, 40), marks=pytest.mark.matrix)], ids=str
+    "indices", [range(3), pytest.param(range(3, 15), marks=pytest.mark.matrix)], ids=str
 )
 def test_a_beam_is_that_of_the_model(live, translator, sentences, indices):
     for index in indices:
@@ -159,7 +159,8 @@ def test_a_beam_is_that_of_the_model(live, translator, sentences, indices):
 
 def test_positions_can_be_off(live, translator):
     for side in ("encoder", "decoder"):
-        run = live.evaluate(RUN, {"text": EXAMPLES[1], "edits": {**PLAIN, "positions": [side]}})
+        edits = {**PLAIN, "positions": [side]}
+        run = json.loads(live.evaluate(RUN, {"text": EXAMPLES[1], "edits": edits}))
         written = translator.translate(EXAMPLES[1], edits={side: PositionEdit(off=True)})
         assert run["text"] == written.text
 

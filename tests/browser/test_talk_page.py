@@ -10,7 +10,7 @@ import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.pages.talks.slides import MOST_SLIDES, Slide
 from headlight.pages.talks.stage import THUMBNAILS, thumbnail_key
 from headlight.pages.talks.talk import KEPT, shipped
-from tests.browser.rest import RUNNING, settled, wait_for_address
+from tests.browser.rest import RUNNING, settled
 from tests.browser.talks import with_talk
 from tests.matrix import first_of
 
@@ -263,6 +263,7 @@ def test_the_step_and_the_branch_of_a_decoding_come_back_by_its_address(page, se
     page.locator(".decoding-player").get_by_role("button", name="Step forward").click()
     page.locator(".decoding-player").get_by_role("button", name="Step forward").click()
     expect(page).to_have_url(re.compile(r"step=3"))
+    expect(page.locator(".decoding-player .text")).not_to_have_text("")
     text = page.locator(".decoding-player .text").inner_text()
     page.reload()
     expect(page.locator(".decoding-player .text")).to_have_text(text)
@@ -271,7 +272,6 @@ def test_the_step_and_the_branch_of_a_decoding_come_back_by_its_address(page, se
     )
     page.locator(".decoding-player").get_by_role("button", name="Step back").click()
     expect(page).to_have_url(re.compile(r"step=2"))
-    wait_for_address(page)
     page.go_back()
     expect(page.locator(".decoding-player .transport .counter")).to_have_text(
         re.compile("^step 3 of")

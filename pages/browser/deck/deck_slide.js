@@ -37,7 +37,8 @@ const JOINED = "So many weights share a dot of this grid that a map of its own c
  * @param {number} number from 1
  * @param {{ mount: Function, bytesOf: (place: number) => Uint8Array, tell: (words: string) => void, ask: ((scene: Record<string, string>) => void) | null }} talk
  */
-export function slideOf(slide, number, { mount, bytesOf, tell, ask }) {
+export function slideOf(slide, number, { mount, bytesOf, tell, ask: asked }) {
+  const ask = Object.keys(slide.scene).length ? asked : null;
   const alone = !slide.pictures.length && !slide.missing;
   const stage = element("div", "stage");
   const middle = element("div", "middle", [stage]);

@@ -12,6 +12,7 @@ from headlight.pages.browser import library
 from headlight.pages.browser.keys import DECK_KEYS, KEYS_OF_SLIDES, named_keys
 from headlight.pages.browser.library import as_json, digest_of, safe
 from headlight.pages.live import page as live
+from headlight.pages.streamlit_fixes.own_font import font_face
 from headlight.viz.canvas import CanvasPicture, Part, unpacked
 from headlight.viz.maps.heatmap import attention_heatmap
 from headlight.viz.numbers import writable
@@ -26,7 +27,7 @@ STYLES = ("slide.css", "keyboard.css", "deck/colors.css", "deck/deck.css", "deck
 # Nothing is loaded from elsewhere; the single script makes the styles of the pictures.
 POLICY = (
     "default-src 'none'; script-src '{script}'; worker-src blob:; style-src '{style}'; "
-    "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    "img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'"
 )
 
 
@@ -217,7 +218,8 @@ def style_sheet(has_model: bool) -> str:
     theme = library.THEME.read_text(encoding="utf-8").replace(":host", ":root")
     own = [(library.HERE / name).read_text(encoding="utf-8") for name in STYLES]
     own += [live.PANEL.read_text(encoding="utf-8")] if has_model else []
-    return "\n".join([(library.VIZ / "canvas.css").read_text(encoding="utf-8"), theme, *own])
+    canvas = (library.VIZ / "canvas.css").read_text(encoding="utf-8")
+    return "\n".join([font_face(), canvas, theme, *own])
 
 
 def talk_in(data: bytes) -> bytes:

@@ -29,6 +29,7 @@ GUESS_HELP = (
     "The slide asks what its head or its map shows, and draws that after a click on a guess, or "
     "the key a."
 )
+NOTHING_TO_GUESS = "It asks about other pictures of this page. Choose one of these: {pictures}."
 QR_HELP = "Phones open the scene of the slide in this app."
 NOT_DRAWN = (
     "With what this slide's scene has chosen, its page does not draw: {pictures}. Take it out, or "
@@ -78,14 +79,18 @@ def guess_first(index: int, slide: Slide) -> None:
         lit = slide.parameters.get(LIT.key, "")
         row = {GUESS_ROW.key: lit[1:]} if lit.startswith("q") else {}
         asks = row | {GUESS.key: GUESS.write(on)} if on else {}
-        title, lead = slide.title, talk.leads().get(slide.name)
-        if title in ("", lead) and lead:
-            title = "" if on else lead  # it tells the answer
+        title = slide.title
+        if title in ("", slide.lead):
+            title = "" if on else slide.lead  # it tells the answer
         change(slide.name, parameters=others | asks, title=title, drawn=())
 
+    page, key = PAGES[slide.page], f"slide-{index}-guess"
     is_on = slide.parameters.get(GUESS.key) == GUESS.write(True)
-    key = f"slide-{index}-guess"
-    editor(st.toggle, GUESS.label, is_on, changed, key, help=GUESS_HELP)
+    asks = not {*slide.pictures}.isdisjoint(page.riddles)
+    names = ", ".join(page.pictures[key] for key in page.riddles)
+    words = GUESS_HELP if asks else NOTHING_TO_GUESS.format(pictures=names)
+    closed = not (asks or is_on)
+    editor(st.toggle, GUESS.label, is_on, changed, key, help=words, disabled=closed)
 
 
 def pictures(index: int, slide: Slide, box: Callable[..., None]) -> None:
@@ -99,7 +104,7 @@ def pictures(index: int, slide: Slide, box: Callable[..., None]) -> None:
     box(st.toggle, "QR code of the scene", "qr_code", help=QR_HELP)
     if slide.qr_code and is_of_this_machine(link_of(slide.page, slide.parameters)):
         st.info(ON_THIS_MACHINE)
-    if GUESS in page.linked:
+    if page.riddles:
         guess_first(index, slide)
     if blank := [names[key] for key in slide.pictures if slide.drawn and key not in slide.drawn]:
         st.warning(NOT_DRAWN.format(pictures=", ".join(blank)))

@@ -15,6 +15,7 @@ from tests.pages.apps import (
     button,
     drawn,
     edited,
+    go_back,
     go_to,
     new_app,
     on_stage,
@@ -242,9 +243,7 @@ def test_a_slide_that_is_turned_away_from_asks_anew():
     app = guess(with_slides(*SLIDES), 0)
     assert on_stage(app) == ["heatmap"]
     for number in ("2", "1"):
-        app.query_params["talk"] = number
-        app.session_state["address"] = {}, 0.0
-        app.run()
+        go_back(app, talk=number)
         assert on_stage(app) == ["heatmap"] if number == "2" else questions(app) == on_stage(app)
 
 

@@ -86,13 +86,24 @@ def test_a_saved_talk_leaves_everything_as_it_was():
 
 
 def test_a_talk_with_the_model_inside_has_its_weights_and_the_scene_of_each_slide():
-    scene = {"sentence": "We sing.", "kind": "cross", "layer": "2", "head": "3", "picture": "lines"}
-    app = talk_page(WORDS, Slide("attention", scene, pictures=("heatmap",)))
+    sung = {"sentence": "We sing."}
+    head = {"kind": "encoder", "layer": "3", "head": "3"}
+    slides = {
+        "attention": (sung | head | {"picture": "lines"}, sung | head),
+        "positions": (sung | {"positions_tab": "sentence"}, sung | {"off": "encoder"}),
+        "decoding": (sung | {"strategy": "beam", "beam_size": "3"}, sung | {"beam": "3"}),
+        "masks": (sung | {"edits": "look-ahead.off"}, sung | {"edits": "look-ahead.off"}),
+        "compare": ({}, {}),
+    }
+    app = talk_page(WORDS, *(Slide(page, scene) for page, (scene, _) in slides.items()))
     button(app, "Save with the model inside").click().run(timeout=300)
     saving = app.session_state["saving_talk"]
-    words, slide = slides_in(saving.file)
-    assert words["scene"] == {}
-    assert slide["scene"] == {name: scene[name] for name in ("sentence", "kind", "layer", "head")}
+    words, *scenes = (slide["scene"] for slide in slides_in(saving.file))
+    assert words == {}
+    for scene, (page, (_, wanted)) in zip(scenes, slides.items(), strict=True):
+        kind = {"masks": "decoder"}.get(page, "cross")
+        opened = {"kind": kind, "layer": "2", "head": "mean"} | wanted if wanted else {}
+        assert scene == opened
     translator = load("en-fr")
     weights = weights_file(translator.model, translator.tokenizer)
     assert base64.b64encode(weights) in saving.file

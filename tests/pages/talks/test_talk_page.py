@@ -10,6 +10,7 @@ import pytest
 from headlight.pages.parts.atlas.figures import TAB as ATLAS_TAB
 from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared.state.catalog import LIBRARY
+from headlight.pages.shared.state.choices import GUESS
 from headlight.pages.talks import talk
 from headlight.pages.talks.page import boxes
 from headlight.pages.talks.slides import MOST_SLIDES, Slide, write_talk
@@ -55,7 +56,7 @@ def listed(app):
     return next(header for header, _ in canvas_pictures(app) if "edited" in header)
 
 
-@pytest.mark.parametrize(("name", "count"), [("attention", 18), ("five_minutes", 7)])
+@pytest.mark.parametrize(("name", "count"), [("attention", 19), ("five_minutes", 7)])
 def test_every_slide_has_a_title_words_and_notes_and_nothing_is_left_out(name, count):
     slides, notes = read_talk((TALKS / f"{name}.json").read_bytes())
     assert notes == ()
@@ -144,12 +145,12 @@ def test_a_scene_is_added_given_words_moved_and_removed():
     first, second = app.session_state["talk"]
     title = "Mask in force, Decoder, masked, layer 2, head 1"
     expected = Slide("masks", {"v": "2", "sentence": "We sing."}, title, "", ("matrix",))
-    assert first == replace(expected, drawn=first.drawn)
+    assert first == replace(expected, drawn=first.drawn, lead=title)
     parameters = {"v": "2", "sentence": "We sing.", "picture": "lines"}
     expected = Slide("attention", parameters, "", "", ("lines",))
     drawn = ("source", "target-tokens", "grid", "lines")
-    assert second == replace(expected, drawn=drawn, title=second.title)
-    lead = second.title
+    lead = second.lead
+    assert second == replace(expected, drawn=drawn, title=lead, lead=lead)
     assert re.fullmatch("“.*” gives 0.... of its attention to “.*”", lead)
     app.text_input(key="slide-0-title").set_value("<b>Words").run()
     app.text_area(key="slide-0-notes").set_value("Say this.").run()
@@ -246,6 +247,8 @@ def test_a_slide_is_opened_changed_on_its_page_and_updated():
 def test_an_update_renews_a_title_that_nobody_gave():
     app = open_page("masks", sentence="We sing.")
     button(app, "Add to talk").click().run()
+    kept = write_talk(app.session_state["talk"]).encode()  # by the browser, over a reload
+    app.session_state["talk"], _ = read_talk(kept, kept=True)
     app.query_params.clear()
     go_to(app, "talk")
     ask(app, "open", 0)
@@ -269,6 +272,25 @@ def test_guess_first_asks_about_the_pinned_token_and_takes_a_title_that_tells():
     edited(app.toggle, "slide-0-guess").set_value(False).run()
     (again,) = app.session_state["talk"]
     assert (again.title, again.parameters.get("guess")) == (plain.title, None)
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=lambda page: page.key)
+def test_a_page_with_riddles_keeps_the_switch_in_its_link(page):
+    assert {*page.riddles} <= page.pictures.keys()
+    assert bool(page.riddles) == (GUESS in page.linked)
+
+
+def test_a_slide_without_a_picture_to_guess_says_which_ones_are():
+    app = open_page("heads", sentence="We sing.")
+    button(app, "Add to talk").click().run()
+    app.query_params.clear()
+    go_to(app, "talk")
+    toggle = edited(app.toggle, "slide-0-guess")
+    assert toggle.disabled
+    assert "one head as a heatmap" in toggle.help
+    app.session_state["talk"] = [replace(app.session_state["talk"][0], pictures=("map",))]
+    app.run()
+    assert not edited(app.toggle, "slide-0-guess").disabled
 
 
 @pytest.mark.parametrize(
@@ -449,7 +471,7 @@ def test_another_ready_talk_is_chosen_on_the_page_and_named_in_the_address_of_it
     app.button(key="present-all").click().run()
     assert app.query_params["talk"] == "1"
     assert app.query_params["ready_talk"] == "five_minutes"
-    for name, count in (("five_minutes", 7), ("no such", 18)):
+    for name, count in (("five_minutes", 7), ("no such", 19)):
         again = new_app(talk="7", ready_talk=name).run()
         (slide,) = (header for header, _ in canvas_pictures(again) if "coming" in header)
         assert (slide["number"], slide["count"]) == (7, count)
