@@ -52,17 +52,21 @@ const RECENT = 5000; // milliseconds
 let clicks = 0;
 
 /**
- * A function that answers with a value, and again with those of the last seconds: after two quick
- * clicks Streamlit may forget the first. Each value has its own number.
+ * A function that answers with a value, and again with those that a picture and its menu gave in
+ * the last seconds: after two quick clicks Streamlit may forget the first. Each value has its own
+ * number.
  * @returns {(value: unknown) => void}
  */
 export function answering(root, setTriggerValue, name = "picked") {
   return (value) => {
+    const part = root.getRootNode();
     const time = performance.now();
-    const recent = (root.answers ?? []).filter((answer) => time - answer.time < RECENT);
-    root.answers = [...recent, { time, number: ++clicks, value }];
-    const answers = root.answers.map((answer) => [answer.number, answer.value]);
-    setTriggerValue(name, { load: LOAD, answers });
+    const recent = (part.answers ?? []).filter((answer) => time - answer.time < RECENT);
+    part.answers = [...recent, { name, time, number: ++clicks, value }];
+    for (const name of new Set(part.answers.map((answer) => answer.name))) {
+      const given = part.answers.filter((answer) => answer.name === name);
+      setTriggerValue(name, { load: LOAD, answers: given.map(({ number, value }) => [number, value]) });
+    }
   };
 }
 
@@ -190,6 +194,24 @@ export function moveFocus(event, buttons, columns = 0) {
 /** How much larger than its own pixels an element is shown, as by the zoom of a slide. */
 function zoomOf(shown) {
   return shown.currentCSSZoom ?? 1;
+}
+
+/** Call `explain` when a pointer moves onto an element or it has the focus, and `leave` afterwards.
+ *
+ * What appears under a pointer at rest, such as the next slide, is not pointed at.
+ */
+export function onPointing(part, explain, leave = () => {}) {
+  let isIn = false;
+  part.onpointermove = () => {
+    if (!isIn) explain();
+    isIn = true;
+  };
+  part.onpointerleave = () => {
+    isIn = false;
+    leave();
+  };
+  part.onfocus = explain;
+  part.onblur = leave;
 }
 
 /** Where in an element, in its own pixels, a pointer is. */

@@ -15,7 +15,7 @@ import { toSvg } from "./to_svg.js";
 const WIDEST = 1280; // dots of a film
 const RATE = 25; // frames a second of a recorder
 const SLOWEST_START = 2000; // milliseconds to wait for a recorder
-const LAST = 2; // steps for which the last step stays
+const ENDS = 2; // steps for which the first step and the last stay: a recorder may begin late
 const MOST_STEPS = 240; // longer films take only that many
 const VIDEOS = { webm: "video/webm", mp4: "video/mp4;codecs=avc1" };
 const WORDS = {
@@ -70,6 +70,7 @@ async function* framesOf(root, header, tell) {
     moves().go(step);
     return canvasOf(toSvg(root, header.what, header.caption), scale);
   };
+  root.filmed = true;
   try {
     const ends = [await drawn(0, 1), await drawn(steps - 1, 1)];
     const width = Math.max(...ends.map((end) => end.width));
@@ -87,6 +88,7 @@ async function* framesOf(root, header, tell) {
     }
   } finally {
     if (root.isConnected) moves().go(before);
+    root.filmed = false;
   }
 }
 
@@ -108,9 +110,9 @@ async function recorded(frames, type, speed) {
     }
     screen.getContext("2d").drawImage(frame, 0, 0);
     await Promise.race([begun, until(performance.now() + SLOWEST_START)]);
-    due = performance.now() + 1000 / speed;
+    due = performance.now() + ((due ? 1 : ENDS) * 1000) / speed;
   }
-  await until(due + ((LAST - 1) * 1000) / speed);
+  await until(due + ((ENDS - 1) * 1000) / speed);
   screen.getContext("2d").drawImage(screen, 0, 0); // so that the last step lasts until now
   await until(performance.now() + 2000 / RATE);
   const done = new Promise((stopped) => (recorder.onstop = stopped));
@@ -123,7 +125,7 @@ async function recorded(frames, type, speed) {
 async function inPieces(frames, speed) {
   const pieces = [];
   for await (const frame of frames) pieces.push(await dataAddress(await pngOf(frame)));
-  return { format: "gif", frames: pieces, milliseconds: Math.round(1000 / speed), last: LAST };
+  return { format: "gif", frames: pieces, milliseconds: Math.round(1000 / speed), ends: ENDS };
 }
 
 function until(time) {

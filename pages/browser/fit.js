@@ -152,8 +152,8 @@ const picturesOf = (stage) => [...stage.querySelectorAll("[class*=st-key-on-]")]
 /** The pictures on the stage and their sizes, to compare. */
 function sizes() {
   const stage = stageOf();
-  const found = stage ? picturesOf(stage) : [];
-  return found
+  const pictures = stage ? picturesOf(stage) : [];
+  return pictures
     .map((node) => `${node.className} ${Math.round(boxOf(node).width)} ${Math.round(boxOf(node).height)}`)
     .concat(`${innerWidth} ${innerHeight}`)
     .join();

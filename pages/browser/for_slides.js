@@ -14,6 +14,9 @@ const WORDS = {
 };
 const COPIED = "Copied: paste it into the HTML of a slide.";
 const BY_HAND = "Press Ctrl or ⌘ and C to copy it.";
+const WAITING = "…";
+const PATIENCE = 15_000; // milliseconds until it says that it still waits
+const NO_ANSWER = "The app has not answered yet. Try again, or reload the page.";
 const ROOM = 90; // pixels of a frame for the caption
 const TALLEST = 560; // pixels of a frame, so that a slide has room for it under its title
 
@@ -33,7 +36,8 @@ export function slideCopies(names, copy) {
   const said = element("p", "name", "", { "aria-live": "polite" });
   const box = element("textarea", "", "", { readonly: "", rows: 3, "aria-label": "To be copied", hidden: "" });
   const pick = (name) => {
-    said.textContent = "…";
+    said.textContent = WAITING;
+    setTimeout(() => said.textContent === WAITING && (said.textContent = NO_ANSWER), PATIENCE);
     box.hidden = true;
     try {
       copy(name);

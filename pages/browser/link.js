@@ -1,9 +1,12 @@
 import { isOnDark } from "../../viz/colors.js";
 
-/** Copy a text; false if the browser does not let the page: no permission, or no https. */
+const PATIENCE = 2_000; // milliseconds until a browser that does not answer is taken for a no
+
+/** Copy a text; false if the browser does not let the page: no permission, no https, or no answer. */
 export async function copied(text) {
+  const late = new Promise((_, refuse) => setTimeout(refuse, PATIENCE));
   try {
-    await navigator.clipboard.writeText(text);
+    await Promise.race([navigator.clipboard.writeText(text), late]);
     return true;
   } catch {
     return false;

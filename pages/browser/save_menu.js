@@ -123,9 +123,9 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
   }
 
   function there() {
-    const found = picture();
-    if (!found) throw new Error("The picture is not on the page any more.");
-    return found;
+    const shown = picture();
+    if (!shown) throw new Error("The picture is not on the page any more.");
+    return shown;
   }
 
   function drawn() {

@@ -70,6 +70,7 @@ export function draw(mount) {
   function stop() {
     cover.hidden = false;
     if (document.fullscreenElement) document.exitFullscreen();
+    document.activeElement?.blur(); // the page that comes has no ring around all of it
     want(0);
     return true;
   }

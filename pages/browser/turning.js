@@ -129,12 +129,12 @@ export function turnButton(text, name, onclick) {
  * @returns {Node[]}
  */
 function marked(text) {
-  const found = MARKS.exec(text);
-  if (!found) return text ? [document.createTextNode(text)] : [];
-  const [whole, bold, italic] = found;
+  const match = MARKS.exec(text);
+  if (!match) return text ? [document.createTextNode(text)] : [];
+  const [whole, bold, italic] = match;
   const node = element(bold === undefined ? "em" : "strong", "", marked(bold ?? italic));
-  const after = text.slice(found.index + whole.length);
-  return [...marked(text.slice(0, found.index)), node, ...marked(after)];
+  const after = text.slice(match.index + whole.length);
+  return [...marked(text.slice(0, match.index)), node, ...marked(after)];
 }
 
 /** The title and the words of a slide, `alone` if it has no pictures. */

@@ -7,8 +7,6 @@ import time
 from playwright.sync_api import Error
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from headlight.pages.streamlit_fixes.late_address import UNDERWAY
-
 TIMEOUT_MS = 120_000  # generous, for machines with few cores
 STILL = 150  # milliseconds
 AGAIN = 20  # milliseconds between two looks
@@ -64,14 +62,17 @@ def hover(locator, told):
     return until(locator.page, pointed)
 
 
+def ends_run(data):
+    """Whether a message of the server says that a run of the page's script ended."""
+    return ForwardMsg.FromString(data).WhichOneof("type") == "script_finished"
+
+
 def count_runs(page):
     """Count in `page.ended_runs` the runs of the page's script, as the server says they ended."""
     page.ended_runs = 0
 
     def note(frame):
-        message = ForwardMsg()
-        message.ParseFromString(frame)
-        page.ended_runs += message.WhichOneof("type") == "script_finished"
+        page.ended_runs += ends_run(frame)
 
     page.on("websocket", lambda socket: socket.on("framereceived", note))
 
@@ -96,15 +97,6 @@ def rerun(page):
 
     until(page, has_ended)
     settled(page)
-
-
-def wait_for_address(page):
-    """Wait until the server takes another address for a step of the browser.
-
-    For a while after a page wrote its address, the server takes the one before it for one still
-    underway (`pages/streamlit_fixes/late_address.py`); nothing on the page shows when this ends.
-    """
-    page.wait_for_timeout(1_000 * UNDERWAY + 200)
 
 
 def box_at_rest(locator, scroll=True):

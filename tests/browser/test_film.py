@@ -8,6 +8,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
+from tests.browser.rest import rerun, settled
+
 SENTENCE = "I love my cat."
 DRAWING_MS = 300_000  # of all frames, on a busy machine
 LENGTH = """async (data) => {
@@ -56,7 +58,7 @@ def test_a_decoding_is_recorded_step_by_step_and_stays_where_it_was(page, decodi
     expect(decoding.locator(".counter")).to_have_text(f"step 2 of {steps}")
     page.goto("about:blank")  # a page without the app's policy
     seconds, width, height = page.evaluate(LENGTH, base64.b64encode(data).decode())
-    assert seconds >= (steps - 1) / 8  # from the first to the last; busy cores draw later
+    assert seconds >= (steps - 1) / 8  # from the first step to the last, 8 a second
     assert 700 <= width <= 1280
     assert height % 2 == 0
     assert not wrong(page)
@@ -72,6 +74,41 @@ def test_a_gif_has_a_frame_for_each_step(page, decoding, translator):
     made.seek(made.n_frames - 1)
     assert made.convert("RGB").tobytes() != first
     assert made.info["duration"] > 200  # the last one stays
+
+
+@pytest.mark.matrix
+def test_a_slow_film_tells_the_app_nothing_of_its_steps(page, decoding):
+    page.evaluate("""() => {
+        const made = HTMLCanvasElement.prototype.toBlob;
+        HTMLCanvasElement.prototype.toBlob = function (...given) {
+            setTimeout(() => made.apply(this, given), 700); // a step would be told after 500
+        };
+    }""")
+    open_menu(page, "player")
+    settled(page)
+    before = page.ended_runs
+    with rerun(page):
+        film(page, "GIF")
+    assert page.ended_runs == before + 1  # the one that makes the file
+
+
+def test_a_file_is_made_between_two_quick_choices(page, decoding):
+    """A later answer of a picture may replace one that Streamlit has not taken yet."""
+    open_menu(page, "player")
+    with page.expect_download(timeout=DRAWING_MS) as saved:
+        page.get_by_role("button", name="CSV", exact=True).filter(visible=True).evaluate(
+            """async (csv) => {
+                const next = () => new Promise((done) => setTimeout(done));
+                const part = csv.getRootNode();
+                const bars = [...part.querySelectorAll(".bar")];
+                for (const button of [bars[1], csv, bars[2]]) {
+                    button.click();
+                    await next();
+                }
+            }"""
+        )
+    assert saved.value.suggested_filename.endswith(".csv")
+    expect(page.get_by_text("forced")).not_to_have_count(0)
 
 
 @pytest.mark.matrix

@@ -46,6 +46,14 @@ def open_page(page="attention", **parameters):
     return go_to(new_app(**parameters), page)
 
 
+def go_back(app, **parameters):
+    """Draw the page with another address, as the browser's Back and Forward do."""
+    app.query_params.clear()
+    app.query_params.update(parameters)
+    app.session_state["going_to"] = parameters  # as the mark of such a run has it
+    return app.run()
+
+
 def keep(folder):
     """Load a model of the transformers library, which stays in memory; its name."""
     name = str(folder)

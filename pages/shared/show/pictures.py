@@ -92,7 +92,9 @@ def show(
         place(key, of and (of, what))
         return True
     clicks = not library.is_of_a_model(picture.part.script) or allows(CLICKS)
-    options, menu = {"on_picked_change": on_pick} if on_pick and clicks else {}, None
+    options, menu = {}, None
+    if on_pick and clicks:
+        options["on_picked_change"] = once(key, "picked", on_pick)
     if of is not None:
         kept = to_keep or (lambda: picture)
         makers = (
@@ -198,7 +200,17 @@ def asking(picture_key: str, menu_key: str) -> Callable[[], None]:
     def ask() -> None:
         st.session_state.file_asked_for = shown(), picture_key, picked(menu_key, "wanted")
 
-    return ask
+    return once(menu_key, "wanted", ask)
+
+
+def once(key: str, name: str, act: Callable[[], None]) -> Callable[[], None]:
+    """Return a callback that acts once on an answer of a part, which later answers repeat."""
+
+    def acts() -> None:
+        if new_answers(key, name, once):
+            act()
+
+    return acts
 
 
 def css_class(key: str) -> str:
@@ -217,11 +229,20 @@ def all_picked(key: str) -> list[Any]:
 
     It is for clicks that add up: a part answers with all clicks of the last seconds.
     """
-    answer = st.session_state[key]["picked"]
+    return new_answers(key, "picked", all_picked)
+
+
+def new_answers(key: str, name: str, by: Callable) -> list[Any]:
+    """Return the answers of a part since the previous call `by` the same function, in order.
+
+    There are none if the part has left the page.
+    """
+    if (answer := st.session_state.get(key, {}).get(name)) is None:
+        return []
     known = st.session_state.setdefault("answers", {})
-    load, last = known.get(key, (None, 0))
+    load, last = known.get((key, name, by), (None, 0))
     new = [click for click in answer["answers"] if answer["load"] != load or click[0] > last]
-    known[key] = answer["load"], answer["answers"][-1][0]
+    known[key, name, by] = answer["load"], answer["answers"][-1][0]
     return [value for _, value in new]
 
 

@@ -18,16 +18,16 @@ def frame(color, size=(40, 20)):
 
 
 def asked(*colors, **others):
-    return {"frames": [frame(color) for color in colors], "milliseconds": 500, "last": 2} | others
+    return {"frames": [frame(color) for color in colors], "milliseconds": 500, "ends": 2} | others
 
 
-def test_a_gif_shows_each_frame_for_its_time_and_the_last_for_longer():
+def test_a_gif_shows_each_frame_for_its_time_and_the_first_and_last_for_longer():
     colors = [(255, 0, 0), (0, 128, 0), (0, 0, 255)]
     made = Image.open(io.BytesIO(to_gif(asked(*colors))))
     assert (made.n_frames, made.size) == (3, (40, 20))
     for place, color in enumerate(colors):
         made.seek(place)
-        assert made.info["duration"] == (1000 if place == 2 else 500)
+        assert made.info["duration"] == (500 if place == 1 else 1000)
         shown = np.asarray(made.convert("RGB"))[10, 10]
         assert np.abs(shown.astype(int) - color).max() <= 8
 
@@ -61,5 +61,5 @@ def test_more_than_fits_is_refused_before_it_is_read(monkeypatch):
 
 @pytest.mark.parametrize("milliseconds", [None, "fast", -1, 10**12, float("nan")])
 def test_a_time_that_makes_no_sense_is_brought_within_bounds(milliseconds):
-    made = Image.open(io.BytesIO(to_gif(asked("red", "blue", milliseconds=milliseconds, last=99))))
+    made = Image.open(io.BytesIO(to_gif(asked("red", "blue", milliseconds=milliseconds, ends=99))))
     assert 20 <= made.info["duration"] <= 50_000  # both are of one colour
