@@ -18,6 +18,7 @@ from headlight.pages.server.guards import bounded_uploads, is_behind_proxy, only
 from headlight.pages.shared.runs import limits
 from headlight.pages.streamlit_fixes.no_external_address import ask_no_other_host
 from headlight.pages.streamlit_fixes.served_scripts import with_scripts
+from headlight.pages.streamlit_fixes.shared_lock import share_lock
 from headlight.pages.streamlit_fixes.whole_callbacks import run_callbacks_whole
 
 # In the order in which they see a request.
@@ -51,6 +52,7 @@ async def prepared(_app: App) -> AsyncIterator[None]:
     Thread(target=load_pages, daemon=True).start()
     ask_no_other_host()
     run_callbacks_whole()
+    share_lock()
     yield
 
 

@@ -1,35 +1,38 @@
 """Whether the browser went to an address by itself, or does not have the page's address yet.
 
 A browser sends its address with every click: for a while still the one before the page wrote its
-own. This address is also the only sign by which a script learns that the browser went back or
-forward.
+own. A step back or forward is known by a mark of its run, however slow the network is.
 
 Upstream: https://github.com/streamlit/streamlit/issues/13963
-Relies on: `st.query_params`, which holds what the browser sent, or what this run wrote.
+Relies on: `st.query_params`, which holds what the browser sent, or what this run wrote, and
+`is_history_navigation` of a run's context.
 """
 
-import time
-
 import streamlit as st
-
-# For this long after a write, the browser may still send the previous address.
-UNDERWAY = 1.0  # seconds
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
 def gone_to() -> dict[str, str] | None:
-    """Return the address if the session begins with it or the browser went to it by itself."""
-    sent = dict(st.query_params)
-    written, when = st.session_state.get("address", (None, 0.0))
-    changed = sent and sent != written and time.monotonic() - when > UNDERWAY
-    return sent if written is None or changed else None
+    """Return the address that the session begins with, or that the browser went back or forward to.
+
+    It is returned until `know` or `write` notes an address, because a click may end this run.
+    """
+    sent = dict(st.query_params)  # empty after a click on another page, which keeps the choices
+    went = sent and get_script_run_ctx().is_history_navigation
+    if went or "address" not in st.session_state:
+        st.session_state.going_to = sent
+    return st.session_state.get("going_to")
 
 
 def write(parameters: dict[str, str]) -> None:
-    if dict(st.query_params) != parameters:
-        know(parameters, time.monotonic())  # first: the next click may end the run here
+    """Have the browser show an address, also if it sent this one while another is on its way."""
+    newest = st.session_state.get("address", parameters)
+    if not dict(st.query_params) == parameters == newest:
+        know(parameters)  # first: the next click may end the run here
         st.query_params.from_dict(parameters)
 
 
-def know(parameters: dict[str, str], written: float = 0.0) -> None:
-    """Note the parameters of the address, and when this session wrote them, if it did."""
-    st.session_state.address = parameters, written
+def know(parameters: dict[str, str]) -> None:
+    """Note the newest address."""
+    st.session_state.address = parameters
+    st.session_state.pop("going_to", None)

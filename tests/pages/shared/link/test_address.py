@@ -9,18 +9,7 @@ from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared.link import address as module
 from headlight.pages.shared.state.choices import TOO_MANY
 from tests.matrix import first_of
-from tests.pages.apps import address, button, edited, go_to, open_page
-
-LATER = -10.0  # seconds since an address was written, so that a changed one is the visitor's
-
-
-def go_back(app, **parameters):
-    """Draw the page with another address, as the browser's Back does."""
-    written, when = app.session_state["address"]
-    app.session_state["address"] = written, when + LATER
-    app.query_params.clear()
-    app.query_params.update(parameters)
-    return app.run()
+from tests.pages.apps import address, button, edited, go_back, go_to, open_page
 
 
 def test_a_choice_is_written_into_the_address():
@@ -126,8 +115,7 @@ def test_edits_too_long_for_an_address_outlive_going_back():
     app.run()
     assert address(app)["edits"] == TOO_MANY
     assert any("too many for a link" in caption.value for caption in app.caption)
-    app.session_state["address"] = ({}, 0.0)  # as though the browser went there by itself
-    app.run()
+    go_back(app, **address(app))
     assert app.session_state["histories"]["en-fr"][-1].cells == cells
     elsewhere = open_page("masks", edits=TOO_MANY)
     assert any("too long" in info.value for info in elsewhere.info)
