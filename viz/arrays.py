@@ -63,7 +63,10 @@ def layer_weights(weights: Any) -> Sequence[np.ndarray]:
 
 
 def as_array(weights: Any) -> np.ndarray:
-    """An array from an array or tensor; a tensor may need gradients, or be of bfloat16 on a GPU."""
+    """An array from an array or tensor; a tensor may need gradients, or be of bfloat16 on a GPU.
+
+    Raises ValueError for anything but numbers.
+    """
     if weights is None:
         raise ValueError(
             "There are no weights. In transformers load the model with "
@@ -73,7 +76,10 @@ def as_array(weights: Any) -> np.ndarray:
     for step in ("detach", "cpu") if is_bytes else ("detach", "float", "cpu"):
         if hasattr(weights, step):
             weights = getattr(weights, step)()
-    return np.asarray(weights)
+    array = np.asarray(weights)
+    if array.dtype.kind in "OSU":
+        raise ValueError('Give an array or tensor of numbers, such as trace.weights("decoder").')
+    return array
 
 
 def in_bytes(weights: np.ndarray) -> bool:

@@ -25,7 +25,7 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 FORMULA = tuple("=+-@＝＋－＠\t\r\n'")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Numbers:
     """An array, and for each of its axes a name and the texts along it, such as tokens.
 
@@ -43,6 +43,9 @@ class Numbers:
         shape = (len(self.values), *first) if in_parts else first
         if lengths != shape:
             raise ValueError(f"The numbers are {shape} and their texts {lengths}.")
+
+    def __repr__(self) -> str:
+        return f"Numbers({', '.join(f'{name} {len(texts)}' for name, texts in self.axes.items())})"
 
     @property
     def size(self) -> int:
@@ -66,14 +69,15 @@ def bytes_text(count: int) -> str:
 def number_text(number: float, decimals: int = DECIMALS, *, signed: bool = False) -> str:
     """A number as people write it, with a true minus; -inf is −∞.
 
-    A `signed` one says how much something changes or adds: it may have a plus, and reads as 0 only
-    if it is 0; if it is smaller than what the decimals show, it is <0.001.
+    A positive one reads as 0 only if it is 0: if it is smaller than what the decimals show, it is
+    <0.001. A `signed` one says how much something changes or adds: it may have a plus, and reads as
+    <0.001 below 0 too.
     """
     if number == -np.inf:
         return "−∞"
     text = f"{abs(number):.{decimals}f}"
     if float(text) == 0:
-        return f"<{10**-decimals:.{decimals}f}" if signed and number else text
+        return f"<{10**-decimals:.{decimals}f}" if number > 0 or (signed and number) else text
     return ("−" if number < 0 else "+" if signed else "") + text
 
 
@@ -109,12 +113,20 @@ def largest(numbers: Mapping[str, Numbers]) -> str:
     return f"Largest: {'; '.join(notes)}." if notes else ""
 
 
+def check_named(numbers: Mapping[str, Numbers]) -> None:
+    """Raise ValueError for anything but numbers by their names."""
+    if not isinstance(numbers, Mapping) or not {*map(type, numbers.values())} <= {Numbers}:
+        raise ValueError("Give the numbers of a picture, which are picture.numbers.")
+
+
 def to_csv(numbers: Mapping[str, Numbers]) -> bytes:
     """A line for each number: its array, its positions from 1 with their texts, and its value.
 
     Every float is written so that it reads back as the same float of its size. Texts that a
-    spreadsheet would calculate get a ' before them, as do those that begin with one.
+    spreadsheet would calculate get a ' before them, as do those that begin with one. Raises
+    ValueError for anything but numbers of a picture.
     """
+    check_named(numbers)
     names = list(dict.fromkeys(name for part in numbers.values() for name in part.axes))
     file = io.StringIO(newline="")
     writer = csv.writer(file)
@@ -155,8 +167,10 @@ def writable(text: str) -> str:
 def to_npz(numbers: Mapping[str, Numbers], caption: str) -> bytes:
     """The bytes that `numpy.load(..., allow_pickle=False)` reads: arrays by name, and their texts.
 
-    The texts along an axis are called "array.axis"; "caption" describes the whole.
+    The texts along an axis are called "array.axis"; "caption" describes the whole. Raises
+    ValueError for anything but numbers of a picture.
     """
+    check_named(numbers)
     arrays = {"caption": np.array(writable(caption))}
     for title, part in numbers.items():
         arrays[title] = part.array()

@@ -88,6 +88,8 @@ def test_cross_attention_has_its_own_keys(attentions):
         (((torch.zeros(1, 4, 3, 3),),), r"attentions of generate\(\), one tuple a step"),
         ([np.zeros((4, 3, 3)), np.zeros((2, 3, 3))], r"one shape.*\(2, 3, 3\), \(4, 3, 3\)"),
         ([], "one shape"),
+        (object(), "Give an array or tensor of numbers"),
+        (["the", "cat"], "Give an array or tensor of numbers"),
         (np.zeros((4, 3, 3)), r"\[layer, head, query, key\], but these have the shape \(4, 3, 3\)"),
     ],
 )
@@ -102,3 +104,5 @@ def test_what_a_picture_of_one_head_cannot_draw(picture, attentions):
         picture(attentions[0], TOKENS)
     with pytest.raises(ValueError, match="There are no weights"):
         picture(None, TOKENS)
+    with pytest.raises(ValueError, match="Give an array or tensor of numbers"):
+        picture(object(), TOKENS)

@@ -153,6 +153,11 @@ def test_a_number_has_a_true_minus_and_no_sign_at_zero(number, text):
     assert number_text(number) == text
 
 
+def test_a_positive_number_reads_as_0_only_if_it_is_0():
+    assert number_text(1e-9) == "<0.001"
+    assert number_text(0.0) == "0.000"
+
+
 def test_a_signed_number_has_a_plus():
     assert number_text(0.25, 2, signed=True) == "+0.25"
 
@@ -167,3 +172,15 @@ def test_a_change_reads_as_0_only_if_it_is_0(change):
 @pytest.mark.parametrize(("number", "text"), [(1.23e-7, "1.2·10⁻⁷"), (-4e9, "−4.0·10⁹"), (0, "0")])
 def test_a_tiny_number_has_a_true_power(number, text):
     assert power_text(number) == text
+
+
+@pytest.mark.parametrize("given", [np.zeros((2, 2)), [1.0], {"weight": np.zeros(2)}, "weight"])
+def test_a_file_of_anything_but_numbers_of_a_picture_is_refused(given):
+    for call in (to_csv, lambda numbers: to_npz(numbers, "")):
+        with pytest.raises(ValueError, match=r"which are picture\.numbers"):
+            call(given)
+
+
+def test_numbers_are_one_line_in_a_shell():
+    picture = head_grid(np.zeros((1, 2, 3, 3)), ["a", "b", "c"])
+    assert repr(picture.numbers) == "{'weight': Numbers(layer 1, head 2, query 3, key 3)}"

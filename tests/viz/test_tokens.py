@@ -1,6 +1,14 @@
 import numpy as np
 import pytest
 
+from headlight.model.tokens import Token
+from headlight.viz import (
+    attention_heatmap,
+    attention_lines,
+    compared_maps,
+    head_grid,
+    probability_bars,
+)
 from headlight.viz.tokens import aligned, and_written, check_sizes
 
 
@@ -29,3 +37,21 @@ def test_queries_that_read_the_same_token_correspond_whatever_they_write():
     first = and_written(["elle", "était", "trop"], ["était", "trop", "."])
     second = and_written(["elle", "trop"], ["trop", "vite"])
     assert aligned(first, second) == [(0, 0), (1, None), (2, 1)]
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        lambda weights, tokens: attention_heatmap(weights, tokens),
+        lambda weights, tokens: attention_lines(weights, ["a", "b"], tokens),
+        lambda weights, tokens: head_grid(weights[None, None], tokens),
+        lambda weights, tokens: compared_maps(
+            weights, weights, (["a", "b"], tokens), (tokens,) * 2
+        ),
+        lambda weights, tokens: probability_bars({"run": weights[0]}, tokens),
+    ],
+)
+def test_tokens_that_are_no_strings_are_refused(picture):
+    tokens = [Token(4, "a", 0, 1), Token(5, "b", 2, 3)]
+    with pytest.raises(ValueError, match=r"\[token\.text for token in tokens\]"):
+        picture(np.zeros((2, 2)), tokens)

@@ -31,3 +31,6 @@ def test_sizes_that_do_not_fit_are_refused():
         position_clocks(HANDS, [0], [1.0, 2.0], offset=1)
     with pytest.raises(ValueError, match="Of 6 positions no two are 6 apart"):
         position_clocks(HANDS, [0, 1], [1.0, 2.0], offset=6)
+    later = ("as trained", "later", HANDS[:3])
+    with pytest.raises(ValueError, match=r"The later hands are \(3, .* where the first are \(6,"):
+        position_clocks(HANDS, [0, 1], [1.0, 2.0], offset=1, later=later)
