@@ -20,7 +20,7 @@ INTRO = (
     "name below is not shown or does not answer there; it is no protection: who opens the app "
     "without the link has all of it."
 )
-NAMED = "Controls that are open: all if none is named"
+NAMED = "Controls that stay open (all, if you choose none)"
 CONTROLS = {CLICKS: "clicks in pictures", BUTTONS: "buttons"}
 
 
@@ -83,7 +83,7 @@ def ask(page: Page) -> None:
     with questions:
         st.caption(INTRO)
         others = [key for key in PAGES if key != page.key]
-        beside = f"Pages that are open next to {page.title}"
+        beside = f"Pages that stay open next to {page.title}"
         pages = st.multiselect(beside, others, format_func=lambda key: PAGES[key].title)
         only_here = st.toggle("Only this page")
         named = {choice.key: choice.label for choice in page.linked if choice.label}

@@ -1,4 +1,4 @@
-import { begin, element, isStaged } from "../canvas.js";
+import { begin, element, isStaged, onPointing } from "../canvas.js";
 import { short } from "../numbers.js";
 
 /**
@@ -48,7 +48,7 @@ function histogram({ name, low, high, here }, bins, reading) {
     const bar = element("span", "bar", [element("span", "filled", "", { style: `height: ${height}` })]);
     const [from, to] = [low + place * width, low + (place + 1) * width].map((edge) => short(edge));
     const share = short((100 * count) / (all || 1));
-    bar.onpointerenter = () => (reading.textContent = `${name}, ${from} to ${to}: ${share} % of the sentences`);
+    onPointing(bar, () => (reading.textContent = `${name}, ${from} to ${to}: ${share} % of the sentences`));
     return bar;
   });
   if (here !== null) {

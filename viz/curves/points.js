@@ -195,10 +195,10 @@ function makePicture(root) {
   canvas.onpointermove = (event) => event.pointerType === "touch" || pointAt(near(event));
   canvas.onpointerleave = (event) => event.pointerType === "touch" || pointAt(null);
   canvas.onclick = (event) => {
-    const found = near(event);
-    const read = event.pointerType !== "touch" || found === at;
-    pointAt(found);
-    if (found !== null && read && header.clickable) pick(found);
+    const nearest = near(event);
+    const read = event.pointerType !== "touch" || nearest === at;
+    pointAt(nearest);
+    if (nearest !== null && read && header.clickable) pick(nearest);
   };
   canvas.onkeydown = (event) => {
     const arrow = arrowOf(event);

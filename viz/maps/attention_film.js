@@ -1,6 +1,6 @@
 import { begin, buttonOf, element, moveFocus, onWidth } from "../canvas.js";
 import { colorTable } from "../colors.js";
-import { written } from "../numbers.js";
+import { difference, written } from "../numbers.js";
 import { transport } from "../transport.js";
 import { LEAST, drawMap, fitMap, makeMap } from "./map.js";
 
@@ -219,12 +219,11 @@ function makeFilm(root) {
     }
     const at = cell[0] * header.keys.length + cell[1];
     const [query, key] = tokensAt(at);
-    const weight = written(now[at] / header.levels);
-    let text = `“${query}” looks at “${key}”: ${weight} at step ${step.toLocaleString("en")}`;
+    const weight = now[at] / header.levels;
+    let text = `“${query}” looks at “${key}”: ${written(weight)} at step ${step.toLocaleString("en")}`;
     if (then) {
-      // Of the numbers as they are written, so that they add up on screen.
-      const before = written(then[at] / header.levels);
-      text += `, ${before} at step ${other.toLocaleString("en")}, difference ${written(Number(weight) - Number(before), true)}`;
+      const before = then[at] / header.levels;
+      text += `, ${written(before)} at step ${other.toLocaleString("en")}, difference ${difference(before, weight)}`;
     }
     reading.textContent = `${text}.`;
   }

@@ -1,4 +1,4 @@
-import { begin, buttonOf, element, fitCanvas, isSaved, onRoom, roomOf } from "../canvas.js";
+import { begin, buttonOf, element, fitCanvas, isSaved, onPointing, onRoom, roomOf } from "../canvas.js";
 import { themeColor } from "../colors.js";
 import { written } from "../numbers.js";
 
@@ -51,8 +51,7 @@ export function draw(mount) {
         pointed = to;
         update();
       };
-      button.onpointerenter = button.onfocus = () => point({ side, index });
-      button.onpointerleave = button.onblur = () => point(null);
+      onPointing(button, () => point({ side, index }), () => point(null));
       return button;
     });
   const shown = () => (isSaved() ? chosen : (pointed ?? chosen));
@@ -113,15 +112,15 @@ export function draw(mount) {
   function linesBetween(top, bottom) {
     const token = shown();
     const inView = (index) => row * (index + 1) > top && row * index < bottom;
-    const found = [];
+    const strongest = [];
     for (const line of lines) {
       const query = Math.floor(line / keys.length); // no array of both: there may be 100,000 lines
       const key = line % keys.length;
       if (token ? token.index === (token.side === "query" ? query : key) : inView(query) || inView(key))
-        found.push(line);
-      if (found.length === MOST_LINES) break;
+        strongest.push(line);
+      if (strongest.length === MOST_LINES) break;
     }
-    return found;
+    return strongest;
   }
 
   // The canvas is as large as the part in view and stays in it, since a canvas cannot be as tall

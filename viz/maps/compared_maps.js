@@ -1,5 +1,5 @@
 import { begin, element, onWidth, roomOf } from "../canvas.js";
-import { written } from "../numbers.js";
+import { difference, written } from "../numbers.js";
 import { LEAST, SMALLEST, drawMap, fitMap, makeMap } from "./map.js";
 
 /**
@@ -46,8 +46,8 @@ function makePicture(root) {
   root.replaceChildren(reading, maps, note);
 
   function take(next, values) {
-    const moved = JSON.stringify([next.rows, next.columns]) !== JSON.stringify([header?.rows, header?.columns]);
-    if (moved) isRead = false;
+    const of = ({ titles, rows, columns }) => JSON.stringify([titles, rows, columns]);
+    if (header && of(next) !== of(header)) isRead = false;
     header = next;
     let start = 0;
     numbers = header.tokens.map(([rows, columns]) => {
@@ -128,13 +128,10 @@ function makePicture(root) {
     const weights = [0, 1].map((which) => {
       const [ownRow, ownColumn] = cellIn(which);
       if (ownRow === null || ownColumn === null) return null;
-      return written(numbers[which][ownRow * header.tokens[which][1].length + ownColumn]);
+      return numbers[which][ownRow * header.tokens[which][1].length + ownColumn];
     });
-    const said = weights.map((weight, which) => `${"AB"[which]} ${weight ?? "has no such cell"}`);
-    // Of the numbers as they are written, so that they add up on screen.
-    const change = weights.includes(null)
-      ? "nothing to compare"
-      : `difference ${written(Number(weights[1]) - Number(weights[0]), true)}`;
+    const said = weights.map((weight, which) => `${"AB"[which]} ${weight === null ? "has no such cell" : written(weight)}`);
+    const change = weights.includes(null) ? "nothing to compare" : `difference ${difference(weights[0], weights[1])}`;
     return `“${query}” looks at “${key}”: ${said.join(", ")}, ${change}.`;
   }
 

@@ -1,4 +1,4 @@
-import { begin, buttonOf, element, fitCanvas, moveFocus, onWidth, roomOf } from "../canvas.js";
+import { begin, buttonOf, element, fitCanvas, moveFocus, onPointing, onWidth, roomOf } from "../canvas.js";
 import { colorTable, themeColor } from "../colors.js";
 import { written } from "../numbers.js";
 
@@ -96,7 +96,7 @@ function build(root, header, array) {
       `${written(weight)}, from “${queries[query]}” to “${keys[key]}”`;
     const named = { "aria-label": text, "data-index": index };
     const button = buttonOf(`map small-map${isOff ? " off" : ""}`, "", () => root.pick([row, column]), named);
-    button.onpointerenter = button.onfocus = () => (reading.textContent = text);
+    onPointing(button, () => (reading.textContent = text));
     button.onkeydown = (event) => moveFocus(event, buttons, columns.length);
     return button;
   });

@@ -76,9 +76,7 @@ def head_grid(
         "linked": linked,
         "group": group,
         "off": [layer * columns + column for layer, column in off],
-        "strongest": [
-            [*divmod(index, len(key_tokens)), round(value, 4)] for index, value in strongest
-        ],
+        "strongest": [[*divmod(index, len(key_tokens)), value] for index, value in strongest],
         "colors": SEQUENTIAL,
     }
     axes = {"layer": header["rows"], "head": labels, "query": query_tokens, "key": key_tokens}

@@ -85,7 +85,7 @@ def knockout_map(
         name="change in nats",
         maximum=None,
         diverging=True,
-        axes="Written tokens down, the words closed to them across",
+        axes="Written tokens down; across, the word that each may not look at",
         verb="without",
         absent="not measured yet",
         clickable=bool(opens),

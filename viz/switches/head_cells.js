@@ -1,6 +1,6 @@
 // A cell for every head with a number, for pictures of all heads.
 
-import { buttonOf, element, rampOf } from "../canvas.js";
+import { buttonOf, element, onPointing, rampOf } from "../canvas.js";
 import { channels, colorTable, inkOn } from "../colors.js";
 import { boardOfHeads, isDense, moveInRows, replaceBoards } from "./board.js";
 
@@ -37,7 +37,7 @@ export function drawHeadCells(root, { kinds, selected, colors, share, short, lon
       made.style.background = `rgb(${red},${green},${blue})`;
       made.style.color = inkOn(red, green, blue);
     }
-    made.onpointerenter = made.onfocus = () => (reading.textContent = made.ariaLabel);
+    onPointing(made, () => (reading.textContent = made.ariaLabel));
     made.onkeydown = (event) => moveInRows(event, buttons);
     return made;
   };

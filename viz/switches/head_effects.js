@@ -29,7 +29,7 @@ export function draw(mount) {
     share: (effect) => 0.5 + (0.5 * effect) / (limit || 1),
     short: (effect) => written(effect, true, decimals),
     long: (effect) => (effect === null ? absent : `${written(effect, true)} ${measure}`),
-    ends: [`${written(-limit)} ${measure}: ${ends[0]}`, `${written(limit, true)}: ${ends[1]}`],
+    ends: [`${written(-limit, false, decimals)} ${measure}: ${ends[0]}`, `${written(limit, true, decimals)}: ${ends[1]}`],
     answer,
   });
 }

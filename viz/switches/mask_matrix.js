@@ -122,6 +122,7 @@ export function draw(mount) {
     canvas.onclick = (event) => {
       const cell = cellUnder(event);
       if (event.pointerType !== "touch" || !inside(cell)) return;
+      moveTo(cell);
       start(cell);
       finish();
     };

@@ -1,4 +1,4 @@
-import { begin, buttonOf, element, fitCanvas, isStaged, onWidth, roomOf, scrollable } from "../canvas.js";
+import { begin, buttonOf, element, fitCanvas, isStaged, onPointing, onWidth, roomOf, scrollable } from "../canvas.js";
 import { themeColor } from "../colors.js";
 import { written } from "../numbers.js";
 
@@ -29,6 +29,7 @@ const STAGE = 2.4; // the room for pictures on a slide: its width as a multiple 
 const PACE = 1; // steps a second of a film
 const TOP = 22; // pixels for the numbers of the steps
 const EDGE = 2; // pixels around the tree
+const KEY = "Thick: returned. Dashed: dropped. Numbers: the log-probability of the text so far, in nats.";
 
 /**
  * Draw the texts of each step as buttons in a column, and lines to the texts they continue.
@@ -36,7 +37,9 @@ const EDGE = 2; // pixels around the tree
  */
 export function draw(mount) {
   const { header, root, answer } = begin(mount);
-  const { steps, selected } = header;
+  const { selected } = header;
+  const steps = isStaged(root) ? untilReturned(header.steps) : header.steps;
+  const undrawn = header.steps.length - steps.length;
   const scrolled = root.querySelector(".sheet")?.scrollLeft ?? 0;
   const tallest = Math.max(...steps.map((leaves) => leaves.length));
   const reading = element("p", "reading", "", { "aria-live": "polite" });
@@ -58,7 +61,7 @@ export function draw(mount) {
         "data-step": step,
         style: `${left}; top: calc(${TOP}px + ${place} * var(--down))`,
       });
-      button.onpointerenter = button.onfocus = () => (reading.textContent = describe(leaf, step));
+      onPointing(button, () => (reading.textContent = describe(leaf, step)));
       plane.append(button);
     });
   });
@@ -66,7 +69,7 @@ export function draw(mount) {
   root.moves = { count: () => steps.length, place: () => last, go, speed: () => PACE };
   const shown = selected && steps[selected[0]]?.[selected[1]];
   if (shown) reading.textContent = describe(shown, selected[0]);
-  const note = element("p", "note", "Numbers: the log-probability of the whole text so far, in nats; the nearer to 0, the likelier.");
+  const note = element("p", "note", undrawn ? `${KEY} Not drawn: ${undrawn} later steps, which found no better text.` : KEY);
   root.replaceChildren(sheet, note, reading);
   function go(to) {
     last = to;
@@ -118,6 +121,12 @@ export function draw(mount) {
       });
     });
   }
+}
+
+/** The steps up to the one in which the returned text ended; all if none is marked. */
+function untilReturned(steps) {
+  const end = steps.findLastIndex((leaves) => leaves.some((leaf) => leaf.best));
+  return end === -1 ? steps : steps.slice(0, end + 1);
 }
 
 /** A text, its score, and what became of it. */

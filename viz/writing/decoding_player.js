@@ -102,10 +102,10 @@ export function draw(mount) {
     clearTimeout(root.resting);
     if (header.tells) root.resting = setTimeout(tell, AT_REST);
   }
-  /** Tell the page of the step, unless it moves on or the page knows. */
+  /** Tell the page of the step, unless it moves on, is filmed, or the page knows. */
   function tell() {
     if (!root.isConnected || root.step === [root.start, ...root.told].at(-1)) return;
-    if (root.playing) return void (root.resting = setTimeout(tell, AT_REST));
+    if (root.playing || root.filmed) return void (root.resting = setTimeout(tell, AT_REST));
     root.told.push(root.step);
     answer([root.step, null]);
   }

@@ -1,4 +1,4 @@
-import { begin, element, moveFocus, scrollable } from "../canvas.js";
+import { begin, element, moveFocus, onPointing, scrollable } from "../canvas.js";
 import { written } from "../numbers.js";
 
 /**
@@ -33,8 +33,7 @@ export function draw(mount) {
       cell.style.setProperty("--share", `${Math.round(SHADE * probability(layer, position))}%`);
       cell.classList.toggle("kept", layer >= settled[position]);
       cell.classList.toggle("first", layer === settled[position]);
-      cell.onpointerenter = cell.onfocus = () => explain(said(layer, position));
-      cell.onpointerleave = cell.onblur = () => explain();
+      onPointing(cell, () => explain(said(layer, position)), () => explain());
       cells.push(cell);
       return cell;
     });

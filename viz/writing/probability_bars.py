@@ -7,6 +7,7 @@ import numpy as np
 from headlight.viz.canvas import CanvasPicture, Part
 from headlight.viz.colors import SIGNS
 from headlight.viz.numbers import Numbers
+from headlight.viz.tokens import check_texts
 
 PART = Part.next_to(__file__, "Probabilities")
 
@@ -17,8 +18,9 @@ def probability_bars(runs: Mapping[str, np.ndarray], tokens: Sequence[str]) -> C
     """Probabilities (0 to 1) of the same tokens in up to three runs, named by the keys.
 
     Bars are in the order of the text, from top to bottom. Raises ValueError if a run's
-    probabilities do not fit the tokens.
+    probabilities do not fit the tokens, or these are no strings.
     """
+    check_texts(tokens)
     for name, probabilities in runs.items():
         if len(probabilities) != len(tokens):
             raise ValueError(

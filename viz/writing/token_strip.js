@@ -1,4 +1,4 @@
-import { begin, element, moveFocus, scrollable } from "../canvas.js";
+import { begin, element, moveFocus, onPointing, scrollable } from "../canvas.js";
 import { written } from "../numbers.js";
 
 /**
@@ -79,6 +79,5 @@ function shade(chip, text, probability, explain) {
   chip.setAttribute("role", "img");
   chip.setAttribute("aria-label", said);
   chip.tabIndex = -1;
-  chip.onpointerenter = chip.onfocus = () => explain(`${said}.`);
-  chip.onpointerleave = chip.onblur = () => explain();
+  onPointing(chip, () => explain(`${said}.`), () => explain());
 }

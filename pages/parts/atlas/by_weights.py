@@ -1,4 +1,4 @@
-"""What a head does by its weights alone: pairs of tokens, its dictionary, and whom it feeds."""
+"""What a head does by its weights only: pairs of tokens, its dictionary, and whom it feeds."""
 
 from functools import partial
 
@@ -34,11 +34,11 @@ from headlight.viz.numbers import Numbers, number_text
 WORD = text("circuit_token", "", 40, label="One token")
 CHOICES = (WORD, composition.WAY)
 WHAT = {
-    "circuit-looks": "Tokens that look at each other most, by weights alone",
-    "circuit-avoids": "Tokens that look at each other least, by weights alone",
-    "circuit-writes": "Tokens made likelier by looking at another, by weights alone",
-    "circuit-erases": "Tokens made less likely by looking at another, by weights alone",
-    "circuit-copying": "How far each head copies, by weights alone",
+    "circuit-looks": "Tokens that look at each other most, by weights only",
+    "circuit-avoids": "Tokens that look at each other least, by weights only",
+    "circuit-writes": "Tokens made likelier by looking at another, by weights only",
+    "circuit-erases": "Tokens made less likely by looking at another, by weights only",
+    "circuit-copying": "How far each head copies, by weights only",
     "circuit-dictionary": "How many words each head translates by itself",
     composition.PICTURE: composition.WHAT,
 }

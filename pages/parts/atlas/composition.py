@@ -1,4 +1,4 @@
-"""Which heads feed one another, by their weights alone."""
+"""Which heads feed one another, by their weights only."""
 
 from functools import partial
 
@@ -25,7 +25,7 @@ from headlight.viz.numbers import Numbers, number_text
 
 WAY = one_of("circuit_way", {way: way for way in WAYS}, "value", label="Read as")
 MOST_PAIRS = 20  # of heads in the table
-PICTURE, WHAT = "circuit-feeds", "Which heads feed one another, by weights alone"
+PICTURE, WHAT = "circuit-feeds", "Which heads feed one another, by weights only"
 FEEDS = (
     "**Composition**: how much of what an earlier head writes a later one reads, as query, key or "
     "value: the length of the product of their matrices by that of each (Frobenius norms; Elhage "

@@ -34,7 +34,7 @@ TAB = one_of(
         "two": "Two statistics",
         "likeness": "Likeness",
         "head": "A head",
-        "weights": "By its weights alone",
+        "weights": "By its weights only",
         "search": "Search",
     },
     label="What is shown",

@@ -11,9 +11,10 @@ from headlight.model.trace import Kind, Trace
 from headlight.pages.shared.link import address
 from headlight.pages.shared.runs.arrays import weights_of
 from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.cells import choose_for_visitor
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.catalog import TELLING
-from headlight.pages.shared.state.choices import KEY, LIT, PICTURE, QUERY, SENTENCE, open_on, put
+from headlight.pages.shared.state.choices import LIT, PICTURE, SENTENCE, open_on, put
 from headlight.pages.shared.state.page import PAGES
 from headlight.pages.shared.state.showing import showing
 from headlight.viz.arrays import as_floats
@@ -43,11 +44,13 @@ def open_on_a_telling_head() -> None:
     st.session_state.opened = True
     is_chosen = dict(st.query_params) or any(map(address.parameters, PAGES.values()))
     for sentence in () if is_chosen else sorted(models.chosen().examples, key=telling_rank):
-        if best := opening(ModelRun(sentence).trace()):
+        trace = ModelRun(sentence).trace()
+        if best := opening(trace):
             open_on(*best[:3])
             lit = {SENTENCE: sentence, PICTURE: "lines", LIT: f"q{best.query + 1}"}
-            for choice, value in (lit | {QUERY: best.query, KEY: best.key}).items():
+            for choice, value in lit.items():
                 put(choice, value)
+            choose_for_visitor(trace, best.kind, best.query, best.key)
             return
 
 

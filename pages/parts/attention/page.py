@@ -85,7 +85,8 @@ def detail(run: ModelRun, view: View, of: About) -> None:
         with above, st.container(key="weight-said", gap=None):
             is_off = edit_history.in_force().gates.get((kind, layer, head), 1) == 0
             if lit and not view.selection.scaled:
-                where = f"{what}, switched off: " if is_off else f"{what}: "
+                unused = ", switched off, so that nothing of this is used" if is_off else ""
+                where = f"{what}{unused}: "
                 say(said_of(lit, *drawn), "weight", where=where)
             if not {layer, head} & {*choices.SUMMARIES}:
                 switch_off((kind, layer, head), is_off)
@@ -102,7 +103,8 @@ def detail(run: ModelRun, view: View, of: About) -> None:
 def switch_off(head: HeadAddress, is_off: bool) -> None:
     """Draw the button that switches a head off, or on again if it `is_off`."""
     label = "Switch this head on again" if is_off else "Switch this head off"
-    if st.button(label, type="tertiary", icon=":material/toggle_off:"):
+    icon = f":material/toggle_{'off' if is_off else 'on'}:"
+    if st.button(label, type="tertiary", icon=icon):
         choices.put(choices.AS_TRAINED, False)
         edit_history.set_gates([head], 1.0 if is_off else 0.0)
         st.rerun()  # the whole page: what the model writes is not part of this section
@@ -204,4 +206,5 @@ PAGE = Page(
         "answer-0": "what the model chooses",
     },
     first=lambda: (choices.chosen(choices.PICTURE),),
+    riddles=("heatmap", "lines"),
 )

@@ -11,6 +11,7 @@ from headlight.model.trace import Kind, Site
 from headlight.pages.shared.runs.arrays import (
     as_array,
     blocked_cells,
+    clearest_cell,
     heads_meant,
     one_head,
     weights_of,
@@ -113,17 +114,9 @@ class View:
         It is the row that looks most at one other word, of those that look at a word more than at
         a special token. If there is no such row, it is the column that all of them look at most.
         """
-        queries, keys = self.selection.shown_queries, self.selection.shown_keys
-        written = [np.array([not piece.is_special for piece in side]) for side in (queries, keys)]
-        words = [np.array([piece.word for piece in side]) for side in (queries, keys)]
-        counts = np.outer(*written)  # (Q, K)
-        if self.kind != "cross":
-            counts &= words[0][:, None] != words[1]
-        largest = weights.max(axis=1)
-        on_words = np.where(counts, weights, 0).max(axis=1)
-        clear = np.where(on_words == largest, on_words, 0)
-        if clear.any():
-            return "query", int(clear.argmax())
+        shown = self.selection.shown_queries, self.selection.shown_keys
+        if cell := clearest_cell(weights, *shown, self.kind):
+            return "query", cell[0]
         return "key", int(weights.mean(axis=0).argmax())
 
     def blocked(self, layer: HeadChoice) -> np.ndarray | None:

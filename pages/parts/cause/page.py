@@ -58,4 +58,5 @@ PAGE = Page(
     ),
     pictures={key: words for tab in TABS.values() for key, words in tab.PICTURES.items()},
     first=("knockout",),
+    riddles=("wrote-heads", "wrote-keys"),
 )

@@ -153,7 +153,9 @@ def what_was_read(both: Pair, choosable: bool) -> None:
         st.text(f"Both decoders read: {' '.join(first)}")
         return
     for name, tokens in (("A", first), ("B", second)):
-        st.text(f"{name}'s decoder reads: {' '.join(tokens)}" if tokens else f"{name} has none.")
+        st.text(
+            f"{name}'s decoder reads: {' '.join(tokens)}" if tokens else f"{name} has no decoder."
+        )
     if first and second:
         caption(DIFFERENT_TARGETS)
 

@@ -164,7 +164,7 @@ class ModelSide(Side):
         )
 
     def readable(self) -> Self:
-        """Return it with a model that exists, and texts that it reads."""
+        """Return the side with a model that exists, and only the texts that it reads."""
         entry = models.named(self.model)
         side = self if entry.key == self.model else self.without("model")
         if not side.text.strip():

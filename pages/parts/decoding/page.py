@@ -163,4 +163,5 @@ PAGE = Page(
         "forced": "a reference, forced",
     },
     first=first_pictures,
+    riddles=("player",),
 )

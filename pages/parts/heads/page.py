@@ -32,7 +32,7 @@ from headlight.pages.shared.show.words import HEAD_WORDS
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choice import number, one_of, switch
 from headlight.pages.shared.state.choices import KINDS
-from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.state.page import CLICKS, Page, allows
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import attention_heatmap, head_effects, head_scores
 from headlight.viz.numbers import number_text
@@ -49,7 +49,7 @@ ROLES_INTRO = (
     f"the same row again, {SEQUENCES} times with other tokens. They mean nothing, so what a head "
     "does depends only on where a token is and on which tokens are equal."
 )
-SWITCHED = "Heads that are switched off or faded above are so in the tests too; masks are not."
+SWITCHED = "The tests use the heads as you switched or faded them above, but not your masks."
 
 
 def head_in_detail(run: ModelRun, of: About) -> None:
@@ -179,7 +179,7 @@ def switched(before: ModelRun) -> None:
 
 
 def reading_help() -> None:
-    """Draw a note on what the switches never change."""
+    """Draw the definitions of the badges, folded up."""
     with st.expander("What the badges mean"):
         caption(HEAD_WORDS["badges"])
         st.markdown("\n\n".join(f"**{name}**: {words}" for name, words in DEFINITIONS.items()))
@@ -189,7 +189,7 @@ def heads() -> None:
     if run := ask():
         if "mask words" not in run.reader.missing:
             tokens_read(run, about_run(run))
-        caption(HEAD_WORDS["board"])
+        caption(HEAD_WORDS["board" if allows(CLICKS) else "closed board"])
         switched(run)
         reading_help()
 
@@ -239,4 +239,5 @@ PAGE = Page(
         "role-scores": "the roles of heads, by test",
     },
     first=partial(comparison.first_pictures, "switchboard"),
+    riddles=("effects", "map", "role-scores"),
 )

@@ -20,7 +20,7 @@ from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.inside import MOST_CLOSED, explained, taken_apart
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import labels_of, site_words
-from headlight.pages.shared.show.cells import WEIGHT_BAR, stands_for, stood_for
+from headlight.pages.shared.show.cells import WEIGHT_BAR, choose_clearest, stands_for, stood_for
 from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.overview import where_in_the_model
 from headlight.pages.shared.show.pictures import show
@@ -42,6 +42,7 @@ from headlight.pages.shared.state.choices import (
     put,
 )
 from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.state.showing import entitle
 from headlight.pages.shared.widgets.choose import (
     choose,
     choose_head,
@@ -50,6 +51,7 @@ from headlight.pages.shared.widgets.choose import (
     choose_token,
 )
 from headlight.viz import Row, vector_rows
+from headlight.viz.numbers import number_text
 
 TITLES = {
     "steps": "Step by step",
@@ -86,6 +88,7 @@ def choose_weight(
 
     Returns their weight, and the bar that shows it and stays in sight.
     """
+    choose_clearest(run, site, chosen(HEAD))
     queries, keys = labels_of(run, site.kind)
     bar = st.container(key=WEIGHT_BAR, horizontal=True, vertical_alignment="bottom")
     with bar:
@@ -106,13 +109,16 @@ def choose_weight(
     with bar:
         reveal_if_sought(WEIGHT_BAR)
     if summed_up := stood_for((*site, head, query, key)):
-        st.caption(f"{summed_up}: of the weights behind it, this head’s is the largest here.")
+        st.caption(
+            f"One head is taken apart: for “{summed_up}”, that with the largest weight here."
+        )
     return weight, bar
 
 
-def about_weight(weight: Weight) -> About:
+def about_weight(weight: Weight, query: str, key: str) -> About:
+    """Return the subject of a weight's pictures; `query` and `key` are the labels of its tokens."""
     head = site_words(*weight.site, weight.head)
-    where = f"{head}, query {weight.query + 1}, key {weight.key + 1}"
+    where = f"{head}, query {weight.query + 1} “{query}”, key {weight.key + 1} “{key}”"
     return about_run(weight.run, place=where)
 
 
@@ -121,7 +127,12 @@ def inside(plain: ModelRun) -> None:
     run, site, heads = choose_site(plain)
     tab = choose(TAB, label_visibility="collapsed")
     weight, bar = choose_weight(run, site, heads)
-    of = about_weight(weight)
+    queries, keys = labels_of(run, site.kind)
+    query, key = queries[weight.query], keys[weight.key]
+    of = about_weight(weight, query, key)
+    if tab in ("steps", "why"):
+        share = number_text(taken_apart(weight).weights[weight.key])
+        entitle(f"“{query}” gives {share} of its attention to “{key}”")
 
     tabs = {
         "steps": lambda: step_by_step(weight, of, bar),
@@ -195,4 +206,5 @@ PAGE = Page(
         **WHY,
     },
     first=("story-input",),
+    riddles=(LENS, *WHY),
 )  # fmt: skip

@@ -14,11 +14,11 @@ STEPS = {  # title and words of each step; the additional steps of some models h
     ),
     "dot": (
         "The dot product",
-        "Query and key are multiplied number by number, and the products summed. Framed are the "
-        "numbers that add the most. Why it looks there, above, says who wrote them.",
+        "Query and key are multiplied number by number, and the products summed. The numbers "
+        "that add the most are framed. The tab “Why it looks there”, above, says what wrote them.",
     ),
     "rotated": (
-        "Query and key are shown after the rotation that tells this model where its tokens are:  "
+        "Query and key are shown after the rotation that tells this model where its tokens are: "
         "the product depends on how far apart the two tokens are."
     ),
     "shared keys": (
@@ -118,7 +118,7 @@ WHY_WORDS = {
     "sum": (
         "The score before the softmax is a sum over pairs: what one part of the model wrote into "
         "the token that looks, times what one part wrote into the token looked at. A score that is "
-        "1 nat higher makes the weight e ≈ 2.7 times larger next to those of other keys. Head 2.5 "
+        "1 nat higher makes the weight e ≈ 2.7 times as large relative to other keys. Head 2.5 "
         "is head 5 of layer 2."
     ),
     "rotated": (
@@ -151,7 +151,7 @@ VIEWS = {
 
 SWITCH_WORDS = {
     "scale": (
-        "The larger the factor, the more the softmax saturates, and its gradient dies. A "
+        "The larger the factor, the more the softmax saturates, and its gradient vanishes. A "
         "temperature divides the scores once more. The curves are of this query's visible keys; a "
         "factor of 1 is no scale at all."
     ),

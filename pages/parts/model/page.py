@@ -23,7 +23,7 @@ CURVES = {  # the log's columns, and their names
     "learning_rate": "Learning rate",
 }
 LIMITS = "## Limits"  # the section of a card that warnings link to
-HISTORY_SENTENCE = counted("history_sentence", 0, 5, label="Sentence")
+HISTORY_SENTENCE = counted("history_sentence", 0, 4, label="Sentence")
 HISTORY_KIND = replace(KIND, key="history_kind")
 
 

@@ -34,8 +34,8 @@ ABILITIES: dict[Ability, str] = {
     "compare words": "compare words by their embeddings",
 }
 PARITY = (
-    "The same text is read by transformers' own classes, and the largest differences of any two "
-    "numbers are shown. It loads the checkpoint once more."
+    "The same text is read by transformers' own classes, and the largest differences between "
+    "their numbers and those here are shown. This loads the checkpoint once more."
 )
 DIFFERENCES = (
     "Largest differences from {reference}: {outputs} in {of}, {weights} in the weights of all "
@@ -141,7 +141,7 @@ def show_differences(differences: Parity, of: str, model: Reader) -> None:
     bound = BOUNDS[getattr(torch, dtype)].same
     same = max(differences) < bound
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge("Same numbers" if same else "Other numbers", color="green" if same else "red")
+        st.badge("Same numbers" if same else "Different numbers", color="green" if same else "red")
         outputs, weights = power_text(differences.outputs), power_text(differences.weights)
         numbers = {"outputs": outputs, "weights": weights, "bound": bound, "dtype": dtype}
         reference = getattr(getattr(model, "attached", None), "reference", LIBRARY_ITSELF)

@@ -17,6 +17,7 @@ from headlight.pages.shared.runs.arrays import as_array, tokens_of
 from headlight.pages.shared.runs.positions import turned
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import site_words
+from headlight.pages.shared.show.cells import choose_clearest
 from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import show, show_altair
 from headlight.pages.shared.show.saving import About, about_run
@@ -41,6 +42,7 @@ def rotary_section(run: ModelRun) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choose_kind()
         layer, head = choose_layer(kind), choose_head(kind, summaries=False)
+        choose_clearest(run, Site(kind, layer), head)
         queries, keys = tokens_of(run.trace(), kind)
         query, key = (
             choose_token(choice, tokens, first=0)  # as positions count
@@ -50,24 +52,24 @@ def rotary_section(run: ModelRun) -> None:
     if run.reader.rotary(site) is None:
         st.info(ROTARY_WORDS["none"])
         return
-    found = turned(Weight(run, site, head, query, key))
+    turning = turned(Weight(run, site, head, query, key))
     where = f"{site_words(kind, layer, head)}, query at {query}, key at {key}"
     of = about_run(run, place=where)
     speeds, both, far = parts(PARTS)
     with speeds:
-        frequencies(found, len(queries), of)
+        frequencies(turning, len(queries), of)
     with both:
-        query_and_key(found, query, key, of)
+        query_and_key(turning, query, key, of)
     with far:
-        by_distance(found, query - key, of)
+        by_distance(turning, query - key, of)
 
 
-def frequencies(found: Turning, positions: int, of: About) -> None:
+def frequencies(turning: Turning, positions: int, of: About) -> None:
     """Draw how fast each pair of dimensions turns, and what the configuration says of it."""
-    rotary = found.rotary
+    rotary = turning.rotary
     st.latex(ROTARY_FORMULA)
     pair = "2i and 2i + 1" if rotary.interleaved else f"i and i + {rotary.width // 2}"
-    width = len(found.query)
+    width = len(turning.query)
     caption(ROTARY_WORDS["pairs"].format(turned=rotary.width, width=width, pair=pair))
     st.text("\n".join(f"{name}: {value}" for name, value in rotary.settings.items()))
     if not math.isclose(rotary.length, 1, rel_tol=1e-3):
@@ -77,26 +79,28 @@ def frequencies(found: Turning, positions: int, of: About) -> None:
     show_altair(chart, "rotary-wavelengths", of=of, what="Positions for a full turn of each pair")
 
 
-def query_and_key(found: Turning, query: int, key: int, of: About) -> None:
+def query_and_key(turning: Turning, query: int, key: int, of: About) -> None:
     """Draw a query and a key before and after their turns, and as hands that turn together."""
     caption(ROTARY_WORDS["turned"])
-    products = as_array(found.turned_query * found.turned_key)
+    products = as_array(turning.turned_query * turning.turned_key)
     rows = [
-        Row("query, as projected", as_array(found.query)),
-        Row("query, turned", as_array(found.turned_query), note=f"by position {query}"),
-        Row("key, as projected", as_array(found.key)),
-        Row("key, turned", as_array(found.turned_key), note=f"by position {key}"),
+        Row("query, as projected", as_array(turning.query)),
+        Row("query, turned", as_array(turning.turned_query), note=f"by position {query}"),
+        Row("key, as projected", as_array(turning.key)),
+        Row("key, turned", as_array(turning.turned_key), note=f"by position {key}"),
         Row("query × key", products, total=float(products.sum(dtype=np.float64))),
     ]
     show(vector_rows(rows), "rotary-rows", of=of, what="A query and a key before and after")
-    ends = sorted([(key, "key", found.key), (query, "query", found.query)], key=lambda end: end[0])
-    (start, first, _), (end, later, _) = ends
-    every = max(1, len(found.rotary.frequencies) // MOST_CLOCKS)
-    pairs = range(0, len(found.rotary.frequencies), every)[:MOST_CLOCKS]
-    steps = (
-        np.arange(end - start + TURNS)[:, None] * as_array(found.rotary.frequencies)[list(pairs)]
+    ends = sorted(
+        [(key, "key", turning.key), (query, "query", turning.query)], key=lambda end: end[0]
     )
-    angles = [steps + angles_of(found.rotary, states)[list(pairs)] for *_, states in ends]
+    (start, first, _), (end, later, _) = ends
+    every = max(1, len(turning.rotary.frequencies) // MOST_CLOCKS)
+    pairs = range(0, len(turning.rotary.frequencies), every)[:MOST_CLOCKS]
+    steps = (
+        np.arange(end - start + TURNS)[:, None] * as_array(turning.rotary.frequencies)[list(pairs)]
+    )
+    angles = [steps + angles_of(turning.rotary, states)[list(pairs)] for *_, states in ends]
     hands, ahead = (np.stack([np.sin(each), np.cos(each)], axis=-1) for each in angles)
     turns = (angles[1][end - start] - angles[0][0]) % (2 * math.pi)
     names = {"offset": end - start, "later": (first, later, ahead)}
@@ -111,15 +115,15 @@ def angles_of(rotary: Rotary, states: Tensor) -> np.ndarray:
     return np.arctan2(second, first)
 
 
-def by_distance(found: Turning, distance: int, of: About) -> None:
+def by_distance(turning: Turning, distance: int, of: About) -> None:
     """Draw the score of this query and key, and of all, by how far apart they would stand."""
-    distances = found.distances.tolist()
+    distances = turning.distances.tolist()
     at = distances.index(distance) if distance in distances else None
     if at is not None:
-        st.metric(f"Score at their own distance, {distance}", f"{found.scores[at]:.3f}")
+        st.metric(f"Score at their own distance, {distance}", f"{turning.scores[at]:.3f}")
     lines = {
-        "this query and key": as_array(found.scores),
-        "mean of all that see each other": as_array(found.means),
+        "this query and key": as_array(turning.scores),
+        "mean of all that see each other": as_array(turning.means),
     }
     what = "Score by how far the query stands after the key"
     axes = {"x": "distance", "y": "score"}

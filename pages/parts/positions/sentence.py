@@ -57,11 +57,14 @@ def token_section(run: ModelRun) -> None:
 MODES = {"trained": "as trained", "off": "off", "shuffled": "shuffled", "shifted": "shifted"}
 MOST_SHUFFLES = 10_000
 
+HELP = SENTENCE_WORDS["modes"]
 SIDES = {
-    "encoder": one_of("positions_encoder", MODES, "off", label="Positions of the encoder"),
-    "decoder": one_of("positions_decoder", MODES, label="Positions of the decoder"),
+    "encoder": one_of(
+        "positions_encoder", MODES, "off", label="Positions of the encoder", help=HELP
+    ),
+    "decoder": one_of("positions_decoder", MODES, label="Positions of the decoder", help=HELP),
 }
-ONLY = one_of("positions_only", MODES, "off", label="Positions")  # in a model with one side
+ONLY = one_of("positions_only", MODES, "off", label="Positions", help=HELP)  # of a single side
 SHIFT = number("positions_shift", 1, (1, 512), label="Shift by k")
 SEED = number("positions_seed", 0, (0, MOST_SHUFFLES - 1))
 PARTS = ("What it writes", "Attention before and after", "Shuffle the words")
@@ -88,15 +91,16 @@ def choose_edits(before: Trace) -> dict[Side, PositionEdit]:
     tokens = {side: count for side, count in tokens.items() if count}
     sides = SIDES if len(tokens) > 1 else dict.fromkeys(tokens, ONLY)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for choice in sides.values():
-            choose(choice)
-        choose(SHIFT, width=120)
-        st.button("Shuffle again", on_click=shuffle_again)
+        modes = {choose(choice) for choice in sides.values()}
+        if "shifted" in modes:
+            choose(SHIFT, width=120)
+        if "shuffled" in modes:
+            st.button("Shuffle again", on_click=shuffle_again)
     edits = {side: position_edit(sides[side], side, count) for side, count in tokens.items()}
     for side, edit in edits.items():
         if not edit.off and edit != PositionEdit():
-            places = " ".join(map(str, edit.positions(0, tokens[side])))
-            st.caption(f"The tokens of the {side} are at {places}")
+            places = ", ".join(map(str, edit.positions(0, tokens[side])))
+            st.caption(f"Positions of the {side}'s tokens, in their order, from 0: {places}")
     return edits
 
 
@@ -106,7 +110,6 @@ def sentence_section(before: ModelRun) -> None:
     edits = choose_edits(before.trace())
     moves = (edits.get(side, PositionEdit()) for side in SIDES)
     after = replace(before, moved=tuple(moves))
-    caption(SENTENCE_WORDS["modes"])
     try:
         after.trace()
     except ValueError as error:
@@ -142,8 +145,8 @@ def before_and_after(
         kind = choose_kind()
         layer, head = choose_layer(kind), choose_head(kind)
     columns = st.columns(2, gap="medium")
-    runs = zip(columns, KEYS, labels, (before, after), of, strict=True)
-    for column, key, title, run, of_run in runs:
+    runs = [*zip(columns, KEYS, labels, (before, after), of, strict=True)]
+    for column, key, title, run, of_run in runs if after != before else runs[:1]:
         with column:
             st.markdown(f"**Weights {title}**")
             record = run.record(Site(kind, layer))
@@ -161,6 +164,7 @@ def shuffle_section(sentence: str) -> None:
     if len(made.order) < 3:
         st.info(SENTENCE_WORDS["one word"])
         return
+    st.button("Shuffle again", on_click=shuffle_again, key="shuffle-words")
     strip = token_strip("", chips(made.tokens), label="The words shuffled")
     show(strip, "shuffled", of=about(sentence), what="The words shuffled")
     left, middle, right = st.columns(3)

@@ -66,8 +66,8 @@ SINUSOID_WORDS = {
         "d_model / 2, for a position with itself, and the same forwards and backwards."
     ),
     "error": (
-        "The largest difference of any number of any position. It is the rounding of 32-bit "
-        "numbers."
+        "The largest difference between a rotated row and the row k later, over all positions and "
+        "dimensions: only the rounding of 32-bit numbers."
     ),
     "rotation": (
         "One matrix takes **every** position to the one k later: it turns pair i by kω with ω = 1 "

@@ -29,11 +29,12 @@ from headlight.viz import position_lines
 SCHEDULE = (
     "The paper's schedule: d_model^-0.5 · min(step^-0.5, step · warm-up^-1.5). A wider model takes "
     "smaller steps. Without a warm-up the first steps, whose gradients tell least, are the "
-    "largest. The toys train with a straight line to zero over their second half."
+    "largest. The small models here lower the rate in a straight line to 0 over the second "
+    "half of their steps."
 )
 SMOOTHING = (
     "Label smoothing spreads a share of the wanted answer evenly over all tokens. The loss is then "
-    "least at a probability below 1."
+    "lowest at a probability below 1."
 )
 COMPARED = {"d_model": (32, 64, 128, 256, 512), "warmup": (1, 100, 300, 1_000, 4_000)}
 SCHEDULE_BY = one_of(

@@ -1,11 +1,12 @@
 """The records of a run, in the arrays and words that pictures take."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from torch import Tensor
 
 from headlight.model.edits import HeadAddress
+from headlight.model.library.pieces import Piece
 from headlight.model.tokens import END_ID, SPECIAL_TOKENS, Token
 from headlight.model.trace import AttentionRecord, Kind, Site, Trace, visible_to_any
 from headlight.pages.shared.state.choices import SUMMARIES, HeadChoice
@@ -57,6 +58,24 @@ def blocked_cells(record: AttentionRecord) -> np.ndarray:
 def following(trace: Trace) -> list[Token]:
     """Return the token that the decoder is to write after each token it reads."""
     return trace.following_tokens(Token(END_ID, SPECIAL_TOKENS[END_ID], 0, 0))
+
+
+def clearest_cell(
+    weights: np.ndarray, queries: Sequence[Piece], keys: Sequence[Piece], kind: Kind
+) -> tuple[int, int] | None:
+    """Return the largest weight (Q, K) on another word, of the rows that look most at a word.
+
+    None if every row looks most at its own word or at a special token.
+    """
+    written = [np.array([not token.is_special for token in side]) for side in (queries, keys)]
+    words = [np.array([token.word for token in side]) for side in (queries, keys)]
+    counts = np.outer(*written)  # (Q, K)
+    if kind != "cross":
+        counts &= words[0][:, None] != words[1]
+    on_words = np.where(counts, weights, 0)
+    clear = np.where(on_words.max(axis=1) == weights.max(axis=1), on_words.max(axis=1), 0)
+    row = int(clear.argmax())
+    return (row, int(on_words[row].argmax())) if clear[row] else None
 
 
 def tokens_of(trace: Trace, kind: Kind) -> tuple[list[str], list[str]]:

@@ -1,4 +1,4 @@
-"""What heads of a model do by their weights alone, for the pages."""
+"""What heads of a model do by their weights only, for the pages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ def both(model: OwnReader, head: HeadAddress, ids: Sequence[int]) -> tuple[Circu
 
 @model_call("Multiplying weights …")
 def by_weights(name: str, loading: int, head: HeadAddress) -> HeadByWeights:
-    """Return what a head does by its weights alone; `loading` identifies the model."""
+    """Return what a head does by its weights only; `loading` identifies the model."""
     model = reader(name)
     ids = model.vocabulary
     names, (looks, writes) = names_of(model, ids), both(model, head, ids)

@@ -3,10 +3,12 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Condition
 from typing import NamedTuple
 
 import streamlit as st
 import torch
+from cachetools import LRUCache, cached
 
 from headlight.model.library.hub import Card, first_line
 from headlight.model.library.measuring import Parity
@@ -55,10 +57,12 @@ def tune() -> None:
     ended_sessions.watch(session_ended)
 
 
-@st.cache_resource(show_spinner="Loading the model …", max_entries=3)
+# A page asks for its model some 35 times, for which st.cache_resource takes a tenth of a run.
+@cached(LRUCache(3), condition=Condition())
 def _shipped(key: str) -> OwnReader:
     tune()
-    with torch.inference_mode(False):  # the first call may be in it; gradients need it off
+    # The first call may be in inference mode; gradients need it off.
+    with st.spinner("Loading the model …"), torch.inference_mode(False):
         loaded = load(key)
     freeze()
     return loaded

@@ -38,10 +38,12 @@ def labels_of(run: ModelRun, kind: Kind) -> tuple[list[str], list[str]]:
     If a decoder reads an encoder, the label of its query has the token it read and the token it
     wrote there, from the model's own text or a given one.
     """
-    queries, keys = tokens_of(run.trace(), kind)
-    if kind == "encoder" or not run.trace().source_tokens or run.objective() is None:
+    trace = run.trace()
+    queries, keys = tokens_of(trace, kind)
+    objective = run.objective() if kind != "encoder" and trace.source_tokens else None
+    if objective is None:
         return queries, keys
-    after = dict(zip(run.objective().rows, run.objective().texts, strict=True))
+    after = dict(zip(objective.rows, objective.texts, strict=True))
     if not (run.target or written(run.as_trained).finished):  # the model never wrote the end token
         del after[max(after)]
     return and_written(queries, [after.get(position, "") for position in range(len(queries))]), keys

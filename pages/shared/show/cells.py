@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from headlight.model.edits import CellEdit, Edits
-from headlight.model.trace import Kind
+from headlight.model.library.pieces import as_pieces
+from headlight.model.trace import Kind, Site, Trace
+from headlight.pages.shared.runs.arrays import as_array, clearest_cell, one_head, tokens_of
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.pictures import picked, show
 from headlight.pages.shared.show.riddle import Riddle
@@ -22,7 +24,9 @@ from headlight.pages.shared.state.choices import (
     MASK_KIND,
     QUERY,
     SENTENCE,
+    SUMMARIES,
     TARGET,
+    HeadChoice,
     chosen,
     put,
     select_head,
@@ -107,6 +111,33 @@ def open_inside(
     stands_for((kind, layer, head, query, key), summed_up)
     seek(WEIGHT_BAR)
     lead_to("inside")
+
+
+def choose_clearest(run: ModelRun, site: Site, head: HeadChoice) -> None:
+    """Choose the clearest weight of a head, or of a summary, unless the visitor has chosen one.
+
+    A weight that was chosen for them, in another text, is no choice of theirs.
+    """
+    trace = run.trace()
+    picked, nothing = (chosen(QUERY), chosen(KEY)), (None, None)
+    given, of = st.session_state.get("clearest", (nothing, None))
+    if picked != nothing and (picked != given or of == tokens_of(trace, site.kind)):
+        for choice in (QUERY, KEY):
+            if chosen(choice) is None:  # a link may name only one of them
+                put(choice, 0)
+        return
+    sides = as_pieces(trace.query_tokens(site)), as_pieces(trace.key_tokens(site))
+    heads = as_array(run.record(site).weights[0])
+    weights = one_head(heads, head if head in SUMMARIES else min(head, len(heads) - 1))
+    cell = clearest_cell(weights, *sides, site.kind) or (len(sides[0]) - 1, 0)
+    choose_for_visitor(trace, site.kind, *cell)
+
+
+def choose_for_visitor(trace: Trace, kind: Kind, query: int, key: int) -> None:
+    """Choose a weight in the visitor's place, until they choose one or enter another text."""
+    put(QUERY, query)
+    put(KEY, key)
+    st.session_state.clearest = (query, key), tokens_of(trace, kind)
 
 
 def stands_for(cell: CellAddress, summed_up: str) -> None:

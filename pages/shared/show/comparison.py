@@ -7,9 +7,10 @@ from dataclasses import replace
 import streamlit as st
 
 from headlight.model.decoding.steps import Translation, Writing
-from headlight.model.edits import Edits
+from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.reader import Objective
+from headlight.pages.shared.runs.arrays import tokens_of
 from headlight.pages.shared.runs.run import ModelRun, decoded, written
 from headlight.pages.shared.show.differences import what_became
 from headlight.pages.shared.show.glossary import GLOSSARY
@@ -128,7 +129,16 @@ def why_the_same(before: ModelRun, after: ModelRun) -> str:
         return ": other heads make up for it, or it is not needed here"
     if after == replace(before, edits=Edits(off={"look-ahead"})):
         return ": while it is written, there is no later token to see"
+    only_cells = after == replace(before, edits=Edits(cells=after.edits.cells))
+    if only_cells and not any(is_in(cell, after) for cell in after.edits.cells):
+        return ": this text is too short to have the cells that are changed"
     return ""
+
+
+def is_in(cell: CellEdit, run: ModelRun) -> bool:
+    """Return whether a run has the query and the key of a cell."""
+    queries, keys = tokens_of(run.trace(), cell.kind)
+    return cell.query < len(queries) and cell.key < len(keys)
 
 
 def scores_in_words(before: ModelRun, after: ModelRun) -> str:

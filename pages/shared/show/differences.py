@@ -10,6 +10,7 @@ from headlight.viz.tokens import Pair, aligned
 WORD = re.compile(r"\w+['’]?|[^\w\s]")  # an apostrophe ends a word, as in “qu'il”
 LEAST_IN_COMMON = 0.4  # of two texts' words; with fewer they are different texts
 MOST_CHANGES = 3  # named in a sentence
+LONGEST = 60  # characters of a text that is new
 
 
 def what_became(before: str, after: str) -> str:
@@ -18,7 +19,8 @@ def what_became(before: str, after: str) -> str:
         return "stays the same"
     first, second, pairs = aligned_words(before, after)
     if 2 * sum(None not in pair for pair in pairs) < LEAST_IN_COMMON * (len(first) + len(second)):
-        return "becomes another one"
+        whole = after if len(after) <= LONGEST else f"{after[: LONGEST - 1]}…"
+        return f"becomes “{whole}”" if after.strip() else "is empty"
     changes = []
     for is_same, group in groupby(pairs, key=lambda pair: None not in pair):
         indices = [*group]

@@ -24,6 +24,7 @@ from headlight.pages.shared.state.choices import (
     chosen,
     put,
 )
+from headlight.pages.shared.state.page import CLICKS, allows
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import (
     Behind,
@@ -91,7 +92,8 @@ def all_heads(
 
     above = st.container()
     if show(grid, "grid", of=of, what=what, to_keep=to_keep, tells=True):
-        above.markdown("**All heads**: layers down, heads across. Click one to open it.")
+        clicks = " Click one to open it." if allows(CLICKS) else ""
+        above.markdown(f"**All heads**: layers down, heads across.{clicks}")
         choose(OWN_SCALE)
         caption(HOW_TO_READ["grid"] + (HOW_TO_READ["groups"] if group > 1 else ""))
 

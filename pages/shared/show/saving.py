@@ -228,7 +228,8 @@ def put_together(frames: Sequence[str], asked: Mapping[str, Any]) -> bytes:
     if width * height > MOST_DOTS or width * height * len(frames) > MOST_DOTS_IN_ALL:
         raise ValueError("The film is too large for a GIF: save it as WEBM.")
     step = bounded(asked.get("milliseconds"), FASTEST, SLOWEST)
-    times = [step] * (len(frames) - 1) + [step * bounded(asked.get("last"), 1, 4)]
+    ends = step * bounded(asked.get("ends"), 1, 4)
+    times = [ends, *[step] * (len(frames) - 2), ends][: len(frames)]
     # One palette for all frames, so that unchanged parts keep their colours.
     palette = in_one(frames, width, height).quantize(256)
     first, *others = (

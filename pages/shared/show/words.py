@@ -37,8 +37,8 @@ HOW_TO_READ = {
 
 KIND_WORDS: dict[Kind, str] = {
     "encoder": (
-        "Encoder self-attention: each {source}token looks at {source}tokens to its left and to "
-        "its right."
+        "Encoder self-attention: each {source}token looks at all {source}tokens: itself and "
+        "those to its left and right."
     ),
     "decoder": (
         "Masked self-attention: each {target}token looks at itself and at earlier {target}"
@@ -80,20 +80,18 @@ MASK_WORDS = {
         "**Both** `(B, 1, Q, K)`: the decoder's own mask. A cell is visible where the two "
         "masks, broadcast to one shape, both say so."
     ),
-    "together": (
-        "What several masks leave together. Cells that are clicked by hand go over all of them."
-    ),
+    "together": ("What several masks leave together. Cells that you click override all of them."),
     "library": (
         "Each drawing has 64 tokens; click one to put it in force on your sentence, with smaller "
         "numbers. The figures are for {length:,} tokens. A cell takes 2 · d multiplications in "
-        "each head: d for its score, and d for its share of the value. Keys to keep: those that a "
-        "later token still looks at, at the step that needs most; each takes 2 · d numbers a head "
-        "of the cache. What a token draws on: the tokens that reach it through all {layers} "
+        "each head: d for its score, and d for its share of the value. Keys to keep: the most keys "
+        "that later tokens still look at, over all steps; each takes 2 · d numbers in the cache "
+        "for each head. What a token draws on: the tokens that reach it through all {layers} "
         "layers, counted on a text of {within}."
     ),
     "own": (
-        "The pictures are the masks of this run on your text: filled cells are open. In bold are "
-        "the layers that share one; after them stands what the model's configuration names."
+        "The pictures are the masks of this run on your text: filled cells are open. The layers "
+        "that share a mask are in bold; the mask that the model's configuration names follows."
     ),
     "as configured": " In every layer the run did what its configuration names.",
     "idle": (
@@ -146,6 +144,7 @@ HEAD_WORDS = {
         "Click a head to switch it off or on; L1, a number or a heading switches all its heads. "
         "The slider fades the head that you clicked last."
     ),
+    "closed board": "The link that you followed leaves the heads as they are here.",
     "badges": (
         "A badge describes what the head does on this sentence, not what the head is: on another "
         "sentence it may do something else. A head has a badge where:"
@@ -156,7 +155,7 @@ HEAD_WORDS = {
         "deviation), with the model as trained"
     ),
     "effects": (
-        "Each head is removed alone, and {measure} is measured again. Blue: the model "
+        "The heads are removed one at a time, and {measure} is measured again. Blue: the model "
         "finds it less likely without the head, so the head helped. Red: more likely. What you "
         "changed stays in force meanwhile. The unit is nats of log-probability. Click a cell to "
         "open its head."
@@ -184,10 +183,10 @@ WHY = {
     "script": "these are letters that it has not learned.",
     "capitals": "it has hardly read a text in capitals.",
     "language": "this looks {what}, and it reads only English.",
-    "repeated": "it wrote the same text again.",
+    "repeated": "it returned your text untranslated.",
     "missing": "“{what}” is missing in the translation, or was changed.",
     "lost": "“{what}” may be lost: the head that aligns words hardly looks there.",
-    "pieces": "“{what}” falls into {number:.0f} pieces, so it does not know it as a word.",
+    "pieces": "“{what}” falls into {number:.0f} pieces, so the model does not know the word.",
     "unsure": (
         "it was very unsure here, so expect mistakes ({number} nats a token; 98 in 100 good "
         f"translations are above −{-LEAST_SURE})."

@@ -48,6 +48,7 @@ EXAMPLES = (
     "How do you feel today?",
     "The red car is faster than the blue car.",
     "Barack Obama met Angela Merkel at 7:45.",
+    "Seven dwarfs live in the forest.",  # beyond it
 )
 # Tokens of the examples: a query and the key it should look at.
 TELLING = (("it", "dog"), ("it", "animal"))

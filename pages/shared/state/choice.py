@@ -74,7 +74,7 @@ def number(key: str, default: float, bounds: tuple[float, float], **shown: Any) 
     return Choice(key, default, read, bounds=bounds, **shown)
 
 
-def counted(key: str, default: int, most: Most, *, label: str = "") -> Choice:
+def counted(key: str, default: int | None, most: Most, *, label: str = "") -> Choice:
     """Return a choice of one of several numbered things: from 0 in code, from 1 in links.
 
     `most` is their number, or a function that returns it for a model.

@@ -105,9 +105,9 @@ GUESS = switch(
     "that is added meanwhile asks its audience. No guess is kept.",
 )
 GUESS_ROW = counted("guess_row", 0, MOST_TOKENS, label="Guess for")  # the row that is asked about
-# The weight that the page Inside a head takes apart, and its run.
-QUERY = counted("query", 0, MOST_TOKENS, label="Query: the token that looks")
-KEY = counted("key", 0, MOST_TOKENS, label="Key: the token looked at")
+# The weight that the page Inside a head takes apart, by default a clear one, and its run.
+QUERY = counted("query", None, MOST_TOKENS, label="Query: the token that looks")
+KEY = counted("key", None, MOST_TOKENS, label="Key: the token looked at")
 INSIDE_OF = text("inside_of", "", LONGEST_SENTENCE)
 INSIDE_TARGET = text("inside_target", "", LONGEST_SENTENCE)
 INSIDE_PAD_TO = padding("inside_pad_to")

@@ -39,7 +39,10 @@ def named(key: str) -> CatalogEntry:
     """Return the model of a key; a visitor's own model that is gone is replaced by the default."""
     if key.startswith(LIBRARY):
         return workshop().library.get(key) or library_entry(key.removeprefix(LIBRARY))
-    return choices().get(key, SHIPPED[DEFAULT])
+    if key in SHIPPED:
+        return SHIPPED[key]
+    own = workshop().models.get(key)
+    return own[0] if own else SHIPPED[DEFAULT]
 
 
 def own_reader(key: str) -> OwnReader:

@@ -110,9 +110,14 @@ def say(sentence: str, key: str, *, where: str = "", numbers: str = "") -> None:
 
     Only the page says `where` that is and has the `numbers`.
     """
-    st.session_state[LEAD] = sentence.removesuffix(".")
+    entitle(sentence)
     with st.container(key=f"lead-{key}"):
         st.text(f"{where}{sentence} {numbers}".rstrip())
+
+
+def entitle(sentence: str) -> None:
+    """Set the title of a slide that is made of the page, with or without a full stop."""
+    st.session_state[LEAD] = sentence.removesuffix(".")
 
 
 def lead() -> str:
