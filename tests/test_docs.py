@@ -4,7 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import jupytext
 import numpy as np
 import pytest
 
@@ -36,6 +35,8 @@ def notebook():
 
 
 def test_the_notebook_is_made_from_the_script_beside_it():
+    import jupytext  # takes seconds, which every worker would spend
+
     made, script = (jupytext.read(NOTEBOOK.with_suffix(kind)) for kind in (".ipynb", ".py"))
     cells = [[(cell.cell_type, cell.source) for cell in each.cells] for each in (made, script)]
     assert cells[0] == cells[1], "`make docs` makes it anew"

@@ -180,6 +180,7 @@ def page(context, request):
     yield page
     if request.node.stash.get(FAILED, False):
         name = re.sub(r"[^\w.-]+", "_", request.node.name)
+        print(page.url, *page.errors, sep="\n")  # pytest shows it with the failure
         with contextlib.suppress(Error):  # a crashed page has no picture
             page.screenshot(path=ROOT / "test-results" / f"{name}.png")
     with contextlib.suppress(Error):  # a page without an address stores nothing

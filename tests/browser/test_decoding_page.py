@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from headlight.model import load
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.insight.eviction import write_evicting
+from headlight.viz.numbers import number_text
 from tests.browser.boxes import choose_in
 
 SENTENCE = "My brother bought three old bicycles yesterday."
@@ -34,7 +35,7 @@ def counter(page):
 
 
 def written(weights):
-    return [f"{weight:.3f}" for weight in weights.tolist()]
+    return list(map(number_text, weights.tolist()))
 
 
 def of_source(page):

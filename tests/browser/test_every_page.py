@@ -33,7 +33,7 @@ PAGES = {
     "models": "Your models",
     "talk": "Present",
     "?talk=8": "who looks at whom",
-    "decoding?talk=16": "One token at a time",
+    "decoding?talk=17": "One token at a time",
     "model": "How it learned",
 }
 

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.boxes import box
 from tests.browser.heatmaps import hover_cell, point_of
-from tests.browser.rest import box_at_rest
+from tests.browser.rest import box_at_rest, settled
 from tests.matrix import first_of
 from tests.model.library.conftest import transformers_folders
 
@@ -66,6 +66,22 @@ def test_a_picture_is_in_sight_on_a_small_screen(page, server, size, path, pictu
     page.set_viewport_size({"width": width, "height": height})
     page.goto(f"{server}/{path}")
     assert box_at_rest(page.locator(picture).first, scroll=False)["y"] < height
+
+
+@pytest.mark.parametrize(
+    ("path", "tapped"),
+    [("heads", ".switchboard .head >> nth=20"), ("masks", ".mask-matrix canvas")],
+)
+def test_a_tap_moves_nothing_and_its_answer_is_in_sight(page, server, path, tapped):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server}/{path}?sentence=I love my cat.")
+    settled(page)
+    before = box_at_rest(page.locator(tapped), scroll=False)
+    page.locator(tapped).click()
+    page.get_by_text(re.compile("^The translation .* nats ")).wait_for()
+    assert box_at_rest(page.locator(tapped), scroll=False) == before
+    answer = box_at_rest(page.locator(".st-key-lead-outcome"), scroll=False)
+    assert answer["y"] + answer["height"] <= 844
 
 
 @pytest.mark.matrix
@@ -156,6 +172,6 @@ def test_a_mean_says_before_and_after_a_click_which_head_it_opens(page, server):
     head, weight, opened = match.groups()
     assert head == opened
     page.mouse.click(*point_of(heatmap, 2, 2))
-    page.get_by_text("mean of the heads: of the weights behind it").wait_for()
+    page.get_by_text("mean of the heads”, that with the largest weight here.").wait_for()
     expect(box(page, "Head")).to_have_value(head)
     expect(page.get_by_test_id("stMetricValue").first).to_have_text(weight)

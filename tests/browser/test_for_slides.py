@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from tests.browser.heatmaps import hover_cell
 from tests.browser.hosts import listening
-from tests.browser.rest import until
+from tests.browser.rest import settled, until
 from tests.matrix import first_of
 
 REVEAL = "reveal.js@5.2.1"
@@ -134,6 +134,8 @@ def test_the_address_shows_one_picture_alone_as_alive_as_on_its_page(page, serve
     address = copied(page, server, "Address", "grid")
     page.goto(address)
     grid = page.locator(".head-grid")
+    grid.wait_for()
+    settled(page)
     grid.get_by_role("button", name=re.compile("^layer 3, head 5")).click()
     page.wait_for_function("() => location.search.includes('head=5')")
     assert "alone=grid" in page.url

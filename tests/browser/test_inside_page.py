@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from headlight.model import Site
 from tests.browser.heatmaps import hover_cell
-from tests.browser.rest import box_at_rest, wait_for_address
+from tests.browser.rest import box_at_rest
 
 SENTENCE = "My brother bought three old bicycles yesterday."
 
@@ -48,7 +48,6 @@ def test_a_clicked_cell_is_taken_apart(page, server, translator):
     expect_inside(page, trace, site, 1, query, key)
     score = trace.attention[site].scores[0, 1, query, key].item()
     expect(page.get_by_text(f"{score:.3f}", exact=False).first).to_be_attached()
-    wait_for_address(page)
     page.go_back()
     expect(page.get_by_role("heading", name="Attention")).to_be_visible()
 

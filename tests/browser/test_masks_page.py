@@ -153,6 +153,7 @@ def test_a_row_is_summed_up_block_by_block_while_it_plays(page, matrix, server, 
     expect(row.locator("td.gone").first).to_be_visible()
 
 
+@pytest.mark.matrix
 def test_a_card_puts_its_mask_in_force_and_a_click_on_a_token_sets_its_border(page, matrix, server):
     page.goto(f"{server}/masks?sentence={SENTENCE}&mask_kind=decoder&masks_tab=library")
     prefix = page.locator(".mask-cards").get_by_role("button", name=re.compile("^Prefix"))

@@ -7,6 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.rest import rerun
+
 PAIRS = (("Go on.", "Va."), ("I love my cat.", "J'aime mon chat."), ("It rains.", "Il pleut."))
 LINES = 240
 TEXT = "".join(f"{source}\t{target}\n" for source, target in PAIRS) * (LINES // len(PAIRS))
@@ -24,7 +26,8 @@ def atlas(page, server):
 def upload(page, data, name="<img src=x onerror=alert(1)>.tsv.gz"):
     """Upload a file, and have it counted."""
     file = {"name": name, "mimeType": "application/gzip", "buffer": data}
-    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(file)
+    with rerun(page):  # its name stands there before the server has the file
+        page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(file)
     expect(page.get_by_test_id("stFileChipName")).to_contain_text("<img")
     page.get_by_role("button", name="Count", exact=True).click()
 

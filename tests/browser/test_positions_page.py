@@ -82,11 +82,11 @@ def test_switching_positions_off_shows_the_translation_before_and_after(position
 def test_choices_are_kept_while_another_tab_is_open(positions):
     open_tab(positions, "Your sentence")
     choose(positions, "Positions of the encoder", "shuffled")
-    positions.get_by_text(re.compile("tokens of the encoder are at")).wait_for()
+    positions.get_by_text(re.compile("Positions of the encoder.s tokens")).wait_for()
     open_tab(positions, "One token")
     positions.get_by_text("their sum").wait_for()
     open_tab(positions, "Your sentence")
-    positions.get_by_text(re.compile("tokens of the encoder are at")).wait_for()
+    positions.get_by_text(re.compile("Positions of the encoder.s tokens")).wait_for()
 
 
 @pytest.mark.matrix

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from headlight.pages.parts.pages import PAGES
-from tests.browser.rest import settled, until
+from tests.browser.rest import rerun, settled, until
 from tests.matrix import first_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -100,7 +100,8 @@ def test_what_is_typed_is_in_no_file_and_no_log_and_goes_to_no_other_host(page, 
         page.get_by_text("Load a talk from a file").click()
         files = {"name": f"{MARK}.json", "mimeType": "application/json"}
         upload = page.locator("input[type=file]")
-        upload.set_input_files([{**files, "buffer": json.dumps(talk).encode()}])
+        with rerun(page):
+            upload.set_input_files([{**files, "buffer": json.dumps(talk).encode()}])
         expect(page.get_by_label("Title")).to_have_value(MARK)
         upload.set_input_files([{**files, "buffer": MARK.encode()}])
         expect(page.get_by_text("This is not a talk").first).to_be_visible()

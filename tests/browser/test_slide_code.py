@@ -77,14 +77,16 @@ def test_a_slide_shows_its_code_large_and_it_leads_to_the_scene(page, server, nu
 
 
 @pytest.mark.matrix
-def test_one_file_holds_the_code(page, server, tmp_path):
+def test_one_file_holds_the_code(page, server, browser, tmp_path):
     path = saved(page, server, "Save as one HTML file", tmp_path)
-    page.goto(path.as_uri())
-    slide = page.locator("#slide-1.now:not(.waiting)")
+    other = browser.new_page()
+    other.goto(path.as_uri())
+    slide = other.locator("#slide-1.now:not(.waiting)")
     link = slide.locator(".qr-code .address").text_content()
     assert link.startswith(f"{server}/?")
     matrix = matrix_of(link)
     assert modules_of(slide.locator(".qr-code canvas"), len(matrix)) == matrix
+    other.close()
 
 
 @pytest.mark.matrix

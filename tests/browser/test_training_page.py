@@ -50,6 +50,7 @@ def film_step(page):
 
 def go_to(page, name):
     page.get_by_role("link", name=name, exact=True).click()
+    page.get_by_role("heading", name=name, exact=True, level=1).wait_for()
 
 
 def wait_for_step(page, least):
@@ -137,6 +138,7 @@ def test_a_sentence_outlasts_what_is_clicked_on_pages_without_it(page, server):
     page.goto(f"{server}/?sentence=I love my cat.")
     page.locator(".head-grid").wait_for()
     go_to(page, "Model card")
+    settled(page)  # Attention has such a row, too
     page.get_by_role("radio", name="Encoder", exact=True).click()
     expect(page.locator(".st-key-history .attention-film .map").first).to_have_attribute(
         "aria-label", re.compile("from “.*” to “.*”")

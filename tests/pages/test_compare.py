@@ -249,7 +249,7 @@ def test_two_snapshots_of_a_training_of_ones_own():
     header, (_, second, _) = maps(app)
     np.testing.assert_array_equal(second, history.weights[0]["cross"][-1, 3, 1].numpy())
     assert f"step {history.steps[-1]:,}" in header["titles"][1]
-    link = dict(app.session_state["address"][0])
+    link = dict(app.session_state["address"])
     # Beside its snapshots, the trained model reads what it writes itself.
     app.switch_page("pages/training.py").run()
     app.button(key="toy_use").click().run()
@@ -373,7 +373,7 @@ def test_another_model_keeps_to_the_heads_that_it_has():
 def test_the_address_holds_both_sides_and_restores_them():
     app = open_page(sentence="I love my cat.", head="6")
     click(app, "Two heads")
-    written = dict(app.session_state["address"][0])
+    written = dict(app.session_state["address"])
     assert written["compare_a"] == "v=2&head=6&sentence=I+love+my+cat."
     again = open_page(**written)
     for name in ("compare_a", "compare_b"):

@@ -6,11 +6,12 @@ from headlight.model.edits import CellEdit, Edits, write_edits
 from headlight.model.insight.explain import explain
 from headlight.model.insight.lens import word_similarity
 from headlight.model.insight.score_sum import sum_score
+from headlight.model.library.pieces import as_pieces
 from headlight.model.translator import choose_objective
 from tests.matrix import first_of
 from tests.model.insight.recording import weight_of
 from tests.pages import apps
-from tests.pages.apps import drawn, open_with
+from tests.pages.apps import drawn, go_to, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps, save_menus
 
 SENTENCE = "My sister sold seven boats."
@@ -180,7 +181,7 @@ def test_the_widths_of_heads_are_of_no_model(shipped):
     app = open_page(inside_tab="switches")
     captions = {header["what"]: header["caption"] for header, _ in save_menus(app)}
     assert "Model" not in captions["Largest weight by the width of a head"]
-    assert "query 4, key 3" in captions["ReLU and GELU"]
+    assert "query 4 “a → vendu”, key 3 “sold”" in captions["ReLU and GELU"]
 
 
 def test_the_lens_ends_with_what_is_written(shipped):
@@ -245,6 +246,42 @@ def test_edits_are_taken_apart_unless_the_model_is_wanted_as_trained(shipped):
     app.button(key="ignore-changes").click().run()
     weight = shipped.trace(SENTENCE).attention[Site("cross", LAYER)].weights[0, HEAD, QUERY, KEY]
     assert app.metric[0].value == f"{weight:.3f}"
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_it_opens_on_the_clearest_weight_of_the_head(kind, shipped):
+    app = apps.open_page("inside", sentence=SENTENCE, kind=kind, layer="2", head="6")
+    query, key = app.session_state["query"], app.session_state["key"]
+    trace = shipped.trace(SENTENCE)
+    site = Site(kind, 1)
+    row = trace.attention[site].weights[0, 5, query]
+    assert row.argmax() == key
+    assert app.metric[0].value == f"{row[key]:.3f}"
+    tokens = trace.query_tokens(site)[query], trace.key_tokens(site)[key]
+    assert not any(token.is_special for token in as_pieces(tokens))
+    if kind != "cross":
+        assert tokens[0].text != tokens[1].text
+
+
+def test_a_weight_that_nobody_chose_follows_the_text(shipped):
+    app = apps.new_app().run()  # on the example that Attention opens on
+    lit = app.session_state["query"], app.session_state["key"]
+    go_to(app, "inside")
+    assert (app.session_state["query"], app.session_state["key"]) == lit
+    app.text_input(key="sentence").set_value(SENTENCE).run()
+    cell = app.session_state["query"], app.session_state["key"]
+    kind, layer, head = (app.session_state[name] for name in ("kind", "layer", "head"))
+    weights = shipped.trace(SENTENCE).attention[Site(kind, layer)].weights[0, head]
+    assert weights[cell[0]].argmax() == cell[1]
+    app.selectbox(key="query").set_value(1).run()
+    app.text_input(key="sentence").set_value("We sing a song.").run()
+    assert (app.session_state["query"], app.session_state["key"]) == (1, cell[1])
+
+
+def test_a_link_may_name_only_the_query():
+    app = apps.open_page("inside", sentence=SENTENCE, query="3")
+    assert not app.exception
+    assert (app.session_state["query"], app.session_state["key"]) == (2, 0)
 
 
 def test_a_place_beyond_the_sentence_is_brought_back_into_it():

@@ -1,6 +1,7 @@
 """Nothing that a visitor typed is left in the process when their session has ended."""
 
 import gc
+import threading
 
 import pytest
 
@@ -37,6 +38,13 @@ def visit(request, transformers_folders, bert_folder):
     return lambda page: (open_with if model else open_page)(*model, page, sentence=typed())
 
 
+def join_spinners():
+    """Wait for the clocks of spinners, which hold a session until they have ended."""
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.join()
+
+
 @pytest.mark.matrix
 def test_no_page_keeps_a_text_after_the_session(visit):
     for page in ABOUT_A_TEXT:
@@ -45,6 +53,7 @@ def test_no_page_keeps_a_text_after_the_session(visit):
     assert holders()
     del app
     end(OF_EVERY_TEST)
+    join_spinners()
     gc.unfreeze()
     gc.collect()
     assert holders() == []

@@ -7,7 +7,7 @@ from headlight.model.insight.scoring import trace_log_probabilities
 from headlight.pages.parts.masks.own import PICTURES
 from headlight.pages.talks.slides import Slide
 from headlight.viz.numbers import number_text
-from tests.pages.apps import button, edited, new_app, on_stage, open_page
+from tests.pages.apps import button, edited, go_back, new_app, on_stage, open_page
 from tests.pages.pictures import canvas_pictures, heatmaps
 
 SENTENCE = "My sister sold seven boats."
@@ -97,9 +97,7 @@ def test_a_window_closes_far_cells_of_its_kind_only(app):
 
 
 def test_a_wider_window_of_a_link_is_shown(app):
-    app.query_params["edits"] = "window.decoder.7"
-    app.session_state["address"] = {}, 0.0  # as though the browser went there by itself
-    app.run()
+    go_back(app, edits="window.decoder.7")
     assert edited(app.selectbox, "window").value == (7,)
 
 

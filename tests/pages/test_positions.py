@@ -148,7 +148,8 @@ def test_positions_of_each_side_are_changed(open_tab, shipped, encoder, decoder)
     app = open_tab("sentence")
     app.segmented_control(key="positions_encoder").set_value(encoder).run()
     app.segmented_control(key="positions_decoder").set_value(decoder).run()
-    app.number_input(key="positions_shift").set_value(3).run()
+    for shift in (box for box in app.number_input if box.key == "positions_shift"):
+        shift.set_value(3).run()
     assert not app.exception
     translation = shipped.translate(SENTENCE)
     words = {

@@ -1,4 +1,4 @@
-"""A head by its weights alone, on the page Atlas."""
+"""A head by its weights only, on the page Atlas."""
 
 import numpy as np
 import pytest
@@ -29,6 +29,7 @@ def headers(app, part):
     return [(header, data) for header, data in canvas_pictures(app) if part in header]
 
 
+@pytest.mark.matrix
 def test_the_strongest_pairs_are_those_of_the_circuits(app, shipped):
     names = names_of(shipped, shipped.vocabulary)
     found = [(header, np.frombuffer(data, "<f4")) for header, data in headers(app, "limits")]
@@ -55,12 +56,14 @@ def test_the_table_of_composition_begins_with_the_strongest_pair(app, shipped):
     assert table["%"].iloc[0] == pytest.approx(100 * strongest, rel=1e-4)
 
 
+@pytest.mark.matrix
 def test_a_word_that_is_no_token_is_refused_in_a_sentence():
     app = opened(kind="encoder", circuit_token="<b>no *token*</b>")
     assert any("is not one token of this model" in one.value for one in app.text)
     assert "circuit-dictionary" not in drawn(app)
 
 
+@pytest.mark.matrix
 def test_a_slide_shows_the_dictionaries():
     app = new_app(talk="1")
     app.session_state["talk"] = (Slide("atlas", PLACE, pictures=("circuit-dictionary",)),)
@@ -77,6 +80,7 @@ def test_a_model_without_an_atlas_has_its_circuits_too_and_needs_a_text_for_a_di
     assert any("count a text of your own" in one.value for one in app.info)
 
 
+@pytest.mark.matrix
 def test_the_head_that_copies_most_is_guessed_first():
     app = opened(guess="on", kind="encoder", layer="1", head="1")
     assert "circuit-copying" not in drawn(app)

@@ -97,10 +97,10 @@ def test_a_link_holds_the_part_the_direction_and_the_head(compared, part, way):
 
 
 def test_a_link_holds_the_written_word_and_the_answers(compared, shipped):
-    (other,) = shipped.begin("femme")
-    choices = {"patch_word": "2", "patch_changed": "femme"}
+    (other,) = shipped.begin("perdu")
+    choices = {"patch_word": "4", "patch_changed": "perdu"}
     app = open_page("cause", **PLACE, **choices)
-    check(app, compared(1, other.id), "heads")
+    check(app, compared(3, other.id), "heads")
     assert choices.items() <= address(app).items()
 
 

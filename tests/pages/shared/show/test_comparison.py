@@ -124,6 +124,7 @@ def test_a_text_that_stays_the_same_says_why_only_if_it_is_known(run_in):
     told = {
         "other heads make up for it": Edits(gates={("encoder", 0, 0): 0.5}),
         "no later token to see": Edits(off={"look-ahead"}),
+        "too short": Edits(cells=(CellEdit("decoder", 90, 1, False),)),
     }
     for words, edits in told.items():
         assert words in why_the_same(before, replace(before, edits=edits))

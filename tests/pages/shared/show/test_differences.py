@@ -15,3 +15,6 @@ def test_the_words_that_are_marked_are_those_that_the_sentence_names():
     assert what_became(before, before) == "stays the same"
     assert what_became("Le chat dort.", "Le chat noir dort.") == "gains “noir”"
     assert what_became("Le chat dort.", "Le chien dort.") == "has “chien” in place of “chat”"
+    assert what_became(before, "Je suis là.") == "becomes “Je suis là.”"
+    assert what_became(before, "x" * 99) == f"becomes “{'x' * 59}…”"
+    assert what_became(before, "") == "is empty"
