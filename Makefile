@@ -32,8 +32,8 @@ share: $(INSTALLED) ## start it for others too, who need the link or QR code tha
 serve: $(INSTALLED) ## share it by as many processes as there are cores, or by WORKERS=2
 	$(BIN)/python -m headlight --workers $(WORKERS) $(ARGS)
 
-# Tests that run side by side: half of a browser test's time is waiting.
-test test-all: WORKERS ?= 3
+# Tests that run side by side: half of a browser test's time is waiting, a model's never waits.
+test test-all: WORKERS ?= $(if $(filter tests/model%,$(ARGS)),2,3)
 PYTEST = $(BIN)/python -m pytest --timeout 600 --numprocesses $(WORKERS) --dist worksteal --durations 20
 test: lint browser ## run the checks that suffice before a commit; ARGS="tests/model" runs some
 	$(PYTEST) -m "not matrix" $(ARGS)

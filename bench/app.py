@@ -140,8 +140,8 @@ def switch_off(page: Page, number: int) -> None:
 
 
 def step(page: Page, number: int) -> None:
-    forward = page.get_by_role("button", name="Step forward")
-    (forward if number % 10 < 5 else page.get_by_role("button", name="Step back")).click()
+    forward = page.get_by_role("button", name="Step forward").first
+    (forward if number % 10 < 5 else page.get_by_role("button", name="Step back").first).click()
 
 
 def ready(page: Page, pictures: Sequence[str]) -> None:
