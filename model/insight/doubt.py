@@ -119,12 +119,13 @@ def doubts(
     and `alignment` (T, S) is what `alignment_in` returns for the run that wrote it.
     """
     text = text.replace("’", "'")
+    lost = lost_words(text, tokens, alignment)
     yield from doubts_of_text(text)
     if text.casefold() == written.casefold():
         yield Doubt("repeated")
-    elif missing := next(missing_in(written, text, tokens), ""):
+    elif missing := next(missing_in(written, text, tokens, lost), ""):
         yield Doubt("missing", missing)
-    if len(lost := lost_words(text, tokens, alignment)) >= FEWEST_LOST:
+    if len(lost) >= FEWEST_LOST:
         yield Doubt("lost", " … ".join(lost))
     word, pieces = most_pieces(text, tokens)
     is_copied = word[:1].isupper() and word in written
@@ -166,18 +167,22 @@ def parts_of(word: str) -> list[str]:
     return [word]
 
 
-def missing_in(written: str, text: str, tokens: Sequence[Token]) -> Iterator[str]:
+def missing_in(
+    written: str, text: str, tokens: Sequence[Token], lost: Sequence[str]
+) -> Iterator[str]:
     """Yield the names and numbers of a text that should have been copied, and were not.
 
-    A name is a word with a capital inside a sentence that the vocabulary does not have as a whole.
-    It may have another end in the other language, and a day of the week has another name. The
-    digits of a number may be grouped otherwise, and a single one may be written as a word.
+    A name is a word with a capital inside a sentence that the vocabulary does not have as a whole,
+    or that is among the `lost` words. It may have another end in the other language, and a day of
+    the week has another name. The digits of a number may be grouped otherwise, and a single one may
+    be written as a word.
     """
     beginnings = {word[0][:ALIKE].casefold() for word in WORD.finditer(written)}
     for name in NAME.finditer(text):
         pieces = sum(name.start() <= token.start < name.end() for token in tokens)
         is_day = name[0].removesuffix("s").endswith("day")
-        if pieces > 1 and not is_day and name[0][:ALIKE].casefold() not in beginnings:
+        is_copied = pieces > 1 or name[0] in lost
+        if is_copied and not is_day and name[0][:ALIKE].casefold() not in beginnings:
             yield name[0]
     for digits in re.findall(r"\d*[1-9]\d+|\d+[1-9]", text):
         if not re.search(rf"(?<!\d)(?<![^\W\d_]{{2}}){digits}(?!\d)", written):

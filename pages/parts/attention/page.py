@@ -7,7 +7,6 @@ import numpy as np
 import streamlit as st
 
 from headlight.model.edits import Edits, HeadAddress
-from headlight.pages.parts.attention.opening import open_on_a_telling_head
 from headlight.pages.parts.attention.view import (
     CHOICES,
     EMPTY,
@@ -26,6 +25,7 @@ from headlight.pages.shared.show.answers import compare_choices
 from headlight.pages.shared.show.captions import site_words
 from headlight.pages.shared.show.cells import if_taken_apart, open_inside
 from headlight.pages.shared.show.comparison import CHANGED, TRAINED
+from headlight.pages.shared.show.opening import open_on_a_telling_head
 from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.riddle import Riddle, most_looked_at
 from headlight.pages.shared.show.saving import About, about_run

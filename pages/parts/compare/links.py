@@ -33,6 +33,7 @@ OWN_TARGETS = (
     "trained, or the text given. On, each reads what its own model writes, with its changes."
 )
 NO_LINK = "This is not a Headlight link: copy the whole address of a Headlight page."
+SHOWN = ":material/check:"  # the icon of the pair that is shown
 NAMES = ("a", "b")
 PAIR = "The animal didn't cross the street because it was too {}."
 TIRED = ModelSide(text=PAIR.format("tired"), kind="encoder", layer=1, head=1)
@@ -148,11 +149,12 @@ def presets() -> None:
         alone = replace(trained, second="", masked="", target="")
         both = (replace(alone, text=side.text) for side in (TIRED, WIDE))
         pairs["It, in the chosen model"] = tuple(both)
+    both = tuple(replace(chosen(SIDES[name]), edits=chosen(SIDES_EDITS[name])) for name in NAMES)
     with st.container(horizontal=True, gap="small"):
         for title, pair in pairs.items():
             why_not = pair if isinstance(pair, str) else None
             st.button(
-                title, f"preset {title}", why_not,
+                title, f"preset {title}", why_not, icon=SHOWN if pair == both else None,
                 on_click=show_both, args=[pair], disabled=why_not is not None,
             )  # fmt: skip
 

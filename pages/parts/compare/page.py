@@ -101,7 +101,8 @@ def picture(both: Pair, of: About) -> None:
     data = *(side.weights for side in both), *(side.shown.tokens for side in both)
     changes = largest_changes(*data)
     if changes:
-        say(f"{in_one_line(changes[0])}.", "difference")
+        between_words = (change for change in changes if change.query != change.key)
+        say(f"{in_one_line(next(between_words, changes[0]))}.", "difference")
     maps = compared_maps(*data, titles=titles_of(both))
     show(maps, "maps", of=of, what="Both maps and their difference")
     caption(PICTURE)

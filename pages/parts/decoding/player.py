@@ -50,8 +50,8 @@ PLAYER = (
 BEAM = (
     "Each column is a step, best text first. Solid texts were kept, rounded ones have ended, and "
     "dashed ones are the best of those dropped. The beam stays as wide until no text that goes on "
-    "can score better than one that has ended. The thick path was returned. Click a text to see "
-    "its steps below."
+    "can score better than one that has ended; a score is the log-probability / length^penalty. "
+    "The thick path was returned. Click a text to see its steps below."
 )
 OTHER_TOKENS = (
     "Read as a text, what was written here is cut into other tokens, so its weights cannot be "
@@ -183,8 +183,13 @@ def force(request: Request, path: Sequence[int], step: int, choice: str | int) -
 
 def tree(decoding: Decoding, node: Node | None, of: About) -> None:
     """Draw the beam, and say what it found; a click on a text shows its steps."""
-    size, score = decoding.strategy.beam_size, number_text(decoding.writing.score)
-    say(f"A beam of size {size} finds a text of {score} nats.", "beam")
+    made, size = decoding.writing, len(decoding.writing.target_tokens)
+    score = number_text(decoding.strategy.score(made.score, size))
+    say(
+        f"A beam of size {decoding.strategy.beam_size} returns the text with the best score, "
+        f"{score} ({number_text(made.score)} nats over {size} tokens).",
+        "beam",
+    )
     picture = tree_of(decoding, node)
     show(picture, "tree", lambda: choose_node(tuple(picked("tree"))), of=of, what="The beam")
     caption(BEAM)

@@ -22,6 +22,7 @@ from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import labels_of, site_words
 from headlight.pages.shared.show.cells import WEIGHT_BAR, choose_clearest, stands_for, stood_for
 from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.opening import open_on_a_telling_head
 from headlight.pages.shared.show.overview import where_in_the_model
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
@@ -174,6 +175,7 @@ def why_not(weight: Weight, field: str) -> str:
 
 
 def page() -> None:
+    open_on_a_telling_head()
     if run := ask("take apart"):
         if "mask words" not in run.reader.missing:
             tokens_read(run, about_run(run))

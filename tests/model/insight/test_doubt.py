@@ -96,7 +96,16 @@ def test_unsure_says_the_mean(shipped):
     ],
 )
 def test_names_and_numbers_that_were_not_copied_are_named(text, written, missing, shipped):
-    assert list(doubt.missing_in(written, text, shipped.read(text))) == missing
+    assert list(doubt.missing_in(written, text, shipped.read(text), lost=[])) == missing
+
+
+def test_a_name_that_nothing_written_looks_at_is_missing_unless_it_was_copied(shipped):
+    text = "Maria gave Tom a ball."
+    tokens = shipped.read(text)
+    assert sum(token.text == "Tom" for token in tokens) == 1  # a single piece, as of a common word
+    for written, missing in {"Maria donna une balle.": ["Tom"], "Maria lança à Tom.": []}.items():
+        assert list(doubt.missing_in(written, text, tokens, lost=["Tom"])) == missing
+    assert not list(doubt.missing_in("Maria donna une balle.", text, tokens, lost=[]))
 
 
 def test_a_text_that_was_not_translated_is_a_sign(shipped):

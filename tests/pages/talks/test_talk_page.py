@@ -296,7 +296,7 @@ def test_a_slide_without_a_picture_to_guess_says_which_ones_are():
 @pytest.mark.parametrize(
     ("page", "parameters", "title"),
     [
-        ("decoding", {"strategy": "beam", "beam_size": "3"}, "A beam of size 3 finds a text of "),
+        ("decoding", {"strategy": "beam", "beam_size": "3"}, "A beam of size 3 returns the text "),
         ("positions", {"positions_tab": "sinusoids"}, "Curves of sinusoids, "),
         ("training", {}, "Learning rate by step"),
     ],

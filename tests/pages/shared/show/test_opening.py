@@ -2,7 +2,7 @@
 
 import pytest
 
-from headlight.pages.parts.attention.opening import opening, telling_rank
+from headlight.pages.shared.show.opening import opening, telling_rank
 from headlight.pages.shared.state.catalog import EXAMPLES, TELLING
 
 
