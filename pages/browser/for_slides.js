@@ -46,14 +46,12 @@ export function slideCopies(names, copy) {
     }
   };
   const row = formatRow(names, LABELS, WORDS, pick);
-  const preview = element("div", "preview", "", { inert: "" });
-  const content = [element("p", "", "Copy for slides"), row, said, box, preview];
+  const content = [element("p", "", "Copy for slides"), row, said, box];
   const root = element("div", "copies", content, { role: "group", "aria-label": "Copy for slides" });
   async function give(text) {
     const done = await copied(text);
     said.textContent = done ? COPIED : BY_HAND;
     box.hidden = done;
-    preview.innerHTML = text.startsWith("<iframe") ? text : "";
     if (done) return;
     box.value = text;
     box.focus();

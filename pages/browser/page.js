@@ -5,7 +5,6 @@ import { mendBlank } from "./connection.js";
 import { turnFullScreen } from "./turning.js";
 
 const SIDEBAR_OVER = 768; // pixels of width up to which Streamlit lays the sidebar over the page
-const PASSING = 1000; // milliseconds in which a skipped page may still load
 
 /** Watch the address, the boxes and the sidebar; call it once for each page. */
 export function tend() {
@@ -18,19 +17,18 @@ export function tend() {
   addEventListener("keydown", ({ key }) => (byTab = key === "Tab"), true);
   addEventListener("pointerdown", () => (byTab = false), true);
   addEventListener("focusin", (event) => byTab && enterAtChosen(event));
-  let passed = -Infinity; // when the browser last went back or forward by itself
-  addEventListener("popstate", () => (passed = performance.now()), true);
-  for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, () => (passed = -Infinity), true);
+  let passing = false; // whether the browser has gone back or forward since the visitor's last act
+  addEventListener("popstate", () => (passing = true), true);
+  for (const kind of ["pointerdown", "keydown", "click"]) addEventListener(kind, () => (passing = false), true);
 
   // A page first loads without its choices in the address, which should be no step of the history.
-  // Pages skipped on the way back load late, and would end the way forward.
+  // Pages skipped on the way back may load at any later time, and would end the way forward.
   const { pushState } = history;
   history.pushState = (state, title, address) => {
     const { pathname } = new URL(address ?? "#", location.href);
     const same = pathname === location.pathname;
-    const late = performance.now() - passed < PASSING;
-    if (late && !same) return;
-    const replaces = same && (late || !location.search);
+    if (passing && !same) return;
+    const replaces = same && (passing || !location.search);
     (replaces ? history.replaceState : pushState).call(history, state, title, address);
   };
 }

@@ -100,8 +100,6 @@ def test_a_frame_in_a_deck_is_alive_and_gives_the_deck_its_keys(page, server, de
     block = copied(page, server, "Frame")
     assert block.startswith("<iframe ")
     assert server not in block
-    preview = page.frame_locator(".save-menu .preview iframe")
-    preview.locator(".heatmap canvas.map").wait_for()  # before it is pasted
     deck(block)
     picture = page.frame_locator("iframe").locator(".heatmap")
     assert read_a_cell(page, picture)[:2] == ("J' → aime", "I")
