@@ -12,7 +12,12 @@ from headlight.viz.curves.training_curves import training_curves
 from headlight.viz.maps.architecture_map import architecture_map
 from headlight.viz.maps.attention_film import attention_film
 from headlight.viz.maps.attention_lines import attention_lines
-from headlight.viz.maps.compared_maps import Change, compared_maps, largest_changes
+from headlight.viz.maps.compared_maps import (
+    Change,
+    clearest_change,
+    compared_maps,
+    largest_changes,
+)
 from headlight.viz.maps.head_grid import head_grid, selected_map
 from headlight.viz.maps.heatmap import (
     Behind,

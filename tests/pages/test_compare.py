@@ -111,6 +111,9 @@ def test_the_page_opens_on_the_two_sentences_with_it(shipped):
     first, second = (head(shipped.trace(item), "encoder", 2, 2) for item in (TIRED, WIDE))
     expect_sides(app, first, second)
     assert strips(app) == [shipped.translate(TIRED).text, shipped.translate(WIDE).text]
+    assert next(text.value for text in app.text).startswith("“it” looks at “street”: ")
+    chosen = [button.label for button in app.button if button.proto.icon]
+    assert chosen == ["It: tired or wide"]
 
 
 def test_what_is_said_of_them_is_so(shipped):

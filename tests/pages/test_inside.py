@@ -43,6 +43,14 @@ def lens_of(app):
     return next(found for found in canvas_pictures(app) if "settled" in found[0])
 
 
+def test_a_first_visit_opens_on_the_weight_that_attention_opens_on():
+    app = apps.open_page("inside")
+    at = [(choice, app.session_state[choice]) for choice in ("layer", "head", "query", "key")]
+    attention = apps.open_page("attention")
+    assert at == [(choice, attention.session_state[choice]) for choice, _ in at]
+    assert f"{app.metric[0].value} " in " ".join(text.value for text in attention.text)
+
+
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_the_story_is_told_in_the_numbers_of_the_run(kind, shipped):
     app = open_page(kind)

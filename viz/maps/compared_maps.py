@@ -47,7 +47,7 @@ def compared_maps(
     """
     first, second = head_weights(first), head_weights(second)
     rows, columns = axes_of(first, second, first_tokens, second_tokens)
-    changes = largest_changes(first, second, first_tokens, second_tokens, most=1)
+    change = clearest_change(largest_changes(first, second, first_tokens, second_tokens))
     axes = zip((rows, columns), first_tokens, second_tokens, strict=True)
     both = [[name_of(pair, *tokens) for pair in pairs] for pairs, *tokens in axes]
     tokens = first_tokens, second_tokens, both
@@ -56,7 +56,7 @@ def compared_maps(
         "tokens": [[list(queries), list(keys)] for queries, keys in tokens],
         "rows": rows,
         "columns": columns,
-        "clearest": changes[0].place if changes else None,
+        "clearest": change.place if change else None,
         "colors": SEQUENTIAL,
         "differences": DIVERGING,
     }
@@ -112,6 +112,12 @@ def largest_changes(
                 )
             )
     return changed
+
+
+def clearest_change(changes: Sequence[Change]) -> Change | None:
+    """The first change between two different tokens, or the first of all; None if there is none."""
+    between = (change for change in changes if change.query != change.key)
+    return next(between, next(iter(changes), None))
 
 
 def differences(

@@ -34,7 +34,7 @@ from headlight.pages.shared.state.choices import COMMON, SUMMARIES, chosen
 from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.state.showing import NOTE, place, say
 from headlight.pages.shared.widgets.choose import choose
-from headlight.viz import Change, compared_maps, largest_changes
+from headlight.viz import Change, clearest_change, compared_maps, largest_changes
 from headlight.viz.numbers import number_text
 from headlight.viz.tokens import aligned
 
@@ -100,9 +100,8 @@ def picture(both: Pair, of: About) -> None:
     """Draw both maps, their difference, and the cells that differ most."""
     data = *(side.weights for side in both), *(side.shown.tokens for side in both)
     changes = largest_changes(*data)
-    if changes:
-        between_words = (change for change in changes if change.query != change.key)
-        say(f"{in_one_line(next(between_words, changes[0]))}.", "difference")
+    if change := clearest_change(changes):
+        say(f"{in_one_line(change)}.", "difference")
     maps = compared_maps(*data, titles=titles_of(both))
     show(maps, "maps", of=of, what="Both maps and their difference")
     caption(PICTURE)

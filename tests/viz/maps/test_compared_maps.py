@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headlight.viz import compared_maps, largest_changes
+from headlight.viz import Change, clearest_change, compared_maps, largest_changes
 from headlight.viz.maps.compared_maps import axes_of, differences
 from headlight.viz.tokens import aligned
 from tests.viz.unpacking import unpack
@@ -117,8 +117,17 @@ def test_the_largest_changes_are_those_of_the_numbers_as_written():
         assert f"{change.second:.3f}" == f"{maps[1][other, other_key]:.3f}"
         assert change.difference == round(change.second - change.first, 3)
     header, (*_, difference) = read(compared_maps(*maps, FIRST, SECOND))
-    assert tuple(header["clearest"]) == changes[0].place
-    assert difference[changes[0].place] == pytest.approx(changes[0].difference, abs=2e-3)
+    clearest = clearest_change(changes)
+    assert tuple(header["clearest"]) == clearest.place
+    assert difference[clearest.place] == pytest.approx(clearest.difference, abs=2e-3)
+
+
+def test_the_clearest_change_is_between_two_tokens_if_there_is_one():
+    own = Change("too", "too", 0.2, 0.4, 0.2, (1, 1))
+    other = Change("it", "street", 0.3, 0.4, 0.1, (0, 2))
+    assert clearest_change([own, other, other._replace(key="dog")]) == other
+    assert clearest_change([own]) == own
+    assert clearest_change([]) is None
 
 
 def test_two_texts_with_nothing_in_common_have_no_difference():
