@@ -57,6 +57,8 @@ def show(reader: Reader, text: str = "") -> Shown:
     The app runs in this process, with the model's own weights, and ends with it. Only who has the
     address can open it; in a notebook the result is the app in a frame.
     """
+    if not hasattr(reader, "example"):
+        raise ValueError("Open the model first: show(open_model(model, tokenizer)).")
     address = server()
     from headlight.pages.shared.runs.shelf import shelf
     from headlight.pages.shared.state.catalog import LIBRARY

@@ -129,7 +129,7 @@ class Reader(Protocol):
         Raises ValueError if there is nothing that this model can read, and for edits of what it
         does not have; warns if a text is cut.
         """
-        check_edits(edits, self.shape)
+        check_edits(edits, self.shape, self.missing)
         trace = self.tokenized(Request(text, target, second, masked, pad_to, edits))
         if trace.longest >= self.shape.max_positions and self.is_cut(text, second):
             warnings.warn(CUT.format(most=self.shape.max_positions), stacklevel=3)
@@ -271,7 +271,7 @@ class Reader(Protocol):
         ValueError if the model does not write, has nothing to read or no room to write, or cannot
         begin in this way, and for edits of what it does not have.
         """
-        check_edits(edits, self.shape)
+        check_edits(edits, self.shape, self.missing)
         if not isinstance(strategy, Strategy):
             raise ValueError(f'Give a Strategy, such as Strategy("beam"), not {strategy!r}.')
         request = Request(text, pad_to=pad_to, edits=edits)

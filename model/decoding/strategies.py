@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import torch
@@ -74,6 +75,9 @@ class Strategy:
                 f"{self.strategy!r} is not a strategy; choose one of {', '.join(STRATEGIES)}."
             )
         looks_at = self.method.options
+        for name in looks_at:
+            if not isinstance(value := getattr(self, name), Real):
+                raise ValueError(f"{name} has to be a number, not {value!r}.")
         if "beam_size" in looks_at and self.beam_size < 1:
             raise ValueError("A beam needs at least 1 prefix.")
         if "temperature" in looks_at and not self.temperature > 0:  # nor NaN

@@ -1,6 +1,8 @@
 """Refusal of edits that do not fit a model, for those who write them by hand."""
 
+import math
 from collections.abc import Mapping
+from numbers import Real
 
 import torch
 from torch import Tensor
@@ -8,8 +10,10 @@ from torch import Tensor
 from headlight.model.trace import SELF, AttentionEdit, PositionEdit, RunEdits, Shape, Site
 
 
-def check_edits(edits: RunEdits | None, shape: Shape) -> None:
+def check_edits(edits: RunEdits | None, shape: Shape, missing: Mapping[str, str]) -> None:
     """Raise ValueError for edits of parts that a model of this shape lacks, or of wrong sizes.
+
+    `missing` says why the model cannot move positions, if it cannot.
 
     Cells may be those of a longer or a shorter text; see `attention.fit_cells`.
     """
@@ -27,11 +31,15 @@ def check_edits(edits: RunEdits | None, shape: Shape) -> None:
             )
         if isinstance(edit, AttentionEdit):
             check_edit(edit, place, shape.heads(place.kind))
+        elif why_not := missing.get("move positions"):
+            raise ValueError(why_not)
 
 
 def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
-    """Raise ValueError for gates or cells that do not fit a site with so many heads."""
+    """Raise ValueError for gates, a scale or cells that do not fit a site with so many heads."""
     gate = edit.gate
+    if edit.scale is not None and not (isinstance(edit.scale, Real) and math.isfinite(edit.scale)):
+        raise ValueError(f"The scale of {site} has to be a number, such as 0.125.")
     if gate is not None and not (
         isinstance(gate, Tensor)
         and gate.shape[-1:] == (heads,)

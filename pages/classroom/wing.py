@@ -86,7 +86,7 @@ def ask(page: Page) -> None:
         beside = f"Pages that stay open next to {page.title}"
         pages = st.multiselect(beside, others, format_func=lambda key: PAGES[key].title)
         only_here = st.toggle("Only this page")
-        named = {choice.key: choice.label for choice in page.linked if choice.label}
+        named = {choice.key: choice.label for choice in page.scene if choice.label}
         labels = named | CONTROLS
         controls = st.multiselect(NAMED, labels, format_func=labels.get)
     opened = (page.key, *pages) if pages or only_here else ()

@@ -4,6 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+import torch
+
+from headlight import show
+
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = """
 import sys
@@ -57,3 +62,8 @@ def test_a_model_in_memory_is_shown_to_who_has_the_address_until_it_is_closed():
     assert notebook.returncode == 0
     assert "Headlight on Mine, in memory: http://localhost:" in said
     assert "All is well." in said
+
+
+def test_a_bare_module_is_to_be_opened_first():
+    with pytest.raises(ValueError, match=r"show\(open_model\(model, tokenizer\)\)"):
+        show(torch.nn.Linear(2, 2))

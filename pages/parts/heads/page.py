@@ -32,7 +32,7 @@ from headlight.pages.shared.show.words import HEAD_WORDS
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choice import number, one_of, switch
 from headlight.pages.shared.state.choices import KINDS
-from headlight.pages.shared.state.page import CLICKS, Page, allows
+from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import attention_heatmap, head_effects, head_scores
 from headlight.viz.numbers import number_text
@@ -189,7 +189,7 @@ def heads() -> None:
     if run := ask():
         if "mask words" not in run.reader.missing:
             tokens_read(run, about_run(run))
-        caption(HEAD_WORDS["board" if allows(CLICKS) else "closed board"])
+        caption(HEAD_WORDS["board" if edit_history.may_change() else "closed board"])
         switched(run)
         reading_help()
 

@@ -65,8 +65,9 @@ def switches(edits: Edits, reader: Reader, site: Site) -> None:
         for name, mask in TRAINED.items():
             if reader.shape.kinds.keys() & {*mask.kinds} and can_take(reader, mask):
                 editor(st.toggle, mask.title, name not in edits.off, partial(switch, name), name)
-        with st.popover("Add a mask"):
-            added.boxes(edits, reader, site)
+        if edit_history.may_change():
+            with st.popover("Add a mask"):
+                added.boxes(edits, reader, site)
         if edit_history.can_undo():
             st.button("Undo", on_click=edit_history.undo)
     address.note_too_many()

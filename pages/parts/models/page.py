@@ -202,7 +202,8 @@ def models_page() -> None:
         load_box()
     st.subheader("Your models")
     chosen = models.chosen()
-    for entry in {**models.choices(), chosen.key: chosen}.values():
+    entries = {chosen.key: chosen} | models.choices()  # first the one that may just have come
+    for entry in entries.values():
         with st.container(border=True):
             entry_box(entry, is_chosen=entry.key == chosen.key)
 

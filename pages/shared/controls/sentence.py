@@ -28,6 +28,7 @@ from headlight.pages.shared.state.choices import (
     places_in,
     put,
 )
+from headlight.pages.shared.state.page import allows
 from headlight.pages.shared.state.showing import NOTE, place
 from headlight.pages.shared.widgets.choose import choose, pick_one
 from headlight.viz import token_strip
@@ -62,7 +63,7 @@ def ask(*needs: Ability, target: Choice | None = None) -> ModelRun | None:
     with text, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         texts = text_boxes(model)
         reads_two = target and "cross" in model.shape.kinds
-        beside = st.popover(target.label) if reads_two else None
+        beside = st.popover(target.label) if reads_two and allows(target.key) else None
     run = readable(texts)
     if run and beside:
         with beside:

@@ -73,8 +73,11 @@ def show(
     riddle: Callable[[], Riddle] | None = None,
     riddle_of: Sequence[str] = (),
     tells: bool = False,
+    control: str = CLICKS,
 ) -> bool:
     """Draw a picture and return True; `on_pick` runs after a click in it.
+
+    A class can click in it if the `control` is open to it, or all clicks in pictures are.
 
     If `of` describes its run, the picture can be saved, and `what` says what it shows; in a page of
     its own it is the result of `to_keep`, if that is given.
@@ -91,7 +94,8 @@ def show(
     if showing().keeps(key, to_keep or (lambda: picture)):
         place(key, of and (of, what))
         return True
-    clicks = not library.is_of_a_model(picture.part.script) or allows(CLICKS)
+    is_of_a_model = library.is_of_a_model(picture.part.script)
+    clicks = not is_of_a_model or allows(CLICKS) or allows(control)
     options, menu = {}, None
     if on_pick and clicks:
         options["on_picked_change"] = once(key, "picked", on_pick)

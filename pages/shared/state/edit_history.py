@@ -10,7 +10,8 @@ import streamlit as st
 
 from headlight.model.edits import Edits, HeadAddress
 from headlight.pages.shared.state import models
-from headlight.pages.shared.state.choices import AS_TRAINED, chosen
+from headlight.pages.shared.state.choices import AS_TRAINED, EDITS, chosen
+from headlight.pages.shared.state.page import CLICKS, allows
 
 LONGEST = 100  # changes that can be undone
 BEFORE_AND_AFTER = "before_and_after"  # whether the page Compare is to show only the changes
@@ -23,6 +24,11 @@ def edits(key: str | None = None) -> Edits:
 def in_force() -> Edits:
     """Return the edits that the chosen model runs with: none if it is wanted as trained."""
     return Edits() if chosen(AS_TRAINED) else edits()
+
+
+def may_change() -> bool:
+    """Return whether pictures in which a click changes the model are open to this visitor."""
+    return allows(CLICKS) or allows(EDITS.key)
 
 
 def change(edits: Edits, key: str | None = None) -> None:

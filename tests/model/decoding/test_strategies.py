@@ -116,6 +116,7 @@ def test_the_smallest_temperature_draws_the_likeliest():
         ({"strategy": "sample", "top_p": 1.5}, "at most 1"),
         ({"strategy": "sample", "top_k": -1}, "top_k must be 0"),
         ({"strategy": "beam", "beam_size": 0}, "at least 1 prefix"),
+        ({"strategy": "beam", "beam_size": "4"}, "beam_size has to be a number, not '4'"),
         ({"strategy": "best"}, "'best' is not a strategy"),
     ],
 )

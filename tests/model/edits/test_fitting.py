@@ -36,6 +36,8 @@ def cells(*shape):
         ({SITE: AttentionEdit(gate=torch.ones(3))}, GATE),
         ({SITE: AttentionEdit(gate=torch.tensor([1, 1, 1, float("nan")]))}, GATE),
         ({SITE: AttentionEdit(gate=torch.tensor([1.0, 1.0, 1.0, 2.0]))}, GATE),
+        ({SITE: AttentionEdit(scale=float("nan"))}, "The scale of Site.* has to be a number"),
+        ({SITE: AttentionEdit(scale="0.1")}, "The scale of Site.* has to be a number"),
         ({SITE: AttentionEdit(block=cells(3))}, r"cells of Site.*\(4, queries, keys\)"),
         ({SITE: AttentionEdit(open=cells(3, 2, 2))}, r"cells of Site.*\(4, queries, keys\)"),
         ({SITE: AttentionEdit(block=torch.ones(2, 2))}, "cells of Site.*tensor of bool"),

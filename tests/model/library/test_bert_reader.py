@@ -10,6 +10,7 @@ from headlight.model.library.hub import LoadingError
 from headlight.model.library.loading import load_bert
 from headlight.model.library.measuring import Parity
 from headlight.model.library.pieces import whole_words
+from headlight.model.trace import PositionEdit
 
 FIRST, SECOND = "The cat, playing on the mat.", "It was unbelievable!"
 
@@ -52,6 +53,11 @@ def test_tokens_show_pieces_and_know_their_characters_words_and_segments(reader)
     assert " ".join(piece.text for piece in whole_words(pieces)) == (
         "[CLS] the cat , playing on the mat . [SEP] it was unbelievable ! [SEP]"
     )
+
+
+def test_positions_that_it_says_it_cannot_move_are_not_moved(reader):
+    with pytest.raises(ValueError, match="positions of a BERT are not changed here"):
+        reader.trace(FIRST, edits={"encoder": PositionEdit(shift=1)})
 
 
 def test_roles(reader):

@@ -9,6 +9,7 @@ from headlight.pages.classroom import wing
 from headlight.pages.classroom.wing import BUTTONS, CLICKS, CONTROLS, Lesson, read, write
 from headlight.pages.shared.state.page import PAGES
 from tests.pages.apps import button, open_page
+from tests.pages.pictures import canvas_pictures
 
 LESSONS = st.builds(
     Lesson,
@@ -58,9 +59,22 @@ def test_any_text_is_read_or_refused(text):
     assert set(lesson.pages) <= set(PAGES)
 
 
-def test_a_teacher_is_offered_controls_by_their_names_on_screen():
-    app = open_page("attention")
+@pytest.mark.parametrize(
+    ("controls", "may_change"), [("edits", True), ("clicks", True), ("head", False)]
+)
+def test_changes_are_open_to_a_class_on_the_board_and_in_the_mask_alike(controls, may_change):
+    masks, heads = (open_page(page, workshop=f":{controls}") for page in ("masks", "heads"))
+    (matrix,) = (header for header, _ in canvas_pictures(masks) if "editable" in header)
+    assert matrix["editable"] == may_change
+    says_closed = any("leaves the " in caption.value for caption in heads.caption)
+    assert says_closed != may_change
+
+
+@pytest.mark.parametrize("page", ["attention", "masks"])
+def test_a_teacher_is_offered_controls_by_their_names_on_screen(page):
+    app = open_page(page)
     button(app, "QR").click().run()
     (offered,) = (box.options for box in app.multiselect if box.label == wing.NAMED)
-    assert {"Sentence", "Layer", "Head", "Changes"} <= {*offered}
+    assert {"Sentence", "Layer", "Changes"} <= {*offered}
+    assert len({*offered}) == len(offered)
     assert not any("_" in label or label.islower() for label in {*offered} - {*CONTROLS.values()})
