@@ -95,6 +95,14 @@ def test_locked_controls_take_no_room_on_a_phone(class_page):
     expect(page.locator(".st-key-head").get_by_role("combobox")).to_be_in_viewport()
 
 
+def test_a_class_to_which_changes_are_open_switches_heads_off(class_page):
+    page = class_page("heads", size=(390, 844), workshop=":edits")
+    head = "Cross-attention, layer 1, head 4"
+    page.get_by_role("button", name=f"{head}: on").click()
+    expect(page.get_by_role("button", name=f"{head}: off")).to_be_visible()
+    expect(page.locator(".st-key-lead-outcome")).to_be_in_viewport()
+
+
 @pytest.mark.matrix
 def test_a_list_that_makes_no_sense_opens_everything_and_says_so(class_page):
     page = class_page("", workshop="<b>,nothing")

@@ -67,7 +67,8 @@ def texts(pieces):
 
 def test_a_folder_is_loaded_chosen_and_shown_on_the_first_page(models, folder):
     expect(models.get_by_text(str(folder), exact=True).first).to_be_visible()
-    models.get_by_role("button", name="Look at it").last.click()
+    expect(models.get_by_text("Chosen", exact=True)).to_be_in_viewport()  # what has come is first
+    models.get_by_role("button", name="Look at it").first.click()
     expect(models.locator(".token-strip .chip").first).to_have_text("[CLS]")
     models.wait_for_url(re.compile("model=transformers"))
 
