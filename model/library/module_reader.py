@@ -30,7 +30,7 @@ MISSING: Mapping[Ability, str] = {
     "add up logits": "The parts of this model that add to its logits are not known.",
     "show the stream": "Only the attention of this model is recorded, not what lies between.",
     "own layers": "This model runs in its own code, not in layers made here.",
-    "move positions": "This model's own code gives its tokens their positions.",
+    "move positions": "This model's own code gives its tokens positions, which cannot be moved.",
     "compare words": "Words are compared by the embeddings of this project's own models.",
 }
 NO_HEAD = "This model returns no logits for every token that it reads, so it does not write."

@@ -95,7 +95,7 @@ async function* framesOf(root, header, tell) {
 /** The film that the browser's own recorder makes of canvases, with `speed` of them a second. */
 async function recorded(frames, type, speed) {
   const screen = element("canvas", "");
-  let recorder, begun;
+  let recorder;
   const parts = [];
   let due = 0;
   for await (const frame of frames) {
@@ -105,11 +105,12 @@ async function recorded(frames, type, speed) {
       screen.getContext("2d"); // a canvas without one has no stream
       recorder = new MediaRecorder(screen.captureStream(RATE), { mimeType: type, videoBitsPerSecond: 4e6 });
       recorder.ondataavailable = ({ data }) => parts.push(data);
-      begun = new Promise((started) => (recorder.onstart = started));
-      recorder.start(); // before the first step is drawn, which would not be in the film
+      const begun = new Promise((started) => (recorder.onstart = started));
+      recorder.start();
+      screen.getContext("2d").drawImage(frame, 0, 0); // it starts at a drawing, which may not be in the film
+      await Promise.race([begun, until(performance.now() + SLOWEST_START)]);
     }
     screen.getContext("2d").drawImage(frame, 0, 0);
-    await Promise.race([begun, until(performance.now() + SLOWEST_START)]);
     due = performance.now() + ((due ? 1 : ENDS) * 1000) / speed;
   }
   await until(due + ((ENDS - 1) * 1000) / speed);
