@@ -147,7 +147,10 @@ class CodeSites:
     def check(self, edit: AttentionEdit | PositionEdit) -> None:
         """Raise ValueError for an edit that this model's code does not let through."""
         if isinstance(edit, PositionEdit):
-            raise ValueError(f"{self.missing['move positions']} Leave the positions as trained.")
+            raise ValueError(
+                "This model's own code gives its tokens their positions, which cannot be moved. "
+                "Leave the positions as trained."
+            )
         if edit.open is not None and "open cells" in self.missing:
             raise ValueError(f"{self.missing['open cells']} Close cells instead.")
         if edit.steps is not None and "take apart" in self.missing:
