@@ -63,9 +63,9 @@ export function answering(root, setTriggerValue, name = "picked") {
     const time = performance.now();
     const recent = (part.answers ?? []).filter((answer) => time - answer.time < RECENT);
     part.answers = [...recent, { name, time, number: ++clicks, value }];
-    for (const name of new Set(part.answers.map((answer) => answer.name))) {
-      const given = part.answers.filter((answer) => answer.name === name);
-      setTriggerValue(name, { load: LOAD, answers: given.map(({ number, value }) => [number, value]) });
+    for (const kind of new Set(part.answers.map((answer) => answer.name))) {
+      const given = part.answers.filter((answer) => answer.name === kind);
+      setTriggerValue(kind, { load: LOAD, answers: given.map(({ number, value }) => [number, value]) });
     }
   };
 }

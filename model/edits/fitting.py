@@ -13,9 +13,8 @@ from headlight.model.trace import SELF, AttentionEdit, PositionEdit, RunEdits, S
 def check_edits(edits: RunEdits | None, shape: Shape, missing: Mapping[str, str]) -> None:
     """Raise ValueError for edits of parts that a model of this shape lacks, or of wrong sizes.
 
-    `missing` says why the model cannot move positions, if it cannot.
-
-    Cells may be those of a longer or a shorter text; see `attention.fit_cells`.
+    `missing` says why the model cannot move positions, if it cannot. Cells may be those of a longer
+    or a shorter text; see `attention.fit_cells`.
     """
     if not isinstance(edits, Mapping | None):
         raise ValueError(f"Give edits as {{site: AttentionEdit(...)}}, not {type(edits).__name__}.")
@@ -37,8 +36,8 @@ def check_edits(edits: RunEdits | None, shape: Shape, missing: Mapping[str, str]
 
 def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
     """Raise ValueError for gates, a scale or cells that do not fit a site with so many heads."""
-    gate = edit.gate
-    if edit.scale is not None and not (isinstance(edit.scale, Real) and math.isfinite(edit.scale)):
+    scale, gate = edit.scale, edit.gate
+    if scale is not None and not (isinstance(scale, Real) and math.isfinite(scale)):
         raise ValueError(f"The scale of {site} has to be a number, such as 0.125.")
     if gate is not None and not (
         isinstance(gate, Tensor)

@@ -119,8 +119,8 @@ def doubts(
     and `alignment` (T, S) is what `alignment_in` returns for the run that wrote it.
     """
     text = text.replace("’", "'")
-    lost = lost_words(text, tokens, alignment)
     yield from doubts_of_text(text)
+    lost = lost_words(text, tokens, alignment)
     if text.casefold() == written.casefold():
         yield Doubt("repeated")
     elif missing := next(missing_in(written, text, tokens, lost), ""):
@@ -181,8 +181,8 @@ def missing_in(
     for name in NAME.finditer(text):
         pieces = sum(name.start() <= token.start < name.end() for token in tokens)
         is_day = name[0].removesuffix("s").endswith("day")
-        is_copied = pieces > 1 or name[0] in lost
-        if is_copied and not is_day and name[0][:ALIKE].casefold() not in beginnings:
+        is_name = pieces > 1 or name[0] in lost
+        if is_name and not is_day and name[0][:ALIKE].casefold() not in beginnings:
             yield name[0]
     for digits in re.findall(r"\d*[1-9]\d+|\d+[1-9]", text):
         if not re.search(rf"(?<!\d)(?<![^\W\d_]{{2}}){digits}(?!\d)", written):

@@ -95,6 +95,7 @@ async function* framesOf(root, header, tell) {
 /** The film that the browser's own recorder makes of canvases, with `speed` of them a second. */
 async function recorded(frames, type, speed) {
   const screen = element("canvas", "");
+  const context = screen.getContext("2d"); // without one it has no stream
   let recorder;
   const parts = [];
   let due = 0;
@@ -102,19 +103,18 @@ async function recorded(frames, type, speed) {
     await until(due);
     if (!recorder) {
       [screen.width, screen.height] = [frame.width, frame.height];
-      screen.getContext("2d"); // a canvas without one has no stream
       recorder = new MediaRecorder(screen.captureStream(RATE), { mimeType: type, videoBitsPerSecond: 4e6 });
       recorder.ondataavailable = ({ data }) => parts.push(data);
       const begun = new Promise((started) => (recorder.onstart = started));
       recorder.start();
-      screen.getContext("2d").drawImage(frame, 0, 0); // it starts at a drawing, which may not be in the film
+      context.drawImage(frame, 0, 0); // it starts at a drawing, which may not be in the film
       await Promise.race([begun, until(performance.now() + SLOWEST_START)]);
     }
-    screen.getContext("2d").drawImage(frame, 0, 0);
+    context.drawImage(frame, 0, 0);
     due = performance.now() + ((due ? 1 : ENDS) * 1000) / speed;
   }
   await until(due + ((ENDS - 1) * 1000) / speed);
-  screen.getContext("2d").drawImage(screen, 0, 0); // so that the last step lasts until now
+  context.drawImage(screen, 0, 0); // so that the last step lasts until now
   await until(performance.now() + 2000 / RATE);
   const done = new Promise((stopped) => (recorder.onstop = stopped));
   recorder.stop();

@@ -28,7 +28,6 @@ export function draw(mount) {
   close();
   if (!open.includes("clicks")) main.style.setProperty("--saved", "none"); // hides hints to click
   if (open.includes("edits")) main.style.setProperty("--changes", "auto"); // opens switches of heads
-  if (open.includes("edits")) main.style.setProperty("--changes", "auto"); // what changes the model answers
   const watch = new MutationObserver(close);
   watch.observe(main, { childList: true, subtree: true });
   return () => watch.disconnect();

@@ -91,10 +91,15 @@ SIDES_EDITS = {
 OWN = switch("compare_own", label="Each its own text", help=OWN_TARGETS)
 
 
+def kept(name: str) -> Side:
+    """Return a side as it was chosen, with its edits, whether or not its model exists."""
+    side = chosen(SIDES[name])
+    return replace(side, edits=side.edits or chosen(SIDES_EDITS[name]))
+
+
 def current(name: str) -> Side:
     """Return a side of this session; values that make no sense are noted and corrected."""
-    kept = chosen(SIDES[name])
-    side = replace(kept, edits=kept.edits or chosen(SIDES_EDITS[name])).fitted()
+    side = kept(name).fitted()
     if side.refused:
         earlier = st.session_state.get("refused_parameters", ())
         st.session_state.refused_parameters = (*earlier, *side.refused)
@@ -149,12 +154,12 @@ def presets() -> None:
         alone = replace(trained, second="", masked="", target="")
         both = (replace(alone, text=side.text) for side in (TIRED, WIDE))
         pairs["It, in the chosen model"] = tuple(both)
-    both = tuple(replace(chosen(SIDES[name]), edits=chosen(SIDES_EDITS[name])) for name in NAMES)
+    shown = tuple(map(kept, NAMES))
     with st.container(horizontal=True, gap="small"):
         for title, pair in pairs.items():
             why_not = pair if isinstance(pair, str) else None
             st.button(
-                title, f"preset {title}", why_not, icon=SHOWN if pair == both else None,
+                title, f"preset {title}", why_not, icon=SHOWN if pair == shown else None,
                 on_click=show_both, args=[pair], disabled=why_not is not None,
             )  # fmt: skip
 

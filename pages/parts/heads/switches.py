@@ -14,7 +14,7 @@ from headlight.pages.shared.show.pictures import all_picked, show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.words import HOW_TO_READ
 from headlight.pages.shared.state import edit_history
-from headlight.pages.shared.state.choices import EDITS, KINDS, select_head
+from headlight.pages.shared.state.choices import KINDS, select_head
 from headlight.pages.streamlit_fixes.late_values import editor
 from headlight.viz import switchboard
 
@@ -30,7 +30,7 @@ def head_switches(shape: Shape, selected: HeadAddress, *, of: About) -> None:
             gates[kind][each[1:]] = edits.gates.get(each, 1)
     board = switchboard(gates, labels=KINDS, groups=shape.groups, selected=selected)
     clicked = partial(switch, shapes)
-    show(board, "switchboard", clicked, of=of, what="The switches of all heads", control=EDITS.key)
+    show(board, "switchboard", clicked, of=of, what="The switches of all heads", changes=True)
     if max(shape.groups.values(), default=1) > 1:
         caption(HOW_TO_READ["groups"])
     kind, layer, head = selected

@@ -21,7 +21,7 @@ from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.words import MASK_WORDS
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choice import one_of
-from headlight.pages.shared.state.choices import EDITS, chosen
+from headlight.pages.shared.state.choices import chosen
 from headlight.viz import attention_heatmap, mask_matrix
 
 Tokens = tuple[list[str], list[str]]  # queries, keys
@@ -80,13 +80,12 @@ def matrix(run: ModelRun, before: AttentionRecord, after: AttentionRecord, focus
     label = "Mask in force"
     masks = [record.masked_scores[0, focus.head] for record in (before, after)]
     trained, visible = (mask.isfinite().cpu().numpy() for mask in masks)
-    picture = mask_matrix(
-        visible, *focus.tokens, trained=trained, editable=edit_history.may_change(), label=label
-    )
+    is_open = edit_history.may_change()
+    picture = mask_matrix(visible, *focus.tokens, trained=trained, editable=is_open, label=label)
     what = f"{label}, {focus.words}"
     edit = partial(edit_cells, run, focus, trained)
-    show(picture, "matrix", edit, of=focus.of, what=what, control=EDITS.key)
-    if edit_history.may_change():
+    show(picture, "matrix", edit, of=focus.of, what=what, changes=True)
+    if is_open:
         caption(MASK_WORDS["edit"])
 
 

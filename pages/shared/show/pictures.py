@@ -22,6 +22,7 @@ from headlight.pages.browser.parts import save_menu
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.show.differences import changed_places
 from headlight.pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
+from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.page import CLICKS, allows, shown
 from headlight.pages.shared.state.showing import is_wanted, place, showing
 from headlight.pages.streamlit_fixes.served_scripts import published
@@ -73,11 +74,12 @@ def show(
     riddle: Callable[[], Riddle] | None = None,
     riddle_of: Sequence[str] = (),
     tells: bool = False,
-    control: str = CLICKS,
+    changes: bool = False,
 ) -> bool:
     """Draw a picture and return True; `on_pick` runs after a click in it.
 
-    A class can click in it if the `control` is open to it, or all clicks in pictures are.
+    A class can click in it if clicks in pictures are open to it; in one that `changes` the model,
+    also if changes are.
 
     If `of` describes its run, the picture can be saved, and `what` says what it shows; in a page of
     its own it is the result of `to_keep`, if that is given.
@@ -94,8 +96,8 @@ def show(
     if showing().keeps(key, to_keep or (lambda: picture)):
         place(key, of and (of, what))
         return True
-    is_of_a_model = library.is_of_a_model(picture.part.script)
-    clicks = not is_of_a_model or allows(CLICKS) or allows(control)
+    is_open = edit_history.may_change() if changes else allows(CLICKS)
+    clicks = is_open or not library.is_of_a_model(picture.part.script)
     options, menu = {}, None
     if on_pick and clicks:
         options["on_picked_change"] = once(key, "picked", on_pick)

@@ -75,6 +75,6 @@ def test_a_teacher_is_offered_controls_by_their_names_on_screen(page):
     app = open_page(page)
     button(app, "QR").click().run()
     (offered,) = (box.options for box in app.multiselect if box.label == wing.NAMED)
-    assert {"Sentence", "Layer", "Changes"} <= {*offered}
+    assert {"Sentence", "Layer", "Head", "Changes"} <= {*offered}
     assert len({*offered}) == len(offered)
     assert not any("_" in label or label.islower() for label in {*offered} - {*CONTROLS.values()})
