@@ -46,7 +46,7 @@ class Visitor:
     head: int = 1
     elements: dict[str, Element] = field(default_factory=dict)  # by the key of the app
     ids: dict[str, str] = field(default_factory=dict)  # of widgets, by the key of the app
-    fragment: str = ""  # the part of the page that the choice of the head reruns
+    fragments: dict[str, str] = field(default_factory=dict)  # which a widget reruns, by its key
     connection: ClientConnection | None = None
 
     async def __aenter__(self) -> Visitor:
@@ -82,16 +82,16 @@ class Visitor:
     async def edit(self, sentence: str) -> Rerun:
         """Enter a sentence, which reruns the whole page."""
         self.sentence = sentence
-        return await self.act("sentence", sentence, "")
+        return await self.act("sentence", sentence)
 
     async def switch(self, head: int) -> Rerun:
         """Choose a head, counted from 1, which reruns the part of the page that shows it."""
         self.head = head
-        return await self.act("head", str(head), self.fragment)
+        return await self.act("head", str(head))
 
-    async def act(self, key: str, value: str, fragment: str) -> Rerun:
+    async def act(self, key: str, value: str) -> Rerun:
         """Change a widget, and read what the page shows afterwards."""
-        return self.shown(key, *await self.rerun({key: value}, fragment))
+        return self.shown(key, *await self.rerun({key: value}, self.fragments[key]))
 
     def shown(self, action: str, seconds: float, received: int) -> Rerun:
         """Read what the page shows after an action."""
@@ -153,9 +153,7 @@ class Visitor:
         # Streamlit's ids are $$ID-, a hash without hyphens, and the key.
         key = identity.removeprefix("$$ID-").partition("-")[2]
         if key:
-            self.elements[key], self.ids[key] = element, identity
-        if key == "head":
-            self.fragment = fragment
+            self.elements[key], self.ids[key], self.fragments[key] = element, identity, fragment
 
 
 def header_of(part: BidiComponent) -> dict:

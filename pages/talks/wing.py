@@ -2,9 +2,10 @@
 
 import streamlit as st
 
+from headlight.model.edits import Edits
 from headlight.pages.shared.frame import changes
 from headlight.pages.shared.link import address
-from headlight.pages.shared.state import showing
+from headlight.pages.shared.state import edit_history, showing
 from headlight.pages.shared.state.page import PAGES, TOOLS, Page, Wing, allows, enter
 from headlight.pages.talks import presenter, saving_talk, slide, stage, talk
 from headlight.pages.talks.page.page import PAGE
@@ -55,9 +56,9 @@ class Talks(Wing):
         stage.guess_switch(page)
 
     def above(self, page: Page) -> None:
-        """Offer the ready talk as a tour, on the first page, to visitors who have not seen it."""
-        has_seen = slide.has_presented() or talk.own() or not allows(TOOLS)
-        if page is not next(iter(PAGES.values())) or has_seen:
+        """Offer the ready talk as a tour, on the first page, to those who have changed nothing."""
+        is_new = not (slide.has_presented() or talk.own() or edit_history.edits() != Edits())
+        if page is not next(iter(PAGES.values())) or not (is_new and allows(TOOLS)):
             return
         label = f"Take the tour ({len(talk.in_force())} scenes)"
         with st.container(key="tour"):

@@ -1,7 +1,7 @@
 """A text and the tokens a model sees in it."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 from headlight.viz.canvas import CanvasPicture, Part
@@ -43,7 +43,7 @@ def token_strip(
     header = {
         "text": text,
         "label": label,
-        "chips": [asdict(chip) for chip in chips],
+        "chips": [vars(chip) for chip in chips],
         "clickable": clickable,
         "explained": explained,
     }

@@ -90,7 +90,7 @@ class View:
         weights = self.run.record(Site(self.kind, layer)).weights[0]
         return one_head(self.selection.of(as_array(weights)), head)
 
-    @property
+    @cached_property
     def tokens(self) -> tuple[list[str], list[str]]:
         """The labels of the rows and of the columns; a word's row does not say what is written."""
         shown = self.selection

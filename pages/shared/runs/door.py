@@ -144,7 +144,9 @@ class ModelCall(Generic[Options, Value]):
         function = partial(self._function, *args, **kwargs)
         work = function() if self._prepares else Work.alone(function)
         question = (place.kind, place.key) if self._is_common(args) else object()
-        with st.spinner(self._words) if self._words and not has_turn() else nullcontext():
+        # Work that can join others ends before a spinner would show, and a spinner costs a thread.
+        is_long = self._words and not has_turn() and work.batch is None
+        with st.spinner(self._words) if is_long else nullcontext():
             value = _line.answer(question, work)
         _results.put(place, Result(value, size_of(value)))
         released()  # the results that made room, and what the call left in memory

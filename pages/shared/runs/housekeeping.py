@@ -6,11 +6,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from threading import Event, Thread
+from time import sleep
 
 from headlight.model.memory import give_back
 from headlight.pages.shared.runs import limits
 
-QUIET = 5.0  # seconds without a release after which memory is tidied
+QUIET = 5.0  # seconds without a release after which memory is tidied, or up to twice as many
 # One for each of the model calls that may run at once, see AT_ONCE in line.py. By default glibc
 # makes up to eight for every core, each of which keeps the memory freed in its threads.
 ARENAS = 2
@@ -69,7 +70,8 @@ def _helper() -> Thread:
 def _tidy_when_quiet() -> None:
     while _released.wait():
         _released.clear()
-        if not _released.wait(QUIET):
+        sleep(QUIET)  # and not until the next release: a busy server would wake this each time
+        if not _released.is_set():
             if _session_ended.is_set() and gc.get_freeze_count():
                 _session_ended.clear()
                 gc.unfreeze()  # a session that was there when a model was loaded is frozen too

@@ -58,13 +58,21 @@ class ModelRun:
         return not models.named(self.model).is_own
 
     @property
+    def is_as_trained(self) -> bool:
+        return self.edits == Edits() and self.moved == (AS_TRAINED, AS_TRAINED)
+
+    @property
     def as_trained(self) -> ModelRun:
-        return replace(self, edits=Edits(), moved=(AS_TRAINED, AS_TRAINED))
+        return (
+            self
+            if self.is_as_trained
+            else replace(self, edits=Edits(), moved=(AS_TRAINED, AS_TRAINED))
+        )
 
     def trace(self) -> Trace:
         """The recorded run, in a large model only its weights; it must not be modified."""
         is_plain = not (self.target or self.pad_to or self.second or self.masked)
-        if is_plain and "cross" in self.reader.shape.kinds and self == self.as_trained:
+        if is_plain and "cross" in self.reader.shape.kinds and self.is_as_trained:
             decoding = decoded(self)
             if decoding.trace and sites_in_full(self, decoding.writing, None) is None:
                 return decoding.trace  # the very run that wrote the text
@@ -83,7 +91,7 @@ class ModelRun:
 
     def changes(self) -> RunEdits:
         """The edits in the model's form, for the tokens of this run."""
-        if self == self.as_trained:  # whose trace the others need
+        if self.is_as_trained:  # whose trace the others need
             return {}
         target = [token for token in self.tokens().target_tokens if not token.is_padding]
         return self.changes_of(0, len(target))
@@ -93,7 +101,7 @@ class ModelRun:
 
         Cells that a model cannot open, and positions that it cannot move, stay as they are.
         """
-        if self == self.as_trained:
+        if self.is_as_trained:
             return {}
         sides = zip(("encoder", "decoder"), self.moved, strict=True)
         moved = {side: edit for side, edit in sides if edit != AS_TRAINED}
