@@ -133,5 +133,5 @@ def cell_words(cells: Sequence[CellEdit], briefly: bool) -> list[str]:
 
 
 def reach_words(layer: int | None, head: int | None) -> str:
-    places = "" if layer is None else f" of layer {layer + 1}"
+    places = " of all layers" if layer is None else f" of layer {layer + 1}"
     return f" in all heads{places}" if head is None else f" in head {head + 1}{places}"

@@ -26,21 +26,23 @@ def beginning(widget: Widget, value: object, options: Sequence[Any] = ()) -> dic
     return {"value": value}
 
 
-def tell(key: str, value: object, page: Hashable) -> None:
-    """Put a value in force, unless it is known to be what the browser shows on this page.
+def tell(key: str, value: object, where: Hashable) -> None:
+    """Put a value in force, unless it is known to be what the browser shows there.
+
+    `where` is the page, and the text that the value has on it.
 
     Always doing so would be wrong: if a visitor types into one box after another, the run of the
     first would overwrite the second.
     """
     known = st.session_state.setdefault("known_values", {})
-    if known.get(key) != (page, value):
-        known[key] = page, value
+    if known.get(key) != (where, value):
+        known[key] = where, value
         st.session_state[key] = value
 
 
-def hear(key: str, page: Hashable) -> None:
+def hear(key: str, where: Hashable) -> None:
     """Note that the browser has sent a value; for a callback."""
-    st.session_state.known_values[key] = page, st.session_state[key]
+    st.session_state.known_values[key] = where, st.session_state[key]
 
 
 @dataclass

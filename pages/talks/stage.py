@@ -19,7 +19,7 @@ from headlight.pages.browser.parts import thumbnail
 from headlight.pages.shared.show.pictures import component, css_class, show
 from headlight.pages.shared.show.riddle import NO_GUESS, Riddle
 from headlight.pages.shared.show.saving import About
-from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, QUERY, chosen, put
+from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, LIT, QUERY, chosen, put
 from headlight.pages.shared.state.page import Page, alone, shown
 from headlight.pages.shared.state.showing import NOTE, Showing, drawn, place
 from headlight.pages.shared.widgets.choose import choose
@@ -144,7 +144,13 @@ def guess_switch(page: Page) -> None:
     The first row that is asked about is the query that was chosen last.
     """
     if page.riddles:
-        choose(GUESS, on_change=lambda: put(GUESS_ROW, chosen(QUERY) or 0))
+        choose(GUESS, on_change=begin_guessing)
+
+
+def begin_guessing() -> None:
+    """Ask about the row that was chosen last, and pin no other; a callback."""
+    put(GUESS_ROW, chosen(QUERY) or 0)
+    put(LIT, "")
 
 
 def is_answered(

@@ -27,7 +27,7 @@ from headlight.pages.shared.show.cells import if_taken_apart, open_inside
 from headlight.pages.shared.show.comparison import CHANGED, TRAINED
 from headlight.pages.shared.show.opening import open_on_a_telling_head
 from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
-from headlight.pages.shared.show.riddle import Riddle, most_looked_at
+from headlight.pages.shared.show.riddle import Riddle, most_looked_at, row_asked_about
 from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.words import formula, reading_of
 from headlight.pages.shared.state import choices, edit_history, models
@@ -73,7 +73,8 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     above = st.container()
     lit = overview.lit_among(*view.tokens)
     if not choices.chosen(choices.LIT):
-        lit = view.clearest(drawn[0])
+        asked = "query", min(row_asked_about(), len(drawn[1]) - 1)
+        lit = asked if choices.chosen(choices.GUESS) else view.clearest(drawn[0])
     if picture == "lines":
         is_shown = overview.large_lines(*drawn, lit=lit, of=of, what=what, riddle=ask)
     else:

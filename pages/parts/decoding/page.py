@@ -5,6 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from headlight.model import Decoding
+from headlight.model.decoding.strategies import Strategy
 from headlight.model.reader import Question
 from headlight.pages.parts.decoding.cache import LENGTH, cache_section
 from headlight.pages.parts.decoding.evicted import BUDGET, POLICY, eviction_section
@@ -126,7 +127,7 @@ def everything(run: ModelRun) -> None:
         warn(run)
     if "beam_size" in request.strategy.method.options:
         with beam:
-            tree(decoding, node, of)
+            tree(decoding, node, of, replace(request, strategy=Strategy()).decode().writing.text)
     what_if(request, of)
     path = decoding.path_to(*node) if node else decoding.path
     if cache_section(decoding, path, request.run.reader.shape, of):

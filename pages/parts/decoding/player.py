@@ -181,14 +181,16 @@ def force(request: Request, path: Sequence[int], step: int, choice: str | int) -
             show_branch(branch)
 
 
-def tree(decoding: Decoding, node: Node | None, of: About) -> None:
-    """Draw the beam, and say what it found; a click on a text shows its steps."""
+def tree(decoding: Decoding, node: Node | None, of: About, greedy: str) -> None:
+    """Draw the beam, and say what it wrote next to `greedy`; a click on a text shows its steps."""
     made, size = decoding.writing, len(decoding.writing.target_tokens)
     score = number_text(decoding.strategy.score(made.score, size))
     say(
-        f"A beam of size {decoding.strategy.beam_size} returns the text with the best score, "
-        f"{score} ({number_text(made.score)} nats over {size} tokens).",
+        f"A beam of size {decoding.strategy.beam_size} writes “{made.text}”.",
         "beam",
+        numbers=f"It has the best score of the texts that ended, {score} "
+        f"({number_text(made.score)} nats over {size} tokens). "
+        f"Greedy writes {'the same' if greedy == made.text else f'“{greedy}”'}.",
     )
     picture = tree_of(decoding, node)
     show(picture, "tree", lambda: choose_node(tuple(picked("tree"))), of=of, what="The beam")

@@ -26,7 +26,7 @@ from headlight.viz import attention_heatmap, mask_matrix
 
 Tokens = tuple[list[str], list[str]]  # queries, keys
 
-SCOPES = {"everywhere": "all heads", "layer": "this layer", "head": "this head"}
+SCOPES = {"everywhere": "all heads and layers", "layer": "this layer", "head": "this head"}
 SCOPE = one_of("scope", SCOPES, label="A click changes")
 
 
@@ -84,9 +84,9 @@ def matrix(run: ModelRun, before: AttentionRecord, after: AttentionRecord, focus
     picture = mask_matrix(visible, *focus.tokens, trained=trained, editable=is_open, label=label)
     what = f"{label}, {focus.words}"
     edit = partial(edit_cells, run, focus, trained)
-    show(picture, "matrix", edit, of=focus.of, what=what, changes=True)
     if is_open:
-        caption(MASK_WORDS["edit"])
+        caption(MASK_WORDS["edit"].format(heads=SCOPES[chosen(SCOPE)]))
+    show(picture, "matrix", edit, of=focus.of, what=what, changes=True)
 
 
 def stages(

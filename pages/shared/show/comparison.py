@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import exp
 
 import streamlit as st
 
@@ -25,6 +26,7 @@ from headlight.viz.numbers import number_text
 TRAINED, CHANGED = "as trained", "with your changes"
 KEYS = ("trained", "changed")
 LABELS = (TRAINED, CHANGED)
+MUCH = 1.0  # nats; a text that loses more is said to be less likely
 NOTHING_ASKED = "Hide a word, or change something, to see what it does."
 
 
@@ -126,6 +128,9 @@ def say_outcome(before: ModelRun, after: ModelRun) -> None:
 def why_the_same(before: ModelRun, after: ModelRun) -> str:
     """Return why a text may stay the same under changes, to follow that it does; may be empty."""
     if after == replace(before, edits=Edits(gates=after.edits.gates)):
+        if (objective := before.objective()) and (lost := lost_in(before, after, objective)) > MUCH:
+            what = objective.description.removeprefix("the log-probability of ")
+            return f", but {what} is {exp(lost):,.0f} times less likely"
         return ": other heads make up for it, or it is not needed here"
     if after == replace(before, edits=Edits(off={"look-ahead"})):
         return ": while it is written, there is no later token to see"
@@ -153,6 +158,10 @@ def scores_in_words(before: ModelRun, after: ModelRun) -> str:
 
 def score_of(run: ModelRun, objective: Objective) -> float:
     return log_probabilities(run.trace().logits, objective)[0].sum().item()
+
+
+def lost_in(before: ModelRun, after: ModelRun, objective: Objective) -> float:
+    return score_of(before, objective) - score_of(after, objective)
 
 
 def compare_scores(before: ModelRun, after: ModelRun) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from headlight.model.trace import Kind
 from headlight.pages.shared.show.captions import site_words
-from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, KINDS, chosen
+from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, KINDS, LIT, chosen, put
 from headlight.pages.shared.widgets.choose import choose_token
 from headlight.viz.numbers import number_text
 
@@ -68,7 +68,7 @@ def most_looked_at(
 
     `where` names the head.
     """
-    row = choose_token(GUESS_ROW, queries)
+    row = choose_token(GUESS_ROW, queries, on_change=partial(put, LIT, ""))
     query = told_apart(queries)[row]
     is_open = np.ones(len(keys), bool) if blocked is None else ~blocked[row]
     visible = np.flatnonzero(is_open) if is_open.any() else np.arange(len(keys))

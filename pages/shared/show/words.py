@@ -117,9 +117,8 @@ MASK_WORDS = {
         "That is larger than your text, so it closes nothing here: type a longer one to see it."
     ),
     "edit": (
-        "Filled cells are visible, crossed ones blocked; a ring marks what you changed. Click or "
-        "tap cells to close and open them, drag a mouse over several, or use the arrow keys and "
-        "space."
+        "Click or tap cells to close or open them in {heads}, or drag over several. Crossed cells "
+        "are blocked; a ring marks a change."
     ),
     "cheating": (
         "The decoder is trained to predict each token from those before it. Without the mask it "

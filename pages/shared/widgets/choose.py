@@ -54,17 +54,18 @@ def choose(
         lowest, highest = choice.bounds
         more = {"min_value": lowest, "max_value": highest, "step": choice.step, **more}
         value = min(max(value, more["min_value"]), more["max_value"])
-    more |= {"on_change": hear_and, "args": [choice.key, on_change]}
+    text = more.get("format_func", str)  # the browser shows the text, which can change by itself
+    more |= {"on_change": hear_and, "args": [choice.key, text, on_change]}
     more |= beginning(widget, value, offered)
     more = {"label": choice.label, "help": choice.help, **more}
-    tell(choice.key, value, shown())
+    tell(choice.key, value, (shown(), text(value)))
     widget(key=choice.key, persist_state="session", **more)
     return chosen(choice)
 
 
-def hear_and(key: str, then: Callable[[], None] | None) -> None:
+def hear_and(key: str, text: Callable[[Any], str], then: Callable[[], None] | None) -> None:
     """Note that the browser has sent a value, and do what follows; a callback."""
-    hear(key, shown())
+    hear(key, (shown(), text(st.session_state[key])))
     if then:
         then()
 
@@ -132,10 +133,12 @@ def place_options(count: int) -> list[HeadChoice]:
     return [*range(count), *SUMMARIES]
 
 
-def choose_token(choice: Choice, tokens: Sequence[str], *, first: int = 1, width: int = 240) -> int:
+def choose_token(
+    choice: Choice, tokens: Sequence[str], *, first: int = 1, width: int = 240, **more: object
+) -> int:
     """Draw the choice of a token, numbered from `first`; return its index, from 0.
 
-    Its box is `width` pixels wide.
+    Its box is `width` pixels wide. `more` goes to `choose`.
     """
     return choose(
         choice,
@@ -143,4 +146,5 @@ def choose_token(choice: Choice, tokens: Sequence[str], *, first: int = 1, width
         widget=st.selectbox,
         format_func=lambda place: f"{place + first}: {tokens[place]}",
         width=width,
+        **more,
     )

@@ -127,14 +127,14 @@ def test_edits_are_described_in_words_that_count_from_one():
         "Cross within 2 of the diagonal",
         "Self, layer 2, head 3 off",
         "Cross, layer 1, head 4 faded to 0.50",
-        "1 cell opened in all heads",
+        "1 cell opened in all heads of all layers",
     ]
     some = [CellEdit("cross", query, 0, False, layer=1, head=3) for query in (1, 2)]
     assert describe(Edits(cells=some), KINDS) == ["2 cells closed in head 4 of layer 2"]
     elsewhere = CellEdit("cross", 1, 0, False, layer=0)
     assert describe(Edits(cells=[*some, elsewhere]), KINDS) == ["3 cells closed"]
     everywhere = Edits(cells=[CellEdit("decoder", 1, 0, opened=False)])
-    assert describe(everywhere, KINDS, briefly=True) == ["1 cell closed in all heads"]
+    assert describe(everywhere, KINDS, briefly=True) == ["1 cell closed in all heads of all layers"]
     many = Edits(gates={("cross", 0, head): 0.0 for head in range(MOST_HEADS + 2)})
     assert describe(many, KINDS)[-1] == "2 more heads off or faded"
 
@@ -150,5 +150,5 @@ def test_changes_are_counted_by_their_kinds():
         "2 × local window",
         "2 heads off",
         "1 head faded",
-        "1 cell closed in all heads",
+        "1 cell closed in all heads of all layers",
     ]

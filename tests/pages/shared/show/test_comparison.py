@@ -132,6 +132,18 @@ def test_a_text_that_stays_the_same_says_why_only_if_it_is_known(run_in):
         assert why_the_same(before, replace(before, edits=both)) == ""
 
 
+def test_a_text_that_stays_but_is_much_less_likely_says_how_much(run_in):
+    before = run_in("en-fr-learned", "My sister bought a red bicycle yesterday.")
+    gates = {("cross", layer, head): 0.6 for layer in range(2) for head in range(8)}
+    after = replace(before, edits=Edits(gates=gates))
+    scores = [trace_log_probabilities(run.trace()).sum().item() for run in (before, after)]
+    times = np.exp(scores[0] - scores[1])
+    assert times > np.e
+    assert (
+        why_the_same(before, after) == f", but the whole target is {times:,.0f} times less likely"
+    )
+
+
 def test_a_prompt_that_leaves_no_room_says_so(run_in, shown, said):
     run = run_in("GPT-2", "cat " * 100)
     compare_writing(run, run, of=NO_MODEL)
