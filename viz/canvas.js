@@ -287,6 +287,7 @@ export function onWidth(root, render, drawn = 0) {
     } finally {
       listen = null;
     }
+    if (last) render(last); // with what is pointed at
   };
   root.observer = new ResizeObserver(() => {
     const width = Math.floor(root.clientWidth);

@@ -82,6 +82,7 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
     const back = !open && choices.contains(activeElement);
     choices.hidden = !open;
     if (open) film.update();
+    if (open) choices.scrollIntoView({ block: "nearest" });
     opener.ariaExpanded = String(open);
     root.classList.toggle("open", open);
     host.style.zIndex = open ? "50" : ""; // above the pictures that follow

@@ -74,8 +74,21 @@ def write_talk(slides: Sequence[Slide]) -> str:
 
 
 def shortened(text: str, longest: int = LONGEST_TITLE) -> str:
-    """Return a text of at most `longest` characters, cut at a comma in its second half, if any."""
+    """Return a text of at most `longest` characters.
+
+    It is cut before what follows a colon, otherwise at a comma in its second half, if any.
+    """
     if len(text) <= longest:
         return text
-    part = text[: longest - 2].rpartition(", ")[0]
-    return f"{part} …" if len(part) > longest / 2 else text[: longest - 1].rstrip() + "…"
+    claim, part = (text[: longest - 2].rpartition(mark)[0] for mark in (": ", ", "))
+    if len(claim) > longest / 3 and not is_quoting(claim):
+        return claim
+    if len(part) > longest / 2 and not is_quoting(part):
+        return f"{part} …"
+    cut = text[: longest - 2].rstrip() + "…"
+    return f"{cut}”" if is_quoting(cut) else cut
+
+
+def is_quoting(text: str) -> bool:
+    """Return whether a text ends within a quotation."""
+    return text.count("“") > text.count("”")

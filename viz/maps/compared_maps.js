@@ -1,4 +1,4 @@
-import { begin, element, onWidth, roomOf } from "../canvas.js";
+import { begin, element, isSaved, onWidth, roomOf } from "../canvas.js";
 import { difference, written } from "../numbers.js";
 import { LEAST, SMALLEST, drawMap, fitMap, makeMap } from "./map.js";
 
@@ -60,11 +60,18 @@ function makePicture(root) {
     render();
   }
 
+  root.onpointerleave = () => {
+    if (!roomOf(root).fills) return; // a slide's title is about the cell that differs most
+    [cell, isRead] = [header.clearest, false];
+    render();
+  };
+
   const titles = () => [...header.titles, "B − A: blue is less in B, red is more"];
 
   function cellIn(which) {
-    if (!cell || which === 2) return cell;
-    return [own[which](header.rows[cell[0]]), own[which](header.columns[cell[1]])];
+    const framed = isSaved() ? header.clearest : cell;
+    if (!framed || which === 2) return framed;
+    return [own[which](header.rows[framed[0]]), own[which](header.columns[framed[1]])];
   }
   function pointAt(which, row, column) {
     const [rows, columns] = header.tokens[which];
@@ -92,6 +99,7 @@ function makePicture(root) {
         limit: view.diverging ? largest(values) : 1,
         colors: view.diverging ? header.differences : header.colors,
         cell: cellIn(which),
+        isKept: true,
         ...fits[which],
       });
       view.figure.style.maxWidth = `${room(across)}px`;

@@ -87,6 +87,7 @@ export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest
  * @property {number} [limit]
  * @property {import("../colors.js").Scale} colors
  * @property {(number | null)[] | null} cell to frame: its row and column, or the whole of one of them
+ * @property {boolean} [isKept] whether files have the frame, too
  * @property {number} left pixels for the rows' tokens
  * @property {number} top pixels for the columns' tokens
  * @property {number} side pixels of a cell; tokens have no room next to small ones
@@ -101,7 +102,7 @@ export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest
  */
 export function drawMap(map, drawing) {
   const { title, rows, columns, number, limit = 1, cell, left, top, side } = drawing;
-  const { name = map.diverging ? "difference" : "weight", without = hatch } = drawing;
+  const { name = map.diverging ? "difference" : "weight", without = hatch, isKept = false } = drawing;
   const { meaning = map.diverging ? "blue below 0, red above" : "" } = drawing;
   Object.assign(map, { left, top, side });
   Object.assign(map.canvas.dataset, { left, top, side });
@@ -118,7 +119,7 @@ export function drawMap(map, drawing) {
   const cells = { rows: rows.length, columns: columns.length, number, colorOf, left, top, side };
   if (side < APART) drawDots(context, cells);
   else drawCells(context, { ...cells, without: (x, y) => without(context, x, y, side - 1, color) });
-  if (cell && !isSaved()) frame(context, map, cell, rows.length, columns.length);
+  if (cell && (isKept || !isSaved())) frame(context, map, cell, rows.length, columns.length);
   map.caption.textContent = title;
   map.canvas.ariaLabel = `${title}: ${extremeOf(map, { name, number, rows, columns })}`;
   map.quantity.textContent = name;

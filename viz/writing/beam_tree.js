@@ -69,7 +69,7 @@ export function draw(mount) {
   root.moves = { count: () => steps.length, place: () => last, go, speed: () => PACE };
   const shown = selected && steps[selected[0]]?.[selected[1]];
   if (shown) reading.textContent = describe(shown, selected[0]);
-  const note = element("p", "note", undrawn ? `${KEY} Not drawn: ${undrawn} later steps, which found no better text.` : KEY);
+  const note = element("p", "note", undrawn ? `${KEY} Not drawn: ${undrawn} later step${undrawn > 1 ? "s" : ""}, which found no better text.` : KEY);
   root.replaceChildren(sheet, note, reading);
   function go(to) {
     last = to;

@@ -129,6 +129,12 @@ def masks() -> None:
         everything(run)
 
 
+def first_pictures() -> tuple[str, ...]:
+    """Return what a new slide shows: the mask, and what it did to the text."""
+    texts = comparison.first_pictures("matrix")
+    return texts if "matrix" in texts else ("matrix", *texts)
+
+
 PAGE = Page(
     key="masks",
     title="Masks",
@@ -149,7 +155,7 @@ PAGE = Page(
         **LIBRARY,
         **FLASH,
     },
-    first=partial(comparison.first_pictures, "matrix", "matrix"),
+    first=first_pictures,
     kind=MASK_KIND,
     unread=(KIND, HEAD),
 )

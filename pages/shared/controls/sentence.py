@@ -11,7 +11,7 @@ from headlight.pages.shared.controls import loading
 from headlight.pages.shared.runs.readers import reader
 from headlight.pages.shared.runs.run import ModelRun, hiding, written
 from headlight.pages.shared.runs.shelf import any_is_allowed
-from headlight.pages.shared.show.comparison import say_outcome, show_writing
+from headlight.pages.shared.show.comparison import say_outcome, show_writing, with_edits
 from headlight.pages.shared.show.pictures import all_picked, chips, show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.words import notes, warn
@@ -201,7 +201,7 @@ def show_translation(run: ModelRun, of: About) -> None:
     label = f"{target}, as the decoder wrote it: {len(made)} tokens"
     if run.edits != Edits():
         plain = replace(run.as_trained, target="")
-        trained, label = written(plain), f"{target}, with your changes"
+        trained, label = written(plain), f"{target}, {with_edits(run)}"
         say_outcome(plain, replace(run, target=""))
         if trained.text != translation.text:
             words = {"other": translation, "explained": False}

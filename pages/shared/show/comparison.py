@@ -13,6 +13,7 @@ from headlight.model.insight.scoring import log_probabilities
 from headlight.model.reader import Objective
 from headlight.pages.shared.runs.arrays import tokens_of
 from headlight.pages.shared.runs.run import ModelRun, decoded, written
+from headlight.pages.shared.show.captions import edit_words
 from headlight.pages.shared.show.differences import what_became
 from headlight.pages.shared.show.glossary import GLOSSARY
 from headlight.pages.shared.show.pictures import chips_written, show
@@ -40,12 +41,12 @@ def compare_texts(
 ) -> None:
     """Draw the texts that a model wrote in two runs, with the differences marked in each."""
     columns = st.columns(2, gap="medium") if in_columns else (st.container(), st.container())
-    shown = zip(KEYS, labels, (before, after), (after, before), of, columns, strict=True)
-    for key, label, writing, other, of_run, column in shown:
+    shown = zip(KEYS, labels, LABELS, (before, after), (after, before), of, columns, strict=True)
+    for key, label, what, writing, other, of_run, column in shown:
         with column:
-            what = f"{kind_of_text(writing)} {label}"
-            explained = key == last_wanted()
-            show_writing(writing, key, what, of=of_run, other=other, explained=explained)
+            kind, explained = kind_of_text(writing), key == last_wanted()
+            words = {"what": f"{kind} {what}", "explained": explained}
+            show_writing(writing, key, f"{kind} {label}", of=of_run, other=other, **words)
 
 
 def last_wanted() -> str:
@@ -53,11 +54,11 @@ def last_wanted() -> str:
     return (list(filter(is_wanted, KEYS)) or KEYS)[-1]
 
 
-def first_pictures(unchanged: str, *same: str) -> tuple[str, ...]:
-    """Return what a new slide shows: both texts; the text next to others if it stays the `same`."""
+def first_pictures(unchanged: str) -> tuple[str, ...]:
+    """Return what a new slide shows: both texts, or the one that both are."""
     if KEYS[1] not in drawn():
         return (unchanged,)
-    return KEYS if KEYS[0] in drawn() else (*same, KEYS[1])
+    return KEYS if KEYS[0] in drawn() else KEYS[1:]
 
 
 def show_writing(
@@ -66,14 +67,18 @@ def show_writing(
     label: str,
     *,
     of: About,
+    what: str = "",
     other: Writing | None = None,
     explained: bool = True,
 ) -> None:
-    """Draw a text that a model wrote, with what an `other` text does not have marked."""
+    """Draw a text that a model wrote, with what an `other` text does not have marked.
+
+    For `what` see `show`; it is the label by default.
+    """
     strip = token_strip(
         writing.text, chips_written(writing, other), label=label, explained=explained
     )
-    show(strip, key, of=of, what=label)
+    show(strip, key, of=of, what=what or label)
 
 
 def kind_of_text(writing: Writing) -> str:
@@ -85,17 +90,20 @@ def kind_of_text(writing: Writing) -> str:
 def compare_writing(
     before: ModelRun,
     after: ModelRun,
-    labels: tuple[str, str] = LABELS,
+    labels: tuple[str, str] | None = None,
     *,
     of: About,
     in_columns: bool = False,
 ) -> None:
     """Draw what the model writes in two runs and what became of it, if it writes.
 
+    The `labels` name the edits if nothing else is given.
+
     A text that stays the same is drawn once. This takes longest of all.
     """
     if "write" in before.reader.missing:
         return
+    labels = labels or (TRAINED, with_edits(after))
     if decoded.kept(replace(after, target="")) is None:
         send_what_is_drawn()
     try:
@@ -107,13 +115,17 @@ def compare_writing(
             if is_wanted(key):  # a slide does not have the numbers of the outcome
                 label = f"{label}. {scores_in_words(before, after)}".rstrip()
         if first.target_tokens == second.target_tokens:
-            show_writing(second, key, label, of=of)
+            show_writing(second, key, label, of=of, what=kind_of_text(second))
         else:
             both = about_run(before), of
             compare_texts(first, second, labels, of=both, in_columns=in_columns)
         warn(before)
     except ValueError as error:  # a prompt may leave no room to write
         st.text(str(error))
+
+
+def with_edits(run: ModelRun) -> str:
+    return f"with {edit_words(run.edits, briefly=True)}"
 
 
 def say_outcome(before: ModelRun, after: ModelRun) -> None:

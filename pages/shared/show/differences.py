@@ -14,25 +14,30 @@ LONGEST = 60  # characters of a text that is new
 
 
 def what_became(before: str, after: str) -> str:
-    """Return how a text changed, by its words, as what follows its name in a sentence."""
+    """Return how a text changed, by its words, as what follows its name in a sentence.
+
+    The largest change comes first.
+    """
     if before == after:
         return "stays the same"
     first, second, pairs = aligned_words(before, after)
     if 2 * sum(None not in pair for pair in pairs) < LEAST_IN_COMMON * (len(first) + len(second)):
         whole = after if len(after) <= LONGEST else f"{after[: LONGEST - 1]}…"
         return f"becomes “{whole}”" if after.strip() else "is empty"
-    changes = []
+    changes = []  # and their sizes in characters
     for is_same, group in groupby(pairs, key=lambda pair: None not in pair):
         indices = [*group]
         lost = cut(before, [first[index] for index, _ in indices if index is not None])
         gained = cut(after, [second[index] for _, index in indices if index is not None])
-        if lost and gained and not is_same:
-            changes.append(f"has “{gained}” in place of “{lost}”")
-        elif not is_same:
-            changes.append(f"loses “{lost}”" if lost else f"gains “{gained}”")
-    more = len(changes) - MOST_CHANGES
+        if is_same:
+            continue
+        swapped = f"has “{gained}” in place of “{lost}”"
+        change = swapped if lost and gained else f"loses “{lost}”" if lost else f"gains “{gained}”"
+        changes.append((len(lost) + len(gained), change))
+    largest = [change for _, change in sorted(changes, key=lambda each: -each[0])]
+    more = len(largest) - MOST_CHANGES
     rest = [f"and {more} more changes"] if more > 0 else []
-    return ", ".join(changes[:MOST_CHANGES] + rest)
+    return ", ".join(largest[:MOST_CHANGES] + rest)
 
 
 def cut(text: str, words: Sequence[re.Match]) -> str:

@@ -117,7 +117,7 @@ def say(sentence: str, key: str, *, where: str = "", numbers: str = "") -> None:
 
 def entitle(sentence: str) -> None:
     """Set the title of a slide that is made of the page, with or without a full stop."""
-    st.session_state[LEAD] = sentence.removesuffix(".")
+    st.session_state[LEAD] = sentence[:1].upper() + sentence[1:].removesuffix(".")
 
 
 def lead() -> str:

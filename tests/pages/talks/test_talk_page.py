@@ -189,11 +189,11 @@ def test_a_slide_holds_what_its_pictures_depend_on_and_no_other_choice(page, hel
 @pytest.mark.parametrize(
     ("edits", "pictures"),
     [
-        ("gate.cross.1.4.0", ("trained", "changed")),
+        ("gate.cross.1.4.0", ("matrix", "trained", "changed")),
         ("close.decoder.all.all.13.13", ("matrix", "changed")),
     ],
 )
-def test_a_slide_shows_the_mask_if_the_text_stays_the_same(edits, pictures):
+def test_a_slide_shows_the_mask_and_what_it_did_to_the_text(edits, pictures):
     app = open_page("masks", edits=edits)
     button(app, "Add to talk").click().run()
     (slide,) = app.session_state["talk"]
@@ -296,7 +296,7 @@ def test_a_slide_without_a_picture_to_guess_says_which_ones_are():
 @pytest.mark.parametrize(
     ("page", "parameters", "title"),
     [
-        ("decoding", {"strategy": "beam", "beam_size": "3"}, "A beam of size 3 returns the text "),
+        ("decoding", {"strategy": "beam", "beam_size": "3"}, "A beam of size 3 writes “Le "),
         ("positions", {"positions_tab": "sinusoids"}, "Curves of sinusoids, "),
         ("training", {}, "Learning rate by step"),
     ],

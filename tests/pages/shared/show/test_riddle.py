@@ -26,7 +26,7 @@ def looked_at(monkeypatch):
     """The riddle of a row, counted from 0, that a visitor has chosen."""
 
     def ask(row, **more):
-        monkeypatch.setattr(riddles, "choose_token", lambda choice, tokens: row)
+        monkeypatch.setattr(riddles, "choose_token", lambda choice, tokens, **more: row)
         return riddles.most_looked_at("Head", WEIGHTS, ["it", "was", "it"], TOKENS, **more)
 
     return ask
