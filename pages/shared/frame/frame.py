@@ -67,14 +67,17 @@ def open_page(page: Page) -> None:
     sidebar(page)
     for wing in WINGS:
         wing.above(page)
-    main(page)
+    if page.pictures:
+        address.section(main)(page)
+    else:  # a click there can change what wings show around it
+        main(page)
+        address.publish()
     for wing in WINGS:
         wing.after(page)
 
 
-@address.section
 def main(page: Page) -> None:
-    """Draw the title of a page and what it shows, which a click there redraws by itself."""
+    """Draw the title of a page and what it shows."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="header"):
         st.title(page.title, width="content")
         if page.changes != "all":
