@@ -91,7 +91,7 @@ def test_a_visitor_reads_elements_by_key_and_stops_at_an_error():
     element.button_group.id = "$$ID-0123abcd-head"
     visitor.take(element, "the fragment")
     assert visitor.ids == {"head": "$$ID-0123abcd-head"}
-    assert visitor.fragment == "the fragment"
+    assert visitor.fragments["head"] == "the fragment"
     error.exception.message = "broken"
     with pytest.raises(RuntimeError, match="broken"):
         visitor.take(error, "")
