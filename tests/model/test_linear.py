@@ -3,7 +3,7 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from headlight.model.linear import Linear, onednn_linear
+from headlight.model.linear import HALVES, Linear, onednn_linear
 
 SHAPES = [(5,), (15, 5), (16, 5), (1, 40, 5), (3, 7, 5), (2, 3, 9, 5)]
 
@@ -56,12 +56,23 @@ def test_the_installed_torch_was_tried():
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("bias", [True, False])
 def test_a_packed_weight_changes_no_number_and_is_not_saved(shape, bias):
-    layer, states = Linear(5, 7, bias=bias), torch.randn(shape)
+    layer, states = Linear(5, 7, bias=bias).half().float(), torch.randn(shape)
     before = set(layer.state_dict())
     layer.pack()
+    assert (layer.packed is not None) == HALVES
     with torch.inference_mode():
         assert_close(layer(states), F.linear(states, layer.weight, layer.bias))
     assert set(layer.state_dict()) == before
+
+
+def test_a_weight_that_would_lose_something_is_not_packed():
+    layer = Linear(5, 7).half().float()
+    layer.weight.data[6, 4] = 1 + 2**-12
+    layer.pack()
+    assert layer.packed is None
+    layer.weight.data[6, 4] = 1e5  # too large for half precision
+    layer.pack()
+    assert layer.packed is None
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
