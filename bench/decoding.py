@@ -2,8 +2,8 @@
 
 Both decode the same number of tokens from a source of the same length with models of the same
 sizes and random weights, the end token suppressed, and return the attention of every step. A step
-of one text reads every weight of the decoder once, 19 MB here, and so does the peer's: that is most
-of its time, and sets the bound.
+of one text reads every weight of the decoder once, 19 MB in the peer's, which sets its bound. Ours
+can be held in half precision without loss, as those of the shipped models can, and take half.
 """
 
 from __future__ import annotations
@@ -29,9 +29,13 @@ SUPPRESSED = (*NEVER_WRITTEN, END_ID)
 
 
 def our_model() -> Transformer:
-    """A model of this project with random weights, laid out as `load` does."""
+    """A model of this project with random weights, laid out as `load` does.
+
+    They are such as half precision can hold, as those of the shipped models are.
+    """
     sizes = (D_MODEL, HEADS, LAYERS, LAYERS, D_FF)
-    return pack(lay_out(Transformer(TransformerConfig(VOCABULARY, VOCABULARY, *sizes)).eval()))
+    model = Transformer(TransformerConfig(VOCABULARY, VOCABULARY, *sizes)).eval()
+    return pack(lay_out(model.half().float()))
 
 
 def their_model() -> MarianMTModel:
