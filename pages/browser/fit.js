@@ -173,14 +173,13 @@ function fits() {
   return !stage || areWhole(picturesOf(stage), stage.parentElement);
 }
 
-/** Whether pictures are no higher than their holder, without a part that scrolls. */
+/** Whether pictures are together no higher than their holder, without a part that scrolls. */
 export function areWhole(pictures, holder) {
-  const { height } = boxOf(holder);
-  return pictures.every(
-    (node) =>
-      boxOf(node).height <= height + 1 &&
-      node.scrollWidth <= node.clientWidth + 1 &&
-      !all("*", node).some(scrolls),
+  const boxes = pictures.map(boxOf);
+  const height = Math.max(...boxes.map(({ bottom }) => bottom)) - Math.min(...boxes.map(({ top }) => top));
+  return (
+    height <= boxOf(holder).height + 1 &&
+    pictures.every((node) => node.scrollWidth <= node.clientWidth + 1 && !all("*", node).some(scrolls))
   );
 }
 

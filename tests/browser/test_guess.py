@@ -87,6 +87,23 @@ def test_another_head_asks_anew_and_without_the_switch_all_is_there(attention):
     expect(attention).not_to_have_url(re.compile("guess=on"))
 
 
+def test_the_box_names_the_row_that_is_asked_about_and_the_lines_are_its_own(page, server):
+    page.goto(f"{server}/?kind=encoder&layer=1&head=2&picture=lines&lit=q4")
+    row = page.locator(".st-key-guess_row").get_by_role("combobox")
+    page.get_by_text("Guess first").click()
+    expect(row).to_have_value("1: The")
+    row.click()
+    page.get_by_role("option", name="7: it").click()
+    expect(page.locator(".guess .asks")).to_contain_text("which token does “it” look at most?")
+    page.get_by_text("Cross-attention", exact=True).click()
+    expect(page.locator(".guess .asks")).to_contain_text("which token does “viande → parce” look")
+    expect(row).to_have_value("7: viande → parce")
+    page.get_by_role("button", name="Show the answer").click()
+    expect(page.locator("[class*=st-key-lead-weight]")).to_contain_text("“viande → parce” gives ")
+    lit = page.locator(".attention-lines .token[aria-pressed=true]")
+    expect(lit).to_contain_text("viande → parce")
+
+
 def test_a_typed_text_is_text_in_question_guess_and_answer(page, server):
     page.goto(f"{server}/?guess=on&kind=encoder&guess_row=1&sentence={quote(HOSTILE)}")
     page.locator(".guess .option").first.click()

@@ -108,6 +108,29 @@ def test_a_measure_below_0_has_a_bar_to_the_left_of_0(page):
     expect(page.locator(".number").last).to_have_text("–")
 
 
+def test_the_cell_that_differs_most_is_framed_in_a_saved_picture_and_after_it(page):
+    weights, axes = np.eye(4, dtype=np.float32), (list("abcd"), list("abcd"))
+    other = weights.copy()
+    other[2, 1] = 0.5
+    page.set_content(compared_maps(weights, other, axes, axes).to_html())
+    canvas = page.locator("canvas.map").first
+    drawn = canvas.evaluate("(canvas) => canvas.toDataURL()")
+    framed = canvas.evaluate(
+        """(canvas) => {
+          let framed = 0;
+          canvas.closest(".compared-maps").redraw((each) => {
+            const context = each.getContext("2d");
+            const draw = context.strokeRect.bind(context);
+            context.strokeRect = (...box) => { framed += 1; draw(...box); };
+            return context;
+          });
+          return framed;
+        }"""
+    )
+    assert framed == 6  # black and white, in three maps
+    assert canvas.evaluate("(canvas) => canvas.toDataURL()") == drawn
+
+
 def test_compared_maps_stand_in_one_row_whatever_their_titles(page):
     weights, tokens = np.eye(4, dtype=np.float32), list("abcd")
     axes = tokens, tokens

@@ -1,3 +1,5 @@
+from itertools import groupby
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -90,6 +92,14 @@ def words_in(spelling, text):
 def test_words_of_bytes_are_those_that_were_typed(spelling, text):
     assert any(token.is_byte for token in spelling.encode(text))
     assert words_in(spelling, text) == text.split()
+
+
+def test_words_in_another_order_stay_apart(spelling):
+    words = [
+        list(word) for _, word in groupby(spelling.encode("cat dog"), lambda token: token.end > 3)
+    ]
+    swapped = [token for word in reversed(words) for token in word]
+    assert [word.text for word in whole_words(as_pieces(swapped))][:2] == ["dog", "cat"]
 
 
 def test_bytes_that_spell_nothing_seen_keep_their_names(spelling):
