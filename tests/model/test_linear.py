@@ -3,7 +3,7 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from headlight.model.linear import HALVES, Linear, onednn_linear
+from headlight.model.linear import HALVES, Linear
 
 SHAPES = [(5,), (15, 5), (16, 5), (1, 40, 5), (3, 7, 5), (2, 3, 9, 5)]
 
@@ -37,20 +37,6 @@ def test_other_types_are_kept(dtype, linear):
 def test_gradients_flow(linear):
     linear(torch.randn(40, 5)).sum().backward()
     assert_close(linear.bias.grad, torch.full((7,), 40.0))
-
-
-@pytest.mark.parametrize("version", ["2.12.1", "2.14.0+cpu", "2.130.0", "3.0.0a1"])
-def test_a_torch_that_was_not_tried_computes_by_its_public_function(version, monkeypatch):
-    assert onednn_linear(version) is None
-    monkeypatch.setattr("headlight.model.linear.ONEDNN", onednn_linear(version))
-    layer, states = Linear(16, 24), torch.randn(3, 16)
-    with torch.inference_mode():
-        assert torch.equal(layer(states), F.linear(states, layer.weight, layer.bias))
-
-
-@pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="needs oneDNN")
-def test_the_installed_torch_was_tried():
-    assert onednn_linear() is not None
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
