@@ -85,8 +85,10 @@ def matrix(run: ModelRun, before: AttentionRecord, after: AttentionRecord, focus
     what = f"{label}, {focus.words}"
     edit = partial(edit_cells, run, focus, trained)
     if is_open:
-        caption(MASK_WORDS["edit"].format(heads=SCOPES[chosen(SCOPE)]))
+        caption(MASK_WORDS["click"].format(heads=SCOPES[chosen(SCOPE)]))
     show(picture, "matrix", edit, of=focus.of, what=what, changes=True)
+    if is_open:
+        caption(MASK_WORDS["edit"])
 
 
 def stages(

@@ -116,9 +116,10 @@ MASK_WORDS = {
     "too wide": (
         "That is larger than your text, so it closes nothing here: type a longer one to see it."
     ),
+    "click": "Click or tap a cell to close or open it in {heads}.",
     "edit": (
-        "Click or tap cells to close or open them in {heads}, or drag over several. Crossed cells "
-        "are blocked; a ring marks a change."
+        "Crossed cells are blocked; a ring marks what you changed. Drag a mouse over several cells, "
+        "or use the arrow keys and space."
     ),
     "cheating": (
         "The decoder is trained to predict each token from those before it. Without the mask it "
