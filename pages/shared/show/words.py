@@ -118,8 +118,8 @@ MASK_WORDS = {
     ),
     "click": "Click or tap a cell to close or open it in {heads}.",
     "edit": (
-        "Crossed cells are blocked; a ring marks what you changed. Drag a mouse over several cells, "
-        "or use the arrow keys and space."
+        "Crossed cells are blocked; a ring marks what you changed. Drag a mouse over several "
+        "cells, or use the arrow keys and space."
     ),
     "cheating": (
         "The decoder is trained to predict each token from those before it. Without the mask it "
