@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import exp
+from math import exp, log
 
 import streamlit as st
 
@@ -28,6 +28,7 @@ TRAINED, CHANGED = "as trained", "with your changes"
 KEYS = ("trained", "changed")
 LABELS = (TRAINED, CHANGED)
 MUCH = 1.0  # nats; a text that loses more is said to be less likely
+MILLION = log(1e6)
 NOTHING_ASKED = "Hide a word, or change something, to see what it does."
 
 
@@ -125,7 +126,9 @@ def compare_writing(
 
 
 def with_edits(run: ModelRun) -> str:
-    return f"with {edit_words(run.edits, briefly=True)}"
+    """Return the edits of a run as a label; other changes, such as padding, are only called so."""
+    words = edit_words(run.edits, briefly=True)
+    return f"with {words}" if words else CHANGED
 
 
 def say_outcome(before: ModelRun, after: ModelRun) -> None:
@@ -142,7 +145,8 @@ def why_the_same(before: ModelRun, after: ModelRun) -> str:
     if after == replace(before, edits=Edits(gates=after.edits.gates)):
         if (objective := before.objective()) and (lost := lost_in(before, after, objective)) > MUCH:
             what = objective.description.removeprefix("the log-probability of ")
-            return f", but {what} is {exp(lost):,.0f} times less likely"
+            times = "millions of" if lost > MILLION else f"{exp(lost):,.0f}"
+            return f", but {what} is {times} times less likely"
         return ": other heads make up for it, or it is not needed here"
     if after == replace(before, edits=Edits(off={"look-ahead"})):
         return ": while it is written, there is no later token to see"

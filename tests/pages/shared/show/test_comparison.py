@@ -15,6 +15,7 @@ from headlight.pages.shared.show.comparison import (
     compare_scores,
     compare_writing,
     why_the_same,
+    with_edits,
 )
 from headlight.pages.shared.show.saving import NO_MODEL
 from headlight.viz.numbers import number_text
@@ -142,6 +143,15 @@ def test_a_text_that_stays_but_is_much_less_likely_says_how_much(run_in):
     assert (
         why_the_same(before, after) == f", but the whole target is {times:,.0f} times less likely"
     )
+    gates = {("encoder", layer, head): 0.0 for layer in range(2) for head in range(8)}
+    off = replace(before, edits=Edits(gates=gates | dict.fromkeys(after.edits.gates, 0.0)))
+    assert "millions of times less likely" in why_the_same(before, off)
+
+
+def test_a_label_names_the_edits_of_a_run_if_it_has_any(run_in):
+    run = run_in("en-fr-learned")
+    assert with_edits(replace(run, edits=Edits(off={"look-ahead"}))) == "with look-ahead mask off"
+    assert with_edits(replace(run, pad_to=20)) == "with your changes"
 
 
 def test_a_prompt_that_leaves_no_room_says_so(run_in, shown, said):
