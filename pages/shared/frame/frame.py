@@ -65,29 +65,23 @@ def open_page(page: Page) -> None:
         show_alone(page, picture)
         return
     sidebar(page)
-    for wing in WINGS:
-        wing.above(page)
-    if page.pictures:
-        address.section(main)(page)
-    else:  # a click there can change what wings show around it
-        main(page)
-        address.publish()
-    for wing in WINGS:
-        wing.after(page)
-
-
-def main(page: Page) -> None:
-    """Draw the title of a page and what it shows."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="header"):
-        st.title(page.title, width="content")
-        if page.changes != "all":
+    header = st.container(horizontal=True, vertical_alignment="center", gap="small", key="header")
+    header.title(page.title, width="content")
+    if page.changes != "all":
+        with header:
             changes.say(page)
+    with header:
         for wing in WINGS:
             wing.beside_title(page)
     with st.container(key="purpose"):
         caption(page.purpose)
     address.note()
+    for wing in WINGS:
+        wing.above(page)
     page.body()
+    address.publish()
+    for wing in WINGS:
+        wing.after(page)
 
 
 def show_alone(page: Page, picture: str) -> None:
