@@ -16,6 +16,17 @@ def open_attention(page, server, query=""):
     expect(box(page, "Head")).to_be_visible()
 
 
+def come_to_attention(page, server):
+    """Open the page from another one, whose script is there: one that loads it may be too early."""
+    page.goto(f"{server}/model")
+    page.wait_for_function("() => Object.hasOwn(history, 'pushState')")
+    settled(page)
+    page.get_by_role("link", name="Attention", exact=True).click()
+    page.get_by_text("All heads", exact=True).wait_for()
+    expect(page).to_have_url(re.compile(r"/\?"))
+    settled(page)
+
+
 def choose(page, name):
     choose_in(page, "Head", name)
     expect(page).to_have_url(re.compile(f"head={name}"))
@@ -51,10 +62,11 @@ def test_one_press_of_back_leads_to_the_page_before(page, server):
 @pytest.mark.matrix
 def test_quick_steps_back_and_forward_end_where_they_should(page, server):
     names = ["Masks", "Decoding", "Heads", "Compare", "Positions"]
-    open_attention(page, server)
+    come_to_attention(page, server)
     for name in names:
         page.get_by_role("link", name=name, exact=True).click()
         expect(page).to_have_url(re.compile(rf"/{name.lower()}\?"))
+        settled(page)
     entries = page.evaluate("history.length")
     for step, ending, path in (("back", "Attention", "/"), ("forward", "Positions", "/positions")):
         for _ in names:
@@ -70,15 +82,16 @@ def test_quick_steps_back_and_forward_end_where_they_should(page, server):
 
 
 def test_a_page_that_was_passed_is_no_step_however_late_it_loads(page, server):
-    open_attention(page, server)
-    expect(page).to_have_url(re.compile("kind=encoder"))  # the page has run to its end
-    # A page that is ready before its script is there makes a step of its own.
+    come_to_attention(page, server)
     first = page.evaluate("navigation.currentEntry.index")
     for name in ("Masks", "Decoding"):
         page.get_by_role("link", name=name, exact=True).click()
         expect(page).to_have_url(re.compile(rf"/{name.lower()}\?"))
+        settled(page)
     page.evaluate("history.go(-2)")
     page.wait_for_function("first => navigation.currentEntry.index === first", arg=first)
+    expect(page.get_by_role("heading", name="Attention", exact=True)).to_be_visible()
+    settled(page)
     page.evaluate("performance.now = () => Infinity")  # much later, Masks loads as Streamlit has it
     page.evaluate("history.pushState(null, '', '/masks')")
     assert page.evaluate("navigation.currentEntry.index") == first
