@@ -19,16 +19,19 @@ export function tend() {
   addEventListener("focusin", (event) => byTab && enterAtChosen(event));
   let passing = false; // whether the browser has gone back or forward since the visitor's last act
   addEventListener("popstate", () => (passing = true), true);
-  for (const kind of ["pointerdown", "keydown", "click"]) addEventListener(kind, () => (passing = false), true);
+  let stepped = false; // whether the page has made a step of its own since then
+  for (const kind of ["pointerdown", "keydown", "click"]) addEventListener(kind, () => (passing = stepped = false), true);
 
   // A page first loads without its choices in the address, which should be no step of the history.
   // Pages skipped on the way back may load at any later time, and would end the way forward.
+  // After a click on another page its choices can come before its path: both are one step.
   const { pushState } = history;
   history.pushState = (state, title, address) => {
     const { pathname } = new URL(address ?? "#", location.href);
     const same = pathname === location.pathname;
     if (passing && !same) return;
-    const replaces = same && (passing || !location.search);
+    const replaces = same ? passing || !location.search : stepped;
+    stepped ||= same && !replaces;
     (replaces ? history.replaceState : pushState).call(history, state, title, address);
   };
 }
