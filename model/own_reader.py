@@ -64,6 +64,15 @@ class OwnReader(Reader):
         """Return the map from each head's output to the stream: (H, D, d_model)."""
         return self.model.attention_at(site).to_stream
 
+    @torch.inference_mode()
+    def streamed(self, trace: Trace, edits: RunEdits) -> Trace:
+        """Return a trace with the residual stream, from another run if it is a writing's trace."""
+        if trace.residual:
+            return trace
+        streamed = Trace(trace.source_tokens, trace.target_tokens)
+        self.record(streamed, edits)
+        return streamed
+
     @property
     def vocabulary(self) -> Sequence[int]:
         """The ids of all tokens except special ones and single bytes."""

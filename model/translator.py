@@ -8,7 +8,7 @@ from torch import Tensor
 
 from headlight.model.checkpoint import load_checkpoint
 from headlight.model.continuer import Continuer
-from headlight.model.decoding.recording import RecordedPrefixes, steps_of
+from headlight.model.decoding.recording import GreedySteps, RecordedPrefixes
 from headlight.model.decoding.search import search
 from headlight.model.decoding.steps import Decoding, Translation
 from headlight.model.decoding.strategies import Strategy
@@ -80,7 +80,8 @@ class Translator(OwnReader):
     def batch_of(self, text: Request, strategy: Strategy) -> Hashable | None:
         self.read(text.text, text.pad_to)
         is_greedy = strategy.width == 1 and strategy.method.weigh is None
-        return batch_of(text.edits or {}) if is_greedy else None
+        can_join = is_greedy and self.model.config.look_ahead_mask
+        return batch_of(text.edits or {}) if can_join else None
 
     @torch.inference_mode()
     def write_together(
@@ -93,19 +94,34 @@ class Translator(OwnReader):
     ) -> Iterator[Decoding]:
         """Yield what `write` returns for each of several texts, which are decoded in one batch."""
         read = [self.read(text.text, text.pad_to) for text in texts]
-        edits, record = [text.edits or {} for text in texts], []
+        edits = [text.edits or {} for text in texts]
         prefixes = RecordedPrefixes(self.model, self.padded_ids(read), edits)
         limit = min(self.default_new_tokens if longest is None else longest, self.max_tokens)
-        batch = search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=record)
+        is_greedy = self.batch_of(texts[0], strategy) is not None
+        steps = None if is_greedy else []
+        batch = search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=steps)
         start = self.tokenizer.special_token(START_ID)
-        for row, (text, tokens, decoded) in enumerate(zip(texts, read, batch, strict=True)):
-            written, target = self.tokenizer.decode_tokens(decoded.written)
+        targets = [self.tokenizer.decode_tokens(decoded.written) for decoded in batch]
+        traces = [
+            Trace(tokens, [start, *target][: len(decoded.rows)])
+            for tokens, (_, target), decoded in zip(read, targets, batch, strict=True)
+        ]
+        if is_greedy or (prefixes.cache is not None and not any(edits)):
+            prefixes.record(batch, traces)
+        for text, trace, decoded, (written, target) in zip(
+            texts, traces, batch, targets, strict=True
+        ):
             how = decoded.log_probability, decoded.finished, decoded.log_probabilities
-            writing = Translation(text.text, written, tokens, target, *how)
-            steps = record if len(texts) == 1 else steps_of(record, decoded, len(tokens))
-            trace = prefixes.trace_of(row, decoded, Trace(tokens, [start, *self.written(writing)]))
-            options = {"begun": [start], "ends": {END_ID}, "append": self._append}
-            yield Decoding(writing, strategy, steps, trace=trace, **options)
+            writing = Translation(text.text, written, trace.source_tokens, target, *how)
+            yield Decoding(
+                writing,
+                strategy,
+                GreedySteps(trace, decoded, prefixes.banned) if is_greedy else steps,
+                begun=[start],
+                ends={END_ID},
+                append=self._append,
+                trace=trace if trace.attention and decoded.finished and not text.edits else None,
+            )
 
     def tokenized(self, request: Request) -> Trace:
         """Return a trace of the tokens that both sides read.

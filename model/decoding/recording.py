@@ -1,28 +1,36 @@
 """What a batch recorded while it was decoded, taken apart into each text's own, as if alone."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, zip_longest
 
 import torch
 from torch import Tensor
 
-from headlight.model.attention import attend
+from headlight.model.attention import UNCHANGED, attend
+from headlight.model.cache import CacheSize
 from headlight.model.decoding.search import Decoded, Expansion, TransformerPrefixes, newest
 from headlight.model.edits.rows import stacked
 from headlight.model.masks import look_ahead_mask
-from headlight.model.trace import EmbeddingRecord, ResidualRecord, RunEdits, Trace
+from headlight.model.trace import RunEdits, Site, Trace
 from headlight.model.transformer import Transformer
+
+# Of each site its query, key and value (R, H, T, D), and the decoder's outputs (R, T, d_model) and
+# logits (R, T, V).
+Parts = dict[tuple[Site, str] | str, Tensor]
 
 
 class RecordedPrefixes(TransformerPrefixes):
     """Prefixes of texts with edits of their own, which keep what the encoder and steps recorded.
 
-    The edits are all of one `batch_of`, and each step must be recorded.
+    The edits are all of one `batch_of`. Nothing is kept of steps that compute earlier positions
+    anew.
     """
 
     def __init__(self, model: Transformer, source_ids: Tensor, edits: Sequence[RunEdits]) -> None:
         self.encoded = Trace()
-        self.steps: list[Trace] = []
+        self.memory_parts: Parts = {}
+        self.steps: list[Parts] = []
         self.source_ids = source_ids
         self.edits_of_texts = self.edits_of_rows = edits
         super().__init__(model, source_ids, stacked(edits), encoded=self.encoded)
@@ -36,94 +44,103 @@ class RecordedPrefixes(TransformerPrefixes):
 
     def next_log_probabilities(self, trace: Trace | None = None) -> Tensor:
         """Return log-probabilities (R, V) of each row's next token; `trace` records the call."""
+        trace = Trace() if trace is None else trace
         log_probabilities = super().next_log_probabilities(trace)
-        for site, record in trace.attention.items():
-            if site.kind == "decoder":  # earlier keys and values are in the steps before
-                own = {"key": newest(record.key), "value": newest(record.value)}
-                trace.attention[site] = replace(record, **own)
-        self.steps.append(trace)
+        if self.cache is not None:
+            step, memory = {}, {}
+            for (site, name), part in parts_of(trace).items():
+                if site.kind == "cross" and name != "query":
+                    memory[site, name] = part
+                else:
+                    step[site, name] = newest(part)
+            self.memory_parts = self.memory_parts or memory  # the same at every step
+            self.steps.append(step | {"outputs": trace.outputs["decoder"], "logits": trace.logits})
         return log_probabilities
 
-    def trace_of(self, text: int, decoded: Decoded, trace: Trace) -> Trace | None:
-        """Record in `trace`, which has the tokens, the run that wrote a text of the batch.
+    def record(self, batch: Sequence[Decoded], traces: Sequence[Trace]) -> None:
+        """Record in each text's trace, which has the tokens that it read, the run that wrote it.
 
-        It is what a run over all tokens as trained records. None if that is not known: the steps
-        were edited, they computed earlier positions anew, or none of them has read the last token.
+        It is what a run over all these tokens under the text's edits records of the attention, the
+        last states and the logits.
         """
-        if self.edits_of_texts[text] or self.cache is None or not decoded.finished:
-            return None
-        rows, read = decoded.rows, len(trace.source_tokens)
-        source = Rows([self.encoded], [text], read)
-        target = Rows(self.steps[: len(rows)], rows, len(rows))
-        memory = Rows(target.calls[-1:], rows[-1:], read)
-        padding = self.model.source_mask(self.source_ids[text : text + 1, :read])
-        ahead = look_ahead_mask(len(rows), device=padding.device)
-        parts = {
-            "encoder": (source, source, padding),
-            "decoder": (target, target, ahead),
-            "cross": (target, memory, padding),
-        }
-        for site in self.model.config.shape.sites:
-            queries, keys, mask = parts[site.kind]
-            query = queries.joined([call.attention[site].query for call in queries.calls])
-            key = keys.joined([call.attention[site].key for call in keys.calls])
-            value = keys.joined([call.attention[site].value for call in keys.calls])
-            trace.record(site, attend(query, key, value, mask))
-        source.join_into(trace)
-        target.join_into(trace)
-        trace.logits = target.joined([call.logits for call in target.calls])
-        return trace
+        if not self.steps:
+            return
+        rows = list(zip_longest(*(decoded.rows for decoded in batch), fillvalue=0))
+        steps = [rows_of(parts, row) for parts, row in zip(self.steps, rows, strict=False)]
+        target = {name: torch.cat([step[name] for step in steps], dim=-2) for name in steps[0]}
+        source = parts_of(self.encoded) | self.memory_parts
+        source["memory"] = self.encoded.outputs["encoder"]
+        for text, trace in enumerate(traces):
+            read, written = len(trace.source_tokens), len(trace.target_tokens)
+            parts = own(source, text, read) | own(target, text, written)
+            padding = self.model.source_mask(self.source_ids[text : text + 1, :read])
+            ahead = look_ahead_mask(written, device=padding.device)
+            for site in self.model.config.shape.sites:
+                query, key, value = (parts[site, name] for name in ("query", "key", "value"))
+                mask = ahead if site.kind == "decoder" else padding
+                edit = self.edits_of_texts[text].get(site, UNCHANGED)
+                trace.record(site, attend(query, key, value, mask, edit))
+            trace.outputs = {"encoder": parts["memory"], "decoder": parts["outputs"]}
+            trace.logits = parts["logits"]
+
+
+def parts_of(trace: Trace) -> Parts:
+    """Return the queries, keys and values that a call recorded."""
+    return {
+        (site, name): getattr(record, name)
+        for site, record in trace.attention.items()
+        for name in ("query", "key", "value")
+    }
+
+
+def rows_of(parts: Parts, rows: Sequence[int]) -> Parts:
+    """Return these rows of a step, one for each text of a batch."""
+    if rows == tuple(range(len(parts["logits"]))):
+        return parts
+    index = torch.tensor(rows, device=parts["logits"].device)
+    return {name: part[index] for name, part in parts.items()}
+
+
+def own(parts: Parts, text: int, length: int) -> Parts:
+    """Return one text's row and positions; a copy, so that it holds no memory of others."""
+    return {
+        name: part if len(part) == 1 else part[text : text + 1, ..., :length, :].clone()
+        for name, part in parts.items()
+    }
 
 
 @dataclass(frozen=True)
-class Rows:
-    """One text's row in each of several calls, which read its positions one after the other."""
+class GreedySteps:
+    """The steps that wrote a text greedily, taken from the trace of its run when asked for."""
 
-    calls: Sequence[Trace]
-    rows: Sequence[int]
-    length: int  # positions, without padding
-    known: dict[int, Tensor] = field(default_factory=dict)  # two records can share a tensor
+    trace: Trace
+    decoded: Decoded
+    banned: Tensor  # ids that are never written
 
-    def joined(self, tensors: Sequence[Tensor]) -> Tensor:
-        """Return the row of all calls' tensors (R, ..., T, D) as one: (1, ..., length, D)."""
-        if id(tensors[0]) not in self.known:
-            pairs = zip(tensors, self.rows, strict=True)
-            parts = [each[row : row + 1, ..., : self.length, :] for each, row in pairs]
-            self.known[id(tensors[0])] = torch.cat(parts, dim=-2)
-        return self.known[id(tensors[0])]
-
-    def join_into(self, trace: Trace) -> None:
-        """Record in a trace the stream of the side that the calls computed."""
-        for side in self.calls[0].embedding:
-            each = [call.embedding[side] for call in self.calls]
-            trace.embedding[side] = EmbeddingRecord(
-                self.joined([record.tokens for record in each]),
-                self.joined([record.scaled for record in each]),
-                torch.cat([record.positions for record in each])[: self.length],
-                self.joined([record.states for record in each]),
+    def __iter__(self) -> Iterator[Expansion]:
+        if not self.decoded.written:
+            return
+        log_probabilities = torch.log_softmax(self.trace.logits[0].float(), dim=-1)  # (T, V)
+        log_probabilities.index_fill_(1, self.banned, -torch.inf)
+        attention = self.trace.attention
+        sites = [site for site in attention if site.kind != "encoder"]
+        totals = accumulate(self.decoded.log_probabilities)
+        for at, (index, total) in enumerate(zip(self.decoded.written, totals, strict=True)):
+            newest = slice(at, at + 1)
+            keys = {site: slice(at + 1 if site.kind == "decoder" else None) for site in sites}
+            yield Expansion(
+                {site: attention[site].weights[..., newest, keys[site]] for site in sites},
+                {site: attention[site].masked_scores[..., newest, keys[site]] for site in sites},
+                log_probabilities[newest],
+                torch.tensor([0]),
+                torch.tensor([index]),
+                torch.tensor([total]),
+                {0},
+                {
+                    site: CacheSize.of(
+                        attention[site].key[..., keys[site], :],
+                        attention[site].value[..., keys[site], :],
+                    )
+                    for site in sites
+                },
             )
-            trace.outputs[side] = self.joined([call.outputs[side] for call in self.calls])
-        for block in self.calls[0].residual:
-            each = [vars(call.residual[block]) for call in self.calls]
-            parts = {name: self.joined([record[name] for record in each]) for name in each[0]}
-            trace.residual[block] = ResidualRecord(**parts)
-
-
-def steps_of(record: Sequence[Expansion], decoded: Decoded, source: int) -> list[Expansion]:
-    """Return the steps of one text of a batch without choices, as if it had been written alone.
-
-    `source` counts its source's tokens, without the padding to those of others.
-    """
-    steps = []
-    for step, row in zip(record, decoded.rows, strict=False):
-        at = slice(row, row + 1)
-        keys = {site: source if site.kind == "cross" else None for site in step.weights}
-        weights, masked = (
-            {site: part[site][at, ..., : keys[site]].clone() for site in keys}
-            for part in (step.weights, step.masked_scores)
-        )
-        choice = torch.zeros_like(step.rows[at]), step.ids[at], step.totals[at], {0}
-        cached = {site: size.of_first(keys[site]) for site, size in step.cached.items()}
-        chances = step.log_probabilities[at].clone()
-        steps.append(Expansion(weights, masked, chances, *choice, cached))
-    return steps

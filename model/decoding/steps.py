@@ -1,6 +1,6 @@
 """The text that a decoding wrote, and the steps that led to it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -132,7 +132,7 @@ class Decoding:
         self,
         writing: Writing,
         strategy: Strategy,
-        expansions: Sequence[Expansion],
+        expansions: Iterable[Expansion],
         *,
         begun: Sequence[Token],
         ends: Set[int],
@@ -146,7 +146,6 @@ class Decoding:
         self.ends = ends
         self.append = append
         self.trace = trace
-        self.tree = Tree(self._tree())
 
     def __repr__(self) -> str:
         return f"Decoding({self.writing.text!r} in {len(self.tree)} steps)"
@@ -214,9 +213,10 @@ class Decoding:
             text = node.text
         return steps
 
-    def _tree(self) -> list[list[Node]]:
-        """Return every text that was considered at every step, best first."""
-        tree: list[list[Node]] = []
+    @cached_property
+    def tree(self) -> Tree:
+        """Every text that was considered at every step, best first."""
+        tree = Tree()
         prefixes: list[int | None] = [
             None
         ]  # the indices, in the previous step, of the nodes that rows extend

@@ -16,10 +16,11 @@ def batch_of(edits: RunEdits) -> Hashable | None:
     Gates, cells and biases can differ from text to text.
     """
     at_sites = [edit for edit in edits.values() if isinstance(edit, AttentionEdit)]
-    if any((edit.scale, edit.weights, edit.steps) != (None, None, None) for edit in at_sites):
+    if opens_the_future(edits) or any(
+        (edit.scale, edit.weights, edit.steps) != (None, None, None) for edit in at_sites
+    ):
         return None
-    moved = ((side, edit) for side, edit in edits.items() if isinstance(edit, PositionEdit))
-    return frozenset(moved), opens_the_future(edits)
+    return frozenset((side, edit) for side, edit in edits.items() if isinstance(edit, PositionEdit))
 
 
 def stacked(edits: Sequence[RunEdits]) -> RunEdits:

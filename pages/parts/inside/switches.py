@@ -119,7 +119,7 @@ def shape_of(tensor: torch.Tensor) -> str:
 
 def norms(weight: Weight, of: About) -> None:
     """Draw the effect of layer norm and batch norm on the query token's state."""
-    states = weight.run.trace().residual[block_of(weight.site)].states
+    states = weight.run.streamed().residual[block_of(weight.site)].states
     layer, batch = variants.layer_and_batch_norm(states)
     both = {"Layer norm": layer, "Batch norm": batch}
     rows = [Row(name.lower(), as_array(each.states[weight.query])) for name, each in both.items()]

@@ -52,7 +52,7 @@ def head_projections(
     run: ModelRun, site: Site
 ) -> tuple[variants.Projections, variants.Projections, float]:
     """Return the projections head by head and fused, and their largest difference."""
-    return variants.separate_heads(run.reader.model, site, *read_at(run.trace(), site))
+    return variants.separate_heads(run.reader.model, site, *read_at(run.streamed(), site))
 
 
 @model_call()
@@ -66,7 +66,8 @@ def stream_by_norm_order(
 @model_call()
 def inner_states(run: ModelRun, site: Site) -> Tensor:
     """Return the input of a feed-forward network's activation: (T, d_ff)."""
-    return variants.pre_activations(run.reader.model, run.trace(), block_of(site).side, site.layer)
+    side = block_of(site).side
+    return variants.pre_activations(run.reader.model, run.streamed(), side, site.layer)
 
 
 @model_call()
