@@ -69,6 +69,8 @@ def test_switching_positions_off_shows_the_translation_before_and_after(position
     plain = translator.translate(SENTENCE).text
     off = PositionEdit(off=True)
     expect(strip(positions, "Translation as trained")).to_have_text(plain)
+    outcome = positions.locator(".st-key-lead-outcome")
+    expect(outcome).to_contain_text("With positions of the encoder off: the translation")
     choose(positions, "Positions of the decoder", "off")
     changed = translator.translate(SENTENCE, edits={"encoder": off, "decoder": off}).text
     both = "positions of the encoder off and positions of the decoder off"

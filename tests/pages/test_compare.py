@@ -173,6 +173,7 @@ def test_before_and_after_changes(shipped):
     original = shipped.translate(TIRED)
     before, after = shipped.trace(TIRED), shipped.trace(TIRED, original, edits=sites)
     expect_sides(app, mean(before), mean(after))
+    assert not app.toast  # the head that was shown changes itself
     changed = shipped.translate(TIRED, edits=sites)
     assert strips(app) == [original.text, changed.text]
     app.toggle(key="compare_own").set_value(True).run()
@@ -187,6 +188,7 @@ def test_before_and_after_is_shown_at_a_head_that_changes(shipped):
     app.session_state["histories"] = {"en-fr": [Edits(), off]}
     app.run()
     app.button(key="compare-changes").click().run()
+    assert "whose weights change most" in app.toast[0].value
     first, second = (app.session_state[f"compare_{name}"] for name in "ab")
     place = first.kind, first.layer, first.head
     assert place == (second.kind, second.layer, second.head) != ("cross", 0, 2)

@@ -236,6 +236,7 @@ def test_the_layer_from_which_a_word_stays_is_guessed_before_the_lens_is_drawn()
 
 def test_words_are_compared_and_unknown_ones_explained(shipped):
     app = open_page(inside_tab="words")
+    assert not app.metric  # it is about no single weight
     expected = word_similarity(shipped, ["king", "queen", "moon"])
     np.testing.assert_allclose(heatmaps(app)[0][0], expected.embeddings, atol=1e-5)
     np.testing.assert_allclose(heatmaps(app)[1][0], expected.outputs, atol=1e-5)

@@ -33,6 +33,9 @@ OWN_TARGETS = (
     "trained, or the text given. On, each reads what its own model writes, with its changes."
 )
 NO_LINK = "This is not a Headlight link: copy the whole address of a Headlight page."
+MOST_CHANGED = (
+    "This is the head whose weights change most. Those of the head that you came from stay the same."
+)
 SHOWN = ":material/check:"  # the icon of the pair that is shown
 NAMES = ("a", "b")
 PAIR = "The animal didn't cross the street because it was too {}."
@@ -138,9 +141,12 @@ def paste(name: str, key: str) -> None:
 def presets() -> None:
     """Draw buttons that choose both sides at once, from what the other pages show."""
     now = elsewhere()
-    if st.session_state.pop(BEFORE_AND_AFTER, False):
-        show_both(affected(replace(now, edits=""), now))
     trained = replace(now, edits="")
+    if st.session_state.pop(BEFORE_AND_AFTER, False):
+        pair = affected(trained, now)
+        show_both(pair)
+        if pair[0] != trained:
+            st.toast(MOST_CHANGED)
     pairs = {
         "It: tired or wide": (TIRED, WIDE),
         "Two sentences": two_sentences(trained),

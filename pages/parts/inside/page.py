@@ -62,6 +62,7 @@ TITLES = {
     "stream": "Residual stream",
     "words": "Words",
 }
+OF_THE_TEXT = {"stream": stream, "words": similar_words}  # tabs about no single weight
 WEIGHT_WIDTH, TOKEN_WIDTH = 260, 190  # pixels
 TAB = one_of("inside_tab", TITLES, label="What is shown")
 
@@ -127,6 +128,9 @@ def about_weight(weight: Weight, query: str, key: str) -> About:
 def inside(plain: ModelRun) -> None:
     run, site, heads = choose_site(plain)
     tab = choose(TAB, label_visibility="collapsed")
+    if tab in OF_THE_TEXT:
+        OF_THE_TEXT[tab](run, about_run(run))
+        return
     weight, bar = choose_weight(run, site, heads)
     queries, keys = labels_of(run, site.kind)
     query, key = queries[weight.query], keys[weight.key]
@@ -140,8 +144,6 @@ def inside(plain: ModelRun) -> None:
         "why": lambda: why(weight, of, bar),
         "beyond": lambda: beyond(weight, of),
         "switches": lambda: switches(weight, of, bar),
-        "stream": lambda: stream(run, of),
-        "words": lambda: similar_words(run, of),
     }
     tabs[tab]()
 

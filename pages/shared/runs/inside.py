@@ -60,7 +60,7 @@ def stream_by_norm_order(
     run: ModelRun,
 ) -> dict[variants.NormOrder, dict[Side, list[tuple[str, Tensor]]]]:
     """Return the lengths of the residual stream with either order of norms."""
-    return variants.norm_orders(run.reader.model, run.trace(), run.changes())
+    return variants.norm_orders(run.reader.model, run.streamed(), run.changes())
 
 
 @model_call()

@@ -104,6 +104,7 @@ def compare_writing(
     """
     if "write" in before.reader.missing:
         return
+    cause = labels[1] if labels else ""
     labels = labels or (TRAINED, with_edits(after))
     if decoded.kept(replace(after, target="")) is None:
         send_what_is_drawn()
@@ -111,7 +112,7 @@ def compare_writing(
         first, second = written(before), written(after)
         key, label = KEYS[0], kind_of_text(first)
         if after != before:
-            say_outcome(before, after)
+            say_outcome(before, after, cause)
             key, label = last_wanted(), f"{label} {labels[1]}, the same as trained"
             if is_wanted(key):  # a slide does not have the numbers of the outcome
                 label = f"{label}. {scores_in_words(before, after)}".rstrip()
@@ -131,13 +132,18 @@ def with_edits(run: ModelRun) -> str:
     return f"with {words}" if words else CHANGED
 
 
-def say_outcome(before: ModelRun, after: ModelRun) -> None:
-    """Say in one sentence what changes did to the text that a model writes, and by how much."""
+def say_outcome(before: ModelRun, after: ModelRun, cause: str = "") -> None:
+    """Say in one sentence what changes did to the text that a model writes, and by how much.
+
+    The page says the cause before it, such as "with positions of the encoder off", if it is given.
+    """
     first, second = (written(run) for run in (before, after))
-    said = f"The {kind_of_text(first).lower()} {what_became(first.text, second.text)}"
+    the = "the" if cause else "The"
+    said = f"{the} {kind_of_text(first).lower()} {what_became(first.text, second.text)}"
     if first.text == second.text:
         said += why_the_same(before, after)
-    say(f"{said}.", "outcome", numbers=scores_in_words(before, after))
+    where = f"{cause[0].upper()}{cause[1:]}: " if cause else ""
+    say(f"{said}.", "outcome", where=where, numbers=scores_in_words(before, after))
 
 
 def why_the_same(before: ModelRun, after: ModelRun) -> str:
