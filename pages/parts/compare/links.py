@@ -34,7 +34,8 @@ OWN_TARGETS = (
 )
 NO_LINK = "This is not a Headlight link: copy the whole address of a Headlight page."
 MOST_CHANGED = (
-    "This is the head whose weights change most. Those of the head that you came from stay the same."
+    "This is the head whose weights change most. Those of the head that you came from stay the "
+    "same."
 )
 SHOWN = ":material/check:"  # the icon of the pair that is shown
 NAMES = ("a", "b")

@@ -87,10 +87,11 @@ def guess_first(index: int, slide: Slide) -> None:
     page, key = PAGES[slide.page], f"slide-{index}-guess"
     is_on = slide.parameters.get(GUESS.key) == GUESS.write(True)
     asks = not {*slide.pictures}.isdisjoint(page.riddles)
-    names = ", ".join(page.pictures[key] for key in page.riddles)
-    words = GUESS_HELP if asks else NOTHING_TO_GUESS.format(pictures=names)
-    closed = not (asks or is_on)
-    editor(st.toggle, GUESS.label, is_on, changed, key, help=words, disabled=closed)
+    can_ask = [words for picture, words in offered(page, slide).items() if picture in page.riddles]
+    words = GUESS_HELP if asks else NOTHING_TO_GUESS.format(pictures=", ".join(can_ask))
+    if can_ask or is_on:
+        closed = not (asks or is_on)
+        editor(st.toggle, GUESS.label, is_on, changed, key, help=words, disabled=closed)
 
 
 def pictures(index: int, slide: Slide, box: Callable[..., None]) -> None:

@@ -288,9 +288,20 @@ def test_a_slide_without_a_picture_to_guess_says_which_ones_are():
     toggle = edited(app.toggle, "slide-0-guess")
     assert toggle.disabled
     assert "one head as a heatmap" in toggle.help
-    app.session_state["talk"] = [replace(app.session_state["talk"][0], pictures=("map",))]
+    (slide,) = app.session_state["talk"]
+    drawn = (*slide.pictures, "map")  # what the slide has shown: the others cannot be chosen
+    app.session_state["talk"] = [replace(slide, drawn=drawn)]
+    app.run()
+    pictures = PAGES["heads"].pictures
+    toggle = edited(app.toggle, "slide-0-guess")
+    assert pictures["map"] in toggle.help
+    assert pictures["role-scores"] not in toggle.help
+    app.session_state["talk"] = [replace(slide, drawn=drawn, pictures=("map",))]
     app.run()
     assert not edited(app.toggle, "slide-0-guess").disabled
+    app.session_state["talk"] = [replace(slide, drawn=slide.pictures)]
+    app.run()
+    assert not any("slide-0-guess" in str(toggle.key) for toggle in app.toggle)
 
 
 @pytest.mark.parametrize(
