@@ -24,11 +24,6 @@ class CacheSize(NamedTuple):
         rows, heads, keys, width = key.shape
         return cls(keys, heads, width, (key.nbytes + value.nbytes) // rows, window)
 
-    def of_first(self, keys: int | None) -> CacheSize:
-        """Return the size of the first keys only; None for all."""
-        keys = self.keys if keys is None else keys
-        return self._replace(keys=keys, bytes=self.bytes * keys // self.keys)
-
 
 class KeyValueCache:
     """Keys and values of the decoded positions, and of the memory, for one decoding."""

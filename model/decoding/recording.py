@@ -10,13 +10,14 @@ from torch import Tensor
 from headlight.model.attention import UNCHANGED, attend
 from headlight.model.cache import CacheSize
 from headlight.model.decoding.search import Decoded, Expansion, TransformerPrefixes, newest
+from headlight.model.decoding.strategies import allowed
 from headlight.model.edits.rows import stacked
 from headlight.model.masks import look_ahead_mask
 from headlight.model.trace import RunEdits, Site, Trace
 from headlight.model.transformer import Transformer
 
-# Of each site its query, key and value (R, H, T, D), and the decoder's outputs (R, T, d_model) and
-# logits (R, T, V).
+# The query, key and value (R, H, T, D) of each site, and the "outputs" (R, T, d_model) and "logits"
+# (R, T, V) of the decoder, the "memory" (B, S, d_model) of the encoder.
 Parts = dict[tuple[Site, str] | str, Tensor]
 
 
@@ -120,23 +121,24 @@ class GreedySteps:
     def __iter__(self) -> Iterator[Expansion]:
         if not self.decoded.written:
             return
-        log_probabilities = torch.log_softmax(self.trace.logits[0].float(), dim=-1)  # (T, V)
-        log_probabilities.index_fill_(1, self.banned, -torch.inf)
+        log_probabilities = allowed(self.trace.logits[0], self.banned)  # (T, V)
         attention = self.trace.attention
         sites = [site for site in attention if site.kind != "encoder"]
         totals = accumulate(self.decoded.log_probabilities)
         for at, (index, total) in enumerate(zip(self.decoded.written, totals, strict=True)):
-            newest = slice(at, at + 1)
+            last = slice(at, at + 1)
             keys = {site: slice(at + 1 if site.kind == "decoder" else None) for site in sites}
             yield Expansion(
-                {site: attention[site].weights[..., newest, keys[site]] for site in sites},
-                {site: attention[site].masked_scores[..., newest, keys[site]] for site in sites},
-                log_probabilities[newest],
-                torch.tensor([0]),
-                torch.tensor([index]),
-                torch.tensor([total]),
-                {0},
-                {
+                weights={site: attention[site].weights[..., last, keys[site]] for site in sites},
+                masked_scores={
+                    site: attention[site].masked_scores[..., last, keys[site]] for site in sites
+                },
+                log_probabilities=log_probabilities[last],
+                rows=torch.tensor([0]),
+                ids=torch.tensor([index]),
+                totals=torch.tensor([total]),
+                kept={0},
+                cached={
                     site: CacheSize.of(
                         attention[site].key[..., keys[site], :],
                         attention[site].value[..., keys[site], :],

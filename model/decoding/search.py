@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from headlight.model.cache import CacheSize, KeyValueCache
-from headlight.model.decoding.strategies import Candidates, Strategy, one_of_each
+from headlight.model.decoding.strategies import Candidates, Strategy, allowed, one_of_each
 from headlight.model.edits import opens_the_future
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from headlight.model.trace import Run, RunEdits, Site, Trace
@@ -90,8 +90,7 @@ class TransformerPrefixes:
         read = self.ids if self.cache is None else self.ids[:, self.cache.length :]
         run = Run(self.edits, trace, self.cache)
         logits = self.model.decode(read, self.memory, self.memory_mask, run)[:, -1]
-        log_probabilities = torch.log_softmax(logits.float(), dim=-1)
-        return log_probabilities.index_fill_(1, self.banned, -torch.inf)
+        return allowed(logits, self.banned)
 
     def cache_sizes(self) -> dict[Site, CacheSize]:
         """Return what is held of the positions read so far; nothing if all are computed anew."""

@@ -125,7 +125,8 @@ class Decoding:
     """A text and all steps of its decoding; iteration gives the steps that led to it.
 
     `begun` is what the decoder had read before it wrote anything: a start token, or a prompt.
-    `trace` is the run that wrote the text, the same as a run over all its tokens, if it is known.
+    `trace` is the run that wrote the text, the same as a run over all its tokens, if it is known;
+    it is without the residual stream, which `Reader.streamed` adds.
     """
 
     def __init__(

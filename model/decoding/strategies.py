@@ -192,3 +192,8 @@ STRATEGIES = {
         weigh=lambda at, scores: narrow(scores, at.temperature, at.top_k, at.top_p),
     ),
 }
+
+
+def allowed(logits: Tensor, banned: Tensor) -> Tensor:
+    """Return log-probabilities (R, V) of logits, with -inf for ids that are never written."""
+    return torch.log_softmax(logits.float(), dim=-1).index_fill_(1, banned, -torch.inf)

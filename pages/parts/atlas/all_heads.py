@@ -12,7 +12,6 @@ from headlight.pages.parts.atlas.figures import (
     Shown,
     about_corpus,
     all_figures,
-    capital,
     choose_statistic,
     define,
     name_selected,
@@ -26,6 +25,7 @@ from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.choices import KINDS
 from headlight.pages.shared.state.showing import say
 from headlight.viz import CanvasPicture, head_effects, head_scores, training_curves

@@ -20,6 +20,7 @@ from headlight.pages.shared.show.captions import site_words
 from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import show_table
 from headlight.pages.shared.show.saving import About, about
+from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.choice import Choice, one_of
 from headlight.pages.shared.state.choices import KINDS, put, select_head
 from headlight.pages.shared.widgets.choose import choose
@@ -87,10 +88,6 @@ def statistic(key: str, default: str, label: str) -> Choice:
 
 def choose_statistic(choice: Choice, figures: Mapping[str, Shown]) -> Shown:
     return figures[choose(choice, figures, widget=st.selectbox, width=260)]
-
-
-def capital(words: str) -> str:
-    return words[0].upper() + words[1:]
 
 
 def define(figure: Shown) -> None:

@@ -16,7 +16,6 @@ from headlight.pages.parts.atlas.figures import (
     Shown,
     about_corpus,
     all_figures,
-    capital,
     neighbours,
 )
 from headlight.pages.shared.controls.measure import flat
@@ -28,6 +27,7 @@ from headlight.pages.shared.show.cells import follow, lead_to
 from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import about, about_run
+from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.choice import counted
 from headlight.pages.shared.state.choices import SECOND, put, select_head
 from headlight.pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer

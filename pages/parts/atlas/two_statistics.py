@@ -12,7 +12,6 @@ from headlight.pages.parts.atlas.figures import (
     Shown,
     about_corpus,
     all_figures,
-    capital,
     choose_statistic,
     define,
     name_selected,
@@ -23,6 +22,7 @@ from headlight.pages.shared.controls.measure import selected_head, show_points
 from headlight.pages.shared.runs.arrays import heads_of
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.choice import one_of
 from headlight.pages.shared.state.choices import KINDS
 from headlight.pages.shared.widgets.choose import choose

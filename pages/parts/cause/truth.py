@@ -28,6 +28,7 @@ from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.riddle import Riddle, places_of_most
 from headlight.pages.shared.show.saving import About, about_run
+from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.choice import one_of
 from headlight.pages.shared.state.showing import NOTE, place, showing
 from headlight.pages.shared.widgets.choose import choose
@@ -117,7 +118,7 @@ def side_by_side(
     """Draw a reading as a map next to the losses; return whether they are drawn yet."""
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(f"**{READINGS[reading][0].upper()}{READINGS[reading][1:]}**")
+        st.markdown(f"**{capital(READINGS[reading])}**")
         texts = rows_of(losses), losses.words
         numbers, name = by_reading[reading], READINGS[reading]
         if reading == "gradient":  # as the change that closing the edge would make

@@ -15,6 +15,7 @@ from headlight.model.trace import Shape
 from headlight.pages.parts.cause.pair import LONGEST_WORD, choose_word
 from headlight.pages.shared.runs.patching import TwoTexts, two_texts
 from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.choice import Choice, text
 from headlight.pages.shared.state.choices import LONGEST_SENTENCE, MOST_TOKENS, put
 from headlight.pages.shared.widgets.choose import choose, pick_one
@@ -101,7 +102,7 @@ def for_the_letter_before(text: str) -> Iterator[tuple[str, str]]:
 
 def in_place(text: str, word: re.Match[str], other: str) -> tuple[str, str]:
     """Return the name of a replacement, and the text with `word` replaced by `other`."""
-    other = other[0].upper() + other[1:] if word[0][0].isupper() else other
+    other = capital(other) if word[0][0].isupper() else other
     return f"{word[0]} → {other}", text[: word.start()] + other + text[word.end() :]
 
 

@@ -16,6 +16,7 @@ from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import embedding_rows, row_of, show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.sight import parts
+from headlight.pages.shared.show.words import capital
 from headlight.viz import CanvasPicture, Row, vector_rows
 from headlight.viz.numbers import number_text
 
@@ -42,7 +43,7 @@ class Step:
     def name(self) -> str:
         """The title, shortened for the list of steps."""
         name = self.title.removeprefix("The ").partition(", and")[0]
-        return name[0].upper() + name[1:]
+        return capital(name)
 
 
 def step_by_step(weight: Weight, of: About, bar: DeltaGenerator) -> None:

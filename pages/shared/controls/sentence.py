@@ -14,7 +14,7 @@ from headlight.pages.shared.runs.shelf import any_is_allowed
 from headlight.pages.shared.show.comparison import say_outcome, show_writing, with_edits
 from headlight.pages.shared.show.pictures import all_picked, chips, show
 from headlight.pages.shared.show.saving import About
-from headlight.pages.shared.show.words import notes, warn
+from headlight.pages.shared.show.words import capital, notes, warn
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.catalog import CatalogEntry
 from headlight.pages.shared.state.choice import Choice
@@ -121,7 +121,7 @@ def text_label(entry: CatalogEntry, model: Reader) -> str:
     label = entry.asks_for.partition(" ")[2]
     if "cross" not in model.shape.kinds and "write" not in model.missing:
         label = "prompt"
-    return label[0].upper() + label[1:]
+    return capital(label)
 
 
 def text_box(choice: Choice, label: str, placeholder: str) -> str:

@@ -70,7 +70,10 @@ class ModelRun:
         )
 
     def trace(self) -> Trace:
-        """The recorded run, in a large model only its weights; it must not be modified."""
+        """The recorded run, in a large model only its weights; it must not be modified.
+
+        The residual stream may be missing: see `streamed`.
+        """
         is_plain = not (self.target or self.pad_to or self.second or self.masked)
         if is_plain and "cross" in self.reader.shape.kinds and self.is_as_trained:
             decoding = decoded(self)

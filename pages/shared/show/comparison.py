@@ -18,7 +18,7 @@ from headlight.pages.shared.show.differences import what_became
 from headlight.pages.shared.show.glossary import GLOSSARY
 from headlight.pages.shared.show.pictures import chips_written, show
 from headlight.pages.shared.show.saving import About, about_run
-from headlight.pages.shared.show.words import warn
+from headlight.pages.shared.show.words import capital, warn
 from headlight.pages.shared.state.showing import drawn, is_wanted, say
 from headlight.pages.streamlit_fixes.waiting_messages import send_what_is_drawn
 from headlight.viz import token_strip
@@ -142,7 +142,7 @@ def say_outcome(before: ModelRun, after: ModelRun, cause: str = "") -> None:
     said = f"{the} {kind_of_text(first).lower()} {what_became(first.text, second.text)}"
     if first.text == second.text:
         said += why_the_same(before, after)
-    where = f"{cause[0].upper()}{cause[1:]}: " if cause else ""
+    where = f"{capital(cause)}: " if cause else ""
     say(f"{said}.", "outcome", where=where, numbers=scores_in_words(before, after))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from headlight.model.trace import Kind
 from headlight.pages.shared.show.captions import site_words
+from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, KINDS, LIT, chosen, put
 from headlight.pages.shared.widgets.choose import choose_token
 from headlight.viz.numbers import number_text
@@ -40,7 +41,7 @@ class Riddle:
         best = guess if guess in self.right else self.right[0]
         answer = f"{self.finds} {self.names[best]}, {self.told[best]}."
         if guess == NO_GUESS:
-            return answer[0].upper() + answer[1:]
+            return capital(answer)
         said = f"You guessed {self.names[guess]}"
         return (
             f"{said}: right, {answer}" if guess == best else f"{said}, {self.told[guess]}: {answer}"

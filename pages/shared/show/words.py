@@ -291,3 +291,7 @@ def why(doubt: Doubt) -> str:
     number = f"−{-doubt.number:.2f}" if doubt.sign == "unsure" else doubt.number
     what = doubt.what if len(doubt.what) <= LONGEST_WORD else f"{doubt.what[:LONGEST_WORD]}…"
     return WHY[doubt.sign].format(what=what, number=number)
+
+
+def capital(words: str) -> str:
+    return words[0].upper() + words[1:]
