@@ -82,6 +82,12 @@ def settled(page):
     page.wait_for_function(f"!({RUNNING}) && !{STALE}")
 
 
+def tended(page):
+    """Wait until the page is drawn and its script watches the keys and the address."""
+    page.wait_for_function("() => Object.hasOwn(history, 'pushState')")
+    settled(page)
+
+
 @contextlib.contextmanager
 def rerun(page):
     """Wait until a run of the page's script that is asked for within has ended.

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.boxes import box, choose_in
-from tests.browser.rest import settled
+from tests.browser.rest import settled, tended
 
 
 def open_attention(page, server, query=""):
@@ -19,8 +19,7 @@ def open_attention(page, server, query=""):
 def come_to_attention(page, server):
     """Open the page from another one, whose script is there: one that loads it may be too early."""
     page.goto(f"{server}/model")
-    page.wait_for_function("() => Object.hasOwn(history, 'pushState')")
-    settled(page)
+    tended(page)
     page.get_by_role("link", name="Attention", exact=True).click()
     page.get_by_text("All heads", exact=True).wait_for()
     expect(page).to_have_url(re.compile(r"/\?"))

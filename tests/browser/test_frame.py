@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.rest import box_at_rest
+from tests.browser.rest import box_at_rest, tended
 from tests.matrix import first_of
 
 SHARE = ("Add to talk", "Present", "Copy link", "Keys: ?")
@@ -57,6 +57,7 @@ def test_start_is_the_one_filled_button_of_training(page, server, scheme):
 def test_the_tab_key_enters_a_row_at_what_is_chosen(page, server):
     page.goto(f"{server}/masks?layer=3")
     page.get_by_text("Why −∞").wait_for()
+    tended(page)
     page.get_by_role("combobox", name="Model").focus()
     for chosen in ("Decoder, masked", "3"):
         page.keyboard.press("Tab")
