@@ -10,6 +10,6 @@ if __name__ == "__main__":  # a visitor opens the page
 else:  # the server starts
     from streamlit import App
 
-    from headlight.pages.server.start import BEFORE_PAGES, announced
+    from headlight.pages.server.start import BEFORE_PAGES, ROUTES, announced
 
-    app = App(__file__, middleware=BEFORE_PAGES, lifespan=announced)
+    app = App(__file__, routes=ROUTES, middleware=BEFORE_PAGES, lifespan=announced)

@@ -9,6 +9,9 @@ from importlib import import_module
 from threading import Thread
 
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
 from streamlit import App, config
 
 from headlight.pages.server.announce import announcement, link
@@ -26,6 +29,14 @@ BEFORE_PAGES = [
     Middleware(each)
     for each in (with_policy, only_own_names, behind_door, with_scripts, bounded_uploads)
 ]
+
+
+def go_to_first_page(request: Request) -> RedirectResponse:
+    """Answer /attention, as somebody may type it: that page is at /."""
+    return RedirectResponse(f"./?{request.url.query}")
+
+
+ROUTES = [Route("/attention", go_to_first_page)]
 
 try:
     access_token(), framing_origins()

@@ -31,6 +31,12 @@ def choose(page, name):
     expect(page).to_have_url(re.compile(f"head={name}"))
 
 
+def test_the_first_page_has_the_address_of_its_name_too(page, server):
+    page.goto(f"{server}/attention?head=4")
+    expect(page).to_have_url(re.compile(r"/\?(.*&)?head=4"))
+    expect(box(page, "Head")).to_have_value("4")
+
+
 @pytest.mark.matrix
 def test_back_and_forward_go_through_what_was_chosen(page, server):
     open_attention(page, server)

@@ -376,7 +376,10 @@ def test_a_query_and_a_key_of_a_llama_are_turned_in_the_numbers_of_its_run(trans
 
 def test_a_model_that_turns_nothing_says_so(open_tab):
     app = open_tab("rotary")
-    assert any("does not turn its queries and keys" in info.value for info in app.info)
+    assert any("This model does not turn its queries" in info.value for info in app.info)
+    (link,) = app.main.get("page_link")
+    assert link.proto.label == "Open a model that does"
+    assert not [box for box in app.main.get("selectbox") if box.key in ("layer", "head")]
 
 
 def test_a_shifted_llama_writes_the_same(transformers_folders):

@@ -67,20 +67,22 @@ WEIGHT_WIDTH, TOKEN_WIDTH = 260, 190  # pixels
 TAB = one_of("inside_tab", TITLES, label="What is shown")
 
 
-def choose_site(plain: ModelRun) -> tuple[ModelRun, Site, DeltaGenerator]:
-    """Draw the choice of a site in a run of a text with the changes in force.
+def changed(plain: ModelRun) -> ModelRun:
+    """Return the run with the changes in force, or that in which a weight was clicked."""
+    run = replace(plain, edits=edit_history.in_force())
+    if chosen(INSIDE_OF) == plain.sentence:
+        run = replace(run, target=chosen(INSIDE_TARGET), pad_to=chosen(INSIDE_PAD_TO))
+    return run
 
-    Returns both, and the container for the choice of a head.
-    """
+
+def choose_site() -> tuple[Site, DeltaGenerator]:
+    """Draw the choice of a site; return it, and the container for the choice of a head."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choose_kind()
         layer = choose_layer(kind)
         heads = st.container(width="content")  # drawn last: a summary depends on the cell
         where_in_the_model(KIND)
-    run = replace(plain, edits=edit_history.in_force())
-    if chosen(INSIDE_OF) == plain.sentence:  # this is the run in which a weight was clicked
-        run = replace(run, target=chosen(INSIDE_TARGET), pad_to=chosen(INSIDE_PAD_TO))
-    return run, Site(kind, layer), heads
+    return Site(kind, layer), heads
 
 
 def choose_weight(
@@ -126,11 +128,12 @@ def about_weight(weight: Weight, query: str, key: str) -> About:
 
 @section
 def inside(plain: ModelRun) -> None:
-    run, site, heads = choose_site(plain)
+    run = changed(plain)
     tab = choose(TAB, label_visibility="collapsed")
     if tab in OF_THE_TEXT:
         OF_THE_TEXT[tab](run, about_run(run))
         return
+    site, heads = choose_site()
     weight, bar = choose_weight(run, site, heads)
     queries, keys = labels_of(run, site.kind)
     query, key = queries[weight.query], keys[weight.key]

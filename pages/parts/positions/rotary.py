@@ -39,6 +39,10 @@ PARTS = ("Frequencies", "A query and a key", "By distance")
 @section
 def rotary_section(run: ModelRun) -> None:
     """Draw the choice of a head, a query and a key, and everything about their turns."""
+    if not any(map(run.reader.rotary, run.reader.shape.sites)):
+        st.info(ROTARY_WORDS["none"])
+        st.page_link("pages/models.py", label="Open a model that does")
+        return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choose_kind()
         layer, head = choose_layer(kind), choose_head(kind, summaries=False)
@@ -50,7 +54,7 @@ def rotary_section(run: ModelRun) -> None:
         )
     site = Site(kind, layer)
     if run.reader.rotary(site) is None:
-        st.info(ROTARY_WORDS["none"])
+        st.info(ROTARY_WORDS["not this layer"])
         return
     turning = turned(Weight(run, site, head, query, key))
     where = f"{site_words(kind, layer, head)}, query at {query}, key at {key}"

@@ -22,9 +22,10 @@ ROTARY_FORMULA = (
 
 ROTARY_WORDS = {
     "none": (
-        "This layer does not turn its queries and keys by their positions, or does so in a way "
-        "that is not known here. Choose a model with rotary positions, such as Qwen/Qwen3-0.6B."
+        "This model does not turn its queries and keys by their positions, or does so in a way "
+        "that is not known here. One that does is Qwen/Qwen3-0.6B."
     ),
+    "not this layer": "This layer does not turn its queries and keys. Choose another layer.",
     "pairs": (
         "Nothing is added to the tokens. Each query and key is turned by p · ω, its position times "
         "the frequency of the pair: {turned} of a head’s {width} dimensions, where pair i is the "
