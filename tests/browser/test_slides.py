@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from headlight.pages.shared.show.pictures import css_class
 from headlight.pages.talks.slides import Slide
 from tests.browser.heatmaps import READING, point_of
-from tests.browser.rest import box_at_rest
+from tests.browser.rest import box_at_rest, tended
 from tests.browser.talks import FITTED, SMALLEST, expect_fitted, see_title, with_talk
 from tests.matrix import first_of
 
@@ -212,6 +212,7 @@ def test_present_asks_for_full_screen_and_a_refusal_is_silent(page, server):
         " return Promise.reject(new TypeError('denied')); };"
     )
     with_talk(page, server, [WORDS], "masks")
+    tended(page)
     page.get_by_role("button", name="Present", exact=True).click()
     see_title(page, WORDS.title)
     page.wait_for_function("window.asked === 1")

@@ -232,7 +232,7 @@ def compare() -> None:
     address.note()
     if message := st.session_state.pop("compare_told", None):
         st.info(message)
-    for column, name, side in zip(st.columns(2, gap="medium"), NAMES, both, strict=True):
+    for column, name, side in zip(st.columns(2, gap="small"), NAMES, both, strict=True):
         with column:
             choose_side(name, side)
     try:
