@@ -20,6 +20,7 @@ from headlight.pages.server.frames import framing_origins, with_policy
 from headlight.pages.server.guards import bounded_uploads, is_behind_proxy, only_own_names
 from headlight.pages.shared.runs import limits
 from headlight.pages.streamlit_fixes.no_external_address import ask_no_other_host
+from headlight.pages.streamlit_fixes.one_value import look_up_one_value
 from headlight.pages.streamlit_fixes.served_scripts import with_scripts
 from headlight.pages.streamlit_fixes.shared_lock import share_lock
 from headlight.pages.streamlit_fixes.whole_callbacks import run_callbacks_whole
@@ -64,6 +65,7 @@ async def prepared(_app: App) -> AsyncIterator[None]:
     ask_no_other_host()
     run_callbacks_whole()
     share_lock()
+    look_up_one_value()
     yield
 
 
