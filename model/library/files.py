@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import torch
@@ -41,6 +42,9 @@ VOCABULARIES = (
 )
 WEIGHTS_SUFFIX = ".safetensors"
 ADAPTER_FILE = "adapter_config.json"
+# The library replaces itself at the end of its import, so that threads which wait for it would get
+# the unfinished module.
+FIRST_IMPORT = Lock()
 
 
 def read_config(name: str) -> PreTrainedConfig:
@@ -48,7 +52,8 @@ def read_config(name: str) -> PreTrainedConfig:
 
     Raises LoadingError if it cannot be read, or asks for weights that are not plain numbers.
     """
-    from transformers import AutoConfig
+    with FIRST_IMPORT:
+        from transformers import AutoConfig
 
     folder = fetch(name, (CONFIG_FILE,))
     model_type = type_of_model(folder, name)

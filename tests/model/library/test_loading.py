@@ -1,5 +1,8 @@
 """One name opens every model."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 from torch.testing import assert_close
@@ -58,3 +61,21 @@ def test_what_is_no_model_is_said(tmp_path):
 def test_a_model_without_a_name_is_refused(name):
     with pytest.raises(LoadingError, match=r"^Give a name, such as en-fr, or a model's folder\.$"):
         load_model(name)
+
+
+TWO_THREADS = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from headlight.model.library.files import read_config
+
+with ThreadPoolExecutor() as threads:
+    print(*(config.model_type for config in threads.map(read_config, sys.argv[1:])))
+"""
+
+
+def test_two_threads_may_load_the_first_models(folders):
+    names = folders["BERT"], folders["GPT-2"]
+    ran = subprocess.run(
+        [sys.executable, "-c", TWO_THREADS, *map(str, names)], capture_output=True, text=True
+    )
+    assert ran.stdout.split() == ["bert", "gpt2"], ran.stderr
