@@ -35,7 +35,8 @@ export function drawing(mount, templates, acts) {
 
     const sources = read.map(({ text }) => text);
     const targets = ["<start>", ...run.tokens.slice(0, -1).map(({ text }) => text)];
-    const queries = kind === "encoder" ? sources : targets;
+    const writing = targets.map((read, at) => `${read} → ${run.tokens[at].text}`);
+    const queries = kind === "encoder" ? sources : writing;
     const keys = kind === "decoder" ? targets : sources;
     const isOff = (at) => request.edits.gates[`${kind}.${Math.floor(at / config.heads)}.${at % config.heads}`] === 0;
     put(grid, "head_grid", gridOf(run.trace[kind], queries, keys, config.heads, [layer, head], isOff), levelsOf(run.trace[kind]), acts.pick);

@@ -59,9 +59,45 @@ def test_pointing_at_a_token_shows_the_weights_of_its_lines(page, server, transl
     assert float(first) == pytest.approx(weights[0, 1].item(), abs=6e-4)
 
 
+def test_each_side_of_the_lines_is_one_tab_stop_and_arrow_keys_go_on(page, server):
+    open_app(page, f"{server}/?sentence={NEW_SENTENCE}&kind=cross&picture=lines&lit=q3")
+    lines = page.locator(".attention-lines")
+    queries, keys = lines.locator(".query"), lines.locator(".key")
+    expect(lines.locator(".token[tabindex='0']")).to_have_count(2)
+    queries.nth(2).focus()
+    for key, reached in (
+        ("ArrowDown", queries.nth(3)),
+        ("ArrowRight", keys.nth(3)),
+        ("ArrowUp", keys.nth(2)),
+        ("Shift+Tab", queries.nth(2)),
+        ("Tab", keys.first),
+        ("ArrowDown", keys.nth(1)),
+    ):
+        page.keyboard.press(key)
+        expect(reached).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("lit=k2"))
+    expect(lines.locator(".token[aria-pressed=true]")).to_have_text(["brother"])
+    expect(keys.nth(1)).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(queries.nth(1)).to_be_focused()
+    assert page.errors == []
+
+
+def test_on_a_phone_the_lines_leave_tokens_the_room_they_need(page, server):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server}/?sentence={NEW_SENTENCE}&kind=encoder&picture=lines&lit=q4")
+    weights = page.locator(".attention-lines .key .weight")
+    expect(weights.last).to_have_text(re.compile(r"\d\.\d{3}$"))
+    names = page.locator(".attention-lines .name")
+    assert not any(
+        name.evaluate("name => name.scrollWidth > name.clientWidth") for name in names.all()
+    )
+
+
 @pytest.mark.matrix
-def test_on_a_phone_a_token_gives_way_to_its_weight(page, server):
-    page.set_viewport_size({"width": 375, "height": 812})
+def test_on_the_narrowest_phone_a_token_gives_way_to_its_weight(page, server):
+    page.set_viewport_size({"width": 280, "height": 653})
     page.goto(f"{server}/?sentence={NEW_SENTENCE}&kind=encoder&picture=lines&lit=q4")
     cut = page.locator(".attention-lines .key").filter(has_text="yesterday")
     expect(cut.locator(".weight")).to_have_text(re.compile(r"^\d\.\d{3}$"))

@@ -9,7 +9,8 @@ from headlight.model import load
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.trace import PositionEdit
 from headlight.pages.live.page import EXAMPLES, write_live
-from tests.browser.heatmaps import point_of
+from headlight.viz.tokens import and_written
+from tests.browser.heatmaps import hover_cell, point_of
 from tests.odd_texts import MARKUP
 
 SENTENCE = EXAMPLES[0]
@@ -72,6 +73,20 @@ def test_a_head_is_switched_off_and_the_link_holds_it(live, translator):
     expect(after(page)).to_contain_text(text)
     page.get_by_role("button", name="Undo all").click()
     expect(after(page)).to_be_hidden()
+
+
+@pytest.mark.parametrize("kind", ["decoder", "cross"])
+def test_a_query_of_the_decoder_names_what_it_reads_and_writes(live, translator, kind):
+    page = live(f"#kind={kind}&layer=1&head=1")
+    written = [token.text for token in translator.translate(SENTENCE).target_tokens]
+    rows = and_written(["<start>", *written[:-1]], written)
+    assert rows[-1].endswith(" → <end>")
+    for row in (0, len(rows) - 1):
+        assert hover_cell(page, page.locator(".heatmap"), row, 0)[0] == rows[row]
+    for name in page.locator(".head-grid .map").evaluate_all(
+        "maps => maps.map((map) => map.ariaLabel)"
+    ):
+        assert re.search("from “(.*)” to “", name)[1] in rows
 
 
 @pytest.mark.matrix

@@ -1,5 +1,6 @@
 import { arrowOf, begin, element, fitCanvas, isSaved, onRoom, pointerIn, roomOf } from "../canvas.js";
 import { short, ticks } from "../numbers.js";
+import { POINT_AT, TOUCHED } from "../pointing.js";
 import { dot, line, ring } from "../strokes.js";
 
 /**
@@ -25,7 +26,6 @@ const NEAR = 24; // pixels from a point within which it is pointed at
 const LINE = 15; // pixels of a line of words
 const ASIDE = [10, -10, 30, -30, 60, -60]; // pixels from a point to where its words may be
 const ALOFT = [0, -1, 1, -2, 2, -3, 3, -4, 4, -6, 6]; // lines above or below it
-const TOUCHED = matchMedia("(hover: none)").matches;
 
 /**
  * Draw the points, and the line if any; pointing reads a point, and a click answers with it.
@@ -170,7 +170,7 @@ function makePicture(root) {
 
   function hint() {
     const opens = header.clickable ? (TOUCHED ? " Tap it again to open it." : " Click it to open it.") : "";
-    return `${TOUCHED ? "Tap" : "Point at"} a point to read it.${opens}`;
+    return `${POINT_AT} a point to read it.${opens}`;
   }
 
   function pointAt(next) {

@@ -1,6 +1,7 @@
 import { begin, buttonOf, element, moveFocus, onWidth } from "../canvas.js";
 import { colorTable } from "../colors.js";
 import { difference, written } from "../numbers.js";
+import { POINT_AT } from "../pointing.js";
 import { transport } from "../transport.js";
 import { LEAST, drawMap, fitMap, makeMap } from "./map.js";
 
@@ -17,6 +18,8 @@ import { LEAST, drawMap, fitMap, makeMap } from "./map.js";
  * @property {string[]} colors
  * @property {import("../colors.js").Scale} differences colours of differences
  */
+
+const HINT = `Queries run down, keys across. ${POINT_AT} a cell to read its weight.`;
 
 /**
  * Draw the heads at a snapshot of a training, and one of them enlarged, next to another snapshot.
@@ -214,7 +217,7 @@ function makeFilm(root) {
 
   function read(now, then) {
     if (!cell) {
-      reading.replaceChildren(element("span", "hint", "Queries run down, keys across. Point at a cell to read its weight."));
+      reading.replaceChildren(element("span", "hint", HINT));
       return;
     }
     const at = cell[0] * header.keys.length + cell[1];

@@ -1,6 +1,7 @@
-import { begin, buttonOf, element, fitCanvas, isSaved, onPointing, onRoom, roomOf } from "../canvas.js";
+import { begin, buttonOf, element, fitCanvas, isSaved, moveFocus, onPointing, onRoom, roomOf } from "../canvas.js";
 import { themeColor } from "../colors.js";
 import { written } from "../numbers.js";
+import { widestOf } from "../strokes.js";
 
 /**
  * @typedef {object} Header
@@ -14,6 +15,9 @@ const ROW = 26; // pixels of a token, and the fewest if all of them are then in 
 const LOWEST_ROW = 18;
 const STAGED = { lowest: 19, highest: 40 }; // the same on a slide, where rows fill the height
 const AROUND = 48; // pixels of the page around the rows
+const WIDEST = 0.38; // the largest share of the width for the tokens of a side
+const LONGEST = written(Number.MIN_VALUE); // of the weights, as they are written
+const BESIDE = 30; // pixels around a name and its weight
 const CHUNK = 32; // tokens of a column that the browser lays out together, or not while out of view
 const FAINTEST = 0.004; // a thinner line could not be seen
 const MOST_LINES = 4096; // at once: all of 64 by 64 tokens
@@ -46,7 +50,11 @@ export function draw(mount) {
         update();
         answer(chosen && [side, index]);
       };
-      const button = buttonOf(`token ${side}`, content, choose, { title: text, "aria-pressed": "false" });
+      const button = buttonOf(`token ${side}`, content, choose, {
+        title: text,
+        "aria-pressed": "false",
+        "data-place": `${side} ${index}`,
+      });
       const point = (to) => {
         pointed = to;
         update();
@@ -56,6 +64,11 @@ export function draw(mount) {
     });
   const shown = () => (isSaved() ? chosen : (pointed ?? chosen));
   const buttons = { query: column(queries, "query"), key: column(keys, "key") };
+  // Row by row, for the arrow keys; next to the rest of a longer side is the last one of the other.
+  const places = Array.from({ length: 2 * count }, (_, at) => {
+    const side = at % 2 ? buttons.key : buttons.query;
+    return side[Math.min(Math.floor(at / 2), side.length - 1)];
+  });
   const columns = Object.entries(buttons).map(([side, tokens]) => {
     const chunks = [];
     for (let first = 0; first < tokens.length; first += CHUNK) {
@@ -74,9 +87,12 @@ export function draw(mount) {
     strip,
     ...columns,
   ]);
+  sheet.onkeydown = (event) => moveFocus(event, places, 2);
   const note = element("p", "note");
+  const focused = root.querySelector(".token:focus-visible")?.dataset.place;
   setRow(roomOf(root)); // before hundreds of tokens are laid out with another height
   root.replaceChildren(note, sheet);
+  if (focused) root.querySelector(`[data-place="${focused}"]`)?.focus();
 
   function update() {
     write();
@@ -92,11 +108,24 @@ export function draw(mount) {
     }
   }
 
-  /** Write the weights of the shown token next to the other column, and mark the chosen token. */
+  /** The pixels of width that some tokens need next to weights, as far as there is room for them. */
+  function needed(tokens) {
+    const context = canvas.getContext("2d");
+    const { fontSize, fontFamily } = getComputedStyle(sheet);
+    context.font = `${fontSize} ${fontFamily}`;
+    const widest = widestOf(context, tokens) + widestOf(context, [LONGEST]) + BESIDE;
+    return Math.min(WIDEST * sheet.clientWidth, widest);
+  }
+
+  /** Write the weights of the shown token next to the other column, and mark the chosen token.
+   *
+   * Each side has one Tab stop: on a slide, the arrow keys that lead to the other turn the slides.
+   */
   function write() {
     const token = shown();
     for (const [side, tokens] of Object.entries(buttons)) {
       const opposite = token && token.side !== side;
+      const stop = [pointed, chosen].find((each) => each?.side === side)?.index ?? 0;
       tokens.forEach((button, index) => {
         const [query, key] = side === "query" ? [index, token?.index] : [token?.index, index];
         const text = opposite ? written(weights[query * keys.length + key]) : "";
@@ -104,6 +133,7 @@ export function draw(mount) {
         if (weight.textContent !== text) weight.textContent = text;
         const pressed = String(chosen?.side === side && chosen.index === index);
         if (button.ariaPressed !== pressed) button.ariaPressed = pressed;
+        button.tabIndex = index === stop ? 0 : -1;
       });
     }
   }
@@ -149,7 +179,9 @@ export function draw(mount) {
     note.textContent = canvas.style.height = ""; // it would keep its old height
     canvas.height = 0;
     setRow(room, root.scrollHeight - strip.clientHeight);
-    width = Math.max(60, Math.floor(sheet.clientWidth * (3 / 7)));
+    sheet.style.setProperty("--left", `${needed(queries)}px`);
+    sheet.style.setProperty("--right", `${needed(keys)}px`);
+    width = strip.clientWidth;
     const fits = strip.clientHeight <= root.clientHeight;
     const most = MOST_LINES.toLocaleString("en");
     note.textContent = fits ? "" : `Drawn: lines that begin or end in view, at most ${most}.`;

@@ -1,5 +1,6 @@
 import { begin, element, isSaved, onWidth, roomOf } from "../canvas.js";
 import { difference, written } from "../numbers.js";
+import { POINT_AT } from "../pointing.js";
 import { LEAST, SMALLEST, drawMap, fitMap, makeMap } from "./map.js";
 
 /**
@@ -17,6 +18,7 @@ const GAP = 20; // pixels between two maps
 const READABLE = 14; // pixels of a cell's side: if three maps in a row leave less, a row has two
 const STAGED = 17; // the same on a slide, so that the slanted tokens stay apart
 const AROUND = 104; // pixels of a slide for what is above and below a map
+const HINT = `Queries run down, keys across. ${POINT_AT} a cell to read it in both.`;
 
 /**
  * Draw two heads and their difference; pointing at a cell marks it in all of them.
@@ -105,7 +107,7 @@ function makePicture(root) {
       view.figure.style.maxWidth = `${room(across)}px`;
     });
     maps.style.gridTemplateColumns = `repeat(${across}, max-content)`;
-    reading.replaceChildren(isRead ? words() : element("span", "hint", "Queries run down, keys across. Point at a cell to read it in both."));
+    reading.replaceChildren(isRead ? words() : element("span", "hint", HINT));
     note.hidden = fits.length === 2 || !numbers[2].some(Number.isNaN);
   }
 

@@ -1,5 +1,6 @@
 import { begin, buttonOf, element, onRoom, pointerIn, roomOf, WORDS } from "../canvas.js";
 import { written } from "../numbers.js";
+import { TOUCHED } from "../pointing.js";
 import { cross } from "../strokes.js";
 import { drawMap, fitMap, makeMap } from "./map.js";
 
@@ -24,7 +25,6 @@ const AROUND = 12; // cells on each side of a click that zooms in instead
 const UNDER = 48; // pixels for the words under a map on a slide, unless they are next to it
 const AROUND_MAP = 76; // pixels for the words above and below a map on a page
 const DRAG = 6; // pixels from which on a press is a drag
-const TOUCHED = matchMedia("(hover: none)").matches;
 
 /**
  * Draw a map; pointing reads a cell, a drag zooms in, and a click answers with the cell.

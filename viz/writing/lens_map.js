@@ -1,5 +1,6 @@
 import { begin, element, moveFocus, onPointing, scrollable } from "../canvas.js";
 import { written } from "../numbers.js";
+import { POINT_AT } from "../pointing.js";
 
 /**
  * @typedef {object} Header
@@ -10,7 +11,7 @@ import { written } from "../numbers.js";
  * @property {number[]} settled the row from which on it stays the likeliest, by column
  */
 
-const HINT = "Point at a word to read what else is likely there.";
+const HINT = `${POINT_AT} a word to read what else is likely there.`;
 const SHADE = 48; // per cent of a colour that stands for the probability 1
 
 /**

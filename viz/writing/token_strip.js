@@ -1,5 +1,6 @@
 import { begin, element, moveFocus, onPointing, scrollable } from "../canvas.js";
 import { written } from "../numbers.js";
+import { POINT_AT } from "../pointing.js";
 
 /**
  * @typedef {object} Chip
@@ -21,7 +22,8 @@ import { written } from "../numbers.js";
  */
 
 const LEGEND = "The stronger the shade of a token, the less likely the model found it.";
-const HINT = "Point at one to read its probability.";
+const FRAMED = "Framed tokens are not in the other text.";
+const HINT = `${POINT_AT} one to read its probability.`;
 
 /**
  * Write a text and its tokens; if they can be clicked, a click answers with a token's index.
@@ -34,8 +36,9 @@ export function draw(mount) {
   const chips = element("div", "chips");
   let word = null; // the word of the piece before
   const legend = element("p", "legend");
+  const meaning = header.chips.some(({ changed }) => changed) ? [LEGEND, FRAMED] : [LEGEND];
   const explain = (said = header.explained ? element("span", "hint", HINT) : "") =>
-    legend.replaceChildren(header.explained ? `${LEGEND} ` : "", said);
+    legend.replaceChildren(...(header.explained ? meaning.map((words) => `${words} `) : []), said);
   explain();
   const measured = [];
   header.chips.forEach(({ text, joined, kind, changed, segment, probability }, place) => {
