@@ -13,21 +13,29 @@ import { begin, buttonOf, element } from "../../viz/canvas.js";
 export function draw(mount) {
   const { header, root, answer } = begin(mount);
   root.forget?.();
-  const sheet = helpSheet(header.keys);
-  const open = buttonOf("", "Keys: ?", () => sheet.showModal(), { "aria-haspopup": "dialog" });
+  let sheet = helpSheet([]);
+  const open = buttonOf("", "Keys: ?", help, { "aria-haspopup": "dialog" });
   root.replaceChildren(open, sheet);
+
+  /** Show the keys that do something on the page as it is now. */
+  function help() {
+    const before = sheet;
+    sheet = helpSheet(header.keys.filter((key) => drawn(key.choices) || controlOf(key)));
+    before.replaceWith(sheet);
+    sheet.showModal();
+  }
 
   function pressed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || sheet.open || types(event)) return;
     if (event.key === "?") {
       event.preventDefault();
-      sheet.showModal();
+      help();
       return;
     }
     const key = header.keys.find((one) => one.key === event.key);
     if (!key) return;
     const choice = drawn(key.choices);
-    const control = choice ? option(choice, key.step) : key.selector && all(key.selector)[0];
+    const control = choice ? option(choice, key.step) : controlOf(key);
     if (choice && !control && choice.querySelector("[role=combobox]")) {
       event.preventDefault();
       answer([key.choices.find((name) => choice.matches(`.st-key-${name}`)), key.step]);
@@ -68,6 +76,11 @@ function types(event) {
 function drawn(choices) {
   const there = choices.flatMap((name) => [...document.querySelectorAll(`.st-key-${name}`)]);
   return there.find((one) => one.checkVisibility());
+}
+
+/** The control that a key clicks, if it is on the page. */
+function controlOf({ selector }) {
+  return selector && all(selector)[0];
 }
 
 /** The option a step after the chosen one, in a choice whose options are side by side. */

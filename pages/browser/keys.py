@@ -19,9 +19,10 @@ class Key:
     selector: str = ""
 
 
-HEADS = "head", "head_number"
+HEADS = ("head",)
 LAYERS = "layer", "knockout_layers"
 KINDS = "kind", "mask_kind"
+SELECTED = ".switchboard .head.selected, .st-key-weight-said button"
 PLAYER_KEYS = (
     Key("n", "next step of decoding or training", selector=".transport .forward"),
     Key("p", "previous step", selector=".transport .back"),
@@ -36,7 +37,7 @@ KEYS = (
     Key("L", "previous layer", LAYERS, -1),
     Key("k", "next kind of attention", KINDS, 1),
     Key("K", "previous kind of attention", KINDS, -1),
-    Key("t", "switch the selected head off or on", selector=".switchboard .head.selected"),
+    Key("t", "switch the selected head off or on", selector=SELECTED),
     *KEYS_OF_SLIDES,
 )
 NAMES = {" ": "Space"}

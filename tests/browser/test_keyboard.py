@@ -63,6 +63,16 @@ def test_a_key_switches_the_selected_head(page, server):
     expect(selected).to_have_attribute("aria-pressed", "false")
     page.keyboard.press("t")
     expect(selected).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("?")
+    sheet = page.get_by_role("dialog", name="Keys")
+    expect(sheet).to_contain_text("switch the selected head off or on")
+    expect(sheet).not_to_contain_text("next head")
+
+
+def test_a_key_switches_the_head_that_is_enlarged(attention):
+    attention.get_by_role("button", name="Switch this head off").wait_for()
+    attention.keyboard.press("t")
+    attention.get_by_role("button", name="Switch this head on again").wait_for()
 
 
 @pytest.mark.matrix
