@@ -24,6 +24,11 @@ from headlight.model.stream import DecoderStream
 from headlight.model.tokens import Token
 from headlight.model.trace import Run, RunEdits, Shape, Site, Trace
 
+OTHER_WORDS = (
+    "Words are compared only in models that were trained here: choose one, such as English to "
+    "French."
+)
+
 Ability = Literal[
     "write",  # text of its own: a translation, or a continuation of a prompt
     "read a pair",  # a second text after the first

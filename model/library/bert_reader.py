@@ -17,7 +17,7 @@ from headlight.model.library.hub import LoadingError
 from headlight.model.library.measuring import Parity, measure_parity
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import SPACES, Piece
-from headlight.model.reader import Ability, Reader, Request
+from headlight.model.reader import OTHER_WORDS, Ability, Reader, Request
 from headlight.model.trace import Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ NOT_FOR_BERT: Mapping[Ability, str] = {
     "move positions": "The positions of a BERT are not changed here. Choose a model that writes, "
     "such as a shipped one or openai-community/gpt2.",
     "add up logits": NO_DECODER,
-    "compare words": "Words are compared by the embeddings of this project's own models.",
+    "compare words": OTHER_WORDS,
 }
 ONE_SENTENCE = "This model was trained on single sentences: give it one only."
 

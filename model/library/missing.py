@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headlight.model.library.piece_tokenizer import NO_PADDING
-from headlight.model.reader import Ability
+from headlight.model.reader import OTHER_WORDS, Ability
 
 if TYPE_CHECKING:
     from headlight.model.library.transformers_reader import TransformersReader
@@ -36,7 +36,7 @@ def what_is_missing(reader: TransformersReader) -> dict[Ability, str]:
     """Return the abilities that a model lacks, and why."""
     missing: dict[Ability, str] = {
         "own layers": "This model runs in the transformers library, not in layers made here.",
-        "compare words": "Words are compared by the embeddings of this project's own models.",
+        "compare words": OTHER_WORDS,
     }
     if not reader.attached.moves:
         missing["move positions"] = NO_MOVES
@@ -49,7 +49,7 @@ def what_is_missing(reader: TransformersReader) -> dict[Ability, str]:
     if reader.tokens.pad_id is None:
         missing["pad"] = NO_PADDING
     if reader.answers.head != "masked words" or reader.tokens.mask_id is None:
-        missing["mask words"] = "This model has not learned to fill in hidden words."
+        missing["mask words"] = "This model has no [MASK] token that it has learned to fill in."
     if any(reader.heads_to_stream(site) is None for site in reader.shape.sites):
         missing["add up heads"] = (
             "What a head of this model adds to the stream is not known here: its output "

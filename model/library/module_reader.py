@@ -18,7 +18,7 @@ from headlight.model.library.calls import attention_edits, batch_size
 from headlight.model.library.hub import first_line
 from headlight.model.library.own_tokens import OwnTokens, read_numbers
 from headlight.model.library.pieces import Piece
-from headlight.model.reader import Ability, Reader, Request
+from headlight.model.reader import OTHER_WORDS, Ability, Reader, Request
 from headlight.model.trace import Run, RunEdits, Shape, Site, Trace
 
 # Computes logits (B, T, V), or (B, classes), of a model for ids (B, T), or for (B, S) and (B, T).
@@ -31,7 +31,7 @@ MISSING: Mapping[Ability, str] = {
     "show the stream": "Only the attention of this model is recorded, not what lies between.",
     "own layers": "This model runs in its own code, not in layers made here.",
     "move positions": "This model's own code gives its tokens positions, which cannot be moved.",
-    "compare words": "Words are compared by the embeddings of this project's own models.",
+    "compare words": OTHER_WORDS,
 }
 NO_HEAD = "This model returns no logits for every token that it reads, so it does not write."
 NO_DECODER = "This model reads a text and does not write one: all tokens see those after them."

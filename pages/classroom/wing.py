@@ -17,8 +17,8 @@ LONGEST = 4_000  # characters; all controls of a page take 1,700
 NAMES = re.compile("([a-z_]{1,40})(,[a-z_]{1,40})*", re.ASCII)
 INTRO = (
     "The link opens this page with what is chosen now, on any number of devices. What you do not "
-    "name below is not shown or does not answer there; it is no protection: who opens the app "
-    "without the link has all of it."
+    "name below is not shown or does not answer there. That is no protection: whoever opens the "
+    "app without the link has all of it."
 )
 NAMED = "Controls that stay open (all, if you choose none)"
 CONTROLS = {CLICKS: "clicks in pictures", BUTTONS: "buttons"}

@@ -12,9 +12,9 @@ from headlight.pages.shared.link.address import link_of
 from headlight.pages.shared.show.captions import names_site
 from headlight.pages.shared.show.pictures import picked, show
 from headlight.pages.shared.state.page import PAGES, Page, enter
-from headlight.pages.shared.state.showing import NOTE, drawn, place
+from headlight.pages.shared.state.showing import NOTE, drawn, lead, place
 from headlight.pages.talks import slide, talk
-from headlight.pages.talks.slides import Slide
+from headlight.pages.talks.slides import Slide, shortened
 from headlight.pages.talks.stage import THUMBNAILS, staged, thumbnail_key
 from headlight.viz.canvas import CanvasPicture
 from headlight.viz.numbers import writable
@@ -25,6 +25,10 @@ MODEL_GONE = "The model of this slide is no longer available: it was trained or 
 NOT_DRAWN = (
     "This slide's scene does not draw the pictures chosen for it. Open the scene from the page "
     "Talk, and update the slide."
+)
+AWAITED = (
+    "This slide is of a talk that the browser keeps in which it was made. If it does not come, "
+    "open the talk's file on the page Talk."
 )
 
 NOTED = "slide_noted"  # the key of the slide whose pictures are known
@@ -59,7 +63,7 @@ def asked_for() -> int | None:
         if number:
             talk.take_ready(parameters.get(talk.READY.key))
             address.know(parameters)
-    if slide.slide() and slide.slide() > len(talk.in_force()):
+    if slide.slide() and slide.slide() > len(talk.in_force()) and not talk.is_awaited():
         slide.turn(len(talk.in_force()))
     return slide.slide()
 
@@ -81,12 +85,17 @@ def put_in_force(slides: Sequence[Slide], number: int) -> None:
 
 def show_slide(number: int) -> None:
     """Draw a slide: its words, and the pictures of its page with the slide's own choices."""
+    if talk.is_awaited():
+        st.info(AWAITED)
+        st.button("Leave the talk", on_click=slide.turn_to, args=[None])
+        return
     slides = talk.in_force()
     scene = slides[number - 1]
     put_in_force(slides, number)
     address.write({PARAMETER: str(number), **talk.named_ready()})
     st.html(STYLE)
-    show(words_of(slides, number), "slide-words", turn)
+    title = st.session_state.get(slide.LIVE_TITLE, scene.title)
+    show(words_of(slides, number, title), "slide-words", turn)
     if page := PAGES.get(scene.page):
         draw_scene(page, scene)
         if (
@@ -94,10 +103,14 @@ def show_slide(number: int) -> None:
         ):  # the run that began it may have been cut short
             talk.note_drawn(number, drawn())
     st.session_state[NOTED] = scene.name
+    says = shortened(lead())
+    if scene.lead and scene.title == scene.lead and says not in ("", title):
+        st.session_state[slide.LIVE_TITLE] = says  # nobody wrote the title: it follows the pictures
+        st.rerun()
 
 
-def words_of(slides: Sequence[Slide], number: int) -> CanvasPicture:
-    """Return the words of a slide, and the notes that only its speaker sees."""
+def words_of(slides: Sequence[Slide], number: int, title: str) -> CanvasPicture:
+    """Return the words of a slide under a title, and the notes that only its speaker sees."""
     scene, *after = slides[number - 1 :]
     page = PAGES.get(after[0].page) if after else None
     coming = (
@@ -110,7 +123,7 @@ def words_of(slides: Sequence[Slide], number: int) -> CanvasPicture:
         else None
     )
     return parts.slide(
-        scene.title,
+        title,
         scene.words,
         number=number,
         count=len(slides),

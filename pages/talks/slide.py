@@ -10,6 +10,7 @@ from headlight.pages.shared.state.page import PAGES, Page, shown
 
 # On the page Decoding: texts that begin with forced tokens, and when they were chosen.
 MADE = ("branches", "node", "applied")
+LIVE_TITLE = "live_title"  # the key of what the slide's scene says since the visitor changed it
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,9 @@ def begun_on() -> Page | None:
 
 
 def draw_anew() -> None:
-    """Have the slide that is shown put its choices in force again."""
-    st.session_state.pop("slide_drawn", None)
+    """Have the slide that is shown put its choices in force again, under its own title."""
+    for key in ("slide_drawn", LIVE_TITLE):
+        st.session_state.pop(key, None)
 
 
 def is_new() -> bool:
@@ -94,10 +96,6 @@ def is_new() -> bool:
 def begin() -> None:
     """Note that the slide that is shown has put all of its choices in force."""
     st.session_state.slide_drawn = slide()
-
-
-def has_presented() -> bool:
-    return "slide" in st.session_state
 
 
 def _here() -> Origin | None:

@@ -35,6 +35,7 @@ READY = one_of(
     {"attention": "What a Transformer looks at", "five_minutes": "A Transformer in five minutes"},
     label="Ready talk",
 )
+OWN = "own"  # in place of a ready talk's name
 KEPT = "headlight-talk"  # the name under which the browser keeps it
 LONGEST = 50  # changes that can be undone
 ADDED = "Added as slide {number}. Give it words on the page Talk."
@@ -67,10 +68,15 @@ def take_ready(name: str | None) -> None:
     put(READY, name if name in READY.options else READY.default)
 
 
+def is_awaited() -> bool:
+    """Return whether the address names the visitor's own talk, which has not come yet."""
+    return st.query_params.get(READY.key) == OWN and not own()
+
+
 def named_ready() -> dict[str, str]:
-    """Return the parameter of the ready talk in a slide's address; none for the first or an own."""
-    name = chosen(READY)
-    return {} if own() or name == READY.default else {READY.key: name}
+    """Return the parameter of the talk in a slide's address; none for the first ready one."""
+    name = OWN if own() else chosen(READY)
+    return {} if name == READY.default else {READY.key: name}
 
 
 def own() -> tuple[Slide, ...]:

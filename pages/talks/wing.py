@@ -57,7 +57,7 @@ class Talks(Wing):
 
     def above(self, page: Page) -> None:
         """Offer the ready talk as a tour, on the first page, to those who have changed nothing."""
-        is_new = not (slide.has_presented() or talk.own() or edit_history.edits() != Edits())
+        is_new = not (talk.own() or edit_history.edits() != Edits())
         if page is not next(iter(PAGES.values())) or not (is_new and allows(TOOLS)):
             return
         label = f"Take the tour ({len(talk.in_force())} scenes)"

@@ -14,6 +14,7 @@ def open_attention(page, server, query=""):
     page.goto(f"{server}/{query}")
     page.get_by_text("All heads", exact=True).wait_for()
     expect(box(page, "Head")).to_be_visible()
+    tended(page)
 
 
 def come_to_attention(page, server):

@@ -308,4 +308,4 @@ def test_the_words_on_a_head_say_that_it_is_switched_off(as_trained, said):
     place = {"kind": "cross", "layer": "1", "head": "4", "as_trained": as_trained}
     app = open_page(edits=write_edits(Edits(gates={("cross", 0, 3): 0})), **place)
     (lead,) = (text.value for text in app.text if " of its attention to " in text.value)
-    assert ("head 4: switched off and not used: " in lead) == said
+    assert ("The head is off, so this is not used." in lead) == said

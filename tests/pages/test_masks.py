@@ -187,3 +187,9 @@ def test_a_slide_draws_the_tab_that_holds_its_picture(picture):
     app.run()
     assert not app.exception
     assert on_stage(app) == [picture]
+
+
+def test_the_head_of_an_address_is_the_one_whose_mask_is_shown():
+    app = open_page("masks", mask_kind="encoder", layer="3", head="6")
+    assert app.selectbox(key="head").value == 5
+    assert open_page("masks", head="mean").selectbox(key="head").value == 0

@@ -339,7 +339,7 @@ def test_the_text_of_a_gpt_2_is_shifted_far_out(transformers_folders):
 
 def test_a_llama_has_no_positions_to_add(transformers_folders):
     app, _ = own(transformers_folders, "Llama", "token")
-    assert any("turns its queries and keys instead" in info.value for info in app.info)
+    assert any("turn their queries and keys instead" in info.value for info in app.info)
     app, _ = own(transformers_folders, "Llama", "learned")
     assert any("No learned table of the open model" in info.value for info in app.info)
 

@@ -34,8 +34,8 @@ PARTS = {
 }
 INTRO = "What every head does over {text}, with the model as trained."
 NO_ATLAS = (
-    "There is no atlas of this model yet: count a text of your own above, or make one of any text "
-    "with `python -m headlight.model.atlas --model NAME --text FILE --output FOLDER`."
+    "There is no atlas of this model here: count a text of your own above. For a notebook, "
+    "`python -m headlight.model.atlas --model NAME --text FILE --output FOLDER` makes one."
 )
 
 
@@ -58,7 +58,7 @@ def atlas() -> None:
             everything(run, known)
         else:
             st.info(NO_ATLAS)
-            if "own layers" not in run.reader.missing:
+            if not {"own layers", "add up logits"} & run.reader.missing.keys():
                 without_atlas(run)
 
 

@@ -86,8 +86,8 @@ def detail(run: ModelRun, view: View, of: About) -> None:
         with above, st.container(key="weight-said", gap=None):
             is_off = edit_history.in_force().gates.get((kind, layer, head), 1) == 0
             if lit and not view.selection.scaled:
-                unused = "switched off and not used: " if is_off else ""
-                say(f"{unused}{said_of(lit, *drawn)}", "weight", where=f"{what}: ")
+                unused = " The head is off, so this is not used." if is_off else ""
+                say(f"{said_of(lit, *drawn)}{unused}", "weight", where=f"{what}: ")
             if not {layer, head} & {*choices.SUMMARIES}:
                 switch_off((kind, layer, head), is_off)
     entry = models.chosen()

@@ -212,6 +212,6 @@ PAGE = Page(
         LENS: "what each layer would write",
         **WHY,
     },
-    first=("story-input",),
+    first=("story-softmax",),
     riddles=(LENS, *WHY),
 )  # fmt: skip

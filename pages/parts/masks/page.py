@@ -29,8 +29,6 @@ from headlight.pages.shared.show.saving import about_run
 from headlight.pages.shared.show.words import MASK_WORDS
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choices import (
-    HEAD,
-    HEAD_NUMBER,
     KIND,
     MASK_KIND,
     TARGET,
@@ -39,7 +37,7 @@ from headlight.pages.shared.state.choices import (
     put,
 )
 from headlight.pages.shared.state.page import Page
-from headlight.pages.shared.widgets.choose import choose, choose_kind, choose_layer, choose_place
+from headlight.pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer
 from headlight.pages.streamlit_fixes.late_values import editor
 
 PAD_TO = padding("pad_to")
@@ -110,11 +108,10 @@ def in_force(trained: ModelRun, site: Site, head: int) -> None:
 
 @section
 def everything(plain: ModelRun) -> None:
-    kinds = plain.reader.shape
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         kind = choose_kind(MASK_KIND)
         layer = choose_layer(kind)
-        head = choose_place(HEAD_NUMBER, kinds.heads(kind), summaries=False)
+        head = choose_head(kind, summaries=False)
         with st.popover("More"):
             choose(SCOPE, SCOPE.options, widget=st.selectbox)
             run = padded(plain)
@@ -143,7 +140,7 @@ PAGE = Page(
     body=masks,
     changes="all",
     choices=(
-        *(MASK_KIND, HEAD_NUMBER, PAD_TO, TARGET, SCOPE, LAYERS),
+        *(MASK_KIND, PAD_TO, TARGET, SCOPE, LAYERS),
         *(TAB, METHOD, BLOCKED_ROW, LENGTH, ROW, BLOCK),
     ),
     pictures={
@@ -157,5 +154,5 @@ PAGE = Page(
     },
     first=first_pictures,
     kind=MASK_KIND,
-    unread=(KIND, HEAD),
+    unread=(KIND,),
 )

@@ -119,7 +119,8 @@ SENTENCE_WORDS = {
     ),
     "shuffle": (
         "Here the words themselves change places, and `<end>` stays last. Without positions each "
-        "token gets the output it had before, but for rounding; with positions another one."
+        "token gets the output it had before, but for rounding; with positions another one. Places "
+        "count from 0."
     ),
     "one word": "One word has no other order. Type a longer sentence.",
 }
@@ -127,8 +128,9 @@ SENTENCE_WORDS = {
 TOKEN_WORDS = {
     "sum": "The first layer reads only the last strip. Positions and tokens count from 0 here.",
     "none": (
-        "No positions are added to the tokens of this model, as far as is known. A model such as "
-        "Llama turns its queries and keys instead: see Rotary."
+        "No table of positions that are added to the tokens was found in this model. Some models "
+        "add them in a way that is not known here; others, such as Llama, turn their queries and "
+        "keys instead (see Rotary), or add to their scores by distance, such as T5."
     ),
 }
 

@@ -13,7 +13,7 @@ from headlight.pages.shared.state.showing import showing
 APPLIED: dict[Changes, str] = {
     "all": "Applied here.",
     "in force": "Applied here.",
-    "by side": "Applied to a side that says so.",
+    "by side": "Applied to a side if “With my changes” is on, under More of A or B.",
     "none": "Not applied on this page.",
 }
 IGNORED = "Not applied: shown as trained."

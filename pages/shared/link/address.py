@@ -17,7 +17,6 @@ from headlight.pages.shared.state.choice import Choice
 from headlight.pages.shared.state.choices import (
     EDITS,
     HEAD,
-    HEAD_NUMBER,
     LAYER,
     MODEL,
     TOO_MANY,
@@ -109,7 +108,6 @@ def keep_to_the_model(page: Page) -> None:
     layers, heads = shape.kinds[chosen(page.kind)]
     if isinstance(chosen(LAYER), int):
         put(LAYER, min(chosen(LAYER), layers - 1))
-    put(HEAD_NUMBER, min(chosen(HEAD_NUMBER), heads - 1))
     if isinstance(chosen(HEAD), int) and chosen(HEAD) >= heads:
         put(HEAD, HEAD.default)
 

@@ -133,8 +133,8 @@ MASK_WORDS = {
     ),
     "look-ahead off": (
         "The decoder now sees the very token it is asked for, and yet finds it less likely: it was "
-        "trained with the mask and never learned to use what it sees. The text changes less, since "
-        "no later token exists while it is written."
+        "trained with the mask and never learned to use what it sees. What it writes itself "
+        "changes little or not at all, since no later token exists while it is written."
     ),
     "pad to": "Appends `<pad>` tokens, so that there is something for the padding mask to hide.",
 }

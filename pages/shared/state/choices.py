@@ -78,9 +78,8 @@ SENTENCE = text(
 KIND = one_of("kind", KINDS, "cross", label="Kind of attention")
 MASK_KIND = replace(KIND, key="mask_kind", default="decoder")  # the kind whose mask is changed
 LAYER_NUMBER = counted("layer", 1, lambda shape: most(shape, 0), label="Layer")
-HEAD_NUMBER = counted("head_number", 0, lambda shape: most(shape, 1), label="Head")
 LAYER = or_summary(LAYER_NUMBER, 1)
-HEAD = or_summary(replace(HEAD_NUMBER, key="head"), "mean")
+HEAD = or_summary(counted("head", 0, lambda shape: most(shape, 1), label="Head"), "mean")
 EDITS = Choice("edits", "", check_edits, label="Changes", room=LONGEST_EDITS, instead=TOO_MANY)
 AS_TRAINED = switch(
     "as_trained", label="Show as trained"

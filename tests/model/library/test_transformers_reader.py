@@ -226,7 +226,7 @@ def test_what_cannot_be_read(load):
             load(name).trace(" ")
     with pytest.raises(ValueError, match="one text at a time"):
         load("GPT-2").trace(TEXT, second=SECOND)
-    with pytest.raises(ValueError, match="hidden words"):
+    with pytest.raises(ValueError, match=r"no \[MASK\] token"):
         load("T5").trace(TEXT, masked=[1])
     with pytest.raises(ValueError, match="There is no token 100 to mask"):
         load("RoBERTa").trace(TEXT, masked=[99])

@@ -236,7 +236,7 @@ def test_a_slide_asks_in_the_place_of_its_picture_and_tells_above_it(number):
     guess(app, 0, questions(app).index(asks))
     assert on_stage(app) == [key, *others]
     assert sum(each["said"] != "" for each in asked(app)) == 1
-    assert address(app) == {"talk": str(number)}
+    assert address(app) == {"talk": str(number), "ready_talk": "own"}
 
 
 def test_a_slide_that_is_turned_away_from_asks_anew():

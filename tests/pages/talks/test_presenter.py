@@ -226,7 +226,7 @@ def test_turning_shows_another_slide_with_its_own_choices(asked):
     assert on_stage(app) == ["lines"]
     assert app.segmented_control(key="layer").value == 0
     assert app.selectbox(key="head").value == "mean"  # the slide does not name one
-    assert address(app) == {"talk": "3"}
+    assert address(app) == {"talk": "3", "ready_talk": "own"}
     asked(app, 1)
     assert on_stage(app) == ["matrix"]
     assert not edited(app.toggle, "look-ahead").value
@@ -247,7 +247,7 @@ def test_leaving_a_talk_opened_by_its_link_goes_to_the_page_of_the_slide(asked, 
     assert app.title[0].value == "Masks"
     assert app.text_input(key="sentence").value == "We sing."
     assert not edited(app.toggle, "look-ahead").value
-    expected = {"v": "2", "sentence": "We sing.", "edits": "look-ahead.off"}
+    expected = {"v": "2", "sentence": "We sing.", "head": "1", "edits": "look-ahead.off"}
     assert address(app) == expected
 
 
@@ -306,17 +306,54 @@ def test_a_damaged_number_of_a_slide_is_told_and_shows_the_page(number):
 def test_a_number_beyond_the_end_is_the_last_slide():
     app = with_talk(talk="99")
     assert on_stage(app) == ["lines"]
-    assert address(app) == {"talk": "3"}
+    assert address(app) == {"talk": "3", "ready_talk": "own"}
 
 
 def test_changes_on_a_slide_are_allowed_and_forgotten(asked):
     app = with_talk(talk="2")
     app.selectbox(key="head").set_value(6).run()
     assert app.session_state["head"] == 6
-    assert address(app) == {"talk": "2"}
+    assert address(app) == {"talk": "2", "ready_talk": "own"}
     for number in (3, 2):
         asked(app, number)
     assert app.session_state["head"] == 4
+
+
+def titles(app):
+    """The titles of the slide that is shown."""
+    return [header["title"] for header, _ in canvas_pictures(app) if "coming" in header]
+
+
+@pytest.mark.parametrize(("lead", "follows"), [("We look.", True), ("Nobody's words", False)])
+def test_a_title_that_nobody_gave_follows_what_the_visitor_does(asked, lead, follows):
+    scene = {"sentence": "We sing.", "kind": "encoder", "head": "2"}
+    slide = Slide("attention", scene, "We look.", "", ("lines",), lead=lead)
+    app = with_talk(slide, talk="1")
+    (before,) = titles(app)
+    app.selectbox(key="head").set_value(6).run()
+    (after,) = titles(app)
+    assert (before != after) == follows
+    assert ("gives" in after) == follows
+    asked(app, 1)
+    assert titles(app) == [before]
+
+
+def test_a_slide_of_an_own_talk_waits_until_the_browser_sends_it():
+    app = open_page(talk="2", ready_talk="own")
+    assert presenter.AWAITED in [info.value for info in app.info]
+    assert titles(app) == []
+    app.session_state["talk"] = OWN_TALK
+    app.run()
+    assert on_stage(app) == ["grid", "source"]
+    assert titles(app) == ["Title"]
+
+
+def test_a_slide_that_never_comes_can_be_left():
+    app = open_page(talk="99", ready_talk="own")
+    button(app, "Leave the talk").click().run()
+    assert not app.exception
+    assert presenter.AWAITED not in [info.value for info in app.info]
+    assert "talk" not in address(app)
 
 
 def test_presenting_leaves_the_choices_of_other_pages_alone(asked):

@@ -144,9 +144,10 @@ def test_a_scene_is_added_given_words_moved_and_removed():
     go_to(app, "talk")
     first, second = app.session_state["talk"]
     title = "Mask in force, Decoder, masked, layer 2, head 1"
-    expected = Slide("masks", {"v": "2", "sentence": "We sing."}, title, "", ("matrix",))
+    parameters = {"v": "2", "sentence": "We sing.", "head": "1"}
+    expected = Slide("masks", parameters, title, "", ("matrix",))
     assert first == replace(expected, drawn=first.drawn, lead=title)
-    parameters = {"v": "2", "sentence": "We sing.", "picture": "lines"}
+    parameters |= {"picture": "lines"}
     expected = Slide("attention", parameters, "", "", ("lines",))
     drawn = ("source", "target-tokens", "grid", "lines")
     lead = second.lead
@@ -173,7 +174,7 @@ def test_a_scene_is_added_given_words_moved_and_removed():
     [
         ("positions", {"sentence", "kind", "head"}),
         ("compare", set()),
-        ("masks", {"sentence", "edits"}),
+        ("masks", {"sentence", "edits", "head"}),
     ],
 )
 def test_a_slide_holds_what_its_pictures_depend_on_and_no_other_choice(page, held):
@@ -226,7 +227,7 @@ def test_a_slide_is_opened_changed_on_its_page_and_updated():
     button(app, "Update slide 1").click().run()
     assert [toast.value for toast in app.toast] == [talk.UPDATED.format(number=1)]
     first, second = app.session_state["talk"]
-    assert first.parameters == {"v": "2", "sentence": "They go."}
+    assert first.parameters == {"v": "2", "sentence": "They go.", "head": "1"}
     assert (first.title, first.words, first.pictures) == ("My own title", "Words", ("trained",))
     assert "matrix" in first.drawn
     assert second is slides[1]
@@ -252,7 +253,7 @@ def test_an_update_renews_a_title_that_nobody_gave():
     app.query_params.clear()
     go_to(app, "talk")
     ask(app, "open", 0)
-    app.selectbox(key="head_number").set_value(2).run()
+    app.selectbox(key="head").set_value(2).run()
     button(app, "Update slide 1").click().run()
     (slide,) = app.session_state["talk"]
     assert slide.title == "Mask in force, Decoder, masked, layer 2, head 3"
@@ -450,7 +451,7 @@ def test_a_slide_is_presented_from_its_row():
     button(app, "Edit a copy of the ready talk").click().run()
     ask(app, "present", 2)
     assert on_stage(app) == list(TALK[2].pictures)
-    assert address_of(app) == {"talk": "3"}
+    assert address_of(app) == {"talk": "3", "ready_talk": "own"}
 
 
 def test_a_file_is_loaded_and_a_bad_one_leaves_the_talk():
@@ -464,7 +465,7 @@ def test_a_file_is_loaded_and_a_bad_one_leaves_the_talk():
     assert app.session_state["talk"] == TALK[:2]
 
 
-def test_the_tour_is_offered_until_it_was_taken():
+def test_the_tour_is_offered_until_something_is_changed():
     app = open_page()
     label = f"Take the tour ({len(TALK)} scenes)"
     button(app, label).click().run()
@@ -472,6 +473,8 @@ def test_the_tour_is_offered_until_it_was_taken():
     app.session_state["turning"] = None
     app.run()
     assert app.title[0].value == "Attention"
+    assert label in [item.label for item in app.button]
+    button(app, "Switch this head off").click().run()
     assert label not in [item.label for item in app.button]
 
 

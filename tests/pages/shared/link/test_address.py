@@ -19,7 +19,7 @@ def test_a_choice_is_written_into_the_address():
 
 
 def test_an_address_is_never_empty_for_that_is_a_click_on_another_page():
-    assert address(open_page("masks")) == {"model": "en-fr"}
+    assert address(open_page("positions")) == {"model": "en-fr"}
 
 
 def test_an_address_of_version_1_is_written_anew():
@@ -76,17 +76,23 @@ def test_choices_of_a_page_are_kept_while_others_are_shown():
         go_to(app, page)
         app.run()
     assert app.segmented_control(key="mask_kind").value == "cross"
-    assert address(app) == {"v": "2", "mask_kind": "cross", "scope": "head"}
+    assert address(app) == {"v": "2", "head": "1", "mask_kind": "cross", "scope": "head"}
 
 
 def test_going_back_leaves_the_choices_of_other_pages_alone():
-    app = open_page("masks", mask_kind="cross", head_number="8")
+    app = open_page("masks", mask_kind="cross", target="Nous.")
     app.query_params.clear()
     go_to(app, "attention")
     go_back(app, v="2", layer="3")
     app.query_params.clear()
     go_to(app, "masks")
-    assert address(app) == {"v": "2", "layer": "3", "mask_kind": "cross", "head_number": "8"}
+    assert address(app) == {
+        "v": "2",
+        "layer": "3",
+        "head": "1",
+        "mask_kind": "cross",
+        "target": "Nous.",
+    }
 
 
 def test_edits_in_an_address_are_in_force_and_can_be_undone():
@@ -101,7 +107,7 @@ def test_edits_in_an_address_are_in_force_and_can_be_undone():
 def test_edits_are_written_into_the_address():
     app = open_page("masks")
     app.toggle(key="look-ahead").set_value(False).run()
-    assert address(app) == {"v": "2", "edits": "look-ahead.off"}
+    assert address(app) == {"v": "2", "head": "1", "edits": "look-ahead.off"}
 
 
 def test_edits_too_long_for_an_address_outlive_going_back():
