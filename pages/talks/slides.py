@@ -76,7 +76,8 @@ def write_talk(slides: Sequence[Slide]) -> str:
 def shortened(text: str, longest: int = LONGEST_TITLE) -> str:
     """Return a text of at most `longest` characters.
 
-    It is cut before what follows a colon, otherwise at a comma in its second half, if any.
+    It is cut before what follows a colon, otherwise at a comma or between words in its second half,
+    if it can be.
     """
     if len(text) <= longest:
         return text
@@ -85,7 +86,9 @@ def shortened(text: str, longest: int = LONGEST_TITLE) -> str:
         return claim
     if len(part) > longest / 2 and not is_quoting(part):
         return f"{part} …"
-    cut = text[: longest - 2].rstrip() + "…"
+    begun = text[: longest - 2]
+    words = begun.rpartition(" ")[0]
+    cut = f"{words} …" if len(words) > longest / 2 else f"{begun.rstrip()}…"
     return f"{cut}”" if is_quoting(cut) else cut
 
 

@@ -14,7 +14,8 @@ LOST = "The translation loses “parce qu'ils l'appréciaient”"
         (f"The translation stays the same: {'x' * 70}", "The translation stays the same"),
         (f"{LOST}, has “lirent” in place of “lisent”", f"{LOST} …"),
         (f"A: {'x' * 90}", f"A: {'x' * 75}…"),
-        (f"A beam writes “{'x' * 30}: {'y' * 60}”", f"A beam writes “{'x' * 30}: {'y' * 31}…”"),
+        (f"A beam writes “{'x' * 20}: {'y' * 60}”", f"A beam writes “{'x' * 20}: {'y' * 41}…”"),
+        (f"A beam writes “{'words ' * 20}”", f"A beam writes “{'words ' * 10}…”"),
         ("x" * 99, f"{'x' * 78}…"),
     ],
 )
