@@ -450,8 +450,9 @@ CUTS = (*range(8, 60, 3), *range(60, 400, 80))
 
 @pytest.mark.matrix
 def test_a_turn_that_the_next_click_cuts_short_mixes_no_slides(asked, monkeypatch):
+    masks = {"v": "2", "sentence": "We sing.", "edits": "look-ahead.off"}
     of_slides = {
-        ("Masks", "We sing."): {"v": "2", "sentence": "We sing.", "edits": "look-ahead.off"},
+        ("Masks", "We sing."): {**masks, "head": "1"},
         ("Attention", SENTENCE.default): {"v": "2", "layer": "3", "head": "5"},
     }
     seen = set()
