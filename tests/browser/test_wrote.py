@@ -10,6 +10,7 @@ from headlight.model.insight.attribution import attribute
 from headlight.model.trace import Site
 from headlight.viz import sum_bars
 from headlight.viz.numbers import number_text
+from tests.browser.rest import rerun
 
 SENTENCE = "The old woman bought a small house."
 PARTS, KEYS = ".st-key-wrote-parts", ".st-key-wrote-keys"
@@ -41,8 +42,10 @@ def signed(number):
 
 @pytest.mark.matrix
 def test_another_pair_of_words_and_a_head_by_a_click(cause, translator, trace):
-    pick(cause, "Written word", "3: femme")
-    pick(cause, "Against", "voiture")
+    with rerun(cause):
+        pick(cause, "Written word", "3: femme")
+    with rerun(cause):
+        pick(cause, "Against", "voiture")
     (other,) = translator.begin("voiture")
     result = attribute(translator, trace, 2, trace.target_tokens[3].id, other.id)
     total = re.compile(rf"Sum of all parts: {re.escape(signed(result.difference))} nats")
