@@ -13,20 +13,20 @@ import { begin, buttonOf, element } from "../../viz/canvas.js";
 export function draw(mount) {
   const { header, root, answer } = begin(mount);
   root.forget?.();
-  let sheet = helpSheet([]);
   const open = buttonOf("", "Keys: ?", help, { "aria-haspopup": "dialog" });
-  root.replaceChildren(open, sheet);
+  root.replaceChildren(open);
+  let sheet;
 
   /** Show the keys that do something on the page as it is now. */
   function help() {
-    const before = sheet;
+    sheet?.remove();
     sheet = helpSheet(header.keys.filter((key) => drawn(key.choices) || controlOf(key)));
-    before.replaceWith(sheet);
+    root.append(sheet);
     sheet.showModal();
   }
 
   function pressed(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || sheet.open || types(event)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || sheet?.open || types(event)) return;
     if (event.key === "?") {
       event.preventDefault();
       help();

@@ -35,7 +35,7 @@ export function drawing(mount, templates, acts) {
 
     const sources = read.map(({ text }) => text);
     const targets = ["<start>", ...run.tokens.slice(0, -1).map(({ text }) => text)];
-    const writing = targets.map((read, at) => `${read} → ${run.tokens[at].text}`);
+    const writing = targets.map((token, at) => `${token} → ${run.tokens[at].text}`);
     const queries = kind === "encoder" ? sources : writing;
     const keys = kind === "decoder" ? targets : sources;
     const isOff = (at) => request.edits.gates[`${kind}.${Math.floor(at / config.heads)}.${at % config.heads}`] === 0;
