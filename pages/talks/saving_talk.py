@@ -92,10 +92,9 @@ def is_under_way() -> bool:
     return now() is not None and not now().file
 
 
-def saved() -> Saving | None:
-    saving = now()
-    is_same = saving and scenes(saving.slides) == scenes(talk.in_force())
-    return saving if is_same and saving.file else None
+def is_of_talk(saving: Saving) -> bool:
+    """Return whether a talk that is saved has the slides of the talk in force."""
+    return scenes(saving.slides) == scenes(talk.in_force())
 
 
 def scenes(slides: Sequence[Slide]) -> list[Slide]:
@@ -104,8 +103,13 @@ def scenes(slides: Sequence[Slide]) -> list[Slide]:
 
 
 def draw_next(number: int) -> None:
-    """Draw the first slide that is not done, keep it for the file, and go on with the next one."""
+    """Draw the first slide that is not done, keep it for the file, and go on with the next one.
+
+    It begins again when the talk has changed: the browser may send the kept one after the click.
+    """
     saving = now()
+    if not is_of_talk(saving):
+        saving = st.session_state.saving_talk = Saving(talk.in_force(), saving.kind)
     number, count = len(saving.done) + 1, len(saving.slides)
     slide.turn(number)
     st.html(presenter.STYLE)

@@ -52,6 +52,7 @@ def saved(context, server, tmp_path_factory):
     page = context.new_page()
     page.add_init_script(WATCH)
     with_talk(page, server, TALK, "talk")
+    expect(page.locator(".slide-list .title")).to_have_count(len(TALK))
     page.get_by_role("button", name="Save for PowerPoint").click()
     expect(page.get_by_role("progressbar")).to_be_visible()
     button = page.get_by_role("button", name="Download the PowerPoint file")

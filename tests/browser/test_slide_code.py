@@ -49,6 +49,7 @@ def modules_of(canvas, side):
 
 def saved(page, server, name, folder):
     with_talk(page, server, TALK, "talk")
+    expect(page.locator(".slide-list .title")).to_have_count(len(TALK))
     page.get_by_role("button", name=name).click()
     button = page.get_by_role("button", name=f"Download the {SAVED[name]} file")
     button.wait_for(timeout=240_000)

@@ -50,6 +50,7 @@ ALL_SAVED = {
     "talk as a file, too.",
     "pptx": "All slides are in it. Its links need this app to be running.",
 }
+CHANGED = "The slides have changed since the file was made. Save them again."
 LEFT_OUT = "Something is left out of slides {slides}, where a sentence says what."
 TITLE = Slide(title="Title of the talk", words="Who speaks, where and when")
 CLOSING = Slide(title="What to take home", words="One thing\nAnother\nA third")
@@ -122,8 +123,11 @@ def file_name() -> str:
 
 
 def saved_file() -> None:
-    """Offer the file of the talk, once it is saved in its present form."""
-    if not (saving := saving_talk.saved()):
+    """Offer the file of a talk that was saved, if it is that of the present slides."""
+    if not (saving := saving_talk.now()):
+        return
+    if not saving_talk.is_of_talk(saving):
+        st.text(CHANGED)
         return
     with st.container(horizontal=True, vertical_alignment="center", key="saved-file"):
         name, ending, mime = TYPES[saving.kind]

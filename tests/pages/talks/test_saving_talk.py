@@ -15,6 +15,7 @@ from headlight.pages.live.page import weights_file
 from headlight.pages.shared.state.catalog import LIBRARY
 from headlight.pages.talks import saving_talk
 from headlight.pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, talk_in
+from headlight.pages.talks.page.page import ALL_SAVED, CHANGED
 from headlight.pages.talks.slides import Slide
 from headlight.pages.talks.talk import shipped
 from headlight.pages.talks.talk_file import read_talk
@@ -193,6 +194,25 @@ def test_charts_wait_for_the_browser_and_a_stop_leaves_the_talk(monkeypatch):
     assert "saving_talk" not in app.session_state
     assert app.session_state["slide"] is None
     assert app.title[0].value == "Talk"
+
+
+def test_a_talk_that_the_browser_sends_after_the_click_is_the_one_that_is_saved():
+    app = talk_page(Slide("positions", {"positions_tab": "sinusoids"}, pictures=("table",)))
+    assert save(app).file == b""
+    app.session_state["talk"] = WORDS, GRID
+    app.run()
+    words, grid = slides_in(app.session_state["saving_talk"].file)
+    assert (words["title"], grid["scene"]["sentence"]) == ("<b>Title", "We sing.")
+
+
+def test_the_file_of_earlier_slides_is_not_offered():
+    app = talk_page(GRID, WORDS)
+    save(app)
+    assert [text.value for text in app.text] == [ALL_SAVED["html"]]
+    button(app, "Remove all slides").click().run()
+    assert [text.value for text in app.text] == [CHANGED]
+    button(app, "Undo").click().run()
+    assert [text.value for text in app.text] == [ALL_SAVED["html"]]
 
 
 @pytest.mark.parametrize(
