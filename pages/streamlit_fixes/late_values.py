@@ -1,18 +1,22 @@
 """A widget shows the value in force, however late the browser's own value comes.
 
-A browser sends the values of all widgets with every click, including outdated ones. And a run that
-puts a value into a widget may be ended by the next click, before the browser gets the value.
+A browser sends the values of all widgets with every click, including outdated ones: the server has
+told it another value since, which is still on its way or was never sent, because the next click
+ended the run.
 
 Upstream: https://github.com/streamlit/streamlit/issues/8365
 Relies on: a widget taking its first value from its arguments in a browser that has none yet, and
-from the session's state whenever that is written.
+from the session's state whenever that is written; `SessionState._call_callbacks`, which is run with
+the values that the browser sent.
 """
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.state.session_state import SessionState
 
 Widget = Callable[..., Any]
 
@@ -26,6 +30,25 @@ def beginning(widget: Widget, value: object, options: Sequence[Any] = ()) -> dic
     return {"value": value}
 
 
+@dataclass
+class Exchange:
+    """What a browser was told and what it sent; widgets go by their keys, in `sent` by their ids.
+
+    `known` holds where the browser shows which value, `told` the widgets whose told value it has
+    not sent back, and `unsure` those with a choice that an earlier told value may follow. `sent`
+    holds hashes of the values in the last request.
+    """
+
+    known: dict[str, tuple[Hashable, object]] = field(default_factory=dict)
+    told: set[str] = field(default_factory=set)
+    unsure: set[str] = field(default_factory=set)
+    sent: dict[str, int] = field(default_factory=dict)
+
+
+def exchange() -> Exchange:
+    return st.session_state.setdefault("exchange", Exchange())
+
+
 def tell(key: str, value: object, where: Hashable) -> None:
     """Put a value in force, unless it is known to be what the browser shows there.
 
@@ -34,49 +57,95 @@ def tell(key: str, value: object, where: Hashable) -> None:
     Always doing so would be wrong: if a visitor types into one box after another, the run of the
     first would overwrite the second.
     """
-    known = st.session_state.setdefault("known_values", {})
+    known = exchange().known
     if known.get(key) != (where, value):
         known[key] = where, value
+        exchange().told.add(key)
         st.session_state[key] = value
 
 
-def hear(key: str, where: Hashable) -> None:
-    """Note that the browser has sent a value; for a callback."""
-    st.session_state.known_values[key] = where, st.session_state[key]
+def hear(key: str, where: Hashable, *, is_typed: bool) -> None:
+    """Note that the browser has sent a value; for a callback.
+
+    A value told before may reach the browser after the choice and replace it there, so the choice
+    is told, too. What is typed is not, since the visitor may be typing on.
+    """
+    if key in exchange().unsure and not is_typed:
+        del exchange().known[key]
+    else:
+        exchange().known[key] = where, st.session_state[key]
+
+
+def pass_over_late_values() -> None:
+    """Have Streamlit pass over what a browser sends again because it shows an earlier value."""
+    call = SessionState._call_callbacks
+    if hasattr(call, "__wrapped__"):
+        return  # it was done before
+
+    @wraps(call)
+    def call_without_late(state: SessionState, **more: object) -> None:
+        _pass_over_late(state, exchange())
+        call(state, **more)
+
+    SessionState._call_callbacks = call_without_late
+
+
+def _pass_over_late(state: SessionState, noted: Exchange) -> None:
+    """Put back what the browser merely repeats, and have it told again.
+
+    If nothing else in its request is new, the visitor has chosen again what was there before.
+    """
+    clicks, values = [], []
+    for each in state._current_interaction_widget_states.widgets:
+        (clicks if "trigger" in (each.WhichOneof("value") or "") else values).append(each)
+    before, now = noted.sent, {each.id: hash(each.SerializeToString()) for each in values}
+    new = {name for name in before.keys() & now.keys() if before[name] != now[name]}
+    noted.sent = now
+    noted.unsure.clear()
+    repeated = {}
+    for key, (_, value) in noted.known.items():
+        name = state._key_id_mapper.get_id_from_key(key)
+        if any(name not in each for each in (before, now, state._old_state)):
+            continue
+        if key not in noted.told and state._old_state[name] == value:
+            continue
+        if not state._widget_changed(name):  # the browser has got what it was told
+            noted.told.discard(key)
+            new.discard(name)
+        elif name in new:
+            noted.unsure.add(key)
+        else:
+            repeated[key] = name
+    if new or any(getattr(each, each.WhichOneof("value")) for each in clicks):
+        for key, name in repeated.items():
+            state._new_widget_state.set_from_value(name, state._old_state[name])
+            del noted.known[key]
+    else:
+        noted.unsure |= repeated.keys()
 
 
 @dataclass
 class Offered:
-    """The options of a drawn widget, the one chosen last, and those that keys passed."""
+    """The options of a drawn widget, and the one chosen."""
 
     options: list[Any]
     now: Any
-    passed: set[Any]
 
 
 def note_offered(key: str, options: list[Any], now: object) -> None:
     """Note the options of a widget for `step`, and which one is chosen."""
-    noted = st.session_state.setdefault("offered", {})
-    passed = noted[key].passed if key in noted and noted[key].now == now else set()
-    noted[key] = Offered(options, now, passed)
+    st.session_state.setdefault("offered", {})[key] = Offered(options, now)
 
 
 def step(key: str, by: int) -> None:
-    """Choose the option `by` steps after the chosen one, if there is one; a callback.
-
-    If two steps come quickly, the second still carries the browser's old value.
-    """
-    offered = st.session_state.get("offered", {}).get(key)
-    if offered is None:
+    """Choose the option `by` steps after the chosen one, if there is one; a callback."""
+    if key not in (all_offered := st.session_state.get("offered", {})):
         return
-    sent = st.session_state.get(key, offered.now)
-    if sent not in offered.passed:
-        offered.now, offered.passed = sent, set()
-    at = offered.options.index(offered.now) + by if offered.now in offered.options else -1
-    if 0 <= at < len(offered.options):
-        offered.passed.add(offered.now)
-        offered.now = offered.options[at]
-    st.session_state[key] = offered.now
+    options = all_offered[key].options
+    now = st.session_state.get(key, all_offered[key].now)
+    at = options.index(now) + by if now in options else -1
+    if 0 <= at < len(options):
+        st.session_state[key] = options[at]
 
 
 @dataclass

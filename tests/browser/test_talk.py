@@ -11,7 +11,8 @@ from headlight.pages.talks.slides import Slide
 from headlight.pages.talks.talk import shipped
 from tests.browser.boxes import box, choose_in
 from tests.browser.heatmaps import READING, point_of
-from tests.browser.rest import RUNNING, box_at_rest, ends_run, settled, until
+from tests.browser.held import Held
+from tests.browser.rest import RUNNING, box_at_rest, settled
 from tests.browser.talks import FITTED, expect_fitted, with_talk
 from tests.matrix import first_of
 
@@ -111,25 +112,14 @@ def test_arrows_back_and_forth_end_where_they_lead(page, server):
 
 
 def test_the_address_is_that_of_the_slide_however_late_it_comes(page, server):
-    browser_sides, late, is_late = [], [], False
-
-    def delay(browser_side):
-        server_side = browser_side.connect_to_server()
-        server_side.on_message(
-            lambda data: late.append(data) if is_late else browser_side.send(data)
-        )
-        browser_sides.append(browser_side)
-
-    page.route_web_socket(re.compile("/_stcore/stream"), delay)
+    held = Held(page)
     open_slide(page, server, 3)
     settled(page)
-    is_late = True
+    held.is_late = True
     for runs, key in enumerate(("ArrowRight", "ArrowLeft"), start=1):
         page.keyboard.press(key)
-        until(page, lambda runs=runs: sum(map(ends_run, late)) >= runs)
-    is_late = False
-    for data in late:
-        browser_sides[0].send(data)
+        held.runs(runs)
+    held.release()
     see(page, 3)
     expect(page).to_have_url(re.compile("talk=3"))
     expect(page.locator(".slide .counter")).to_have_text(f"3 / {len(TALK)}")

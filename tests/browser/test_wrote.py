@@ -10,7 +10,7 @@ from headlight.model.insight.attribution import attribute
 from headlight.model.trace import Site
 from headlight.viz import sum_bars
 from headlight.viz.numbers import number_text
-from tests.browser.rest import rerun
+from tests.browser.boxes import type_in
 
 SENTENCE = "The old woman bought a small house."
 PARTS, KEYS = ".st-key-wrote-parts", ".st-key-wrote-keys"
@@ -29,23 +29,14 @@ def trace(translator):
     return translator.trace(SENTENCE, translator.translate(SENTENCE))
 
 
-def pick(page, label, option):
-    box = page.get_by_role("combobox", name=re.compile(label))
-    box.click()
-    box.fill(option)
-    page.keyboard.press("Enter")
-
-
 def signed(number):
     return number_text(number, signed=True)
 
 
 @pytest.mark.matrix
 def test_another_pair_of_words_and_a_head_by_a_click(cause, translator, trace):
-    with rerun(cause):
-        pick(cause, "Written word", "3: femme")
-    with rerun(cause):
-        pick(cause, "Against", "voiture")
+    type_in(cause, "Written word", "3: femme")
+    type_in(cause, "Against", "voiture")
     (other,) = translator.begin("voiture")
     result = attribute(translator, trace, 2, trace.target_tokens[3].id, other.id)
     total = re.compile(rf"Sum of all parts: {re.escape(signed(result.difference))} nats")
@@ -82,7 +73,7 @@ def test_the_rows_of_a_head_go_by_keyboard_and_lead_to_the_weight(cause):
 
 @pytest.mark.matrix
 def test_a_word_that_is_no_token_is_said_as_it_was_typed(cause):
-    pick(cause, "Against", "<b>bold</b> words")
+    type_in(cause, "Against", "<b>bold</b> words")
     cause.get_by_text("“<b>bold</b> words” is").wait_for()
     cause.get_by_text("The runner-up replaces").wait_for()
     cause.locator(f"{PARTS} .sum").wait_for()

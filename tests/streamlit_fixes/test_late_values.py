@@ -1,5 +1,9 @@
 """A widget shows the value in force, however late the browser's own value comes."""
 
+import pytest
+from streamlit.runtime.state.session_state import SessionState
+
+from headlight.pages.streamlit_fixes.late_values import pass_over_late_values
 from tests.pages import apps
 
 START = """
@@ -17,12 +21,18 @@ from headlight.pages.shared.state.choice import number
 from headlight.pages.shared.widgets.choose import choose
 choose(number("n", 2, (1, 8)))
 """
-STEPS = """
-from headlight.pages.streamlit_fixes.late_values import note_offered, step
-note_offered("letter", list("abcd"), st.session_state.setdefault("letter", "b"))
-st.selectbox("Letter", list("abcd"), key="letter")
+LETTERS = """
+from headlight.pages.shared.state.choice import one_of, text
+from headlight.pages.shared.widgets.choose import choose
+from headlight.pages.streamlit_fixes.late_values import step
+letter, words = one_of("letter", {each: each for each in "abcd"}), text("words", "", longest=40)
+st.session_state.setdefault("letter", "b")
+choose(letter, widget=st.selectbox)
+choose(words)
 st.button("On", on_click=step, args=["letter", 1])
 st.button("Back", on_click=step, args=["letter", -1])
+st.button("Nothing")
+st.button("Write", on_click=lambda: st.session_state.update(words="written"))
 """
 PLAIN = """
 st.selectbox("Letter", list("abcd"), key="letter")
@@ -99,20 +109,70 @@ def test_a_change_that_was_not_taken_is_not_shown():
     assert app.slider[0].value == 0.5
 
 
-def test_of_quick_steps_every_one_counts_though_the_browser_sends_its_old_value():
-    app = drawn(STEPS)
+@pytest.fixture
+def letters(monkeypatch):
+    """An app whose browser has sent the values of all widgets once."""
+    call = SessionState._call_callbacks
+    monkeypatch.setattr(SessionState, "_call_callbacks", call)  # put back at the end
+    pass_over_late_values()
+    app = drawn(LETTERS)
+    app.button[2].click().run()
+    return app
+
+
+def shown(app):
+    """The box of the letter, as the browser gets it."""
+    return app.selectbox(key="letter").proto
+
+
+def test_of_quick_steps_every_one_counts_though_the_browser_sends_its_old_value(letters):
     for button, letter in ((0, "c"), (0, "d"), (0, "d"), (1, "c")):
-        app.selectbox(key="letter").set_value("b")  # what the browser still shows
-        app.button[button].click().run()
-        assert app.session_state["letter"] == letter
+        letters.selectbox(key="letter").set_value("b")  # what the browser still shows
+        letters.button[button].click().run()
+        assert letters.session_state["letter"] == letter
+        assert shown(letters).raw_value == letter
 
 
-def test_after_a_choice_by_hand_steps_go_on_from_there():
-    app = drawn(STEPS)
-    app.button[0].click().run()
-    app.selectbox(key="letter").set_value("a").run()
-    app.button[0].click().run()
-    assert app.session_state["letter"] == "b"
+def test_after_a_choice_by_hand_steps_go_on_from_there(letters):
+    letters.button[0].click().run()
+    letters.selectbox(key="letter").set_value("a").run()
+    letters.button[0].click().run()
+    assert letters.session_state["letter"] == "b"
+
+
+def test_a_late_value_that_comes_with_a_click_is_passed_over_until_the_browser_has_the_new(letters):
+    letters.button[0].click().run()
+    for _ in range(2):
+        letters.selectbox(key="letter").set_value("b")
+        letters.button[2].click().run()
+        assert letters.session_state["letter"] == "c"
+        assert shown(letters).set_value
+    letters.button[2].click().run()  # it sends c
+    assert not shown(letters).set_value
+    letters.selectbox(key="letter").set_value("b")
+    letters.button[2].click().run()
+    assert letters.session_state["letter"] == "b"
+
+
+def test_what_was_there_before_can_be_chosen_again(letters):
+    letters.button[0].click().run()
+    letters.selectbox(key="letter").set_value("b").run()
+    assert letters.session_state["letter"] == "b"
+
+
+def test_a_choice_before_the_answer_is_told_since_the_answer_may_come_after_it(letters):
+    letters.button[0].click().run()
+    letters.selectbox(key="letter").set_value("a").run()
+    assert (shown(letters).set_value, shown(letters).raw_value) == (True, "a")
+    letters.button[2].click().run()
+    assert not shown(letters).set_value
+
+
+def test_what_is_typed_is_not_told_since_the_visitor_may_be_typing_on(letters):
+    letters.button[3].click().run()
+    letters.text_input(key="words").set_value("typed").run()
+    assert letters.session_state["words"] == "typed"
+    assert not letters.text_input(key="words").proto.set_value
 
 
 def test_streamlit_still_puts_back_what_the_browser_had_before_a_change():

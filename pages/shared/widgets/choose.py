@@ -55,7 +55,8 @@ def choose(
         more = {"min_value": lowest, "max_value": highest, "step": choice.step, **more}
         value = min(max(value, more["min_value"]), more["max_value"])
     text = more.get("format_func", str)  # the browser shows the text, which can change by itself
-    more |= {"on_change": hear_and, "args": [choice.key, text, on_change]}
+    is_typed = widget in (st.text_input, st.text_area, st.number_input)
+    more |= {"on_change": hear_and, "args": [choice.key, text, is_typed, on_change]}
     more |= beginning(widget, value, offered)
     more = {"label": choice.label, "help": choice.help, **more}
     tell(choice.key, value, (shown(), text(value)))
@@ -63,9 +64,11 @@ def choose(
     return chosen(choice)
 
 
-def hear_and(key: str, text: Callable[[Any], str], then: Callable[[], None] | None) -> None:
+def hear_and(
+    key: str, text: Callable[[Any], str], is_typed: bool, then: Callable[[], None] | None
+) -> None:
     """Note that the browser has sent a value, and do what follows; a callback."""
-    hear(key, (shown(), text(st.session_state[key])))
+    hear(key, (shown(), text(st.session_state[key])), is_typed=is_typed)
     if then:
         then()
 

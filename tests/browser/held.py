@@ -1,0 +1,38 @@
+"""A slow network: messages of the server that come late, all of them or for a while."""
+
+import re
+
+from tests.browser.rest import ends_run, until
+
+APART = 12  # milliseconds between messages that come late, in which the page takes one in
+
+
+class Held:
+    """The connection of a page, whose messages from the server can be held back."""
+
+    def __init__(self, page):
+        self.page = page
+        self.late = []
+        self.is_late = False
+        page.route_web_socket(re.compile("/_stcore/stream"), self._connect)
+
+    def _connect(self, browser_side):
+        self._browser_side = browser_side
+        browser_side.connect_to_server().on_message(self._pass_on)
+
+    def _pass_on(self, data):
+        if self.is_late:
+            self.late.append(data)
+        else:
+            self._browser_side.send(data)
+
+    def runs(self, count):
+        """Wait until the server has ended so many runs of which the page knows nothing yet."""
+        until(self.page, lambda: sum(map(ends_run, self.late)) >= count)
+
+    def release(self):
+        """Let all messages come, in their order."""
+        while self.late:
+            self._browser_side.send(self.late.pop(0))
+            self.page.wait_for_timeout(APART)
+        self.is_late = False
