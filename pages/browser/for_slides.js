@@ -77,7 +77,7 @@ export function frameOf(page, title, height) {
 function fitInFrame() {
   const edge = 24; // pixels
   const tries = 4;
-  const drawn = 150; // milliseconds in which a picture takes another size
+  const frames = 3; // in which a picture takes another size
   const enough = 0.995; // of the room, since sizes are rounded
   /** @type {HTMLElement | null} */
   const picture = document.querySelector("#picture, body > svg");
@@ -85,15 +85,19 @@ function fitInFrame() {
   async function fit() {
     if (isFitting) return;
     isFitting = true;
+    await drawn();
     await fitted();
     isFitting = false;
+  }
+  async function drawn() {
+    for (let frame = 0; frame < frames; frame++) await new Promise(requestAnimationFrame);
   }
   async function fitted() {
     const box = () => picture.getBoundingClientRect();
     const room = () => (innerHeight - edge - box().top) / box().height;
     const set = (width, zoom) => {
       Object.assign(picture.style, { width: `${width}px`, zoom });
-      return new Promise((resolve) => setTimeout(resolve, drawn));
+      return drawn();
     };
     if (room() >= enough) return;
     let width = box().width / (Number(picture.style.zoom) || 1);
@@ -108,8 +112,7 @@ function fitInFrame() {
     if (room() < 1) await set(width, room());
   }
   addEventListener("resize", fit);
-  // A picture finds its own size first, which takes long on a busy machine.
-  new ResizeObserver(() => setTimeout(fit, drawn)).observe(picture);
+  new ResizeObserver(fit).observe(picture);
 }
 
 /** The address at which this app shows only one picture. */
