@@ -3,7 +3,7 @@ import { visibilityAt } from "./attention.js";
 
 const NAMES = { encoder: "Encoder", decoder: "Decoder", cross: "Cross-attention" };
 const BEFORE = "As trained";
-const AFTER = "With your changes";
+const AFTER = "With changes";
 const ENDED = "The end token: it stops here.";
 const STOPPED = "Stopped at its longest length.";
 const LEVELS = 255; // of a weight in the grid of all heads
