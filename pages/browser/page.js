@@ -27,7 +27,8 @@ export function tend() {
   // After a click on another page its choices can come before its path: both are one step.
   const { pushState } = history;
   history.pushState = (state, title, address) => {
-    const { pathname } = new URL(address ?? "#", location.href);
+    const { pathname, search } = new URL(address ?? "#", location.href);
+    if (pathname === location.pathname && search === location.search) return;
     const same = pathname === location.pathname;
     if (passing && !same) return;
     const replaces = same ? passing || !location.search : stepped;

@@ -19,6 +19,7 @@ from headlight.pages.server.door import access_token, behind_door
 from headlight.pages.server.frames import framing_origins, with_policy
 from headlight.pages.server.guards import bounded_uploads, is_behind_proxy, only_own_names
 from headlight.pages.shared.runs import limits
+from headlight.pages.streamlit_fixes.fixed_sections import name_sections_without_place
 from headlight.pages.streamlit_fixes.late_values import pass_over_late_values
 from headlight.pages.streamlit_fixes.no_external_address import ask_no_other_host
 from headlight.pages.streamlit_fixes.one_value import look_up_one_value
@@ -66,6 +67,7 @@ async def prepared(_app: App) -> AsyncIterator[None]:
     ask_no_other_host()
     run_callbacks_whole()
     pass_over_late_values()
+    name_sections_without_place()
     share_lock()
     look_up_one_value()
     yield

@@ -24,10 +24,16 @@ def gone_to() -> dict[str, str] | None:
     return st.session_state.get("going_to")
 
 
+def is_behind() -> bool:
+    """Return whether the browser did not have the newest address when it asked; for a callback."""
+    return dict(st.query_params) != st.session_state.get("address", {})
+
+
 def write(parameters: dict[str, str]) -> None:
     """Have the browser show an address, also if it sent this one while another is on its way."""
     newest = st.session_state.get("address", parameters)
-    if not dict(st.query_params) == parameters == newest:
+    went = get_script_run_ctx().is_history_navigation
+    if went or not dict(st.query_params) == parameters == newest:
         know(parameters)  # first: the next click may end the run here
         st.query_params.from_dict(parameters)
 

@@ -18,6 +18,8 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.state.session_state import SessionState
 
+from headlight.pages.streamlit_fixes.late_address import is_behind
+
 Widget = Callable[..., Any]
 
 
@@ -36,7 +38,7 @@ class Exchange:
 
     `known` holds where the browser shows which value, `told` the widgets whose told value it has
     not sent back, and `unsure` those with a choice that an earlier told value may follow. `sent`
-    holds hashes of the values in the last request.
+    holds hashes of the values sent last.
     """
 
     known: dict[str, tuple[Hashable, object]] = field(default_factory=dict)
@@ -46,7 +48,7 @@ class Exchange:
 
 
 def exchange() -> Exchange:
-    return st.session_state.setdefault("exchange", Exchange())
+    return st.session_state.setdefault("told_and_sent", Exchange())
 
 
 def tell(key: str, value: object, where: Hashable) -> None:
@@ -68,12 +70,19 @@ def hear(key: str, where: Hashable, *, is_typed: bool) -> None:
     """Note that the browser has sent a value; for a callback.
 
     A value told before may reach the browser after the choice and replace it there, so the choice
-    is told, too. What is typed is not, since the visitor may be typing on.
+    is told, too. What is typed is told only if the browser is known to be behind, since the visitor
+    may be typing on.
     """
-    if key in exchange().unsure and not is_typed:
+    if key in exchange().unsure and (is_behind() or not is_typed):
         del exchange().known[key]
     else:
         exchange().known[key] = where, st.session_state[key]
+
+
+def refuse(key: str) -> None:
+    """Put back the option that was drawn last in place of what the browser sent; for a callback."""
+    exchange().known.pop(key, None)
+    st.session_state[key] = st.session_state.offered[key].now
 
 
 def pass_over_late_values() -> None:
@@ -100,7 +109,7 @@ def _pass_over_late(state: SessionState, noted: Exchange) -> None:
         (clicks if "trigger" in (each.WhichOneof("value") or "") else values).append(each)
     before, now = noted.sent, {each.id: hash(each.SerializeToString()) for each in values}
     new = {name for name in before.keys() & now.keys() if before[name] != now[name]}
-    noted.sent = now
+    noted.sent = before | now  # a step back or forward sends no values
     noted.unsure.clear()
     repeated = {}
     for key, (_, value) in noted.known.items():

@@ -34,6 +34,15 @@ st.button("Back", on_click=step, args=["letter", -1])
 st.button("Nothing")
 st.button("Write", on_click=lambda: st.session_state.update(words="written"))
 """
+TOKENS = """
+from headlight.pages.shared.state.choice import counted
+from headlight.pages.shared.widgets.choose import choose_token, hear_and
+def send():
+    st.session_state.token = "1: The"  # the words of an option that is gone
+    hear_and("token", str, range(2), False, None)
+choose_token(counted("token", 0, 9), ["A", "dog"])
+st.button("Send", on_click=send)
+"""
 PLAIN = """
 st.selectbox("Letter", list("abcd"), key="letter")
 st.button("On", on_click=lambda: st.session_state.update(letter="d"))
@@ -173,6 +182,22 @@ def test_what_is_typed_is_not_told_since_the_visitor_may_be_typing_on(letters):
     letters.text_input(key="words").set_value("typed").run()
     assert letters.session_state["words"] == "typed"
     assert not letters.text_input(key="words").proto.set_value
+
+
+def test_what_is_typed_is_told_if_the_browser_did_not_have_the_address_of_the_answer(letters):
+    letters.button[3].click().run()
+    letters.session_state["address"] = {"words": "written"}
+    letters.text_input(key="words").set_value("typed").run()
+    proto = letters.text_input(key="words").proto
+    assert (proto.set_value, proto.value) == (True, "typed")
+
+
+def test_an_option_of_an_earlier_list_is_refused():
+    app = drawn(TOKENS, token=1)
+    app.button[0].click().run()
+    assert app.session_state["token"] == 1
+    proto = app.selectbox(key="token").proto
+    assert (proto.set_value, proto.raw_value) == (True, "2: dog")
 
 
 def test_streamlit_still_puts_back_what_the_browser_had_before_a_change():

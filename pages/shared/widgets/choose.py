@@ -18,7 +18,14 @@ from headlight.pages.shared.state.choices import (
     put,
 )
 from headlight.pages.shared.state.page import shown
-from headlight.pages.streamlit_fixes.late_values import Widget, beginning, hear, note_offered, tell
+from headlight.pages.streamlit_fixes.late_values import (
+    Widget,
+    beginning,
+    hear,
+    note_offered,
+    refuse,
+    tell,
+)
 
 MOST_LAYERS = 6  # side by side with their summaries, next to a head and a picture
 
@@ -55,8 +62,9 @@ def choose(
         more = {"min_value": lowest, "max_value": highest, "step": choice.step, **more}
         value = min(max(value, more["min_value"]), more["max_value"])
     text = more.get("format_func", str)  # the browser shows the text, which can change by itself
-    is_typed = widget in (st.text_input, st.text_area, st.number_input)
-    more |= {"on_change": hear_and, "args": [choice.key, text, is_typed, on_change]}
+    is_typed = widget in (st.text_input, st.text_area)
+    known = [] if more.get("accept_new_options") else offered
+    more |= {"on_change": hear_and, "args": [choice.key, text, known, is_typed, on_change]}
     more |= beginning(widget, value, offered)
     more = {"label": choice.label, "help": choice.help, **more}
     tell(choice.key, value, (shown(), text(value)))
@@ -65,9 +73,19 @@ def choose(
 
 
 def hear_and(
-    key: str, text: Callable[[Any], str], is_typed: bool, then: Callable[[], None] | None
+    key: str,
+    text: Callable[[Any], str],
+    options: Sequence[Any],
+    is_typed: bool,
+    then: Callable[[], None] | None,
 ) -> None:
-    """Note that the browser has sent a value, and do what follows; a callback."""
+    """Note that the browser has sent a value, and do what follows; a callback.
+
+    A value that is none of the options, if there are any, is of an earlier list of them.
+    """
+    if options and st.session_state[key] not in options:
+        refuse(key)
+        return
     hear(key, (shown(), text(st.session_state[key])), is_typed=is_typed)
     if then:
         then()
