@@ -5,13 +5,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from headlight.model.decoding.search import (
-    NEVER_WRITTEN,
-    Expansion,
-    TransformerPrefixes,
-    room_to_write,
-    search,
-)
+from headlight.model.decoding.search import Expansion, TransformerPrefixes, room_to_write, search
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.own_reader import OwnReader, objective_of
@@ -87,9 +81,7 @@ class Continuer(OwnReader):
         limit = room_to_write(len(begun), self.model.config.max_positions, longest)
         record: list[Expansion] = []
         nothing = no_source(1).to(self.model.device)
-        prefixes = TransformerPrefixes(
-            self.model, nothing, text.edits, NEVER_WRITTEN, self.ids(begun)
-        )
+        prefixes = TransformerPrefixes(self.model, nothing, text.edits, begun=self.ids(begun))
         (decoded,) = search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=record)
         written, tokens = self.tokenizer.decode_tokens(decoded.written)
         how = decoded.log_probability, decoded.finished, decoded.log_probabilities

@@ -23,17 +23,12 @@ def check_memory(
     numbers: int, name: str, device: torch.device, dtype: torch.dtype = torch.float32
 ) -> None:
     """Raise LoadingError if that many weights of a dtype need more memory than is free."""
-    needed, free = memory_of(numbers, dtype), free_memory(device)
+    needed, free = int(numbers * dtype.itemsize * WORK), free_memory(device)
     if free is not None and needed > free:
         raise LoadingError(
             f"{name} needs about {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are "
             "free. Choose a smaller model, or close other programs."
         )
-
-
-def memory_of(numbers: int, dtype: torch.dtype = torch.float32) -> int:
-    """Return about how many bytes a model with that many weights of a dtype takes."""
-    return int(numbers * dtype.itemsize * WORK)
 
 
 def free_memory(device: torch.device) -> int | None:

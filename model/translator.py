@@ -176,27 +176,17 @@ class Translator(OwnReader):
         )
 
 
-def choose_objective(
-    trace: Trace, site: Site | None = None, query: int | None = None, target: int | None = None
-) -> Objective:
-    """Return the objective to explain: the token written after decoder row `target`.
+def choose_objective(trace: Trace, site: Site | None = None, query: int | None = None) -> Objective:
+    """Return the objective to explain: the token written after the query.
 
-    Without one it is the token written after the query. For a query of the encoder or of padding,
-    or without a query, it is the whole target. Raises ValueError for a row after which nothing is
-    written.
+    For a query of the encoder or of padding, or without a query, it is the whole target.
     """
     following = trace.following_tokens(Token(END_ID, SPECIAL_TOKENS[END_ID], 0, 0))
     reads_target = query is not None and site is not None and site.kind != "encoder"
-    if target is not None:
-        rows, what = (target,), f"token {target + 1} of the target"
-    elif reads_target and query < len(following):
+    if reads_target and query < len(following):
         rows, what = (query,), "the token written after this query"
     else:
         rows, what = tuple(range(len(following))), "the whole target"
-    if not 0 <= rows[0] < len(following):
-        raise ValueError(
-            f"No token is written after row {rows[0]} of {len(following)}; choose an earlier row."
-        )
     return objective_of(what, following, rows)
 
 

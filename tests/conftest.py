@@ -9,6 +9,7 @@ import hypothesis
 import pytest
 import torch
 
+from headlight.model import load, load_bert
 from headlight.model.config import TransformerConfig
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.training.data import bucketed_batches, encode_pairs
@@ -113,6 +114,12 @@ def translator(tokenizer):
 
 
 @pytest.fixture(scope="session")
+def shipped():
+    """The model that the app loads first; it is float16 in its file."""
+    return load("en-fr")
+
+
+@pytest.fixture(scope="session")
 def learned_batches(pairs, tokenizer):
     """The sentence pairs of `translator` as batches."""
     return list(bucketed_batches(encode_pairs(pairs, tokenizer, 24), max_tokens=3_072))
@@ -137,6 +144,18 @@ def make_bert_folder(tmp_path_factory):
         return folder
 
     return make
+
+
+@pytest.fixture(scope="session")
+def bert_folder(make_bert_folder):
+    """The folder of a tiny BERT that predicts masked words."""
+    return make_bert_folder()
+
+
+@pytest.fixture(scope="session")
+def bert(bert_folder):
+    """What reads with that BERT."""
+    return load_bert(bert_folder)
 
 
 @pytest.fixture(scope="session")

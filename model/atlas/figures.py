@@ -15,7 +15,6 @@ from headlight.model.atlas.statistics import (
     ALL,
     BADGES,
     OFFSETS,
-    POSITIONAL,
     STATISTICS,
     Statistic,
     Sums,
@@ -85,12 +84,6 @@ def offset_shares(count: Count, kind: Kind) -> np.ndarray:
     name = f"{kind}/positional"
     shares = ratio(count.sums[f"{name}/sum"], count.sums[f"{name}/rows"])
     return np.nan_to_num(shares, nan=0.0)
-
-
-def positional(count: Count, kind: Kind) -> np.ndarray:
-    """Return the offset at which each head is positional (L, H); NaN for those that are not."""
-    shares = offset_shares(count, kind)
-    return np.where(shares.max(axis=-1) >= POSITIONAL, np.take(OFFSETS, shares.argmax(-1)), np.nan)
 
 
 def variability(sums: Sums, kind: Kind) -> np.ndarray:

@@ -20,11 +20,6 @@ from headlight.model.trace import AttentionEdit, RunEdits, Steps
 MOST_SINKS = 4
 
 
-def keep_window(sums: Tensor, budget: int) -> Tensor:
-    """Return which keys (H, K) are kept: the last ones."""
-    return newest(sums, budget)
-
-
 def keep_sinks(sums: Tensor, budget: int) -> Tensor:
     """Return which keys (H, K) are kept: the first, up to half of them, and the last ones."""
     sinks = min(MOST_SINKS, budget // 2)
@@ -50,7 +45,7 @@ def newest(sums: Tensor, count: int) -> Tensor:
 
 
 POLICIES: dict[str, Callable[[Tensor, int], Tensor]] = {
-    "window": keep_window,
+    "window": newest,
     "sinks": keep_sinks,
     "heaviest": keep_heaviest,
 }

@@ -66,7 +66,7 @@ export const ACTIVATIONS = {
 };
 
 /** The error function, by its series near 0 and its continued fraction elsewhere, to 1e-12. */
-export function errorFunction(x) {
+function errorFunction(x) {
   const size = Math.abs(x);
   if (size > 6) return Math.sign(x);
   if (size < 3) {

@@ -1,7 +1,7 @@
 import { element, pack } from "../../viz/canvas.js";
 import { visibilityAt } from "./attention.js";
 
-const NAMES = { encoder: "Encoder", decoder: "Decoder", cross: "Cross-attention" };
+export const KINDS = { encoder: "Encoder", decoder: "Decoder", cross: "Cross-attention" };
 const BEFORE = "As trained";
 const AFTER = "With changes";
 const ENDED = "The end token: it stops here.";
@@ -25,8 +25,8 @@ export function drawing(mount, templates, acts) {
     const { kind, layer, head } = state;
     const { run, source: read, request, forced } = changed ?? trained;
     const stepped = kind === "encoder" ? 0 : layer; // a layer of the decoder
-    titles[0].textContent = `${NAMES[kind]}: all heads`;
-    titles[1].textContent = `${NAMES[kind]}, layer ${layer + 1}, head ${head + 1}`;
+    titles[0].textContent = `${KINDS[kind]}: all heads`;
+    titles[1].textContent = `${KINDS[kind]}, layer ${layer + 1}, head ${head + 1}`;
     titles[2].textContent = `Step by step: decoder and cross-attention, layer ${stepped + 1}, head ${head + 1}`;
     put(source, "token_strip", { label: "Tokens", text: "", chips: chipsOf(read), explained: false });
     put(before, "token_strip", stripOf(BEFORE, trained.run, changed?.run));

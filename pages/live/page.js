@@ -2,7 +2,7 @@ import { buttonOf, element } from "../../viz/canvas.js";
 import { mounting } from "../browser/deck/mounting.js";
 import { addressOf, stateOf } from "./address.js";
 import { AS_TRAINED } from "./attention.js";
-import { drawing } from "./drawing.js";
+import { KINDS, drawing } from "./drawing.js";
 import { loadWeights } from "./load_weights.js";
 
 /**
@@ -16,7 +16,6 @@ import { loadWeights } from "./load_weights.js";
  * @property {{ file: string, script: string }} weights where they are, see `loadWeights`
  */
 
-const KINDS = { encoder: "Encoder", decoder: "Decoder", cross: "Cross-attention" };
 const SIDES = { encoder: "Positions of the source", decoder: "Positions of the target" };
 const OPENS_WITH = { kind: "cross", layer: 0, head: 3, beamSize: 1, forced: [], typed: "", edits: AS_TRAINED };
 const NO_WORKER = "This browser has no workers, which the model runs in. Open the page in a newer one.";

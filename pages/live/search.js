@@ -35,12 +35,12 @@ const CANDIDATES = 10; // likeliest next tokens that are kept of each step
  * Write a text, greedily or with a beam, as `search` in model/decoding/search.py does.
  * @param {ReturnType<typeof import("./transformer.js").transformerOf>} model
  * @param {ReturnType<ReturnType<typeof import("./transformer.js").transformerOf>["encode"]>} encoded
- * @param {{ beamSize?: number, lengthPenalty?: number, longest?: number, forced?: number[], edits: import("./attention.js").Edits, begun?: number[] }} options `begun` is read before anything is written
+ * @param {{ beamSize?: number, longest?: number, forced?: number[], edits: import("./attention.js").Edits, begun?: number[] }} options `begun` is read before anything is written
  * @returns {Decoding}
  */
-export function write(model, { memory, trace: encoder }, { beamSize = 1, lengthPenalty = 1, longest = 64, forced = [], edits, begun = [START] }) {
+export function write(model, { memory, trace: encoder }, { beamSize = 1, longest = 64, forced = [], edits, begun = [START] }) {
   const seesLater = opensTheFuture(edits) || !model.config.look_ahead_mask;
-  const score = ({ total }, length) => total / Math.max(1, length) ** lengthPenalty;
+  const score = ({ total }, length) => total / Math.max(1, length);
   let prefixes = [{ ids: begun, start: 0, total: 0, index: -1, cache: seesLater ? null : model.cache() }];
   /** @type {Node[][]} */
   const tree = [];

@@ -22,7 +22,6 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from headlight.model import load
 from tests.browser.install import LAUNCH_ARGS, chromium_path
 from tests.browser.rest import TIMEOUT_MS, count_runs, once_alone, until
 
@@ -115,9 +114,9 @@ def _wait_until_healthy(process, port, log, seconds=120):
 
 
 @pytest.fixture(scope="session")
-def translator():
+def translator(shipped):
     """The model that the app loads."""
-    return load("en-fr")
+    return shipped
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ from headlight.pages.talks.slides import write_talk
 from headlight.pages.talks.talk import KEPT
 from tests.browser.rest import until
 
+SAVE = {"HTML": "Save as one HTML file", "PowerPoint": "Save for PowerPoint"}
 SMALLEST = 20  # pixels of a token that the last row can read, at 1280 by 720
 TOKENS = {  # where each picture writes tokens as text
     "source": ".chip",
@@ -53,6 +54,27 @@ def with_talk(page, server, slides, path):
     page.goto(f"{server}/_stcore/health")
     page.evaluate("kept => localStorage.setItem(...kept)", [KEPT, write_talk(slides)])
     page.goto(f"{server}/{path}")
+
+
+def save_talk(page, server, slides, kind, said, folder, *, bar=True):
+    """Save a talk through the page Talk as a file in a folder; returns its path.
+
+    `said` is what the page then says of the slides that are in it. Without `bar` it may take too
+    short for the bar that says how far it is.
+    """
+    with_talk(page, server, slides, "talk")
+    expect(page.locator(".slide-list .title")).to_have_count(len(slides))
+    page.get_by_role("button", name=SAVE[kind]).click()
+    if bar:
+        expect(page.get_by_role("progressbar")).to_be_visible()
+    button = page.get_by_role("button", name=f"Download the {kind} file")
+    button.wait_for(timeout=240_000)
+    expect(page.get_by_text(said)).to_be_visible()
+    with page.expect_download() as download:
+        button.click()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
 
 
 def see_title(page, title):

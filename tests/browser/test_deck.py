@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.pages.talks.slides import Slide
 from headlight.pages.talks.talk import shipped
-from tests.browser.talks import with_talk
+from tests.browser.talks import save_talk
 
 pytestmark = pytest.mark.matrix
 READY = shipped()
@@ -57,17 +57,8 @@ FILLS = """number => {
 def saved(context, server, tmp_path_factory):
     """The file that the page Talk saves."""
     page = context.new_page()
-    with_talk(page, server, TALK, "talk")
-    expect(page.locator(".slide-list .title")).to_have_count(len(TALK))
-    page.get_by_role("button", name="Save as one HTML file").click()
-    expect(page.get_by_role("progressbar")).to_be_visible()
-    button = page.get_by_role("button", name="Download the HTML file")
-    button.wait_for(timeout=240_000)
-    expect(page.get_by_text(f"left out of slides {NUMBERS['Gone']},")).to_be_visible()
-    with page.expect_download() as download:
-        button.click()
-    path = tmp_path_factory.mktemp("deck") / "talk.html"
-    download.value.save_as(path)
+    left_out = f"left out of slides {NUMBERS['Gone']},"
+    path = save_talk(page, server, TALK, "HTML", left_out, tmp_path_factory.mktemp("deck"))
     page.evaluate("localStorage.clear()")
     page.close()
     return path

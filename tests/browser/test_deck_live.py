@@ -4,7 +4,6 @@ import pytest
 from playwright.sync_api import expect
 
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
-from headlight.model import load
 from headlight.model.edits import Edits
 from headlight.model.trace import Site
 from headlight.pages.live.page import weights_file
@@ -14,12 +13,6 @@ from headlight.viz import attention_heatmap
 
 SENTENCE = "The dog ate the meat because it was hungry."
 SCENE = {"sentence": SENTENCE, "kind": "cross", "layer": "1", "head": "4"}
-
-
-@pytest.fixture(scope="module")
-def translator():
-    """The shipped model."""
-    return load("en-fr")
 
 
 @pytest.fixture(scope="module")

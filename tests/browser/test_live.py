@@ -10,7 +10,6 @@ import pytest
 import torch
 from playwright.sync_api import Error
 
-from headlight.model import load
 from headlight.model.decoding.search import TransformerPrefixes, search
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import CellEdit, Edits
@@ -37,12 +36,6 @@ RUN = """request => {
 PLAIN = {"gates": {}, "cells": [], "off": [], "positions": []}
 SPLIT = "texts => texts.map((text) => tokenizer.encode(text).map(Object.values))"
 JOIN = "lists => lists.map((ids) => tokenizer.decode(ids))"
-
-
-@pytest.fixture(scope="module")
-def translator():
-    """The shipped model; it is float16 in its file, as in the browser."""
-    return load("en-fr")
 
 
 @pytest.fixture(scope="module")

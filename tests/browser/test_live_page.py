@@ -5,7 +5,6 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from headlight.model import load
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.trace import PositionEdit
 from headlight.pages.live.page import EXAMPLES, write_live
@@ -14,12 +13,6 @@ from tests.browser.heatmaps import hover_cell, point_of
 from tests.odd_texts import MARKUP
 
 SENTENCE = EXAMPLES[0]
-
-
-@pytest.fixture(scope="module")
-def translator():
-    """The shipped model."""
-    return load("en-fr")
 
 
 @pytest.fixture(scope="module")

@@ -15,29 +15,24 @@ GATES = Edits(gates={("encoder", 0, 1): 0.0})
 
 
 @pytest.fixture(scope="module")
-def folder(make_bert_folder):
-    return make_bert_folder()
-
-
-@pytest.fixture(scope="module")
-def reader(folder):
-    return load_bert(folder)
+def reader(bert_folder):
+    return load_bert(bert_folder)
 
 
 @pytest.fixture
-def models(page, server, folder):
+def models(page, server, bert_folder):
     """The page Models, where the BERT was loaded."""
     page.goto(f"{server}/models")
-    load(page, folder)
+    load(page, bert_folder)
     page.get_by_text("Licence: none is named.").wait_for()
     return page
 
 
 @pytest.fixture
-def bert(page, server, folder):
+def bert(page, server, bert_folder):
     """The page Attention, whose address names the BERT."""
     read = f"sentence={FIRST}&second={SECOND}&kind=encoder&layer=2&head=3"
-    page.goto(f"{server}/?model=transformers:{folder}&{read}")
+    page.goto(f"{server}/?model=transformers:{bert_folder}&{read}")
     page.get_by_role("button", name="Load it").or_(
         page.locator(".token-strip .chip").first
     ).wait_for()
@@ -65,8 +60,8 @@ def texts(pieces):
     return [piece.text for piece in pieces]
 
 
-def test_a_folder_is_loaded_chosen_and_shown_on_the_first_page(models, folder):
-    expect(models.get_by_text(str(folder), exact=True).first).to_be_visible()
+def test_a_folder_is_loaded_chosen_and_shown_on_the_first_page(models, bert_folder):
+    expect(models.get_by_text(str(bert_folder), exact=True).first).to_be_visible()
     expect(models.get_by_text("Chosen", exact=True)).to_be_in_viewport()  # what has come is first
     models.get_by_role("button", name="Look at it").first.click()
     expect(models.locator(".token-strip .chip").first).to_have_text("[CLS]")
@@ -80,18 +75,18 @@ def test_its_numbers_are_those_of_transformers(models):
     expect(models.get_by_text("Same numbers", exact=True)).to_be_visible()
 
 
-def test_a_model_is_removed_from_the_list(models, folder):
+def test_a_model_is_removed_from_the_list(models, bert_folder):
     models.get_by_role("button", name="Remove").click()
-    expect(models.get_by_text(str(folder), exact=True)).to_have_count(0)
+    expect(models.get_by_text(str(bert_folder), exact=True)).to_have_count(0)
     expect(models.get_by_text("Chosen", exact=True)).to_be_visible()
 
 
-def test_what_cannot_be_loaded_is_said_as_text(models, folder):
+def test_what_cannot_be_loaded_is_said_as_text(models, bert_folder):
     name = "/no/such <b>folder</b> **at all**"
     load(models, name)
     models.get_by_text("This model could not be loaded.").wait_for()
     expect(models.get_by_text(name)).to_be_visible()
-    expect(models.get_by_text(str(folder), exact=True).first).to_be_visible()
+    expect(models.get_by_text(str(bert_folder), exact=True).first).to_be_visible()
 
 
 def test_the_folder_is_shown_in_the_numbers_of_its_own_run(bert, reader):

@@ -11,7 +11,8 @@ from pptx import Presentation
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.pages.talks.deck.powerpoint import AROUND, LIVE, PIXEL, WIDTH, room_of
 from headlight.pages.talks.slides import Slide
-from tests.browser.talks import with_talk
+from tests.browser.talks import save_talk
+from tests.pages.talks.deck.test_powerpoint import pictures, texts
 
 pytestmark = pytest.mark.matrix
 HOSTILE = "<img src=x onerror=alert(1)>\x01</a:t>"
@@ -51,17 +52,8 @@ def saved(context, server, tmp_path_factory):
     """The file that the page Talk saves, and what its images were made of."""
     page = context.new_page()
     page.add_init_script(WATCH)
-    with_talk(page, server, TALK, "talk")
-    expect(page.locator(".slide-list .title")).to_have_count(len(TALK))
-    page.get_by_role("button", name="Save for PowerPoint").click()
-    expect(page.get_by_role("progressbar")).to_be_visible()
-    button = page.get_by_role("button", name="Download the PowerPoint file")
-    button.wait_for(timeout=240_000)
-    expect(page.get_by_text("left out of slides 5,")).to_be_visible()
-    with page.expect_download() as download:
-        button.click()
-    path = tmp_path_factory.mktemp("powerpoint") / download.value.suggested_filename
-    download.value.save_as(path)
+    folder = tmp_path_factory.mktemp("powerpoint")
+    path = save_talk(page, server, TALK, "PowerPoint", "left out of slides 5,", folder)
     made = page.evaluate("made")
     page.evaluate("localStorage.clear()")
     page.close()
@@ -71,14 +63,6 @@ def saved(context, server, tmp_path_factory):
 @pytest.fixture(scope="module")
 def slides(saved):
     return list(Presentation(saved[0]).slides)
-
-
-def pictures(slide):
-    return [shape for shape in slide.shapes if shape.shape_type == 13]
-
-
-def texts(slide):
-    return [shape.text_frame.text for shape in slide.shapes if shape.has_text_frame]
 
 
 def test_every_slide_has_its_words_notes_pictures_and_link(slides, server, saved):

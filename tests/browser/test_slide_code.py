@@ -12,7 +12,7 @@ import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.pages.shared.show.pictures import css_class
 from headlight.pages.talks.presenter import QR_CODE
 from headlight.pages.talks.slides import Slide
-from tests.browser.talks import expect_fitted, see_title, with_talk
+from tests.browser.talks import expect_fitted, save_talk, see_title, with_talk
 from tests.matrix import first_of
 
 SCENE = {"v": "2", "sentence": "We left."}
@@ -21,8 +21,8 @@ TALK = (
     Slide("attention", SCENE, "Alone", qr_code=True),
 )
 QUIET = 4  # modules around the code
+WHOLE = "All slides are in it."
 LEAST = 300  # pixels of a code next to a picture, of the 720 of a screen
-SAVED = {"Save as one HTML file": "HTML", "Save for PowerPoint": "PowerPoint"}
 
 
 def matrix_of(link):
@@ -47,20 +47,6 @@ def modules_of(canvas, side):
     )
 
 
-def saved(page, server, name, folder):
-    with_talk(page, server, TALK, "talk")
-    expect(page.locator(".slide-list .title")).to_have_count(len(TALK))
-    page.get_by_role("button", name=name).click()
-    button = page.get_by_role("button", name=f"Download the {SAVED[name]} file")
-    button.wait_for(timeout=240_000)
-    expect(page.get_by_text("All slides are in it.")).to_be_visible()
-    with page.expect_download() as download:
-        button.click()
-    path = folder / download.value.suggested_filename
-    download.value.save_as(path)
-    return path
-
-
 @pytest.mark.matrix
 @pytest.mark.parametrize("number", first_of([1, 2]))
 def test_a_slide_shows_its_code_large_and_it_leads_to_the_scene(page, server, number):
@@ -79,7 +65,7 @@ def test_a_slide_shows_its_code_large_and_it_leads_to_the_scene(page, server, nu
 
 @pytest.mark.matrix
 def test_one_file_holds_the_code(page, server, browser, tmp_path):
-    path = saved(page, server, "Save as one HTML file", tmp_path)
+    path = save_talk(page, server, TALK, "HTML", WHOLE, tmp_path, bar=False)
     other = browser.new_page()
     other.goto(path.as_uri())
     slide = other.locator("#slide-1.now:not(.waiting)")
@@ -92,7 +78,7 @@ def test_one_file_holds_the_code(page, server, browser, tmp_path):
 
 @pytest.mark.matrix
 def test_powerpoint_holds_the_code(page, server, tmp_path):
-    path = saved(page, server, "Save for PowerPoint", tmp_path)
+    path = save_talk(page, server, TALK, "PowerPoint", WHOLE, tmp_path, bar=False)
     beside, alone = Presentation(path).slides
     assert [shape.name for shape in beside.shapes if shape.shape_type == 13][1:] == [
         "QR code of this scene"

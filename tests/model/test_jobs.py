@@ -67,7 +67,7 @@ def threads(name):
     return [thread for thread in threading.enumerate() if thread.name == name]
 
 
-def wait_until(true, seconds=60):
+def wait_until(true, seconds=300):
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, "waited too long"

@@ -20,18 +20,13 @@ TRANSLATIONS = {
 }
 
 
-@pytest.fixture(scope="module")
-def translator():
-    return load("en-fr")
-
-
-def test_the_shipped_model_is_the_one_its_card_describes(translator):
-    config = translator.model.config
+def test_the_shipped_model_is_the_one_its_card_describes(shipped):
+    config = shipped.model.config
     assert (config.d_model, config.heads, config.d_ff) == (256, 8, 1024)
     assert (config.encoder_layers, config.decoder_layers) == (5, 3)
     assert (config.norm, config.positions, config.tie_embeddings) == ("pre", "sinusoidal", True)
-    assert 9e6 < sum(parameter.numel() for parameter in translator.model.parameters()) < 12e6
-    assert len(translator.trace("I love my cat.").attention) == 11
+    assert 9e6 < sum(parameter.numel() for parameter in shipped.model.parameters()) < 12e6
+    assert len(shipped.trace("I love my cat.").attention) == 11
 
 
 @pytest.mark.parametrize("name", ["en-fr", "en-fr-unmasked", "en-fr-learned"])
@@ -42,12 +37,12 @@ def test_a_shipped_model_has_a_card_with_its_licence_and_is_small(name):
 
 
 @pytest.mark.parametrize(("source", "accepted"), TRANSLATIONS.items())
-def test_ordinary_sentences_become_sensible_french(translator, source, accepted):
-    assert translator.translate(source).text in accepted
+def test_ordinary_sentences_become_sensible_french(shipped, source, accepted):
+    assert shipped.translate(source).text in accepted
 
 
-def test_the_longest_example_keeps_its_parts(translator):
-    text = translator.translate(
+def test_the_longest_example_keeps_its_parts(shipped):
+    text = shipped.translate(
         "The animal didn't cross the street because it was too tired."
     ).text.lower()
     for word in ("animal", "rue", "parce", "trop", "fatigué"):
@@ -55,8 +50,8 @@ def test_the_longest_example_keeps_its_parts(translator):
     assert any(negation in text for negation in ("n'a pas", "ne "))
 
 
-def test_weights_of_a_trained_model_differ_from_head_to_head(translator):
-    weights = translator.trace("I love my cat.").attention[Site("cross", 2)].weights[0]
+def test_weights_of_a_trained_model_differ_from_head_to_head(shipped):
+    weights = shipped.trace("I love my cat.").attention[Site("cross", 2)].weights[0]
     assert (weights[0] - weights[1]).abs().max() > 0.05
 
 
@@ -81,8 +76,8 @@ def test_no_rotation_takes_learned_positions_on():
     assert rotation_error(table[:64], 1) > 1
 
 
-def test_embeddings_are_much_shorter_than_positions_before_they_are_scaled(translator):
-    embedding = translator.model.encoder.embedding
+def test_embeddings_are_much_shorter_than_positions_before_they_are_scaled(shipped):
+    embedding = shipped.model.encoder.embedding
     assert embedding.tokens.weight.norm(dim=1).max() < embedding.positions.table[0].norm() / 4
 
 

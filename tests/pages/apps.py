@@ -93,6 +93,16 @@ def button(app, label):
     return match
 
 
+def said(app):
+    """What the page says in its notes and plain texts."""
+    return " ".join(each.value for item in (app.info, app.text) for each in item)
+
+
+def metrics(app):
+    """The numbers that the page shows large, by their labels."""
+    return {metric.label: metric.value for metric in app.metric}
+
+
 def with_heads_measured(app):
     """The page Heads with the effect of every head, which a session measures once."""
     for item in app.button:

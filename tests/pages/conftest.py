@@ -1,28 +1,9 @@
 import pytest
 import streamlit as st
 
-from headlight.model import load, load_bert
-from tests.model.library.conftest import transformers_folders
+from tests.model.library.conftest import mixed_folder, transformers_folders
 
-__all__ = ["bert", "bert_folder", "shipped", "transformers_folders"]
-
-
-@pytest.fixture(scope="session")
-def shipped():
-    """The model that the pages load."""
-    return load("en-fr")
-
-
-@pytest.fixture(scope="session")
-def bert_folder(make_bert_folder):
-    """The folder of a tiny BERT that predicts masked words."""
-    return make_bert_folder()
-
-
-@pytest.fixture(scope="session")
-def bert(bert_folder):
-    """What pages read with that BERT."""
-    return load_bert(bert_folder)
+__all__ = ["mixed_folder", "transformers_folders"]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from headlight.model.insight.scoring import trace_log_probabilities
 from headlight.model.positions import rotation, sinusoids
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.viz.numbers import number_text
-from tests.pages.apps import drawn, open_page, open_with
+from tests.pages.apps import drawn, metrics, open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps, plotly_heatmaps
 
 SENTENCE = "My sister sold seven boats."
@@ -43,10 +43,6 @@ def lists(parameters):
     return {
         name: [value] if isinstance(value, str) else value for name, value in parameters.items()
     }
-
-
-def metrics(app):
-    return {metric.label: metric.value for metric in app.metric}
 
 
 def test_the_sinusoids_and_their_products_are_drawn(open_tab):

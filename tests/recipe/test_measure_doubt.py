@@ -5,17 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from headlight.model import load
 from recipe import measure_doubt
 
 HERE = Path(__file__).parent
 MOST_WRONG = 0.05  # of everyday sentences, that may be warned of
 FEWEST_RIGHT = 0.8  # of nonsense, that must be
-
-
-@pytest.fixture(scope="module")
-def shipped():
-    return load("en-fr")
 
 
 @pytest.fixture(scope="module")

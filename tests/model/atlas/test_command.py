@@ -17,16 +17,8 @@ from headlight.model.atlas.counting import CUT
 from headlight.model.atlas.files import COUNT, load_count
 from headlight.model.atlas.results import DEFINITIONS
 from headlight.model.atlas.statistics import ALL
-from headlight.model.checkpoint import save_checkpoint
 
 ROOT = Path(__file__).parents[3]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory, translator):
-    made = tmp_path_factory.mktemp("model")
-    save_checkpoint(made, translator.model, translator.tokenizer)
-    return made
 
 
 @pytest.fixture(scope="module")

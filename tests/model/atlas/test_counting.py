@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from headlight.model import load
 from headlight.model.atlas.corpus import Line, Window
 from headlight.model.atlas.counting import (
     CUT,
@@ -52,11 +51,6 @@ def lines(pairs):
             for first in range(len(pairs) - count)
         ]
     return [Line(number, *pair) for number, pair in enumerate(many)]
-
-
-@pytest.fixture(scope="module")
-def shipped():
-    return load("en-fr")
 
 
 @pytest.fixture(scope="module")

@@ -22,19 +22,11 @@ from headlight.model.atlas.corpus import windows
 from headlight.model.atlas.counting import Count, count_window, merge
 from headlight.model.atlas.engine_ray import Counter, counts_on_ray, knock, rows_of
 from headlight.model.atlas.files import COUNT, digest_of, load_count
-from headlight.model.checkpoint import save_checkpoint
 from headlight.model.library.loading import load_model
 from tests.model.atlas.test_command import ROOT, assert_equal_counts
 
 LINES_AT_ONCE = 4
 PATIENCE = 300  # seconds
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory, translator):
-    made = tmp_path_factory.mktemp("model")
-    save_checkpoint(made, translator.model, translator.tokenizer)
-    return made
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ import json
 import numpy as np
 import pytest
 
-from headlight.model import load
 from headlight.model.atlas.corpus import Line, Window
 from headlight.model.atlas.counting import count_window
 from headlight.model.atlas.figures import as_data, clearest_pattern, divergences, figures
@@ -15,14 +14,9 @@ from headlight.model.atlas.looking import examples
 
 
 @pytest.fixture(scope="module")
-def reader():
-    return load("en-fr")
-
-
-@pytest.fixture(scope="module")
-def count(reader, pairs):
+def count(shipped, pairs):
     lines = [Line(number, *pair) for number, pair in enumerate(pairs[:6])]
-    return count_window(reader, Window(0, lines), {"text": "a"})
+    return count_window(shipped, Window(0, lines), {"text": "a"})
 
 
 def assert_says(atlas, count):
@@ -39,16 +33,16 @@ def assert_says(atlas, count):
         assert known.removal is None
 
 
-def test_figures_in_memory_are_those_of_the_count(reader, count):
-    atlas = as_atlas(as_data(count), list(examples(reader, count)))
+def test_figures_in_memory_are_those_of_the_count(shipped, count):
+    atlas = as_atlas(as_data(count), list(examples(shipped, count)))
     assert_says(atlas, count)
     assert atlas.effects is None
     assert atlas.kinds["cross"].shares is None
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_folder_is_opened_gzipped_or_not(tmp_path, reader, count, packed):
-    parts = {"atlas.json": as_data(count), "examples.json": list(examples(reader, count))}
+def test_a_folder_is_opened_gzipped_or_not(tmp_path, shipped, count, packed):
+    parts = {"atlas.json": as_data(count), "examples.json": list(examples(shipped, count))}
     for name, part in parts.items():
         data = json.dumps(part).encode()
         path = tmp_path / (f"{name}.gz" if packed else name)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from headlight.model import load
 from headlight.model.atlas.corpus import Line
 from headlight.model.atlas.files import digest_of, open_atlas
 from headlight.model.atlas.looking import in_bytes, traced
@@ -16,11 +15,6 @@ EVERY = 4  # of the examples
 
 
 @pytest.fixture(scope="module")
-def reader():
-    return load("en-fr")
-
-
-@pytest.fixture(scope="module")
 def atlas():
     return open_atlas(FOLDER)
 
@@ -29,20 +23,21 @@ def test_the_atlas_is_small():
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < LARGEST
 
 
-def test_the_atlas_is_of_the_shipped_weights_and_of_all_pairs(reader, atlas):
-    assert atlas.about["weights"] == digest_of(reader)
+def test_the_atlas_is_of_the_shipped_weights_and_of_all_pairs(shipped, atlas):
+    assert atlas.about["weights"] == digest_of(shipped)
     assert atlas.lines == {"counted": 162_072}
-    assert {kind: list(shape) for kind, shape in reader.shape.kinds.items()} == atlas.about["kinds"]
+    kinds = {kind: list(shape) for kind, shape in shipped.shape.kinds.items()}
+    assert kinds == atlas.about["kinds"]
     assert set(atlas.effects["curves"]) == {"removal", "importance"}
-    for kind, shape in reader.shape.kinds.items():
+    for kind, shape in shipped.shape.kinds.items():
         assert np.isfinite(atlas.kinds[kind].removal).all()
         assert atlas.kinds[kind].importance.shape == shape
 
 
-def test_its_examples_have_the_models_own_weights_and_scores(reader, atlas):
+def test_its_examples_have_the_models_own_weights_and_scores(shipped, atlas):
     statistics = {statistic.name: statistic for statistic in STATISTICS}
     for example in atlas.examples[::EVERY]:
-        trace, rows = traced(reader, Line(*example["line"]))
+        trace, rows = traced(shipped, Line(*example["line"]))
         assert [token.text for token in trace.source_tokens] == example["source"]
         assert [token.text for token in trace.target_tokens] == example["target"]
         for kind, layer, head, name, _, score, weights in example["heads"]:

@@ -9,22 +9,15 @@ from headlight.model.insight.ablation import head_removals, without_each_head
 from headlight.model.insight.scoring import next_log_probabilities
 from headlight.model.reader import Shape
 from headlight.model.trace import AttentionEdit, Run, Site
-from tests.model.insight.recording import reader_of, record, tokens
+from tests.model.insight.recording import HEADS, SITES, reader_of, record, tokens
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 8, 9, 3]])
 TARGET = torch.tensor([[2, 14, 15, 16, 17, 18]])
-HEADS = 4
-SITES = [Site(kind, layer) for kind in ("encoder", "decoder", "cross") for layer in (0, 1)]
 EDITS = {
     Site("encoder", 1): AttentionEdit(gate=torch.tensor([1.0, 0.0, 0.5, 1.0])),
     Site("decoder", 0): AttentionEdit(block=torch.eye(8, dtype=torch.bool), scale=0.3),
     Site("cross", 1): AttentionEdit(gate=torch.tensor([0.25, 1.0, 1.0, 1.0])),
 }
-
-
-@pytest.fixture(scope="module")
-def model(make_model):
-    return make_model(seed=1)
 
 
 def removals_of(model, edits=None):
@@ -132,7 +125,6 @@ def test_heads_of_a_bert_are_removed_from_what_it_says(kind, masked, make_bert_f
             assert_close(result[site][head], score(alone) - score(trace.logits), atol=1e-4, rtol=0)
 
 
-def test_without_anything_to_measure_on_the_reason_is_said(make_bert_folder):
-    reader = load_bert(make_bert_folder())
+def test_without_anything_to_measure_on_the_reason_is_said(bert):
     with pytest.raises(ValueError, match="nothing to measure the effect of a head on: mask a word"):
-        list(head_removals(reader, reader.trace("the cat sat.")))
+        list(head_removals(bert, bert.trace("the cat sat.")))

@@ -2,7 +2,6 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from headlight.model import load_bert
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.anatomy import take_apart
 from headlight.model.trace import KINDS, AttentionEdit, Block, Run, Site, Trace
@@ -73,14 +72,13 @@ def test_a_place_that_is_not_there_is_refused(run):
 @torch.inference_mode()
 @pytest.mark.parametrize("layer", [0, 2])
 @pytest.mark.parametrize(("query", "key"), [(0, 0), (3, 7)])
-def test_every_part_sums_to_the_whole_in_a_bert(layer, query, key, make_bert_folder):
-    reader = load_bert(make_bert_folder())
+def test_every_part_sums_to_the_whole_in_a_bert(layer, query, key, bert):
     site, head = Site("encoder", layer), 1
     edits = {site: AttentionEdit(gate=torch.tensor([1.0, 0.5, 0.0, 1.0]))}
-    reading = reader.trace("the cat was playing.", second="it sat!", masked=[3], edits=edits)
+    reading = bert.trace("the cat was playing.", second="it sat!", masked=[3], edits=edits)
     record = reading.attention[site]
-    part = take_apart(weight_of(reader, reading, site, head, query, edits, key=key))
-    attention = reader.model.layers[layer].attention
+    part = take_apart(weight_of(bert, reading, site, head, query, edits, key=key))
+    attention = bert.model.layers[layer].attention
     rows = slice(6 * head, 6 * head + 6)
     close(
         part.query, part.query_input @ attention.query.weight[rows].T + attention.query.bias[rows]
@@ -89,10 +87,10 @@ def test_every_part_sums_to_the_whole_in_a_bert(layer, query, key, make_bert_fol
     close(part.masked_scores.softmax(-1), part.weights)
     close(part.weighted_values.sum(0) * part.gate, part.head)
     close(part.contributions.sum(0) + part.bias, part.residual.change[0, query])
-    norm = reader.model.layers[layer].attention_residual.norm
+    norm = bert.model.layers[layer].attention_residual.norm
     summed = part.residual.states[0, query] + part.residual.change[0, query]
     close(norm(summed), part.residual.outputs[0, query])
     embedding = reading.embedding["encoder"]
     summed = embedding.tokens + embedding.segments + embedding.positions
-    close(reader.model.norm(summed), embedding.states)
+    close(bert.model.norm(summed), embedding.states)
     close(embedding.states, reading.residual[Block("encoder", 0, "self")].states)

@@ -3,14 +3,8 @@
 import pytest
 import torch
 
-from headlight.model import load
 from headlight.model.insight import doubt
 from headlight.model.insight.doubt import doubts_of_text, most_pieces
-
-
-@pytest.fixture(scope="module")
-def shipped():
-    return load("en-fr")
 
 
 def doubts(text, tokens, written, log_probabilities, *, unread=()):

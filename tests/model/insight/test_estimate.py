@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from headlight.model import load_bert
 from headlight.model.attention import UNCHANGED
 from headlight.model.insight import estimate
 from headlight.model.insight.ablation import cell_removals, head_removals
@@ -212,15 +211,12 @@ def test_a_model_without_gradients_is_refused_with_a_sentence(model):
         estimated_removals(reader, record(model))
 
 
-def test_so_is_a_text_that_is_too_long_and_one_with_nothing_to_measure(
-    model, monkeypatch, make_bert_folder
-):
+def test_so_is_a_text_that_is_too_long_and_one_with_nothing_to_measure(model, monkeypatch, bert):
     monkeypatch.setattr(estimate, "MOST_WEIGHTS", 100)
     with pytest.raises(ValueError, match="too long for that in so large a model"):
         estimated_removals(reader_of(model), record(model))
-    reader = load_bert(make_bert_folder())
     with pytest.raises(ValueError, match="nothing to measure"):
-        estimated_removals(reader, reader.trace("the cat sat."))
+        estimated_removals(bert, bert.trace("the cat sat."))
 
 
 def test_the_objective_of_a_query_is_taken_as_it_is(model):

@@ -22,7 +22,7 @@ from headlight.model.insight.knockout import (
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, Token
 from headlight.model.trace import AttentionEdit, Site
 from tests.model.insight.closing import closed_by_hand, measured
-from tests.model.insight.recording import reader_of, record, tokens
+from tests.model.insight.recording import record, tokens
 
 GATES = Edits(gates={("decoder", 0, 1): 0.0, ("cross", 1, 2): 0.5})
 SHUT = Edits(cells=(CellEdit("cross", 1, 2, opened=False), CellEdit("decoder", 3, 0, opened=False)))
@@ -33,11 +33,6 @@ SPANS = [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9), (9, 11), (11, 11)]
 TEXTS = ["a", "b", "c", "d", "e", "fg"]
 SOURCE = [Token(4 + place, TEXTS[place], *span) for place, span in enumerate(SPANS[:-1])]
 SOURCE.append(Token(END_ID, "<end>", *SPANS[-1]))
-
-
-@pytest.fixture(scope="module")
-def reader(model):
-    return reader_of(model)
 
 
 @pytest.fixture(scope="module")

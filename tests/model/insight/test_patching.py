@@ -19,7 +19,7 @@ from headlight.model.insight.patching import (
 )
 from headlight.model.tokens import END_ID, START_ID
 from headlight.model.trace import Run, Site
-from tests.model.insight.recording import SITES, SOURCE, TARGET, reader_of, record, tokens
+from tests.model.insight.recording import SITES, SOURCE, TARGET, record, tokens
 
 PARTS = ("heads", "weights", "value")
 ANSWERS = Answers(row=2, clean=16, changed=9)
@@ -28,24 +28,14 @@ OTHER = tokens(4, 5, 11, 7, 8, END_ID)
 
 
 @pytest.fixture(scope="module")
-def reader(model):
-    return reader_of(model)
-
-
-@pytest.fixture(scope="module")
-def clean(model):
-    return record(model, source=SOURCE)
-
-
-@pytest.fixture(scope="module")
 def changed(model):
     return record(model, source=OTHER)
 
 
 @pytest.fixture(scope="module", params=["as trained", "with gates"])
-def runs(request, reader, clean, changed):
+def runs(request, reader, trace, changed):
     edits = GATES.at_sites(reader.shape, 10) if request.param == "with gates" else None
-    return two_runs(reader, changed, clean, ANSWERS, PARTS, edits)
+    return two_runs(reader, changed, trace, ANSWERS, PARTS, edits)
 
 
 def by_hand(runs, site, head, part):
@@ -60,10 +50,10 @@ def by_hand(runs, site, head, part):
     return ((after - runs.before) / (runs.aim - runs.before)).item()
 
 
-def test_the_runs_are_those_of_the_two_texts_up_to_the_answers(reader, clean, changed):
-    runs = two_runs(reader, changed, clean, ANSWERS, PARTS)
-    for trace, found in ((changed, runs.before), (clean, runs.aim)):
-        logits = trace.logits[0, 2]
+def test_the_runs_are_those_of_the_two_texts_up_to_the_answers(reader, trace, changed):
+    runs = two_runs(reader, changed, trace, ANSWERS, PARTS)
+    for run, found in ((changed, runs.before), (trace, runs.aim)):
+        logits = run.logits[0, 2]
         assert found == pytest.approx((logits[16] - logits[9]).item(), abs=1e-5)
     assert len(runs.into.target_tokens) == 3
 
@@ -142,26 +132,26 @@ def test_the_last_query_alone_counts_in_the_last_layers_of_the_decoder(runs):
     assert_close(shares[-1:], whole, atol=1e-5, rtol=0)
 
 
-def test_the_way_back_closes_the_same_gap(reader, clean, changed):
+def test_the_way_back_closes_the_same_gap(reader, trace, changed):
     there, back = (
-        two_runs(reader, *pair, ANSWERS, PARTS) for pair in ((changed, clean), (clean, changed))
+        two_runs(reader, *pair, ANSWERS, PARTS) for pair in ((changed, trace), (trace, changed))
     )
     assert (there.before, there.aim) == (back.aim, back.before)
     assert back.patched_everywhere(["heads"]) == pytest.approx(1, abs=1e-4)
 
 
-def test_without_a_gap_there_is_no_share(reader, clean, changed):
-    same = two_runs(reader, changed, clean, Answers(2, 16, 16), PARTS)
+def test_without_a_gap_there_is_no_share(reader, trace, changed):
+    same = two_runs(reader, changed, trace, Answers(2, 16, 16), PARTS)
     with pytest.raises(ValueError, match="as far apart after either text"):
         list(patch_heads(same, "heads"))
     with pytest.raises(ValueError, match="as far apart"):
         same.patched_everywhere(["heads"])
 
 
-def test_the_edits_in_force_are_left_as_they_were(reader, clean, changed):
+def test_the_edits_in_force_are_left_as_they_were(reader, trace, changed):
     edits = GATES.at_sites(reader.shape, 10)
     before = dict(edits)
-    runs = two_runs(reader, changed, clean, ANSWERS, PARTS, edits)
+    runs = two_runs(reader, changed, trace, ANSWERS, PARTS, edits)
     list(patch_heads(runs, "heads"))
     assert edits == before
     assert all(edit.steps is None for edit in edits.values())
@@ -175,6 +165,6 @@ def test_the_edits_in_force_are_left_as_they_were(reader, clean, changed):
         (OTHER, tokens(START_ID, 14), "exchange a word"),
     ],
 )
-def test_texts_without_counterparts_are_refused_in_a_sentence(model, clean, source, target, why):
+def test_texts_without_counterparts_are_refused_in_a_sentence(model, trace, source, target, why):
     with pytest.raises(ValueError, match=why):
-        check_tokens(clean, record(model, source=source, target=target))
+        check_tokens(trace, record(model, source=source, target=target))

@@ -10,18 +10,13 @@ from headlight.model.insight.over_lines import agreement
 from headlight.model.insight.readings import readings
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.trace import AttentionEdit, Run, Site, Trace
-from tests.model.insight.recording import reader_of, record
+from tests.model.insight.recording import record
 
 GATES = {
     Site("cross", 1): AttentionEdit(gate=torch.tensor([0.25, 1.0, 0.0, 1.0])),
     Site("decoder", 0): AttentionEdit(gate=torch.tensor([1.0, 0.5, 1.0, 1.0])),
 }
 EDITS = pytest.mark.parametrize("edits", [{}, GATES], ids=["as trained", "gates"])
-
-
-@pytest.fixture(scope="module")
-def reader(model):
-    return reader_of(model)
 
 
 class Kept(Trace):

@@ -6,7 +6,6 @@ from torch.testing import assert_close
 
 from headlight.model.continuer import Continuer
 from headlight.model.insight.score_sum import sum_score
-from headlight.model.library.loading import load_bert
 from headlight.model.parts import BIASES, Part, ScoreAddress
 from headlight.model.tokens import START_ID
 from headlight.model.trace import PositionEdit, Run, Site, Trace
@@ -160,11 +159,10 @@ def test_a_decoder_by_itself(make_model):
         check_sum(weight_of(reader, trace, Site("decoder", layer), HEAD, QUERY, key=2))
 
 
-def test_a_bert_holds_the_norms_between_its_blocks(make_bert_folder):
-    reader = load_bert(make_bert_folder())
-    trace = reader.trace("the cat sat on the mat.", second="it was a dog.")
-    for site in reader.shape.sites:
-        result = check_sum(weight_of(reader, trace, site, HEAD, QUERY, key=2))
+def test_a_bert_holds_the_norms_between_its_blocks(bert):
+    trace = bert.trace("the cat sat on the mat.", second="it was a dog.")
+    for site in bert.shape.sites:
+        result = check_sum(weight_of(bert, trace, site, HEAD, QUERY, key=2))
     assert {part.name for part in result.key} == {
         "embedding", "segment", "position", "head", "feed-forward", "biases"
     }  # fmt: skip

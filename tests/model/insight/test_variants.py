@@ -5,7 +5,6 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from headlight.model import load_bert
 from headlight.model.insight.anatomy import read_at, take_apart
 from headlight.model.insight.lens import stream_norms
 from headlight.model.insight.variants import (
@@ -173,10 +172,9 @@ def test_a_model_laid_out_for_decoding_has_the_same_orders(make_model, model, tr
 
 
 @torch.inference_mode()
-def test_the_norm_orders_of_a_bert_share_its_weights(make_bert_folder):
-    reader = load_bert(make_bert_folder())
-    reading = reader.trace("the cat sat.")
-    orders = norm_orders(reader.model, reading)
+def test_the_norm_orders_of_a_bert_share_its_weights(bert):
+    reading = bert.trace("the cat sat.")
+    orders = norm_orders(bert.model, reading)
     assert list(orders) == ["post", "pre"]
     assert [list(sides) for sides in orders.values()] == [["encoder"], ["encoder"]]
     trained, other = (sides["encoder"] for sides in orders.values())
@@ -188,7 +186,7 @@ def test_the_norm_orders_of_a_bert_share_its_weights(make_bert_folder):
     # Both read the same first vector, and part from there.
     assert_close(other[0][1], trained[0][1])
     assert (other[1][1] - trained[1][1]).abs().max() > 1e-3
-    assert not reader.model.layers[0].attention_residual.norm_first
+    assert not bert.model.layers[0].attention_residual.norm_first
 
 
 @pytest.mark.parametrize("site", SITES, ids=str)

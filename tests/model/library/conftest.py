@@ -116,6 +116,17 @@ def transformers_folders(tmp_path_factory, pairs):
     return made
 
 
+@pytest.fixture(scope="session")
+def mixed_folder(tmp_path_factory, pairs):
+    """The folder of a model whose first layer has a window of four; two heads share a key."""
+    folder = tmp_path_factory.mktemp("mixed")
+    options = {"sliding_window": 4, "num_key_value_heads": 2, "head_dim": 4}
+    options["layer_types"] = ["sliding_attention", "full_attention"]
+    texts = [text for pair in pairs for text in pair]
+    save_model(folder, texts, "Gemma3ForCausalLM", "Gemma3TextConfig", SIZE | options, None)
+    return folder
+
+
 @pytest.fixture(scope="module")
 def one_thread():
     """Tiny products are faster on one thread."""

@@ -8,7 +8,6 @@ from headlight.model.atlas.corpus import Line, Window
 from headlight.model.atlas.counting import count_window, read, rows_of
 from headlight.model.atlas.figures import figures
 from headlight.model.atlas.results import sums_of_line
-from headlight.model.library.loading import load_bert
 from headlight.model.library.transformers_loading import load_transformers_reader
 from headlight.model.trace import Site
 from tests.model.atlas.plain import plain_figures
@@ -17,9 +16,9 @@ NAMES = ("BERT", "GPT-2", "Llama", "T5", "BART", "RoBERTa", "DistilBERT", "ALBER
 
 
 @pytest.fixture(scope="module", params=NAMES)
-def reader(request, transformers_folders, make_bert_folder, one_thread):
+def reader(request, transformers_folders, bert, one_thread):
     if request.param == "BERT":
-        return load_bert(make_bert_folder())
+        return bert
     return load_transformers_reader(transformers_folders[request.param])
 
 

@@ -16,31 +16,21 @@ FIRST, SECOND = "The cat, playing on the mat.", "It was unbelievable!"
 
 
 @pytest.fixture(scope="module")
-def folder(make_bert_folder):
-    return make_bert_folder()
-
-
-@pytest.fixture(scope="module")
-def reader(folder):
-    return load_bert(folder)
-
-
-@pytest.fixture(scope="module")
 def headless(make_bert_folder):
     return load_bert(make_bert_folder("BertModel", type_vocab_size=1))
 
 
 @pytest.mark.parametrize("second", [None, SECOND])
 @pytest.mark.parametrize("first", [FIRST, "[MASK] cat [SEP] zebra ☃", "  a\tdog \n", "[PAD] [CLS]"])
-def test_ids_and_segments_are_those_of_transformers(first, second, reader, folder):
-    theirs = AutoTokenizer.from_pretrained(folder)(first, second)
-    ids, segments = reader.model.inputs(reader.read(first, second))
+def test_ids_and_segments_are_those_of_transformers(first, second, bert, bert_folder):
+    theirs = AutoTokenizer.from_pretrained(bert_folder)(first, second)
+    ids, segments = bert.model.inputs(bert.read(first, second))
     assert ids.tolist() == [theirs["input_ids"]]
     assert segments.tolist() == [theirs["token_type_ids"]]
 
 
-def test_tokens_show_pieces_and_know_their_characters_words_and_segments(reader):
-    pieces = reader.read(FIRST, SECOND)
+def test_tokens_show_pieces_and_know_their_characters_words_and_segments(bert):
+    pieces = bert.read(FIRST, SECOND)
     assert " ".join(piece.text for piece in pieces) == (
         "[CLS] the cat , play ##ing on the mat . [SEP] it was un ##believ ##able ! [SEP]"
     )
@@ -55,13 +45,13 @@ def test_tokens_show_pieces_and_know_their_characters_words_and_segments(reader)
     )
 
 
-def test_positions_that_it_says_it_cannot_move_are_not_moved(reader):
+def test_positions_that_it_says_it_cannot_move_are_not_moved(bert):
     with pytest.raises(ValueError, match="positions of a BERT are not changed here"):
-        reader.trace(FIRST, edits={"encoder": PositionEdit(shift=1)})
+        bert.trace(FIRST, edits={"encoder": PositionEdit(shift=1)})
 
 
-def test_roles(reader):
-    pieces = reader.read("a zebra [MASK]", pad_to=7)
+def test_roles(bert):
+    pieces = bert.read("a zebra [MASK]", pad_to=7)
     assert [piece.role for piece in pieces] == [
         "special", "written", "unknown", "mask", "special", "padding", "padding",
     ]  # fmt: skip
@@ -69,28 +59,28 @@ def test_roles(reader):
     assert [piece.word for piece in pieces] == list(range(7))
 
 
-def test_a_mask_stands_in_the_place_of_a_token(reader):
-    pieces, masked = reader.read(FIRST), reader.read(FIRST, masked=[2])
+def test_a_mask_stands_in_the_place_of_a_token(bert):
+    pieces, masked = bert.read(FIRST), bert.read(FIRST, masked=[2])
     assert masked[2].text == "[MASK]"
     assert (masked[2].start, masked[2].end, masked[2].word) == (4, 7, 2)
     assert masked[:2] + masked[3:] == pieces[:2] + pieces[3:]
 
 
 @pytest.mark.parametrize("second", [None, "the dog " * 40])
-def test_a_long_text_is_cut_to_what_the_model_takes(second, reader):
-    pieces = reader.read("a cat " * 40, second)
-    assert len(pieces) == reader.max_tokens == 32
+def test_a_long_text_is_cut_to_what_the_model_takes(second, bert):
+    pieces = bert.read("a cat " * 40, second)
+    assert len(pieces) == bert.max_tokens == 32
     assert pieces[-1].text == "[SEP]"
-    assert reader.is_cut("a cat " * 40, second)
-    assert not reader.is_cut("a cat")
-    assert reader.trace("a cat " * 40, second=second).outputs["encoder"].shape == (1, 32, 24)
+    assert bert.is_cut("a cat " * 40, second)
+    assert not bert.is_cut("a cat")
+    assert bert.trace("a cat " * 40, second=second).outputs["encoder"].shape == (1, 32, 24)
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])
-def test_nothing_to_read(text, reader):
+def test_nothing_to_read(text, bert):
     with pytest.raises(ValueError, match="nothing to read"):
-        reader.read(text)
-    assert reader.read("a", text) == reader.read("a")
+        bert.read(text)
+    assert bert.read("a", text) == bert.read("a")
 
 
 def test_a_second_sentence_too_many(headless):
@@ -99,35 +89,35 @@ def test_a_second_sentence_too_many(headless):
         headless.read("a", "b")
 
 
-def test_too_much_padding(reader):
+def test_too_much_padding(bert):
     with pytest.raises(ValueError, match="Cannot pad to 33 tokens: the model takes 32"):
-        reader.read("a", pad_to=33)
+        bert.read("a", pad_to=33)
 
 
-def test_nobody_looks_at_padding_and_it_changes_nothing(reader):
-    plain, padded = reader.trace(FIRST), reader.trace(FIRST, pad_to=20)
+def test_nobody_looks_at_padding_and_it_changes_nothing(bert):
+    plain, padded = bert.trace(FIRST), bert.trace(FIRST, pad_to=20)
     assert (padded.weights("encoder")[..., 11:] == 0).all()
     assert_close(padded.outputs["encoder"][:, :11], plain.outputs["encoder"], atol=1e-5, rtol=0)
 
 
-def test_predictions_are_transformers_probabilities(reader, folder):
-    result = reader.predict(FIRST, SECOND, masked=[2, 12], top=4)
+def test_predictions_are_transformers_probabilities(bert, bert_folder):
+    result = bert.predict(FIRST, SECOND, masked=[2, 12], top=4)
     assert list(result) == [2, 12]
-    ids, segments = reader.model.inputs(reader.read(FIRST, SECOND, masked=[2, 12]))
+    ids, segments = bert.model.inputs(bert.read(FIRST, SECOND, masked=[2, 12]))
     with torch.inference_mode():
-        logits = BertForMaskedLM.from_pretrained(folder)(ids, token_type_ids=segments).logits
+        logits = BertForMaskedLM.from_pretrained(bert_folder)(ids, token_type_ids=segments).logits
     for place, predictions in result.items():
         expected = logits[0, place].softmax(-1).topk(4)
         assert [prediction.id for prediction in predictions] == expected.indices.tolist()
         np.testing.assert_allclose([p.probability for p in predictions], expected.values, rtol=1e-4)
-        names = AutoTokenizer.from_pretrained(folder).convert_ids_to_tokens(expected.indices)
+        names = AutoTokenizer.from_pretrained(bert_folder).convert_ids_to_tokens(expected.indices)
         assert [prediction.text for prediction in predictions] == names
 
 
-def test_a_mask_that_was_typed_is_predicted_too(reader):
-    typed, clicked = reader.predict("the [MASK] sat"), reader.predict("the cat sat", masked=[2])
+def test_a_mask_that_was_typed_is_predicted_too(bert):
+    typed, clicked = bert.predict("the [MASK] sat"), bert.predict("the cat sat", masked=[2])
     assert typed == clicked
-    assert sum(p.probability for p in reader.predict("the [MASK] sat", top=99)[2]) == (
+    assert sum(p.probability for p in bert.predict("the [MASK] sat", top=99)[2]) == (
         pytest.approx(1, abs=1e-5)
     )
 
@@ -140,8 +130,8 @@ def test_without_the_masked_word_head_the_reason_is_said(headless):
 
 @pytest.mark.parametrize("arguments", [(FIRST,), (FIRST, SECOND), ("[PAD] a [MASK]", "zebra")])
 @pytest.mark.parametrize("pad_to", [None, 30])
-def test_parity_is_measured_on_the_text(arguments, pad_to, reader):
-    parity = reader.parity(*arguments, pad_to=pad_to)
+def test_parity_is_measured_on_the_text(arguments, pad_to, bert):
+    parity = bert.parity(*arguments, pad_to=pad_to)
     assert max(parity) < 1e-5
 
 
@@ -153,8 +143,8 @@ def test_parity_with_trained_weights(trained_bert):
     assert max(reader.parity("word " * 600, "other " * 600)) < 1e-5
 
 
-def test_parity_sees_a_difference(folder):
-    reader = load_bert(folder)
+def test_parity_sees_a_difference(bert_folder):
+    reader = load_bert(bert_folder)
     with torch.no_grad():
         reader.model.layers[1].attention.query.weight[0, 0] += 0.5
     states, weights = reader.parity(FIRST)
@@ -162,8 +152,8 @@ def test_parity_sees_a_difference(folder):
     assert min(states, weights) > 1e-3
 
 
-def test_a_tokenizer_without_word_pieces_is_refused(reader, folder):
-    tokenizer = read_tokenizer(folder, read_config(str(folder)))
+def test_a_tokenizer_without_word_pieces_is_refused(bert, bert_folder):
+    tokenizer = read_tokenizer(bert_folder, read_config(str(bert_folder)))
     tokenizer.mask_token = None
     with pytest.raises(LoadingError, match=r"not one of BERT's word pieces with \[MASK\]"):
-        BertReader(reader.model, tokenizer, folder)
+        BertReader(bert.model, tokenizer, bert_folder)

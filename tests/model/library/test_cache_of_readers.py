@@ -5,20 +5,14 @@ import pytest
 from headlight.model.insight.cache import DROPPED, bytes_at, bytes_held, cache_states
 from headlight.model.insight.eviction import write_evicting
 from headlight.model.library.transformers_loading import load_transformers_reader
-from tests.model.library.conftest import SIZE, save_model
 
 TEXT = "I love my cat and my dog."
 
 
 @pytest.fixture(scope="module")
-def mixed(tmp_path_factory, pairs):
+def mixed(mixed_folder):
     """Two layers, the first with a window of four; four heads share two keys."""
-    folder = tmp_path_factory.mktemp("mixed")
-    options = {"sliding_window": 4, "num_key_value_heads": 2, "head_dim": 4}
-    options["layer_types"] = ["sliding_attention", "full_attention"]
-    texts = [text for pair in pairs for text in pair]
-    save_model(folder, texts, "Gemma3ForCausalLM", "Gemma3TextConfig", SIZE | options, None)
-    return load_transformers_reader(folder)
+    return load_transformers_reader(mixed_folder)
 
 
 def test_a_layer_with_a_window_stops_growing(mixed):

@@ -1,14 +1,8 @@
 import pytest
 
 from headlight.model.insight.roles import ROLES, role_scores, why_not
-from headlight.model.library.loading import load_bert
 from headlight.model.library.transformers_loading import load_transformers_reader
 from tests.model.library.conftest import FOLDERS
-
-
-@pytest.fixture(scope="module")
-def bert(make_bert_folder):
-    return load_bert(make_bert_folder())
 
 
 def check_scores(reader):

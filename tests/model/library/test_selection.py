@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from headlight.model import load_bert
 from headlight.model.library.pieces import BETWEEN, SEGMENTS, Piece, merge_words, select
 from headlight.model.trace import Site
 
@@ -11,8 +10,8 @@ FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"
 
 
 @pytest.fixture(scope="module")
-def reading(make_bert_folder):
-    return load_bert(make_bert_folder()).trace(FIRST, second=SECOND)
+def reading(bert):
+    return bert.trace(FIRST, second=SECOND)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 import gc
 import threading
-import time
 import tracemalloc
 import weakref
 from dataclasses import replace
@@ -13,18 +12,12 @@ from headlight.model.training.jobs import POINTS, TrainingJob, training_queue
 from headlight.model.training.loop import learning_rate, thinned
 from headlight.model.training.small_models import SNAPSHOTS, SmallModel, TrainingOptions
 from tests.matrix import first_of
+from tests.model.test_jobs import wait_until
 
 SMALL = TrainingOptions(
     shortest=2, longest=3, layers=1, heads=2, d_model=16, d_ff=32, steps=12, batch_size=4, warmup=4
 )
 LONG = replace(SMALL, steps=10_000)
-
-
-def wait_until(true, seconds=300):
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.005)
 
 
 def wait_for(job, *names):

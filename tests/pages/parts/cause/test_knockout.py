@@ -14,14 +14,10 @@ from headlight.pages.parts.cause import knockout
 from headlight.pages.parts.cause.knockout import ALL, LAYERS, in_words, windows
 from headlight.pages.shared.state.catalog import LIBRARY
 from headlight.pages.talks.slides import Slide
-from tests.pages.apps import address, button, drawn, new_app, on_stage, open_page, open_with
+from tests.pages.apps import address, button, drawn, new_app, on_stage, open_page, open_with, said
 from tests.pages.pictures import heatmaps
 
 SENTENCE = "My sister sold seven boats."
-
-
-def said(app):
-    return " ".join(each.value for item in (app.info, app.text) for each in item)
 
 
 def maps(app):

@@ -13,9 +13,11 @@ from tests.pages.apps import (
     address,
     drawn,
     go_to,
+    metrics,
     new_app,
     open_page,
     open_with,
+    said,
 )
 from tests.pages.pictures import canvas_pictures
 
@@ -24,20 +26,12 @@ PLACE = {"cause_tab": "patching", "sentence": SENTENCE}
 PICTURES = ["patch-heads", "patch-tokens"]
 
 
-def said(app):
-    return " ".join(each.value for item in (app.info, app.text) for each in item)
-
-
 def pictures(app):
     """The map of the heads, and the bars of one head's tokens with their numbers."""
     result = canvas_pictures(app)
     (heads,) = [header for header, _ in result if "effects" in header]
     ((bars, data),) = [item for item in result if "sum" in item[0]]
     return heads, bars, np.frombuffer(data, "<f4")
-
-
-def metrics(app):
-    return {metric.label: metric.value for metric in app.metric}
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from headlight.model.trace import AttentionEdit, Site
 from headlight.pages.shared.state.choices import LONGEST_SENTENCE
 from tests.matrix import first_of
 from tests.odd_texts import ODD_TEXTS
-from tests.pages.apps import address, go_to, new_app, open_page, open_with
+from tests.pages.apps import address, go_to, new_app, open_page, open_with, said
 from tests.pages.pictures import canvas_pictures
 
 SENTENCE = "My sister sold seven boats."
@@ -27,10 +27,6 @@ def pictures(app):
 def numbers(picture):
     header, data = picture
     return np.frombuffer(data, "<f4").reshape(-1, len(header["names"]))
-
-
-def said(app):
-    return " ".join(each.value for item in (app.info, app.text) for each in item)
 
 
 @pytest.fixture(scope="module")

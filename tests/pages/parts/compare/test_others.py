@@ -23,16 +23,6 @@ CAT = "I love my cat."
 EDITS = Edits(gates={("encoder", 0, 1): 0.0})
 
 
-@pytest.fixture(scope="module")
-def folder(make_bert_folder):
-    return str(make_bert_folder())
-
-
-@pytest.fixture(scope="module")
-def reader(folder):
-    return load_bert(folder)
-
-
 @pytest.fixture
 def drawn(monkeypatch):
     """The bars of probabilities that are drawn: of each run by its label, and their tokens."""
@@ -75,10 +65,10 @@ def captions(app):
     return " ".join(caption.value for caption in app.caption)
 
 
-def test_the_two_sentences_with_it(folder, reader):
-    app = click(compared(folder, layer="2", head="3"), "It, in the chosen model")
+def test_the_two_sentences_with_it(bert_folder, bert):
+    app = click(compared(bert_folder, layer="2", head="3"), "It, in the chosen model")
     for side, sentence in enumerate((EXAMPLES[1], WIDE)):
-        trace = reader.trace(sentence)
+        trace = bert.trace(sentence)
         weights = trace.attention[Site("encoder", 1)].weights[0, 2]
         expect(app, side, weights, trace.source_tokens)
     assert "no output that the two models share" in captions(app)
@@ -95,24 +85,24 @@ def test_the_two_sentences_with_it(folder, reader):
 )
 @pytest.mark.parametrize("in_full", first_of([run.IN_FULL, 0]))
 def test_a_side_shows_a_mean_or_a_maximum(
-    folder, reader, layer, head, summary, in_full, monkeypatch
+    bert_folder, bert, layer, head, summary, in_full, monkeypatch
 ):
     monkeypatch.setattr(run, "IN_FULL", in_full)
-    app = take(compared(folder, layer=layer, head=head), "B")
-    trace = reader.trace(FIRST, second=SECOND)
+    app = take(compared(bert_folder, layer=layer, head=head), "B")
+    trace = bert.trace(FIRST, second=SECOND)
     _, numbers = maps(app)
     # In a large model, layers that are shown together are recorded in bytes.
     error = 1 / 255 if in_full == 0 and layer in ("mean", "max") else 1e-5
     np.testing.assert_allclose(numbers[1], summary(trace.weights("encoder").numpy()), atol=error)
 
 
-def test_hidden_words_and_switched_heads_before_and_after(folder, reader, drawn):
-    app = compared(folder, masked="2", layer="2", head="1")
-    app.session_state["histories"] = {LIBRARY + folder: [Edits(), EDITS]}
+def test_hidden_words_and_switched_heads_before_and_after(bert_folder, bert, drawn):
+    app = compared(bert_folder, masked="2", layer="2", head="1")
+    app.session_state["histories"] = {LIBRARY + str(bert_folder): [Edits(), EDITS]}
     take(take(app.run(), "A"), "B")
     widget(app.toggle, "side_a_changed").set_value(False).run()
-    changes = EDITS.at_sites(reader.shape, 32)
-    traces = [reader.trace(FIRST, second=SECOND, masked=[2], edits=each) for each in ({}, changes)]
+    changes = EDITS.at_sites(bert.shape, 32)
+    traces = [bert.trace(FIRST, second=SECOND, masked=[2], edits=each) for each in ({}, changes)]
     for side, trace in enumerate(traces):
         weights = trace.attention[Site("encoder", 1)].weights[0, 0]
         expect(app, side, weights, trace.source_tokens)
@@ -122,20 +112,20 @@ def test_hidden_words_and_switched_heads_before_and_after(folder, reader, drawn)
     bars, words = drawn[-1]
     for label, trace in zip("AB", traces, strict=True):
         likely = {
-            reader.tokenizer.piece(i).text: p
+            bert.tokenizer.piece(i).text: p
             for i, p in enumerate(trace.logits[0, 0].softmax(-1).tolist())
         }
         np.testing.assert_allclose(bars[label], [likely[word] for word in words], atol=1e-5)
         assert max(likely, key=likely.get) in words
     widget(app.text_input, "side_b_sentence").set_value("dogs!").run()
-    trace = reader.trace("dogs!", second=SECOND, edits=changes)
+    trace = bert.trace("dogs!", second=SECOND, edits=changes)
     weights = trace.attention[Site("encoder", 1)].weights[0, 0]
     expect(app, 1, weights, trace.source_tokens)
 
 
-def test_a_sentence_stays_from_one_model_to_the_other_and_back(folder, reader):
-    app = choose_model(compared(folder, second=""), "a", folder)
-    trace = reader.trace(EXAMPLES[1])
+def test_a_sentence_stays_from_one_model_to_the_other_and_back(bert_folder, bert):
+    app = choose_model(compared(bert_folder, second=""), "a", bert_folder)
+    trace = bert.trace(EXAMPLES[1])
     layer = trace.attention[Site("encoder", 1)].weights[0, 1]
     expect(app, 0, layer, trace.source_tokens)
     widget(app.text_input, "side_a_sentence").set_value(CAT).run()
@@ -220,10 +210,10 @@ def test_before_and_after_changes_in_any_model(transformers_folders, drawn):
 
 
 def test_models_that_choose_from_other_things_have_bars_of_their_own(
-    folder, transformers_folders, drawn
+    bert_folder, transformers_folders, drawn
 ):
     other = transformers_folders["DistilBERT"]
-    app = take(compared(folder, masked="1"), "A")
+    app = take(compared(bert_folder, masked="1"), "A")
     side = {"model": f"{LIBRARY}{other}", "masked": "2", "sentence": CAT, "kind": "encoder"}
     shelf().ask(str(other)).join()
     drawn.clear()
@@ -241,8 +231,8 @@ def test_models_that_choose_from_other_things_have_bars_of_their_own(
 
 
 @pytest.mark.parametrize("name", ["classes", "spans", "GPT-2", "headless"])
-def test_what_two_models_do_not_share_is_told(folder, transformers_folders, name, drawn):
-    app = take(compared(folder, second=""), "A")
+def test_what_two_models_do_not_share_is_told(bert_folder, transformers_folders, name, drawn):
+    app = take(compared(bert_folder, second=""), "A")
     shelf().ask(str(transformers_folders[name])).join()
     kind = "decoder" if name == "GPT-2" else "encoder"
     side = {"model": f"{LIBRARY}{transformers_folders[name]}", "kind": kind}
@@ -290,18 +280,20 @@ def test_a_model_that_is_not_in_memory_is_offered_and_loaded(make_bert_folder):
         ({"sentence": " "}, ""),
     ],
 )
-def test_what_cannot_be_shown_is_told(folder, change, words):
-    side = {"model": f"{LIBRARY}{folder}", "layer": "99", "edits": "gate.encoder.99.1.0"} | change
-    app = open_with(folder, "compare", compare_a=urlencode(side))
+def test_what_cannot_be_shown_is_told(bert_folder, change, words):
+    model = f"{LIBRARY}{bert_folder}"
+    side = {"model": model, "layer": "99", "edits": "gate.encoder.99.1.0"} | change
+    app = open_with(bert_folder, "compare", compare_a=urlencode(side))
     assert words in told(app)
     widget(app.selectbox, "side_a_model").set_value("en-fr").run()
     assert maps(app)
 
 
-def test_what_others_loaded_is_not_listed(folder):
-    compared(folder)
+def test_what_others_loaded_is_not_listed(bert_folder):
+    compared(bert_folder)
     app = open_page("compare")
-    assert not any(folder in option for option in widget(app.selectbox, "side_a_model").options)
+    options = widget(app.selectbox, "side_a_model").options
+    assert not any(str(bert_folder) in option for option in options)
 
 
 def test_a_decoder_alone_reads_too_beside_one_that_has_an_encoder(transformers_folders):

@@ -7,22 +7,10 @@ import torch
 from headlight.model.library.transformers_loading import load_transformers_reader
 from headlight.model.library.transformers_reader import TransformersReader
 from headlight.model.trace import Site
-from tests.model.library.conftest import SIZE, save_model
 from tests.pages.apps import open_page, open_with
 from tests.pages.pictures import canvas_pictures
 
 TEXT = "I love my cat and my dog."
-
-
-@pytest.fixture(scope="module")
-def mixed(tmp_path_factory, pairs):
-    """A model whose first layer has a window of four; pairs of heads share a key."""
-    folder = tmp_path_factory.mktemp("mixed")
-    options = {"sliding_window": 4, "num_key_value_heads": 2, "head_dim": 4}
-    options["layer_types"] = ["sliding_attention", "full_attention"]
-    texts = [text for pair in pairs for text in pair]
-    save_model(folder, texts, "Gemma3ForCausalLM", "Gemma3TextConfig", SIZE | options, None)
-    return folder
 
 
 def words(app):
@@ -30,13 +18,13 @@ def words(app):
     return " ".join(part.value for part in parts)
 
 
-def test_every_mask_is_drawn_with_its_layers_and_its_configuration(mixed):
-    app = open_with(mixed, "masks", sentence=TEXT, masks_tab="trained")
+def test_every_mask_is_drawn_with_its_layers_and_its_configuration(mixed_folder):
+    app = open_with(mixed_folder, "masks", sentence=TEXT, masks_tab="trained")
     said = words(app)
     assert "**Decoder, layer 1**: look-ahead mask and window behind of 4" in said
     assert "**Decoder, layer 2**: look-ahead mask" in said
     drawn = {header["label"]: data for header, data in canvas_pictures(app) if "label" in header}
-    trace = load_transformers_reader(mixed).trace(TEXT)
+    trace = load_transformers_reader(mixed_folder).trace(TEXT)
     for layer in (0, 1):
         visible = trace.attention[Site("decoder", layer)].masked_scores[0, 0].isfinite()
         states = np.frombuffer(drawn[f"Decoder, layer {layer + 1}"], np.uint8)
@@ -45,28 +33,30 @@ def test_every_mask_is_drawn_with_its_layers_and_its_configuration(mixed):
     assert f"can draw on {len(visible)} of {len(visible)} tokens" in said
 
 
-def test_a_run_that_differs_from_its_configuration_is_said(mixed, monkeypatch):
+def test_a_run_that_differs_from_its_configuration_is_said(mixed_folder, monkeypatch):
     named = (("look-ahead", ()), ("behind", (2,)))
     monkeypatch.setattr(TransformersReader, "configured_masks", lambda reader, site: named)
-    app = open_with(mixed, "masks", sentence=TEXT, masks_tab="trained")
-    count = len(load_transformers_reader(mixed).trace(TEXT).target_tokens)
+    app = open_with(mixed_folder, "masks", sentence=TEXT, masks_tab="trained")
+    count = len(load_transformers_reader(mixed_folder).trace(TEXT).target_tokens)
     more = (count - 2) * (count - 1) // 2  # that the layer without a window sees
     assert f"{more} cells of this run's mask differ" in words(app)
     assert "In every layer the run did" not in words(app)
 
 
-def test_heads_that_share_keys_are_groups_on_every_page(mixed):
+def test_heads_that_share_keys_are_groups_on_every_page(mixed_folder):
     found = {}
     for page, name in (("attention", "strongest"), ("heads", "kinds"), ("decoding", "tables")):
-        app = open_with(mixed, page, sentence=TEXT)
+        app = open_with(mixed_folder, page, sentence=TEXT)
         found[page] = next(header for header, _ in canvas_pictures(app) if name in header)
     assert found["attention"]["group"] == found["heads"]["kinds"][0]["group"] == 2
     groups = ["once for heads 1–2", "once for heads 3–4"]
     assert found["decoding"]["tables"][0]["groups"] == groups
 
 
-def test_what_is_written_with_few_keys_is_shown_with_the_place_where_it_breaks(mixed):
-    app = open_with(mixed, "decoding", sentence=TEXT, eviction="window", kept_keys="1", longest="6")
+def test_what_is_written_with_few_keys_is_shown_with_the_place_where_it_breaks(mixed_folder):
+    app = open_with(
+        mixed_folder, "decoding", sentence=TEXT, eviction="window", kept_keys="1", longest="6"
+    )
     assert not app.exception
     assert any("in each head the text" in text.value for text in app.text)
     tables = [header["tables"] for header, _ in canvas_pictures(app) if "tables" in header]

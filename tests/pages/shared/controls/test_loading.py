@@ -16,6 +16,7 @@ from headlight.pages.shared.state import models
 from headlight.pages.shared.state.catalog import DEFAULT, LIBRARY
 from headlight.pages.shared.state.models import Workshop
 from tests.pages.apps import address, button, new_app, open_page
+from tests.pages.shared.runs.asking import finished
 
 NAME = "some/bert"
 KEY = LIBRARY + NAME
@@ -25,13 +26,6 @@ class Model(SimpleNamespace):
     """Something in place of a model, which has an encoder."""
 
     shape = Shape({"encoder": (2, 2)}, 40)
-
-
-def finished(job):
-    """What a job loaded."""
-    job.join(60)
-    assert job.status == "finished", job.note
-    return job.result
 
 
 @pytest.fixture

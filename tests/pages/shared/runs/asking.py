@@ -38,3 +38,10 @@ def waiters():
 
     with patch.object(Future, "result", result):
         yield count
+
+
+def finished(job):
+    """What a job loaded."""
+    job.join(60)
+    assert job.status == "finished", job.note
+    return job.result

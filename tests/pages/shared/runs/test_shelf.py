@@ -9,17 +9,11 @@ import pytest
 from headlight.model.library.hub import Card, LoadingError
 from headlight.pages.shared.runs import shelf as module
 from headlight.pages.shared.runs.shelf import Loaded, LoadJob, Shelf
+from tests.pages.shared.runs.asking import finished
 
 
 class Model:
     """Something in place of a model."""
-
-
-def finished(job):
-    """What a job loaded."""
-    job.join(60)
-    assert job.status == "finished", job.note
-    return job.result
 
 
 @pytest.fixture
