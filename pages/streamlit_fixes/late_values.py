@@ -36,13 +36,13 @@ def beginning(widget: Widget, value: object, options: Sequence[Any] = ()) -> dic
 class Exchange:
     """What a browser was told and what it sent; widgets go by their keys, in `sent` by their ids.
 
-    `known` holds where the browser shows which value, `told` the widgets whose told value it has
-    not sent back, and `unsure` those with a choice that an earlier told value may follow. `sent`
-    holds hashes of the values sent last.
+    `known` holds where the browser shows which value, `told` the values that it was told since it
+    last sent the one in force, and `unsure` the widgets with a choice that one of those may follow.
+    `sent` holds hashes of the values sent last.
     """
 
     known: dict[str, tuple[Hashable, object]] = field(default_factory=dict)
-    told: set[str] = field(default_factory=set)
+    told: dict[str, list[object]] = field(default_factory=dict)
     unsure: set[str] = field(default_factory=set)
     sent: dict[str, int] = field(default_factory=dict)
 
@@ -62,7 +62,7 @@ def tell(key: str, value: object, where: Hashable) -> None:
     known = exchange().known
     if known.get(key) != (where, value):
         known[key] = where, value
-        exchange().told.add(key)
+        exchange().told.setdefault(key, []).append(value)
         st.session_state[key] = value
 
 
@@ -119,11 +119,12 @@ def _pass_over_late(state: SessionState, noted: Exchange) -> None:
         if key not in noted.told and state._old_state[name] == value:
             continue
         if not state._widget_changed(name):  # the browser has got what it was told
-            noted.told.discard(key)
+            noted.told.pop(key, None)
             new.discard(name)
-        elif name in new:
+        elif name in new and state._new_widget_state[name] not in noted.told.get(key, [])[:-1]:
             noted.unsure.add(key)
-        else:
+        else:  # what it showed before, or what it was told before the value in force
+            new.discard(name)
             repeated[key] = name
     if new or any(getattr(each, each.WhichOneof("value")) for each in clicks):
         for key, name in repeated.items():

@@ -33,6 +33,17 @@ class Held:
     def release(self):
         """Let all messages come, in their order."""
         while self.late:
-            self._browser_side.send(self.late.pop(0))
-            self.page.wait_for_timeout(APART)
+            self._send_next()
         self.is_late = False
+
+    def release_run(self):
+        """Let the messages of one run come, and hold back the others."""
+        while not self._send_next():
+            pass
+
+    def _send_next(self):
+        """Let a message come; return whether it is the last one of a run."""
+        data = self.late.pop(0)
+        self._browser_side.send(data)
+        self.page.wait_for_timeout(APART)
+        return ends_run(data)

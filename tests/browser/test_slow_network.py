@@ -69,6 +69,26 @@ def test_a_word_chosen_before_the_answer_is_the_one_that_is_shown_and_stays(page
     expect(page.get_by_role("combobox", name=re.compile("Against"))).to_have_value("voiture")
 
 
+def test_a_word_is_kept_when_an_earlier_answer_comes_before_the_next_act(page, server, held):
+    page.goto(f"{server}/{WROTE}")
+    page.locator(".st-key-wrote-parts .sum").wait_for()
+    tended(page)
+    held.is_late = True
+    type_in(page, "Written word", "3: femme")
+    held.runs(1)
+    type_in(page, "Against", "voiture")
+    held.runs(2)
+    held.release_run()
+    sentence = page.get_by_label("English sentence")
+    sentence.fill("The old woman sold a small house.")
+    sentence.press("Enter")
+    held.runs(2)
+    held.release()
+    settled(page)
+    expect(page).to_have_url(re.compile("sold.*wrote_against=voiture"))
+    expect(page.get_by_role("combobox", name=re.compile("Against"))).to_have_value("voiture")
+
+
 def test_a_token_of_an_earlier_list_is_refused_without_an_error(page, server, held):
     page.goto(f"{server}/inside")
     box(page, QUERY).wait_for()

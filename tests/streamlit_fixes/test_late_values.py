@@ -177,6 +177,15 @@ def test_a_choice_before_the_answer_is_told_since_the_answer_may_come_after_it(l
     assert not shown(letters).set_value
 
 
+def test_an_earlier_answer_that_comes_after_a_choice_does_not_replace_it(letters):
+    letters.button[0].click().run()
+    letters.selectbox(key="letter").set_value("a").run()
+    letters.selectbox(key="letter").set_value("c")  # the answer has come, and the visitor clicks
+    letters.button[2].click().run()
+    assert letters.session_state["letter"] == "a"
+    assert (shown(letters).set_value, shown(letters).raw_value) == (True, "a")
+
+
 def test_what_is_typed_is_not_told_since_the_visitor_may_be_typing_on(letters):
     letters.button[3].click().run()
     letters.text_input(key="words").set_value("typed").run()
