@@ -121,7 +121,7 @@ def _pass_over_late(state: SessionState, noted: Exchange) -> None:
         if not state._widget_changed(name):  # the browser has got what it was told
             noted.told.pop(key, None)
             new.discard(name)
-        elif name in new and state._new_widget_state[name] not in noted.told.get(key, [])[:-1]:
+        elif name in new and state._new_widget_state.get(name) not in noted.told.get(key, [])[:-1]:
             noted.unsure.add(key)
         else:  # what it showed before, or what it was told before the value in force
             new.discard(name)
