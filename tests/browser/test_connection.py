@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.proxy import Proxy
-from tests.browser.rest import RUNNING
+from tests.browser.rest import RUNNING, tended
 from tests.matrix import first_of
 
 TAKE_ALL = "document.getElementById('root').remove()"  # as an error in drawing does
@@ -26,7 +26,7 @@ def test_what_was_entered_as_the_connection_was_cut_is_shown(page, proxy, lost):
     page.goto(f"{proxy.url}/?sentence=We+eat.")
     box = page.get_by_role("textbox", name="Sentence")
     expect(box).to_have_value("We eat.")
-    page.wait_for_function(f"!({RUNNING})")
+    tended(page)
     box.fill("They sing.")
     proxy.heard.clear()
     proxy.swallows = lost
