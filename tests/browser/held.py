@@ -4,7 +4,7 @@ import re
 
 from tests.browser.rest import ends_run, until
 
-APART = 12  # milliseconds between messages that come late, in which the page takes one in
+DRAWN = "() => new Promise(requestAnimationFrame)"  # the page has taken in what came before
 
 
 class Held:
@@ -45,5 +45,5 @@ class Held:
         """Let a message come; return whether it is the last one of a run."""
         data = self.late.pop(0)
         self._browser_side.send(data)
-        self.page.wait_for_timeout(APART)
+        self.page.evaluate(DRAWN)
         return ends_run(data)

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.boxes import box, type_in
 from tests.browser.held import Held
 from tests.browser.rest import settled, tended
+from tests.browser.test_address import open_attention
 
 QUERY = "Query: the token that looks"
 WROTE = "cause?sentence=The+old+woman+bought+a+small+house.&cause_tab=wrote"
@@ -22,10 +23,36 @@ def head(page, layer, number):
     return page.get_by_role("button", name=re.compile(f"^layer {layer}, head {number}:"))
 
 
-def test_a_head_stays_chosen_when_another_click_comes_before_the_answer(page, server, held):
-    page.goto(f"{server}/?layer=1&head=1")
-    head(page, 1, 1).wait_for()
+def type_sentence(page, text):
+    """Type a sentence, and return its box."""
+    sentence = page.get_by_label("English sentence")
+    sentence.fill(text)
+    sentence.press("Enter")
+    return sentence
+
+
+def open_on_decoder(page, server):
+    """Open the first page, and choose the decoder there."""
+    open_attention(page, server)
+    page.get_by_role("radio", name="Decoder, masked").click()
+    expect(page).to_have_url(re.compile("kind=decoder"))
+    settled(page)
+
+
+def choose_words(page, server, held):
+    """Choose two words on the page Cause, of whose answers the page knows nothing yet."""
+    page.goto(f"{server}/{WROTE}")
+    page.locator(".st-key-wrote-parts .sum").wait_for()
     tended(page)
+    held.is_late = True
+    type_in(page, "Written word", "3: femme")
+    held.runs(1)
+    type_in(page, "Against", "voiture")
+    held.runs(2)
+
+
+def test_a_head_stays_chosen_when_another_click_comes_before_the_answer(page, server, held):
+    open_attention(page, server, "?layer=1&head=1")
     held.is_late = True
     head(page, 3, 7).click()
     held.runs(1)
@@ -41,7 +68,7 @@ def test_a_head_stays_chosen_when_another_click_comes_before_the_answer(page, se
 
 
 def test_what_was_chosen_before_can_be_chosen_again(page, server, held):
-    page.goto(f"{server}/?layer=1&head=1")
+    open_attention(page, server, "?layer=1&head=1")
     head(page, 3, 1).click()
     expect(page).to_have_url(re.compile("layer=3&head=1"))
     settled(page)
@@ -51,14 +78,7 @@ def test_what_was_chosen_before_can_be_chosen_again(page, server, held):
 
 
 def test_a_word_chosen_before_the_answer_is_the_one_that_is_shown_and_stays(page, server, held):
-    page.goto(f"{server}/{WROTE}")
-    page.locator(".st-key-wrote-parts .sum").wait_for()
-    tended(page)
-    held.is_late = True
-    type_in(page, "Written word", "3: femme")
-    held.runs(1)
-    type_in(page, "Against", "voiture")
-    held.runs(2)
+    choose_words(page, server, held)
     held.release()
     settled(page)
     entries = page.locator(".st-key-wrote-parts .legend .entry")
@@ -70,18 +90,9 @@ def test_a_word_chosen_before_the_answer_is_the_one_that_is_shown_and_stays(page
 
 
 def test_a_word_is_kept_when_an_earlier_answer_comes_before_the_next_act(page, server, held):
-    page.goto(f"{server}/{WROTE}")
-    page.locator(".st-key-wrote-parts .sum").wait_for()
-    tended(page)
-    held.is_late = True
-    type_in(page, "Written word", "3: femme")
-    held.runs(1)
-    type_in(page, "Against", "voiture")
-    held.runs(2)
+    choose_words(page, server, held)
     held.release_run()
-    sentence = page.get_by_label("English sentence")
-    sentence.fill("The old woman sold a small house.")
-    sentence.press("Enter")
+    type_sentence(page, "The old woman sold a small house.")
     held.runs(2)
     held.release()
     settled(page)
@@ -94,32 +105,26 @@ def test_a_token_of_an_earlier_list_is_refused_without_an_error(page, server, he
     box(page, QUERY).wait_for()
     tended(page)
     held.is_late = True
-    sentence = page.get_by_label("English sentence")
-    sentence.fill("The cat sat on the mat.")
-    sentence.press("Enter")
+    sentence = type_sentence(page, "The cat sat on the mat.")
     held.runs(1)
     box(page, QUERY).click()
     page.get_by_role("option", name=re.compile("^4: ")).click()
     held.runs(2)
     held.release()
     settled(page)
-    expect(page.get_by_test_id("stAlert")).to_have_count(0)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
     expect(sentence).to_have_value("The cat sat on the mat.")
     chosen = re.match("[0-9]+", box(page, QUERY).input_value())[0]
     expect(page).to_have_url(re.compile(f"query={chosen}(&|$)"))
 
 
 def test_a_sentence_typed_before_an_example_came_stays(page, server, held):
-    page.goto(server)
-    head(page, 1, 1).wait_for()
-    tended(page)
+    open_attention(page, server)
     held.is_late = True
     page.get_by_role("button", name="Examples").click()
     page.get_by_role("menuitem", name="I love my cat.").click()
     held.runs(1)
-    sentence = page.get_by_label("English sentence")
-    sentence.fill("They sing.")
-    sentence.press("Enter")
+    sentence = type_sentence(page, "They sing.")
     held.runs(2)
     held.release()
     settled(page)
@@ -130,9 +135,7 @@ def test_a_sentence_typed_before_an_example_came_stays(page, server, held):
 
 
 def test_a_click_in_a_section_that_has_moved_counts(page, server, held):
-    page.goto(server)
-    head(page, 1, 1).wait_for()
-    tended(page)
+    open_attention(page, server)
     held.is_late = True
     page.get_by_role("button", name="Switch this head off").click()
     held.runs(1)
@@ -146,12 +149,7 @@ def test_a_click_in_a_section_that_has_moved_counts(page, server, held):
 
 @pytest.mark.parametrize("steps", [["back", "forward"], ["back"]])
 def test_steps_back_before_the_answer_end_with_page_and_address_as_one(page, server, held, steps):
-    page.goto(server)
-    head(page, 1, 1).wait_for()
-    tended(page)
-    page.get_by_role("radio", name="Decoder, masked").click()
-    expect(page).to_have_url(re.compile("kind=decoder"))
-    settled(page)
+    open_on_decoder(page, server)
     held.is_late = True
     head(page, 1, 4).click()
     held.runs(1)
@@ -169,12 +167,7 @@ def test_steps_back_before_the_answer_end_with_page_and_address_as_one(page, ser
 
 
 def test_a_click_after_a_step_back_counts(page, server, held):
-    page.goto(server)
-    head(page, 1, 1).wait_for()
-    tended(page)
-    page.get_by_role("radio", name="Decoder, masked").click()
-    expect(page).to_have_url(re.compile("kind=decoder"))
-    settled(page)
+    open_on_decoder(page, server)
     head(page, 1, 4).click()
     expect(page).to_have_url(re.compile("layer=1&head=4"))
     settled(page)
