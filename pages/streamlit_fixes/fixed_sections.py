@@ -10,21 +10,22 @@ at one place of a page only.
 """
 
 from collections.abc import Callable
-from functools import wraps
 
 from streamlit.runtime import fragment
+
+from headlight.pages.streamlit_fixes.replace import replace
 
 
 def name_sections_without_place() -> None:
     """Have Streamlit name sections by their functions alone."""
-    name = fragment._make_fragment_identity
-    if hasattr(name, "__wrapped__"):
-        return  # it was done before
+    replace(fragment, "_make_fragment_identity", _name_without_place)
 
-    @wraps(name)
-    def name_without_place(
-        function: Callable[..., object], *, delta_path: str, **more: str
-    ) -> fragment._FragmentIdentity:
-        return name(function, delta_path="", **more)
 
-    fragment._make_fragment_identity = name_without_place
+def _name_without_place(
+    name: Callable[..., fragment._FragmentIdentity],
+    function: Callable[..., object],
+    *,
+    delta_path: str,
+    **more: str,
+) -> fragment._FragmentIdentity:
+    return name(function, delta_path="", **more)

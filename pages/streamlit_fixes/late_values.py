@@ -10,15 +10,16 @@ from the session's state whenever that is written; `SessionState._call_callbacks
 the values that the browser sent.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import wraps
 from typing import Any
 
 import streamlit as st
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.state.session_state import SessionState
 
 from headlight.pages.streamlit_fixes.late_address import is_behind
+from headlight.pages.streamlit_fixes.replace import replace
 
 Widget = Callable[..., Any]
 
@@ -87,16 +88,12 @@ def refuse(key: str) -> None:
 
 def pass_over_late_values() -> None:
     """Have Streamlit pass over what a browser sends again because it shows an earlier value."""
-    call = SessionState._call_callbacks
-    if hasattr(call, "__wrapped__"):
-        return  # it was done before
+    replace(SessionState, "_call_callbacks", _call_without_late)
 
-    @wraps(call)
-    def call_without_late(state: SessionState, **more: object) -> None:
-        _pass_over_late(state, exchange())
-        call(state, **more)
 
-    SessionState._call_callbacks = call_without_late
+def _call_without_late(call: Callable[..., None], state: SessionState, **more: object) -> None:
+    _pass_over_late(state, exchange())
+    call(state, **more)
 
 
 def _pass_over_late(state: SessionState, noted: Exchange) -> None:
@@ -104,17 +101,14 @@ def _pass_over_late(state: SessionState, noted: Exchange) -> None:
 
     If nothing else in its request is new, the visitor has chosen again what was there before.
     """
-    clicks, values = [], []
-    for each in state._current_interaction_widget_states.widgets:
-        (clicks if "trigger" in (each.WhichOneof("value") or "") else values).append(each)
-    before, now = noted.sent, {each.id: hash(each.SerializeToString()) for each in values}
-    new = {name for name in before.keys() & now.keys() if before[name] != now[name]}
-    noted.sent = before | now  # a step back or forward sends no values
+    widgets = state._current_interaction_widget_states.widgets
+    differs = _compare_and_note(widgets, noted.sent)
+    new = {name for name in differs if differs[name]}
     noted.unsure.clear()
     repeated = {}
     for key, (_, value) in noted.known.items():
         name = state._key_id_mapper.get_id_from_key(key)
-        if any(name not in each for each in (before, now, state._old_state)):
+        if name not in differs or name not in state._old_state:
             continue
         if key not in noted.told and state._old_state[name] == value:
             continue
@@ -126,12 +120,35 @@ def _pass_over_late(state: SessionState, noted: Exchange) -> None:
         else:  # what it showed before, or what it was told before the value in force
             new.discard(name)
             repeated[key] = name
-    if new or any(getattr(each, each.WhichOneof("value")) for each in clicks):
+    if new or any(map(_is_click, widgets)):
         for key, name in repeated.items():
             state._new_widget_state.set_from_value(name, state._old_state[name])
             del noted.known[key]
     else:
         noted.unsure |= repeated.keys()
+
+
+def _compare_and_note(widgets: Iterable[WidgetState], sent: dict[str, int]) -> dict[str, bool]:
+    """Note the values of a request; return by ids whether they differ from what was sent before.
+
+    Widgets that have not sent anything before are left out.
+    """
+    differs = {}
+    for widget in widgets:
+        if not _is_trigger(widget):
+            value = hash(widget.SerializeToString())
+            if widget.id in sent:
+                differs[widget.id] = sent[widget.id] != value
+            sent[widget.id] = value  # it stays: a step back or forward sends no values
+    return differs
+
+
+def _is_trigger(widget: WidgetState) -> bool:
+    return "trigger" in (widget.WhichOneof("value") or "")
+
+
+def _is_click(widget: WidgetState) -> bool:
+    return _is_trigger(widget) and bool(getattr(widget, widget.WhichOneof("value")))
 
 
 @dataclass

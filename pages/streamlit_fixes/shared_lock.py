@@ -8,7 +8,7 @@ Upstream: no issue was found.
 Relies on: `SafeSessionState._lock`, held around every access to the state.
 """
 
-from functools import wraps
+from collections.abc import Callable
 from threading import RLock
 from typing import Any
 from weakref import WeakValueDictionary
@@ -16,21 +16,23 @@ from weakref import WeakValueDictionary
 from streamlit.runtime.state import SessionState
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 
+from headlight.pages.streamlit_fixes.replace import replace
+
 # By the id of a state, which no other state takes while a run of it has the lock.
 LOCKS: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
 
 def share_lock() -> None:
     """Have Streamlit hold the same lock in all runs that share a state."""
-    begin = SafeSessionState.__init__
-    if hasattr(begin, "__wrapped__"):
-        return  # it was done before
+    replace(SafeSessionState, "__init__", _begin_with_lock)
 
-    @wraps(begin)
-    def begin_with_lock(
-        runs: SafeSessionState, state: SessionState, *values: object, **more: object
-    ) -> None:
-        begin(runs, state, *values, **more)
-        object.__setattr__(runs, "_lock", LOCKS.setdefault(id(state), RLock()))
 
-    SafeSessionState.__init__ = begin_with_lock
+def _begin_with_lock(
+    begin: Callable[..., None],
+    runs: SafeSessionState,
+    state: SessionState,
+    *values: object,
+    **more: object,
+) -> None:
+    begin(runs, state, *values, **more)
+    object.__setattr__(runs, "_lock", LOCKS.setdefault(id(state), RLock()))

@@ -9,25 +9,25 @@ Relies on: `SafeSessionState.on_script_will_rerun`, which runs the callbacks, an
 `_yield_callback`, which looks for the next click.
 """
 
-from functools import wraps
+from collections.abc import Callable
 
 from streamlit.runtime.state.safe_session_state import SafeSessionState
+
+from headlight.pages.streamlit_fixes.replace import replace
 
 
 def run_callbacks_whole() -> None:
     """Have Streamlit look for the next click before and after a run's callbacks, not in them."""
-    run = SafeSessionState.on_script_will_rerun
-    if hasattr(run, "__wrapped__"):
-        return  # it was done before
+    replace(SafeSessionState, "on_script_will_rerun", _run_whole)
 
-    @wraps(run)
-    def run_whole(state: SafeSessionState, *values: object, **more: object) -> None:
-        look = state._yield_callback
-        look()
-        object.__setattr__(state, "_yield_callback", lambda: None)
-        try:
-            run(state, *values, **more)
-        finally:
-            object.__setattr__(state, "_yield_callback", look)
 
-    SafeSessionState.on_script_will_rerun = run_whole
+def _run_whole(
+    run: Callable[..., None], state: SafeSessionState, *values: object, **more: object
+) -> None:
+    look = state._yield_callback
+    look()
+    object.__setattr__(state, "_yield_callback", lambda: None)
+    try:
+        run(state, *values, **more)
+    finally:
+        object.__setattr__(state, "_yield_callback", look)

@@ -62,9 +62,9 @@ def choose(
         more = {"min_value": lowest, "max_value": highest, "step": choice.step, **more}
         value = min(max(value, more["min_value"]), more["max_value"])
     text = more.get("format_func", str)  # the browser shows the text, which can change by itself
-    is_typed = widget in (st.text_input, st.text_area)
-    known = [] if more.get("accept_new_options") else offered
-    more |= {"on_change": hear_and, "args": [choice.key, text, known, is_typed, on_change]}
+    listed = [] if more.get("accept_new_options") else offered
+    is_typed = widget is st.text_input
+    more |= {"on_change": hear_and, "args": [choice.key, text, listed, is_typed, on_change]}
     more |= beginning(widget, value, offered)
     more = {"label": choice.label, "help": choice.help, **more}
     tell(choice.key, value, (shown(), text(value)))
