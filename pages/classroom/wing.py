@@ -9,7 +9,9 @@ import streamlit as st
 from headlight.pages.browser.parts import locks, qr_code
 from headlight.pages.shared.link import address
 from headlight.pages.shared.link.address import ON_THIS_MACHINE, is_of_this_machine
+from headlight.pages.shared.runs.readers import reader
 from headlight.pages.shared.show.pictures import show
+from headlight.pages.shared.state.choices import MASKED, SECOND
 from headlight.pages.shared.state.page import BUTTONS, CLICKS, PAGES, TOOLS, Page, Wing
 
 PARAMETER = "workshop"  # in an address
@@ -22,6 +24,7 @@ INTRO = (
 )
 NAMED = "Controls that stay open (all, if you choose none)"
 CONTROLS = {CLICKS: "clicks in pictures", BUTTONS: "buttons"}
+NEEDS = {SECOND: "read a pair", MASKED: "mask words"}  # abilities without which there is no control
 
 
 @dataclass(frozen=True)
@@ -86,8 +89,7 @@ def ask(page: Page) -> None:
         beside = f"Pages that stay open next to {page.title}"
         pages = st.multiselect(beside, others, format_func=lambda key: PAGES[key].title)
         only_here = st.toggle("Only this page")
-        named = {choice.key: choice.label for choice in page.scene if choice.label}
-        labels = named | CONTROLS
+        labels = named_controls(page) | CONTROLS
         controls = st.multiselect(NAMED, labels, format_func=labels.get)
     opened = (page.key, *pages) if pages or only_here else ()
     link = link_to(page, Lesson(opened, tuple(controls)))
@@ -99,6 +101,16 @@ def ask(page: Page) -> None:
         if is_of_this_machine(link):
             st.info(ON_THIS_MACHINE)
     st.code(link, language=None, wrap_lines=True)
+
+
+def named_controls(page: Page) -> dict[str, str]:
+    """Return the labels of a page's controls, by their keys, that the chosen model has."""
+    try:
+        missing = reader().missing
+    except ValueError:  # the model is not in memory
+        missing = {}
+    there = (choice for choice in page.scene if NEEDS.get(choice) not in missing)
+    return {choice.key: choice.label for choice in there if choice.label}
 
 
 def link_to(page: Page, opened: Lesson) -> str:

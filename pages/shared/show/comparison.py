@@ -29,6 +29,7 @@ KEYS = ("trained", "changed")
 LABELS = (TRAINED, CHANGED)
 MUCH = 1.0  # nats; a text that loses more is said to be less likely
 MILLION = log(1e6)
+ROUNDING = 1e-4  # nats; sums over a text differ by less if only their order does
 NOTHING_ASKED = "Hide a word, or change something, to see what it does."
 
 
@@ -172,7 +173,7 @@ def scores_in_words(before: ModelRun, after: ModelRun) -> str:
     """Return the log-probabilities of the target in two runs as a sentence, if there is one."""
     if (objective := before.objective()) is None:
         return ""
-    trained, now = (score_of(run, objective) for run in (before, after))
+    trained, now = scores_of(before, after, objective)
     what = objective.description.removeprefix("the ").capitalize()
     scores = f"{number_text(trained)} → {number_text(now)} nats"
     return f"{what}: {scores} ({number_text(now - trained, signed=True)})."
@@ -180,6 +181,12 @@ def scores_in_words(before: ModelRun, after: ModelRun) -> str:
 
 def score_of(run: ModelRun, objective: Objective) -> float:
     return log_probabilities(run.trace().logits, objective)[0].sum().item()
+
+
+def scores_of(before: ModelRun, after: ModelRun, objective: Objective) -> tuple[float, float]:
+    """Return the scores of two runs, the same one twice if only rounding parts them."""
+    first, second = score_of(before, objective), score_of(after, objective)
+    return (first, first) if abs(first - second) < ROUNDING else (first, second)
 
 
 def lost_in(before: ModelRun, after: ModelRun, objective: Objective) -> float:
@@ -200,7 +207,7 @@ def compare_scores(before: ModelRun, after: ModelRun) -> None:
         elif "mask words" not in before.reader.missing:
             st.caption(NOTHING_ASKED)
         return
-    trained, now = (score_of(run, objective) for run in (before, after))
+    trained, now = scores_of(before, after, objective)
     difference = number_text(now - trained, signed=True)
     change = f"{difference} against {number_text(trained)} as trained" if changed else None
     arrow, color = ("up", "normal") if now > trained else ("down", "inverse")

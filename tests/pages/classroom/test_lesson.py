@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 import headlight.pages.parts.pages  # noqa: F401 - lists the pages
 from headlight.pages.classroom import wing
 from headlight.pages.classroom.wing import BUTTONS, CLICKS, CONTROLS, Lesson, read, write
+from headlight.pages.shared.state.choices import MASKED, SECOND
 from headlight.pages.shared.state.page import PAGES
-from tests.pages.apps import button, open_page
+from tests.pages.apps import button, open_page, open_with
 from tests.pages.pictures import canvas_pictures
 
 LESSONS = st.builds(
@@ -78,3 +79,12 @@ def test_a_teacher_is_offered_controls_by_their_names_on_screen(page):
     assert {"Sentence", "Layer", "Head", "Changes"} <= {*offered}
     assert len({*offered}) == len(offered)
     assert not any("_" in label or label.islower() for label in {*offered} - {*CONTROLS.values()})
+
+
+def test_a_teacher_is_offered_a_second_sentence_only_for_a_model_that_reads_two(bert_folder):
+    def offered(app):
+        button(app, "QR").click().run()
+        return next(box.options for box in app.multiselect if box.label == wing.NAMED)
+
+    assert not {SECOND.label, MASKED.label} & {*offered(open_page("attention"))}
+    assert SECOND.label in offered(open_with(bert_folder, "attention"))

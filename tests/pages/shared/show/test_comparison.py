@@ -14,6 +14,7 @@ from headlight.pages.shared.show.comparison import (
     change_of_states,
     compare_scores,
     compare_writing,
+    scores_in_words,
     why_the_same,
     with_edits,
 )
@@ -50,6 +51,14 @@ def test_only_a_score_that_moved_has_an_arrow_and_a_colour(run_in, monkeypatch):
         compare_scores(before, after)
     looks = [(each["delta_arrow"], each["delta_color"]) for each in drawn]
     assert looks == [("off", "off"), ("down", "inverse")]
+
+
+@pytest.mark.parametrize(("moved", "words"), [(2e-5, "(0.000)."), (2e-4, "(<0.001).")])
+def test_a_score_that_only_rounding_moved_is_the_same(moved, words, run_in, monkeypatch):
+    before = run_in("en-fr-learned")
+    after = replace(before, edits=Edits(off={"padding"}))
+    monkeypatch.setattr(comparison, "score_of", lambda run, _: -3 + moved * (run is after))
+    assert scores_in_words(before, after).endswith(words)
 
 
 def test_without_a_measure_it_is_the_change_of_the_last_states(run_in, said, bert_folder):
