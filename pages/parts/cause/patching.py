@@ -23,6 +23,7 @@ from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.sight import reveal_if_sought
 from headlight.pages.shared.state.choice import one_of
 from headlight.pages.shared.state.choices import KINDS
+from headlight.pages.shared.state.page import if_clicks
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import CanvasPicture, head_effects, sum_bars
 from headlight.viz.numbers import DECIMALS, number_text
@@ -66,7 +67,7 @@ INTRO = (
 SHARE = (
     "One head at a time gets its {parts} from the {giving} text’s run, put into the {into} text’s; "
     "all that follows is computed anew. Its share of the gap is (patched − {into}) / ({giving} − "
-    "{into}). Shares need not add up: heads build on each other. Click one to see its tokens."
+    "{into}). Shares need not add up: heads build on each other.{click}"
 )
 TOKENS = {
     "heads": "The head’s output is put in at only one token, the query.",
@@ -93,7 +94,8 @@ def draw(run: ModelRun) -> None:
     request = (run, compared.changed, compared.answers, part, backwards)
     left, right = st.columns([2, 3], gap="medium")
     with right:
-        caption(SHARE.format(parts=PARTS[part], giving=giving, into=into))
+        click = if_clicks(" Click one to see its tokens.")
+        caption(SHARE.format(parts=PARTS[part], giving=giving, into=into, click=click))
         try:
             result = measured(request, compared.texts)
         except ValueError as error:

@@ -24,6 +24,7 @@ from headlight.pages.shared.show.riddle import which_head
 from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.sight import reveal_if_sought
 from headlight.pages.shared.state.choices import KINDS
+from headlight.pages.shared.state.page import if_clicks
 from headlight.viz import head_effects, sum_bars
 from headlight.viz.numbers import number_text
 
@@ -88,7 +89,8 @@ def by_kind(run: ModelRun, attribution: Attribution) -> dict[Kind, np.ndarray]:
 
 def all_heads(added: Mapping[Kind, np.ndarray], pair: Pair, head: HeadAddress, of: About) -> bool:
     """Draw the map of what all heads add; for the return value see `show`."""
-    caption("Every cell is one head. Click one to see from which words it took what it wrote.")
+    click = if_clicks(" Click one to see from which words it took what it wrote.")
+    caption(f"Every cell is one head.{click}")
     asks = f"Which head speaks most for “{pair.step.text}”, against “{pair.text}”?"
     in_words = partial(number_text, signed=True)
     return show_heads(

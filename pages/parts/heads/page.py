@@ -32,7 +32,7 @@ from headlight.pages.shared.show.words import HEAD_WORDS
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choice import number, one_of, switch
 from headlight.pages.shared.state.choices import KINDS
-from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.state.page import Page, if_clicks
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import attention_heatmap, head_effects, head_scores
 from headlight.viz.numbers import number_text
@@ -83,7 +83,8 @@ def which_matter(run: ModelRun, of: About) -> None:
         on = measure.choose_measured(run)
         is_asked = EFFECTS.is_asked(run, on, **cost_of_removals(run))
     objective = run.objective() if on is None else run.objective().only(on)
-    words = HEAD_WORDS["effects"].format(measure=objective.description)
+    click = if_clicks(HEAD_WORDS["open"])
+    words = HEAD_WORDS["effects"].format(measure=objective.description, click=click)
     caption(f"**Which heads matter?** {words}")
     if not is_asked:
         return
@@ -134,7 +135,7 @@ def roles(run: ModelRun) -> None:
             ask = partial(which_head, asks, f"the largest {score} has", scores, number_text)
             drawn = head_scores(scores, labels=KINDS, name=score, selected=measure.selected_head())
             measure.show_heads(drawn, "role-scores", DETAIL, of=of, what=what, riddle=ask)
-            caption(f"{SWITCHED} Click a cell to open its head.")
+            caption(SWITCHED + if_clicks(HEAD_WORDS["open"]))
     with words:
         defined(name, set(run.reader.shape.kinds) - set(role.kinds))
         if not reason:

@@ -28,7 +28,7 @@ from headlight.pages.shared.state.choices import (
     places_in,
     put,
 )
-from headlight.pages.shared.state.page import allows
+from headlight.pages.shared.state.page import allows, if_clicks
 from headlight.pages.shared.state.showing import NOTE, place
 from headlight.pages.shared.widgets.choose import choose, pick_one
 from headlight.viz import token_strip
@@ -171,7 +171,8 @@ def tokens_read(run: ModelRun, of: About) -> None:
             continue
         masks = key == "source" and "mask words" not in model.missing
         who = "the decoder reads" if key != "source" and trace.source_tokens else "the model reads"
-        label = f"What {who}: {len(tokens)} tokens. {MASK_HINT if masks else ''}".rstrip()
+        hint = if_clicks(MASK_HINT) if masks else ""
+        label = f"What {who}: {len(tokens)} tokens. {hint}".rstrip()
         strip = token_strip("", chips(tokens), label=label, clickable=masks)
         hide = partial(mask, tokens) if masks else None
         show(strip, key, hide, of=of, what=f"Tokens that {who}")

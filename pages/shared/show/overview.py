@@ -24,7 +24,7 @@ from headlight.pages.shared.state.choices import (
     chosen,
     put,
 )
-from headlight.pages.shared.state.page import CLICKS, allows
+from headlight.pages.shared.state.page import if_clicks
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import (
     Behind,
@@ -92,7 +92,7 @@ def all_heads(
 
     above = st.container()
     if show(grid, "grid", of=of, what=what, to_keep=to_keep, tells=True):
-        clicks = " Click one to open it." if allows(CLICKS) else ""
+        clicks = if_clicks(" Click one to open it.")
         above.markdown(f"**All heads**: layers down, heads across.{clicks}")
         choose(OWN_SCALE)
         caption(HOW_TO_READ["grid"] + (HOW_TO_READ["groups"] if group > 1 else ""))
@@ -130,8 +130,8 @@ def large_heatmap(
     cells |= {"name": name, "clickable": open_cell is not None}
     heatmap = attention_heatmap(weights, query_tokens, key_tokens, **cells)
     if attention_map(heatmap, "heatmap", open_cell, of=of, what=what, riddle=riddle):
-        click = "clickable" if open_cell else "not clickable"
-        caption(HOW_TO_READ["heatmap"] + HOW_TO_READ[click])
+        click = if_clicks(HOW_TO_READ["clickable"]) if open_cell else ""
+        caption(HOW_TO_READ["heatmap"].format(click=click))
         return True
     return False
 
@@ -153,7 +153,7 @@ def large_lines(
     lines = attention_lines(weights, query_tokens, key_tokens, lit=lit)
     what = f"{what}, as lines"
     if show(lines, "lines", lambda: light(picked("lines")), of=of, what=what, riddle=riddle):
-        caption(HOW_TO_READ["lines"])
+        caption(HOW_TO_READ["lines"].format(click=if_clicks(HOW_TO_READ["kept lines"])))
         return True
     return False
 

@@ -18,20 +18,20 @@ HOW_TO_READ = {
     "heatmap": (
         "Each row is a token that looks (its query), each column a token it may look at (its key). "
         "The brighter a cell, the more of that token's value is taken. "
-        "Point at a cell, or tap it, to read its weight"
+        "Point at a cell, or tap it, to read its weight{click}."
     ),
-    "clickable": "; click it, or tap it again, to see how the weight comes about.",
-    "not clickable": ".",
+    "clickable": "; click it, or tap it again, to see how the weight comes about",
     "lines": (
         "A line joins a token that looks, on the left, to a token it looks at, on the right; the "
-        "thicker, the larger the weight. Point at a token to see only its lines and their weights; "
-        "click it to keep them."
+        "thicker, the larger the weight. Point at a token to see only its lines and their "
+        "weights{click}."
     ),
     "grid": (
         "Every small map is one head: rows look, columns are looked at, dark is 0 and bright is 1. "
         "A diagonal keeps to the token itself, a line next to it to a neighbour, a bright column "
         "is a token that everything looks at."
     ),
+    "kept lines": "; click it to keep them",
     "groups": " Heads under one line share their keys and values; each has its own queries.",
 }
 
@@ -154,11 +154,11 @@ HEAD_WORDS = {
         "Usually: the mean over {text}, ± how far single sentences are from it (the standard "
         "deviation), with the model as trained"
     ),
+    "open": " Click a cell to open its head.",
     "effects": (
         "The heads are removed one at a time, and {measure} is measured again. Blue: the model "
         "finds it less likely without the head, so the head helped. Red: more likely. What you "
-        "changed stays in force meanwhile. The unit is nats of log-probability. Click a cell to "
-        "open its head."
+        "changed stays in force meanwhile. The unit is nats of log-probability.{click}"
     ),
 }
 

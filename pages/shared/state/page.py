@@ -138,3 +138,8 @@ def is_open(page: Page) -> bool:
 
 def allows(control: str) -> bool:
     return all(wing.allows(control) for wing in WINGS)
+
+
+def if_clicks(words: str) -> str:
+    """Return words about clicks in pictures, or none if clicks are closed to the visitor."""
+    return words if allows(CLICKS) else ""

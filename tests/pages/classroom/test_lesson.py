@@ -1,5 +1,7 @@
 """What a class's link leaves open."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,3 +90,23 @@ def test_a_teacher_is_offered_a_second_sentence_only_for_a_model_that_reads_two(
 
     assert not {SECOND.label, MASKED.label} & {*offered(open_page("attention"))}
     assert SECOND.label in offered(open_with(bert_folder, "attention"))
+
+
+CLICK = re.compile(r"\bclick\b", re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    ("page", "view"),
+    [
+        ("attention", {"picture": "heatmap"}),
+        ("attention", {"picture": "lines"}),
+        ("heads", {}),
+    ],
+)
+def test_no_sentence_asks_a_class_for_clicks_that_are_closed_to_it(page, view):
+    def asked(controls):
+        captions = open_page(page, workshop=f":{controls}", **view).caption
+        return [caption.value for caption in captions if CLICK.search(caption.value)]
+
+    assert asked("head,clicks")
+    assert not asked("head")
