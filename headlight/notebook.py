@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 import streamlit
 import uvicorn
 
-from headlight.pages.server import door, frames, serving
+from headlight.pages.server import door, guards, serving
 from headlight.pages.shared.runs import limits
 from headlight.pages.streamlit_fixes.own_address import load_config_options
 
@@ -75,7 +75,7 @@ def show(reader: Reader, text: str = "") -> Shown:
 def server() -> str:
     """Serve the app from a thread of this process; return its address with the token."""
     os.environ.setdefault(door.VARIABLE, secrets.token_urlsafe(12))
-    os.environ.setdefault(frames.VARIABLE, NOTEBOOKS)
+    os.environ.setdefault(guards.EMBED, NOTEBOOKS)
     limits.GUEST = True
     (port,) = serving.free_ports(1)
     streamlit.config._main_script_path = str(serving.APP)

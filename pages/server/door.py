@@ -9,7 +9,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from headlight.pages.server.frames import framing_origins
+from headlight.pages.server.guards import framing_origins
 from headlight.pages.streamlit_fixes.paths import CORE, HEALTH, METRICS, path_of
 
 VARIABLE = "HEADLIGHT_TOKEN"

@@ -1,7 +1,8 @@
-"""What requests the server refuses: of other names and other pages, and too large uploads."""
+"""What the server refuses, and what a browser may do with the pages that it sends."""
 
 import ipaddress
 import os
+import re
 import socket
 from collections import Counter
 from fnmatch import fnmatchcase
@@ -9,13 +10,16 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 
 from headlight.pages.shared.runs.limits import BEHIND, LOOPBACK, of_this_worker, open_to_others
+from headlight.pages.streamlit_fixes.inline_scripts import allowed_inline
 from headlight.pages.streamlit_fixes.kept_uploads import kept_bytes
 from headlight.pages.streamlit_fixes.paths import CORE, HEALTH, path_of
 
+EMBED = "HEADLIGHT_EMBED"  # the origins that may show the app in a frame
+ORIGIN = re.compile(r"https?://(\*\.)?[\w-]+(\.[\w-]+)*(:(\d+|\*))?")
 OTHER_NAME = (
     "Headlight does not answer to this name. Who runs it can allow the name, with "
     "--server.allowedHosts or STREAMLIT_SERVER_ALLOWED_HOSTS."
@@ -112,3 +116,55 @@ def bounded_uploads(app: ASGIApp) -> ASGIApp:
                 del coming[session]
 
     return guard
+
+
+def framing_origins() -> tuple[str, ...]:
+    """Return the origins that may show this app in a frame; raise ValueError for anything else."""
+    origins = tuple(os.environ.get(EMBED, "").replace(",", " ").split())
+    for origin in origins:
+        if not ORIGIN.fullmatch(origin):
+            raise ValueError(
+                f"{EMBED} holds {origin!r}, but takes origins such as https://slides.example.org"
+            )
+    return origins
+
+
+def content_policy() -> str:
+    """Return the content security policy: what the pages may load and run."""
+    framing = " ".join(framing_origins()) or "'none'"
+    return "; ".join(
+        (
+            "default-src 'self'",
+            f"script-src 'self' blob: 'wasm-unsafe-eval' {allowed_inline()}",
+            "style-src 'self' 'unsafe-inline'",
+            "img-src 'self' blob: data:",
+            "font-src 'self' data:",
+            "object-src 'none'",
+            "base-uri 'none'",
+            "form-action 'self'",
+            f"frame-ancestors {framing}",
+        )
+    )
+
+
+def with_policy(app: ASGIApp) -> ASGIApp:
+    """Add to every answer the headers that say what a browser may do with it."""
+    headers = {
+        "content-security-policy": content_policy(),
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "same-origin",  # an address contains what its visitor typed
+        "cross-origin-opener-policy": "same-origin",
+    }
+    if not framing_origins():
+        headers["x-frame-options"] = "DENY"
+    added = [(name.encode(), text.encode()) for name, text in headers.items()]
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        async def sent(message: Message) -> None:
+            if message["type"].endswith("http.response.start"):
+                message = {**message, "headers": [*message["headers"], *added]}
+            await send(message)
+
+        await app(scope, receive, sent)
+
+    return answer

@@ -24,7 +24,7 @@ from streamlit import config
 
 from headlight.pages.server.announce import announcement
 from headlight.pages.server.door import access_token
-from headlight.pages.server.frames import framing_origins
+from headlight.pages.server.guards import framing_origins
 from headlight.pages.shared.runs.limits import BEHIND
 from headlight.pages.streamlit_fixes.own_address import load_config_options
 from headlight.pages.streamlit_fixes.paths import HEALTH, public

@@ -16,8 +16,13 @@ from streamlit import App, config
 
 from headlight.pages.server.announce import announcement, link
 from headlight.pages.server.door import access_token, behind_door
-from headlight.pages.server.frames import framing_origins, with_policy
-from headlight.pages.server.guards import bounded_uploads, is_behind_proxy, only_own_names
+from headlight.pages.server.guards import (
+    bounded_uploads,
+    framing_origins,
+    is_behind_proxy,
+    only_own_names,
+    with_policy,
+)
 from headlight.pages.shared.runs import limits
 from headlight.pages.streamlit_fixes.fixed_sections import name_sections_without_place
 from headlight.pages.streamlit_fixes.late_values import pass_over_late_values

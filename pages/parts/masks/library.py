@@ -1,28 +1,38 @@
-"""All masks as small drawings, with what each leaves of a text of any length."""
+"""All masks as small drawings with their figures, and as boxes that put them in force."""
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 import torch
 
-from headlight.model.edits import EXTRA, Mask, MaskAddress, Setting
+from headlight.model.edits import EXTRA, Edits, Mask, MaskAddress, Setting
+from headlight.model.edits.masking import TOGETHER, Layers, Together
 from headlight.model.insight.mask_costs import REACH_WITHIN, MaskCost, cost, rows
+from headlight.model.reader import Reader
 from headlight.model.trace import Kind, Site
-from headlight.pages.parts.masks.added import can_take, layers_of, put_in_force, setting_words
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.glossary import caption
-from headlight.pages.shared.show.pictures import all_picked, show
+from headlight.pages.shared.show.pictures import all_picked, chips, show
 from headlight.pages.shared.show.saving import about_run
 from headlight.pages.shared.show.words import MASK_WORDS
 from headlight.pages.shared.state import edit_history
-from headlight.pages.shared.state.choice import number
-from headlight.pages.shared.state.choices import KINDS
+from headlight.pages.shared.state.choice import number, one_of
+from headlight.pages.shared.state.choices import KINDS, chosen
 from headlight.pages.shared.widgets.choose import choose
-from headlight.viz import MaskCard, mask_cards
+from headlight.pages.streamlit_fixes.late_values import editor
+from headlight.viz import MaskCard, mask_cards, token_strip
 
 DRAWN = 64  # tokens of each drawing
 LONGEST = 8_192
 LENGTH = number("mask_length", 4_096, (DRAWN, LONGEST), label="Figures for a text of", step=64)
+WHICH = {
+    "all": "all layers",
+    "odd": "odd layers: 1, 3, …",
+    "even": "even layers: 2, 4, …",
+    "this": "this layer",
+}
+LAYERS = one_of("mask_layers", WHICH, label="Masks are added in")
 SETTINGS: dict[str, Setting] = {  # that show at 64 tokens what a mask is
     "window": (6,),
     "behind": (12,),
@@ -92,3 +102,81 @@ def take_up(names: list[str], site: Site) -> None:
         held = address in edit_history.edits().masks
         moderate = mask.offered[len(mask.offered) // 3]  # the first ones close nearly all
         put_in_force(address, None if held else moderate)
+
+
+def can_take(reader: Reader, mask: Mask) -> bool:
+    return not reader.missing.keys() & {*mask.needs}
+
+
+def layers_of(site: Site) -> Layers:
+    """Return the layers for which masks are added, as chosen."""
+    return site.layer if chosen(LAYERS) == "this" else chosen(LAYERS)
+
+
+def boxes(edits: Edits, reader: Reader, site: Site) -> None:
+    """Draw the boxes of all masks for a kind of attention, and how they go together."""
+    choose(LAYERS, widget=st.selectbox)
+    for mask in EXTRA.values():
+        if site.kind in mask.kinds and can_take(reader, mask):
+            box_of(mask, MaskAddress(mask.name, site.kind, layers_of(site)), edits)
+    if edits.masks:
+        box = {"options": list(TOGETHER), "format_func": TOGETHER.get, "required": True}
+        box |= {"help": MASK_WORDS["together"]}
+        editor(st.selectbox, "Tokens", edits.together, put_together, "together", **box)
+
+
+def box_of(mask: Mask, address: MaskAddress, edits: Edits) -> None:
+    """Draw the box that puts a mask in force for a kind of attention."""
+    setting = edits.masks.get(address)
+    # A link may give a value that is not offered.
+    settings = {each: setting_words(mask, each) for each in (None, *mask.offered, setting)}
+    box = {"options": settings, "format_func": settings.get, "placeholder": settings[None]}
+    box |= {"label_visibility": "collapsed", "required": True}  # no mask is one of the options
+    box |= {"help": mask.help}
+    editor(st.selectbox, mask.title, setting, partial(put_in_force, address), mask.name, **box)
+
+
+def setting_words(mask: Mask, setting: Setting | None) -> str:
+    """Return a mask with its numbers in words; None means that there is no such mask."""
+    if setting is None:
+        return f"{mask.title}: none"
+    return f"{mask.title}: {', '.join(map(str, setting))}"
+
+
+def put_in_force(address: MaskAddress, setting: Setting | None) -> None:
+    """Put a mask in force with these numbers; None removes it."""
+    edits = edit_history.edits()
+    others = {other: numbers for other, numbers in edits.masks.items() if other != address}
+    masks = others if setting is None else {**others, address: setting}
+    edit_history.change(replace(edits, masks=masks))
+
+
+def put_together(together: Together) -> None:
+    edit_history.change(replace(edit_history.edits(), together=together))
+
+
+def borders(run: ModelRun, site: Site) -> None:
+    """Draw the tokens that a click makes a border, for each mask in force that has borders."""
+    for address, setting in run.edits.masks.items():
+        mask = EXTRA[address.name]
+        if not (mask.click and address.reaches(site)):
+            continue
+        tokens = run.trace().query_tokens(site)
+        at = {number if mask.borders else number - 1 for number in setting}
+        marked = [replace(chip, changed=place in at) for place, chip in enumerate(chips(tokens))]
+        key = f"borders-{address.name}"
+        strip = token_strip("", marked, label=f"{mask.title}. {mask.click}", clickable=True)
+        show(strip, key, partial(move_borders, key, address, setting, len(tokens)))
+
+
+def move_borders(key: str, address: MaskAddress, setting: Setting, tokens: int) -> None:
+    """Begin or join documents at the clicked tokens, or end a prefix there; a callback."""
+    mask = EXTRA[address.name]
+    for clicked in all_picked(key):
+        if clicked >= tokens:
+            continue  # the click was on a longer text, which is gone
+        if not mask.borders:
+            setting = (clicked + 1,)
+        elif clicked:
+            setting = tuple(sorted({*setting} ^ {clicked}))
+    put_in_force(address, setting or None)

@@ -1,19 +1,27 @@
 """Masks: change what attention may see, and watch the weights and the output change."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
 import streamlit as st
+import torch
 
-from headlight.model.edits import TRAINED, Edits
+from headlight.model.edits import EXTRA, TRAINED, Edits
+from headlight.model.edits.masks import Cells
+from headlight.model.edits.text import how_many, span_text, spans
 from headlight.model.reader import Reader
 from headlight.model.trace import Site
-from headlight.pages.parts.masks import added
-from headlight.pages.parts.masks.added import LAYERS, can_take
 from headlight.pages.parts.masks.flash import BLOCK, FLASH, ROW
 from headlight.pages.parts.masks.lessons import BLOCKED_ROW, LIBRARY, METHOD, TAB, below
-from headlight.pages.parts.masks.library import LENGTH
-from headlight.pages.parts.masks.notes import notes
+from headlight.pages.parts.masks.library import (
+    LAYERS,
+    LENGTH,
+    borders,
+    boxes,
+    can_take,
+    setting_words,
+)
 from headlight.pages.parts.masks.own import PICTURES
 from headlight.pages.parts.masks.stages import SCOPE, Focus, asks_to_open, matrix
 from headlight.pages.shared.controls.sentence import ask, tokens_read
@@ -65,7 +73,7 @@ def switches(edits: Edits, reader: Reader, site: Site) -> None:
                 editor(st.toggle, mask.title, name not in edits.off, partial(switch, name), name)
         if edit_history.may_change():
             with st.popover("Add a mask"):
-                added.boxes(edits, reader, site)
+                boxes(edits, reader, site)
         if edit_history.can_undo():
             st.button("Undo", on_click=edit_history.undo)
     address.note_too_many()
@@ -77,6 +85,43 @@ def switch(name: str, on: bool) -> None:
     edit_history.change(replace(edits, off=off))
 
 
+def notes(trained: ModelRun, run: ModelRun, site: Site, opens: bool) -> None:
+    """Say what cannot be done, and why a switch has the effect it has."""
+    edits, missing = run.edits, run.reader.missing
+    needed = {ability for mask in edits.masks for ability in EXTRA[mask.name].needs}
+    for ability in missing.keys() & (needed | ({"open cells"} if opens else set())):
+        st.info(missing[ability])
+    for words in (*idle_words(trained, run), *empty_words(run, site)):
+        st.info(words)
+    if "padding" in edits.off and not run.pad_to:
+        st.info(MASK_WORDS["nothing to hide"])
+    if "look-ahead" in edits.off and "cross" in run.reader.shape.kinds:
+        st.info(MASK_WORDS["look-ahead off"])
+
+
+def idle_words(trained: ModelRun, run: ModelRun) -> Iterator[str]:
+    """Name the masks in force that change nothing on this text, such as a window wider than it."""
+    for named, setting in run.edits.masks.items():
+        mask, site = EXTRA[named.name], Site(named.kind, 0)
+        own = trained.trace().visible(site).cpu()  # (Q, K)
+        queries, keys = map(torch.arange, own.shape)
+        cells = Cells(site, queries[:, None], keys, len(keys))
+        closed = own & ~mask.visible(cells, *setting)
+        opened = mask.opened(cells, *setting) & ~own if mask.opened else cells.none()
+        if not (mask.lowered or mask.positions or closed.any() or opened.any()):
+            tokens = how_many(len(keys), "token")
+            yield MASK_WORDS["idle"].format(mask=setting_words(mask, setting), tokens=tokens)
+
+
+def empty_words(run: ModelRun, site: Site) -> Iterator[str]:
+    """Name the queries of a site that see nothing in some heads."""
+    empty = run.record(site).masked_scores[0].isneginf().all(dim=-1)  # (H, Q)
+    if empty.any():
+        queries = ", ".join(map(span_text, spans(empty.any(dim=0).nonzero().flatten().tolist())))
+        heads = how_many(int(empty.any(dim=1).sum()), "head")
+        yield MASK_WORDS["empty"].format(queries=queries, heads=heads)
+
+
 @section
 def in_force(trained: ModelRun, site: Site, head: int) -> None:
     """Draw the mask of a head, to be changed, and all that follows from it."""
@@ -86,7 +131,7 @@ def in_force(trained: ModelRun, site: Site, head: int) -> None:
     run = replace(trained, edits=edits)
     of = about_run(run)
     switches(edits, trained.reader, site)
-    added.borders(run, site)
+    borders(run, site)
     records = trained.record(site), run.record(site)
     words = site_words(*site, head)
     focus = Focus(site, head, labels_of(run, site.kind), words, of)

@@ -1,6 +1,6 @@
 import pytest
 
-from headlight.pages.server.frames import framing_origins, with_policy
+from headlight.pages.server.guards import framing_origins, with_policy
 
 
 def test_no_other_page_shows_the_app_in_a_frame(client, monkeypatch):
