@@ -1,14 +1,27 @@
-"""What the key-value cache holds at each step of a decoding, and what it saves."""
+"""What the key-value cache holds at each step of a decoding, and writing with a cache too small.
 
-from collections.abc import Iterable, Mapping, Sequence
+Keys that a small cache has no room for are evicted. Sources: a window of the last keys; the first
+keys and a window, "Efficient Streaming Language Models with Attention Sinks" (Xiao et al. 2023),
+section 3; the heaviest keys by their summed weight, and a window, "H2O: Heavy-Hitter Oracle" (Zhang
+et al. 2023), section 4.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
 
+from headlight.model.attention import UNCHANGED
 from headlight.model.cache import CacheSize
-from headlight.model.decoding.steps import DecodingStep
-from headlight.model.trace import Kind, Site
+from headlight.model.decoding.steps import Decoding, DecodingStep
+from headlight.model.reader import Reader
+from headlight.model.trace import AttentionEdit, Kind, RunEdits, Site, Steps
 
 ABSENT, READ, CLOSED, COMPUTED, DROPPED = range(5)  # the states of a position at a step
+MOST_SINKS = 4
 
 
 def cache_states(steps: Sequence[DecodingStep], kind: Kind) -> np.ndarray:
@@ -61,3 +74,101 @@ def bytes_at(sizes: Iterable[CacheSize], positions: int) -> int:
 
 def number_bytes(size: CacheSize) -> int:
     return size.bytes // (2 * size.heads * size.width * size.keys) if size.bytes else 0
+
+
+def keep_sinks(sums: Tensor, budget: int) -> Tensor:
+    """Return which keys (H, K) are kept: the first, up to half of them, and the last ones."""
+    sinks = min(MOST_SINKS, budget // 2)
+    first = torch.arange(sums.size(1), device=sums.device) < sinks
+    return first | newest(sums, budget - sinks)
+
+
+def keep_heaviest(sums: Tensor, budget: int) -> Tensor:
+    """Return which keys (H, K) are kept: half of them the last, half with the largest sums (H, K).
+
+    Keys that were evicted have a sum of -inf.
+    """
+    heavy = min(budget // 2, sums.size(1))
+    last = newest(sums, budget - heavy)
+    others = sums.masked_fill(last, -torch.inf).topk(heavy, dim=1).indices
+    return last.scatter(1, others, True)
+
+
+def newest(sums: Tensor, count: int) -> Tensor:
+    """Return which keys (H, K) are the last `count` ones."""
+    positions = torch.arange(sums.size(1), device=sums.device)
+    return (positions >= sums.size(1) - count).expand(sums.shape)
+
+
+POLICIES: dict[str, Callable[[Tensor, int], Tensor]] = {
+    "window": newest,
+    "sinks": keep_sinks,
+    "heaviest": keep_heaviest,
+}
+
+
+@dataclass
+class Eviction(Steps):
+    """The steps of a site's attention over a cache with a budget, for one text and one decoding.
+
+    After each step, every head keeps at most `budget` keys; the next step adds its own. Heads of a
+    `group` share their keys, and evict the same.
+    """
+
+    policy: str
+    budget: int
+    group: int = 1
+    sums: Tensor | None = None  # (H, K): of the weights so far; -inf for an evicted key
+
+    def mask(self, masked_scores: Tensor) -> Tensor:
+        if self.sums is None:
+            return masked_scores
+        queries, keys = masked_scores.shape[-2:]
+        self.sums = F.pad(self.sums, (0, queries))[:, -keys:]  # a layer's own window drops the rest
+        return masked_scores.masked_fill(self.sums.isneginf()[None, :, None], -torch.inf)
+
+    def inputs(self, weights: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        seen = weights[0].sum(dim=1)  # (H, K): by all queries of this step
+        by_group = seen.unflatten(0, (-1, self.group)).sum(dim=1)
+        seen = by_group.repeat_interleave(self.group, dim=0)
+        sums = seen if self.sums is None else self.sums + seen
+        kept = POLICIES[self.policy](sums, self.budget) & ~sums.isneginf()
+        self.sums = sums.masked_fill(~kept, -torch.inf)
+        return weights, value
+
+
+def write_evicting(
+    reader: Reader,
+    text: str,
+    policy: str,
+    budget: int,
+    *,
+    longest: int | None = None,
+    edits: RunEdits | None = None,
+) -> Decoding:
+    """Write a text greedily while every head of the decoder keeps at most `budget` keys.
+
+    A prompt is read whole first. Positions stay those of the text. Raises ValueError for a budget
+    below 1, for edits with steps of their own, and as `Reader.write` does.
+    """
+    if budget < 1:
+        raise ValueError(f"At least one key has to be kept, not {budget}.")
+    evicting: dict = dict(edits or {})
+    for site in reader.shape.sites:
+        if site.kind == "decoder":
+            edit: AttentionEdit = evicting.get(site, UNCHANGED)
+            if edit.steps is not None:
+                raise ValueError("The steps of this attention are replaced already.")
+            steps = Eviction(policy, budget, reader.shape.group("decoder"))
+            evicting[site] = replace(edit, steps=steps)
+    return reader.write(text, longest=longest, edits=evicting)
+
+
+def first_difference(before: Decoding, after: Decoding) -> int | None:
+    """Return the index of the first token that two decodings wrote differently, or None."""
+    ids = [[token.id for token in each.writing.target_tokens] for each in (before, after)]
+    if ids[0] == ids[1]:
+        return None
+    pairs = enumerate(zip(*ids, strict=False))
+    differing = (index for index, (first, second) in pairs if first != second)
+    return next(differing, min(map(len, ids)))

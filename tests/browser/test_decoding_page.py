@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from headlight.model import load
 from headlight.model.decoding.strategies import Strategy
-from headlight.model.insight.eviction import write_evicting
+from headlight.model.insight.cache import write_evicting
 from headlight.viz.numbers import number_text
 from tests.browser.boxes import choose_in
 

@@ -6,7 +6,7 @@ import streamlit as st
 from headlight.model import Decoding
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits.text import how_many
-from headlight.model.insight.eviction import first_difference
+from headlight.model.insight.cache import first_difference
 from headlight.model.trace import Site
 from headlight.pages.parts.decoding.request import Request
 from headlight.pages.shared.runs.run import decoded, evicted

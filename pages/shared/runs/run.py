@@ -10,7 +10,7 @@ from torch import Tensor
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import Edits
-from headlight.model.insight.eviction import write_evicting
+from headlight.model.insight.cache import write_evicting
 from headlight.model.library.checks import check_numbers
 from headlight.model.library.measuring import Parity
 from headlight.model.reader import Objective, Reader, Request

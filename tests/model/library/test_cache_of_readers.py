@@ -2,8 +2,13 @@
 
 import pytest
 
-from headlight.model.insight.cache import DROPPED, bytes_at, bytes_held, cache_states
-from headlight.model.insight.eviction import write_evicting
+from headlight.model.insight.cache import (
+    DROPPED,
+    bytes_at,
+    bytes_held,
+    cache_states,
+    write_evicting,
+)
 from headlight.model.library.transformers_loading import load_transformers_reader
 
 TEXT = "I love my cat and my dog."
