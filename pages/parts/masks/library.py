@@ -8,7 +8,7 @@ import torch
 
 from headlight.model.edits import EXTRA, Edits, Mask, MaskAddress, Setting
 from headlight.model.edits.masking import TOGETHER, Layers, Together
-from headlight.model.insight.mask_costs import REACH_WITHIN, MaskCost, cost, rows
+from headlight.model.insight.masks import REACH_WITHIN, MaskCost, cost, rows
 from headlight.model.reader import Reader
 from headlight.model.trace import Kind, Site
 from headlight.pages.shared.runs.run import ModelRun

@@ -5,7 +5,7 @@ from itertools import cycle
 import streamlit as st
 
 from headlight.model.edits.text import how_many, span_text, spans
-from headlight.model.insight.own_masks import BY_NAME, OwnMask, own_masks, reach_in
+from headlight.model.insight.masks import BY_NAME, OwnMask, own_masks, reach_in
 from headlight.model.trace import SELF
 from headlight.pages.shared.runs.arrays import tokens_of
 from headlight.pages.shared.runs.run import ModelRun, masks_of
