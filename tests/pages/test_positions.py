@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from headlight.model import PositionEdit, Site, load
-from headlight.model.insight.permutation import permutation_differences, shuffled
+from headlight.model.insight.positions import permutation_differences, shuffled
 from headlight.model.insight.scoring import trace_log_probabilities
 from headlight.model.positions import rotation, sinusoids
 from headlight.pages.shared.runs.shelf import shelf

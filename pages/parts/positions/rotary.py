@@ -7,7 +7,7 @@ import streamlit as st
 from torch import Tensor
 
 from headlight.model.insight.anatomy import Weight
-from headlight.model.insight.turning import Turning
+from headlight.model.insight.positions import Turning
 from headlight.model.positions import Rotary
 from headlight.model.trace import Site
 from headlight.pages.parts.positions.tables import show_lines

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from headlight.model.insight.permutation import shuffled
+from headlight.model.insight.positions import shuffled
 from headlight.model.trace import PositionEdit, Side, Site, Trace
 from headlight.pages.parts.positions.words import SENTENCE_WORDS, TOKEN_WORDS, edit_words
 from headlight.pages.shared.link.address import section

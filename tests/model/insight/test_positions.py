@@ -1,8 +1,10 @@
+"""The order of tokens matters to the encoder only by their positions."""
+
 import pytest
 import torch
 
 from headlight.model import load
-from headlight.model.insight.permutation import permutation_differences, shuffled
+from headlight.model.insight.positions import permutation_differences, shuffled
 from headlight.model.trace import PositionEdit, Run
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 5, 3]])
