@@ -3,9 +3,9 @@ import pytest
 
 from headlight.model import Site
 from headlight.model.edits import CellEdit, Edits, write_edits
+from headlight.model.insight.attribution import sum_score
 from headlight.model.insight.explain import explain
 from headlight.model.insight.lens import word_similarity
-from headlight.model.insight.score_sum import sum_score
 from headlight.model.library.pieces import as_pieces
 from headlight.model.translator import choose_objective
 from tests.matrix import first_of

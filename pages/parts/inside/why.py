@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from headlight.model.insight.anatomy import Weight
-from headlight.model.insight.score_sum import ScoreSum
+from headlight.model.insight.attribution import ScoreSum
 from headlight.model.parts import MEMORY, Part
 from headlight.model.trace import Kind, Site
 from headlight.pages.parts.inside.words import WHY_WORDS

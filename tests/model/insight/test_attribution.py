@@ -1,16 +1,30 @@
-"""What each part adds to a logit: sums, and what a head's scale changes along the direct path."""
+"""Sums over parts, against plain loops and slopes: a logit minus another, and a score."""
 
 import pytest
 import torch
 from torch import nn
 from torch.testing import assert_close
 
-from headlight.model.insight.attribution import attribute
-from headlight.model.trace import AttentionEdit, Run, Site
+from headlight.model.continuer import Continuer
+from headlight.model.insight.attribution import attribute, sum_score
+from headlight.model.parts import BIASES, Part, ScoreAddress
+from headlight.model.tokens import START_ID
+from headlight.model.trace import AttentionEdit, PositionEdit, Run, Site, Trace
 from headlight.model.translator import load
-from tests.model.insight.recording import reader_of, record
+from tests.matrix import first_of
+from tests.model.insight.recording import (
+    EDITS,
+    HEADS,
+    SITES,
+    reader_of,
+    record,
+    tokens,
+    weight_of,
+)
 
 ROW, TOKEN, OTHER = 2, 5, 9
+QUERY, KEYS, HEAD = 3, (0, 2), 1
+MODELS = [{}, {"norm": "post"}, {"positions": "learned"}, {"norm": "post", "positions": "none"}]
 
 
 @pytest.fixture(scope="module")
@@ -116,3 +130,158 @@ def test_a_row_that_is_not_there(shipped):
     reader, trace = shipped
     with pytest.raises(ValueError, match="and no row 400"):
         attribute(reader, trace, 400, TOKEN, OTHER)
+
+
+def check_score(weight):
+    result = sum_score(weight)
+    score = weight.record.scores[0, weight.head, weight.query, weight.key].item()
+    assert result.score == score
+    assert result.total == pytest.approx(score, abs=1e-5)
+    return result
+
+
+@pytest.mark.parametrize("options", first_of(MODELS), ids=str)
+@pytest.mark.parametrize("edits", [{}, EDITS], ids=["as trained", "with edits"])
+def test_the_pairs_sum_to_the_score_at_every_site(options, edits, make_model):
+    model = make_model(**options)
+    trace = record(model, edits)
+    for site in SITES:
+        for head in range(HEADS):
+            for key in KEYS:
+                check_score(weight_of(model, trace, site, head, QUERY, edits, key=key))
+
+
+def test_the_pairs_of_the_shipped_model_sum_to_its_scores():
+    reader = load("en-fr")
+    trace = reader.trace("The dog ate the meat because it was hungry.")
+    for site in reader.shape.sites:
+        result = check_score(weight_of(reader, trace, site, HEAD, 7, key=1))
+        before = sum(part.name == "head" for part in result.query)
+        each = 1 if site.kind == "encoder" else 2
+        assert before == 8 * (each * site.layer + (site.kind == "cross"))
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+@torch.inference_mode()
+def test_every_pair_is_that_of_plain_loops(kind, make_model):
+    model, site = make_model(positions="learned"), Site(kind, 1)
+    trace = record(model)
+    result = sum_score(weight_of(model, trace, site, HEAD, QUERY, key=2))
+    module = model.attention_at(site)
+    rows = slice(HEAD * 4, HEAD * 4 + 4)
+    ends = {
+        "query": (module.query, "decoder" if kind == "cross" else kind, QUERY, result.query),
+        "key": (module.key, "encoder" if kind == "cross" else kind, 2, result.key),
+    }
+    vectors = {}
+    for end, (projection, side, token, parts) in ends.items():
+        norm, states = norm_read(model, trace, kind, end, side, token)
+        scale = (states.var(correction=0) + norm.eps).rsqrt()
+        for part in parts:
+            if part == BIASES:
+                continue
+            wrote = wrote_by(model, trace, part, side, token)
+            read = (wrote - wrote.mean()) * scale * norm.weight
+            vectors[end, part] = projection.weight[rows] @ read
+    for row, query in enumerate(result.query[:-1]):
+        for column, key in enumerate(result.key[:-1]):
+            expected = sum(
+                a * b for a, b in zip(vectors["query", query], vectors["key", key], strict=True)
+            )
+            assert_close(result.pairs[row, column].float(), expected / 2, atol=1e-5, rtol=1e-4)
+
+
+def norm_read(model, trace, kind, end, side, token):
+    """The norm whose outputs a query or key is projected from, and the token's state before it."""
+    if kind == "cross" and end == "key":
+        last = [record for block, record in trace.residual.items() if block.side == "encoder"][-1]
+        return model.encoder.norm, last.outputs[0, token]
+    layer = getattr(model, side).layers[1]
+    name = {"encoder": "attention_residual", "decoder": "self_residual", "cross": "cross_residual"}
+    residual = getattr(layer, name[kind])
+    return residual.norm, trace.residual[residual.block].states[0, token]
+
+
+def wrote_by(model, trace, part, side, token):
+    """The vector that a part added to a token's stream, from the records of the run."""
+    embedding = trace.embedding[side]
+    if part.name == "embedding":
+        return embedding.scaled[0, token]
+    if part.name == "position":
+        return embedding.positions[token]
+    if part.name == "feed-forward":
+        return trace.residual[side, part.layer, "feed_forward"].change[0, token]
+    site = Site(part.kind, part.layer)
+    output = model.attention_at(site).output.weight[:, part.head * 4 : part.head * 4 + 4]
+    return output @ trace.attention[site].heads[0, part.head, token]
+
+
+def test_a_margin_is_a_part_of_the_query_with_the_whole_key(make_model):
+    model, site = make_model(), Site("cross", 1)
+    trace = record(model)
+    weight = weight_of(model, trace, site, HEAD, QUERY, key=2)
+    result, whole = sum_score(weight), trace.attention[site]
+    query, key = weight.run.reader.score_parts(trace, {}, ScoreAddress(site, HEAD, QUERY, 2))
+    for part, margin in zip(result.query, result.pairs.sum(dim=1), strict=True):
+        assert_close((query[part] @ whole.key[0, HEAD, 2].double()) / 2, margin)
+    for part, margin in zip(result.key, result.pairs.sum(dim=0), strict=True):
+        assert_close((key[part] @ whole.query[0, HEAD, QUERY].double()) / 2, margin)
+
+
+def test_the_difference_of_two_keys_is_that_of_their_maps(make_model):
+    model, site = make_model(), Site("encoder", 1)
+    trace = record(model)
+    one, other = (sum_score(weight_of(model, trace, site, HEAD, QUERY, key=key)) for key in KEYS)
+    difference = one.minus(other)
+    scores = trace.attention[site].scores[0, HEAD, QUERY]
+    assert difference.total == pytest.approx((scores[0] - scores[2]).item(), abs=1e-5)
+    assert_close(difference.pairs, one.pairs - other.pairs)
+    places = difference.largest(3)
+    sizes = [difference.pairs[place].abs().item() for place in places]
+    assert sizes == sorted(difference.pairs.abs().flatten().tolist(), reverse=True)[:3]
+
+
+def test_a_head_that_is_off_wrote_nothing(make_model):
+    model, site = make_model(), Site("encoder", 1)
+    trace = record(model, EDITS)  # head 3 of the first layer is off
+    result = check_score(weight_of(model, trace, site, HEAD, QUERY, EDITS, key=2))
+    off = result.query.index(Part("head", "encoder", 0, 2))
+    assert not result.pairs[off].any()
+    assert not result.pairs[:, off].any()
+    assert result.pairs[off - 1].any()
+
+
+def test_positions_that_are_off_are_no_part(make_model):
+    model, edits = make_model(), {"encoder": PositionEdit(off=True)}
+    trace = record(model, edits)
+    result = check_score(weight_of(model, trace, Site("encoder", 0), HEAD, QUERY, edits, key=2))
+    assert result.query == (Part("embedding"), BIASES)
+
+
+def test_a_decoder_by_itself(make_model):
+    model = make_model(encoder_layers=0)
+    reader, trace = Continuer(model, tokenizer=None), Trace((), tokens(START_ID, 4, 5, 6))
+    with torch.inference_mode():
+        reader.rerun(trace, Run(trace=trace))
+    for layer in (0, 1):
+        check_score(weight_of(reader, trace, Site("decoder", layer), HEAD, QUERY, key=2))
+
+
+def test_a_bert_holds_the_norms_between_its_blocks(bert):
+    trace = bert.trace("the cat sat on the mat.", second="it was a dog.")
+    for site in bert.shape.sites:
+        result = check_score(weight_of(bert, trace, site, HEAD, QUERY, key=2))
+    assert {part.name for part in result.key} == {
+        "embedding", "segment", "position", "head", "feed-forward", "biases"
+    }  # fmt: skip
+
+
+def test_parts_that_do_not_add_up_are_refused(make_model, monkeypatch):
+    model = make_model()
+    weight = weight_of(model, record(model), Site("encoder", 1), HEAD, QUERY, key=2)
+    score = ScoreAddress(weight.site, HEAD, QUERY, 2)
+    known = weight.run.reader.score_parts(weight.run.trace(), {}, score)
+    less = {part: vector for part, vector in known[0].items() if part != BIASES}
+    monkeypatch.setattr(weight.run.reader, "score_parts", lambda *asked: (less, known[1]))
+    with pytest.raises(ValueError, match="do not add up"):
+        sum_score(weight)

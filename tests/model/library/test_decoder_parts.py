@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from headlight.model.insight.score_sum import sum_score
+from headlight.model.insight.attribution import sum_score
 from headlight.model.library.decoder_modules import decoder_states
 from headlight.model.library.decoder_parts import HeardRun
 from headlight.model.library.heard import listening

@@ -6,7 +6,7 @@ import torch
 from torch.testing import assert_close
 
 from headlight.model.continuer import Continuer
-from headlight.model.insight.score_sum import sum_score
+from headlight.model.insight.attribution import sum_score
 from headlight.model.parts import Part
 from headlight.model.trace import AttentionEdit, Site
 from headlight.model.training.repeats import small_model
