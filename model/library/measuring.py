@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from headlight.model.library.bert import Bert
-from headlight.model.library.blocks import join_blocks
 from headlight.model.library.files import read_config
 from headlight.model.library.hub import LoadingError, first_line
+from headlight.model.library.running import join_blocks
 from headlight.model.library.writing import GenerationPrefixes, Watchable
 from headlight.model.trace import KINDS, Kind, Run, Trace
 
