@@ -33,11 +33,10 @@ from headlight.model.library.decoder_modules import DecoderModules, find_modules
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.measuring import Parity, call, measured, read_texts
 from headlight.model.library.moving import let_move
-from headlight.model.library.observing import Observed, observing
+from headlight.model.library.observing import Observed, find_sites, observing
 from headlight.model.library.own_code import CodeSites, IncompleteError
 from headlight.model.library.rotary import find_rotary, hearing
 from headlight.model.library.running import enter, leave
-from headlight.model.library.sites import find_sites
 from headlight.model.positions import Rotary
 from headlight.model.reader import Ability
 from headlight.model.trace import KINDS, Kind, Run, Site, Trace
