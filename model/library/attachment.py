@@ -32,10 +32,9 @@ from headlight.model.library.attention_interface import (
 from headlight.model.library.decoder_modules import DecoderModules, find_modules, heads_to_stream
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.measuring import Parity, call, measured, read_texts
-from headlight.model.library.moving import let_move
 from headlight.model.library.observing import Observed, find_sites, observing
 from headlight.model.library.own_code import CodeSites, IncompleteError
-from headlight.model.library.rotary import find_rotary, hearing
+from headlight.model.library.positions import find_rotary, hearing, let_move
 from headlight.model.library.running import enter, leave
 from headlight.model.positions import Rotary
 from headlight.model.reader import Ability

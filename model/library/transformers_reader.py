@@ -20,9 +20,9 @@ from headlight.model.library.decoder_modules import decoder_states
 from headlight.model.library.decoder_parts import HeardRun
 from headlight.model.library.heard import listening
 from headlight.model.library.missing import what_is_missing
-from headlight.model.library.moving import moving
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece
+from headlight.model.library.positions import moving
 from headlight.model.library.writing import Writer
 from headlight.model.parts import HeadsTrace, Parts, ScoreAddress
 from headlight.model.positions import Rotary
