@@ -13,8 +13,15 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from headlight.model.library.heard import Heard, hear, hear_call, listening
-from headlight.model.library.held_norms import freeze_any, hold, is_norm
+from headlight.model.library.decoder_hooks import (
+    Heard,
+    freeze_any,
+    hear,
+    hear_call,
+    hold,
+    is_norm,
+    listening,
+)
 from headlight.model.stream import DecoderStream, is_close
 from headlight.model.trace import AttentionRecord, Block, ResidualRecord, Site
 

@@ -15,8 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from headlight.model.library.attachment import Attachment
-from headlight.model.library.heard import Heard
-from headlight.model.library.held_norms import freeze_any, holding
+from headlight.model.library.decoder_hooks import Heard, freeze_any, holding
 from headlight.model.parts import (
     BIASES,
     MEMORY,

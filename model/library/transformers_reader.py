@@ -16,9 +16,9 @@ from headlight.model.library.answers import Answering, Answers, OutputHead, clas
 from headlight.model.library.attachment import Attachment, Parity
 from headlight.model.library.calls import Calls, attention_edits, last_states
 from headlight.model.library.configured_masks import configured_masks
+from headlight.model.library.decoder_hooks import listening
 from headlight.model.library.decoder_modules import decoder_states
 from headlight.model.library.decoder_parts import HeardRun
-from headlight.model.library.heard import listening
 from headlight.model.library.missing import what_is_missing
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from headlight.model.library.held_norms import freeze_any, hold, holding
+from headlight.model.library.decoder_hooks import freeze_any, hold, holding
 
 
 @pytest.mark.parametrize("norm", [nn.LayerNorm(8), nn.RMSNorm(8), nn.LayerNorm(8, bias=False)])
