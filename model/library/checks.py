@@ -1,15 +1,105 @@
-"""Checks of a model's tokenizer and layers on a text, so that each fault becomes a sentence."""
+"""Checks of a model, its tokenizer, and what both make of a text: each fault is a sentence."""
+
+from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from headlight.model.library.hub import LoadingError, first_line
 from headlight.model.trace import Trace
 
+# Of watched outputs from unwatched ones, relative to the largest output, by the type of numbers.
+LARGEST = {torch.float16: 1e-2, torch.bfloat16: 5e-2}
+LARGEST_OF_OTHERS = 1e-4
 PANIC = "PanicException"  # Rust's panics; the class is no Exception, and cannot be imported
+
+
+def check_openable(model: object) -> None:
+    """Raise ValueError with what to do for a model that cannot be opened or watched."""
+    name = type(model).__name__
+    if not isinstance(model, nn.Module):
+        raise ValueError(f"{name} is no torch.nn.Module: give the model itself.")
+    if hasattr(model, "_orig_mod") or model._compiled_call_impl is not None:
+        raise ValueError(
+            f"{name} is compiled, so its steps cannot be watched: give the model as it was before "
+            "torch.compile, such as model._orig_mod."
+        )
+    if model.training:
+        raise ValueError(
+            f"{name} is in training mode, in which dropout makes every call another one: call "
+            "model.eval() first."
+        )
+    weights = [*model.parameters(), *model.buffers()]
+    if any(weight.is_meta for weight in weights):
+        raise ValueError(
+            f"{name} has no weights yet: some are on the device meta. Load them first."
+        )
+    if getattr(model, "is_quantized", False) or any(map(is_quantized, model.modules())):
+        raise ValueError(
+            f"{name} is quantized, and its layers compute in code that cannot be watched: give the "
+            "model with weights of float32, float16 or bfloat16."
+        )
+
+
+def is_quantized(module: nn.Module) -> bool:
+    """Return whether a module holds weights in fewer bits than they are computed with."""
+    by_torch = ".quantized" in type(module).__module__
+    return by_torch or any(
+        not weight.is_floating_point() and not weight.is_complex()
+        for weight in module.parameters(recurse=False)
+    )
+
+
+class Differences(NamedTuple):
+    """The largest difference of two outputs, the largest output, and the type of their numbers."""
+
+    largest: float
+    size: float
+    dtype: torch.dtype
+
+    @classmethod
+    def between(cls, watched: object, unwatched: object) -> Differences:
+        """Compare the tensors in two outputs; infinite if they are not of the same shapes."""
+        ours, theirs = [*tensors_in(watched)], [*tensors_in(unwatched)]
+        if [part.shape for part in ours] != [part.shape for part in theirs] or not ours:
+            return cls(float("inf"), 0.0, torch.float32)
+        largest = size = 0.0
+        for one, other in zip(ours, theirs, strict=True):
+            same = (one == other) | (one.isnan() & other.isnan())
+            apart = (one.double() - other.double()).abs().masked_fill(same, 0.0)
+            finite = other.masked_fill(~other.isfinite(), 0.0).abs()
+            if one.numel():
+                largest = max(largest, apart.nan_to_num(torch.inf).max().item())
+                size = max(size, finite.max().item())
+        return cls(largest, size, ours[0].dtype)
+
+    def checked(self, name: str) -> float:
+        """Return the largest difference; raises ValueError if it is no rounding error."""
+        if self.largest <= LARGEST.get(self.dtype, LARGEST_OF_OTHERS) * max(1.0, self.size):
+            return self.largest
+        raise ValueError(
+            f"What {name} computes while it is watched differs by {self.largest:.2g} from what it "
+            "computes otherwise, so nothing is shown. A model that draws at random, or that keeps "
+            "a state between calls, does that."
+        )
+
+
+def tensors_in(output: object) -> Iterator[Tensor]:
+    """Yield the tensors of numbers in an output: itself, or those in its tuples and mappings."""
+    if isinstance(output, Tensor):
+        if output.is_floating_point():
+            yield output
+    elif isinstance(output, Mapping):
+        for part in output.values():
+            yield from tensors_in(part)
+    elif isinstance(output, list | tuple):
+        for part in output:
+            yield from tensors_in(part)
 
 
 class TokenizerError(ValueError):

@@ -13,12 +13,12 @@ from torch import Tensor, nn
 
 from headlight.model.library.answers import OutputHead
 from headlight.model.library.attachment import CodeAttachment, is_rotated
+from headlight.model.library.checks import Differences, check_openable
 from headlight.model.library.decoder_modules import output_projection
 from headlight.model.library.hub import LoadingError, first_line
 from headlight.model.library.measuring import Parity
 from headlight.model.library.module_reader import Call, Called, ModuleReader
 from headlight.model.library.observing import Observed, find_sites, observing, prepare
-from headlight.model.library.openable import Differences, check_openable
 from headlight.model.library.own_code import IncompleteError
 from headlight.model.library.own_tokens import OwnTokens
 from headlight.model.library.piece_tokenizer import PieceTokenizer

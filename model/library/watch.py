@@ -10,8 +10,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from headlight.model.library.checks import Differences, check_openable
 from headlight.model.library.observing import Observed, observing, prepare
-from headlight.model.library.openable import Differences, check_openable
 from headlight.model.trace import AttentionRecord
 
 SeenKind = Literal["self", "masked", "cross"]
