@@ -18,9 +18,8 @@ from torch import Tensor
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import NamedMask, check_edits
-from headlight.model.parts import HeadsTrace, Parts, ScoreAddress, own_parts
 from headlight.model.positions import Rotary
-from headlight.model.stream import DecoderStream
+from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress, own_parts
 from headlight.model.tokens import Token
 from headlight.model.trace import Run, RunEdits, Shape, Site, Trace
 

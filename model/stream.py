@@ -1,12 +1,28 @@
-"""The decoder's residual stream as a sum of parts, and how logits are read from it."""
+"""The residual stream as a sum of what each part of a model wrote, and what is read from it.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+Norms are held at their scales of one run, which makes them linear, so that the logits, whatever a
+block reads, and each of its queries and keys, are sums over the parts that have written before.
+Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from headlight.model.trace import Block, Site, Trace
+from headlight.model.layers import Residual
+from headlight.model.trace import (
+    AttentionRecord,
+    Block,
+    EmbeddingRecord,
+    Kind,
+    Side,
+    Site,
+    Trace,
+    block_of,
+)
 from headlight.model.transformer import Transformer
 
 # What is left in sums, as a part of the largest number.
@@ -100,3 +116,136 @@ def is_close(
 def precise(numbers: Tensor) -> Tensor:
     """Return numbers as float64, or as float32 on a device that has no other."""
     return numbers.float() if numbers.device.type == "mps" else numbers.double()
+
+
+class Part(NamedTuple):
+    """What writes into a stream: a head, by its address, a layer's feed-forward, or another."""
+
+    name: Literal["embedding", "segment", "position", "head", "feed-forward", "memory", "biases"]
+    kind: Kind | None = None
+    layer: int | None = None
+    head: int | None = None
+
+
+BIASES = Part("biases")  # of projections and norms, together
+MEMORY = Part("memory")  # an encoder's output, if its own parts are not known
+
+# A vector for each part that wrote, BIASES included. They sum to the whole.
+Parts = Mapping[Part, Tensor]
+Linear = Callable[[Tensor], Tensor]  # takes vectors (N, D) and returns (N, other D)
+
+
+class ScoreAddress(NamedTuple):
+    """A score of one head, of a query with a key; all indices count from 0."""
+
+    site: Site
+    head: int
+    query: int
+    key: int
+
+
+@dataclass
+class HeadsTrace(Trace):
+    """The outputs of all heads at a few tokens; for all tokens they would take much memory."""
+
+    tokens: Mapping[Side, Sequence[int]] = field(default_factory=dict)
+    heads: dict[tuple[Site, int], Tensor] = field(default_factory=dict)  # (H, D) by site and token
+
+    @classmethod
+    def behind(cls, score: ScoreAddress) -> "HeadsTrace":
+        """Return a trace for the tokens of a score's query and key."""
+        if score.site.kind == "cross":
+            return cls(tokens={"decoder": [score.query], "encoder": [score.key]})
+        return cls(tokens={block_of(score.site).side: [score.query, score.key]})
+
+    def record(self, site: Site, record: AttentionRecord) -> None:
+        for token in self.tokens.get(block_of(site).side, ()):
+            self.heads[site, token] = record.heads[0, :, token].clone()
+
+
+def through(parts: Parts, linear: Linear, constant: Tensor) -> Parts:
+    """Return the parts of linear(whole) + constant, where the constant belongs to the biases.
+
+    The biases come last.
+    """
+    vectors = dict(zip(parts, linear(torch.stack([*parts.values()])), strict=True))
+    biases = vectors.pop(BIASES) + constant
+    return {**vectors, BIASES: biases}
+
+
+def through_norm(parts: Parts, held: FrozenNorm) -> Parts:
+    """Return the parts of a norm's output at a token, held as in a run."""
+    return through(parts, lambda vectors: held.outputs(vectors) - held.bias, held.bias)
+
+
+def hold(norm: nn.LayerNorm, states: Tensor, outputs: Tensor) -> FrozenNorm:
+    """Return a layer norm held as in a run in which it mapped states to outputs (d_model,)."""
+    both = precise(states)[None], precise(outputs)[None]
+    return freeze(*both, precise(norm.weight), precise(norm.bias), centered=True)
+
+
+def written(parts: Parts, site: Site, heads: Tensor, to_stream: Tensor, bias: Tensor) -> Parts:
+    """Return parts after the heads (H, D) of a site have written; see `Reader.heads_to_stream`."""
+    vectors = torch.einsum("hd,hdo->ho", precise(heads), precise(to_stream))
+    names = (Part("head", *site, head) for head in range(len(vectors)))
+    more = dict(zip(names, vectors, strict=True))
+    return {**parts, **more, BIASES: parts[BIASES] + precise(bias)}
+
+
+def own_parts(model: Transformer, trace: HeadsTrace, score: ScoreAddress) -> tuple[Parts, Parts]:
+    """Return the parts of a score's query and key (D,) in a recorded run of our own model."""
+    site, head = score.site, score.head
+    attention, block = model.attention_at(site), block_of(site)
+
+    def projected(token: int, end: Block | None, projection: nn.Linear) -> Parts:
+        weight, bias = (
+            precise(part).unflatten(0, (attention.heads, -1))[head]
+            for part in (projection.weight, projection.bias)
+        )
+        read = parts_read(model, trace, token, end)
+        return through(read, lambda vectors: vectors @ weight.T, bias)
+
+    query = projected(score.query, block, attention.query)
+    return query, projected(score.key, None if site.kind == "cross" else block, attention.key)
+
+
+def parts_read(model: Transformer, trace: HeadsTrace, token: int, end: Block | None) -> Parts:
+    """Return the parts of what a block reads at a token; without one, of the encoder's output."""
+    side = end.side if end else "encoder"
+    stack, pre = getattr(model, side), model.config.norm == "pre"
+    norms = {part.block: part.norm for part in stack.modules() if isinstance(part, Residual)}
+    parts = embedded(trace.embedding[side], token, stack)
+    for block, record in trace.residual.items():
+        if block.side != side:
+            continue
+        states, change = record.states[0, token], record.change[0, token]
+        if block == end:
+            inputs = record.inputs[0, token]
+            return through_norm(parts, hold(norms[block], states, inputs)) if pre else parts
+        if block.part == "feed_forward":
+            parts = {**parts, Part("feed-forward", layer=block.layer): precise(change)}
+        else:
+            site = Site("cross" if block.part == "cross" else side, block.layer)
+            module = model.attention_at(site)
+            to_stream, bias = module.to_stream, module.output.bias
+            parts = written(parts, site, trace.heads[site, token], to_stream, bias)
+        states = states + change
+        if not pre:
+            parts = through_norm(parts, hold(norms[block], states, record.outputs[0, token]))
+    if not pre:
+        return parts
+    return through_norm(parts, hold(stack.norm, states, trace.outputs[side][0, token]))
+
+
+def embedded(record: EmbeddingRecord, token: int, stack: nn.Module) -> Parts:
+    """Return the parts of a token's vector before the first layer."""
+    scaled, position = precise(record.scaled[0, token]), precise(record.positions[token])
+    parts = {Part("embedding"): scaled, BIASES: torch.zeros_like(scaled)}
+    if record.segments is not None:
+        parts[Part("segment")] = precise(record.segments[0, token])
+    if position.any():
+        parts[Part("position")] = position
+    if record.segments is None:
+        return parts
+    states = sum(parts.values())
+    return through_norm(parts, hold(stack.norm, states, record.states[0, token]))

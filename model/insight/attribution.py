@@ -8,9 +8,8 @@ from torch import Tensor
 
 from headlight.model.attention import UNCHANGED
 from headlight.model.insight.anatomy import Weight
-from headlight.model.parts import Part, ScoreAddress
 from headlight.model.reader import Reader
-from headlight.model.stream import is_close, precise
+from headlight.model.stream import Part, ScoreAddress, is_close, precise
 from headlight.model.trace import AttentionRecord, RunEdits, Site, Trace
 
 

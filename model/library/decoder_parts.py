@@ -16,18 +16,18 @@ from torch import Tensor, nn
 
 from headlight.model.library.attachment import Attachment
 from headlight.model.library.decoder_hooks import Heard, freeze_any, holding
-from headlight.model.parts import (
+from headlight.model.stream import (
     BIASES,
     MEMORY,
     HeadsTrace,
     Part,
     Parts,
     ScoreAddress,
+    precise,
     through,
     through_norm,
     written,
 )
-from headlight.model.stream import precise
 from headlight.model.trace import Run, Site, Trace, block_of
 
 MEMORIES = ("key_value_states", "encoder_hidden_states")  # its names among a module's arguments

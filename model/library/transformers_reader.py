@@ -24,10 +24,9 @@ from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece
 from headlight.model.library.positions import moving
 from headlight.model.library.writing import Writer
-from headlight.model.parts import HeadsTrace, Parts, ScoreAddress
 from headlight.model.positions import Rotary
 from headlight.model.reader import Reader, Request, Shape
-from headlight.model.stream import DecoderStream
+from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress
 from headlight.model.trace import EmbeddingRecord, Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:

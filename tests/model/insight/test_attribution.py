@@ -7,7 +7,7 @@ from torch.testing import assert_close
 
 from headlight.model.continuer import Continuer
 from headlight.model.insight.attribution import attribute, sum_score
-from headlight.model.parts import BIASES, Part, ScoreAddress
+from headlight.model.stream import BIASES, Part, ScoreAddress
 from headlight.model.tokens import START_ID
 from headlight.model.trace import AttentionEdit, PositionEdit, Run, Site, Trace
 from headlight.model.translator import load

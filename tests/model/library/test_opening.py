@@ -10,7 +10,7 @@ from torch import nn
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.opening import open_model
-from headlight.model.parts import ScoreAddress
+from headlight.model.stream import ScoreAddress
 from headlight.model.trace import AttentionEdit, PositionEdit, Run, Site
 from tests.matrix import first_of
 from tests.model.library import families

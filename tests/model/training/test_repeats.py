@@ -7,7 +7,7 @@ from torch.testing import assert_close
 
 from headlight.model.continuer import Continuer
 from headlight.model.insight.attribution import sum_score
-from headlight.model.parts import Part
+from headlight.model.stream import Part
 from headlight.model.trace import AttentionEdit, Site
 from headlight.model.training.repeats import small_model
 from headlight.model.training.small_models import default_options
