@@ -12,7 +12,7 @@ from headlight.model.decoding.recording import GreedySteps, RecordedPrefixes
 from headlight.model.decoding.search import search
 from headlight.model.decoding.steps import Decoding, Translation
 from headlight.model.decoding.strategies import Strategy
-from headlight.model.edits.rows import batch_of
+from headlight.model.edits.tensors import batch_of
 from headlight.model.masks import look_ahead_mask
 from headlight.model.memory_layout import best_device, lay_out, pack
 from headlight.model.own_reader import OwnReader, objective_of

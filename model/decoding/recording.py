@@ -11,7 +11,7 @@ from headlight.model.attention import UNCHANGED, attend
 from headlight.model.cache import CacheSize
 from headlight.model.decoding.search import Decoded, Expansion, TransformerPrefixes, newest
 from headlight.model.decoding.strategies import allowed
-from headlight.model.edits.rows import stacked
+from headlight.model.edits.tensors import stacked
 from headlight.model.masks import look_ahead_mask
 from headlight.model.trace import RunEdits, Site, Trace
 from headlight.model.transformer import Transformer

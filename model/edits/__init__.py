@@ -10,15 +10,15 @@ in links and its description:
 
 `Edits.at_sites` turns them into the input of a model: for each site an `AttentionEdit` of tensors.
 Together with the `PositionEdit` of each side these are the `RunEdits` of model/trace.py, which know
-nothing of visitors, links and words.
+nothing of visitors, links and words. tensors.py checks them, and makes one batch of several texts'.
 """
 
 from headlight.model.edits.cells import MOST_CELLS, CellEdit
-from headlight.model.edits.edits import Edits, describe, opens_the_future, read_edits, write_edits
-from headlight.model.edits.fitting import check_edits
+from headlight.model.edits.edits import Edits, describe, read_edits, write_edits
 from headlight.model.edits.gates import MOST_HEADS, HeadAddress
 from headlight.model.edits.masking import EXTRA, TRAINED, MaskAddress, NamedMask
 from headlight.model.edits.masks import Mask, Setting
+from headlight.model.edits.tensors import check_edits, opens_the_future
 
 __all__ = [
     "EXTRA",

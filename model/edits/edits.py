@@ -41,16 +41,7 @@ from headlight.model.edits.masking import (
     write_masks,
 )
 from headlight.model.edits.masks import Setting, all_cells
-from headlight.model.trace import (
-    KINDS,
-    AttentionEdit,
-    Kind,
-    PositionEdit,
-    RunEdits,
-    Shape,
-    Side,
-    Site,
-)
+from headlight.model.trace import KINDS, AttentionEdit, Kind, PositionEdit, Shape, Side, Site
 
 Address = TypeVar("Address", MaskAddress, HeadAddress)
 Value = TypeVar("Value")
@@ -152,15 +143,6 @@ class Edits:
             open=opened if opened.any() else None,
             bias=lowered_scores(self.masks, heads, cells),
         )
-
-
-def opens_the_future(edits: RunEdits) -> bool:
-    """Return whether a decoder position may see a later one, which changes the computation."""
-    return any(
-        edit.open is not None and bool(edit.open.triu(diagonal=1).any())
-        for site, edit in edits.items()
-        if isinstance(site, Site) and site.kind == "decoder"
-    )
 
 
 def write_edits(edits: Edits) -> str:

@@ -5,8 +5,8 @@ from dataclasses import fields, replace
 import pytest
 import torch
 
-from headlight.model.edits import MOST_HEADS, CellEdit, Edits, describe, opens_the_future
-from headlight.model.trace import AttentionEdit, Run, Site
+from headlight.model.edits import MOST_HEADS, CellEdit, Edits, describe
+from headlight.model.trace import Run, Site
 from tests.model.edits.tracing import traced, visible
 
 
@@ -78,15 +78,6 @@ def test_gates_reach_the_head_they_name(model):
     assert sites.keys() == {Site("encoder", 1), Site("cross", 0)}
     assert sites[Site("encoder", 1)].gate.tolist() == [1, 1, 0, 1]
     assert sites[Site("cross", 0)].gate.tolist() == [1, 1, 1, 0.5]
-
-
-def test_only_cells_above_the_diagonal_of_the_decoder_open_the_future():
-    upper, lower = (torch.zeros(3, 3, dtype=torch.bool) for _ in range(2))
-    upper[0, 2], lower[2, 0] = True, True
-    assert opens_the_future({Site("decoder", 0): AttentionEdit(open=upper)})
-    assert not opens_the_future({Site("decoder", 0): AttentionEdit(open=lower)})
-    assert not opens_the_future({Site("cross", 0): AttentionEdit(open=upper)})
-    assert not opens_the_future({Site("decoder", 0): AttentionEdit(block=upper)})
 
 
 @pytest.mark.parametrize(

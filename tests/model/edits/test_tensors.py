@@ -1,10 +1,10 @@
-"""Edits that a model does not have are refused with a sentence, wherever they are written."""
+"""Edits as tensors: those that do not fit a model are refused with a sentence, everywhere."""
 
 import numpy as np
 import pytest
 import torch
 
-from headlight.model.edits import Edits
+from headlight.model.edits import Edits, opens_the_future
 from headlight.model.library.opening import open_model
 from headlight.model.trace import AttentionEdit, PositionEdit, Shape, Site
 
@@ -84,3 +84,12 @@ def test_a_mask_of_a_side_that_a_model_lacks_moves_nothing():
     edits = Edits(masks={("documents-anew", "encoder"): (2,)})
     assert "encoder" in edits.at_sites(Shape({"encoder": (1, 2)}, 8), 4)
     assert edits.at_sites(Shape({"decoder": (1, 2)}, 8), 4) == {}
+
+
+def test_only_cells_above_the_diagonal_of_the_decoder_open_the_future():
+    upper, lower = (torch.zeros(3, 3, dtype=torch.bool) for _ in range(2))
+    upper[0, 2], lower[2, 0] = True, True
+    assert opens_the_future({Site("decoder", 0): AttentionEdit(open=upper)})
+    assert not opens_the_future({Site("decoder", 0): AttentionEdit(open=lower)})
+    assert not opens_the_future({Site("cross", 0): AttentionEdit(open=upper)})
+    assert not opens_the_future({Site("decoder", 0): AttentionEdit(block=upper)})
