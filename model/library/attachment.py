@@ -29,6 +29,7 @@ from headlight.model.library.attention_interface import (
     watched,
     watching,
 )
+from headlight.model.library.configuration import expected_layers
 from headlight.model.library.decoder_modules import DecoderModules, find_modules, heads_to_stream
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.measuring import Parity, call, measured, read_texts
@@ -41,7 +42,7 @@ from headlight.model.reader import Ability
 from headlight.model.trace import KINDS, Kind, Run, Site, Trace
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedConfig, PreTrainedModel
+    from transformers import PreTrainedModel
 
 NO_PROJECTIONS: Mapping[Ability, str] = {
     "add up heads": (
@@ -160,17 +161,6 @@ def kind_of(name: str, encoder_decoder: bool) -> Kind:
     if any(word in name.lower() for word in CROSS):
         return "cross"
     return "decoder" if encoder_decoder and "decoder" in name.split(".") else "encoder"
-
-
-def expected_layers(config: PreTrainedConfig) -> Counter[Kind]:
-    """Return how many layers a model of this config has; a lone decoder counts as an encoder."""
-    if not config.is_encoder_decoder:
-        return Counter({"encoder": getattr(config.get_text_config(), "num_hidden_layers", 0)})
-    encoder = getattr(config, "encoder", config.get_text_config(encoder=True))  # T5Gemma's
-    decoder = config.get_text_config(decoder=True)
-    layers = getattr(decoder, "num_decoder_layers", None) or decoder.num_hidden_layers
-    counts = {"encoder": getattr(encoder, "num_hidden_layers", 0), "decoder": layers}
-    return Counter(counts | {"cross": layers})
 
 
 def is_causal(trace: Trace, site: Site) -> bool:

@@ -10,17 +10,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from headlight.model.library.configuration import rotary_settings
 from headlight.model.positions import Rotary
 from headlight.model.stream import is_close
 from headlight.model.trace import AttentionRecord, PositionEdit, RunEdits, Site
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedConfig
 
 FUNCTION = "apply_rotary_pos_emb"  # the library's name of it, in every family's file
 POSITIONS = "position_ids"  # an argument of the modules that make angles of positions
@@ -81,7 +79,7 @@ def find_rotary(
     known = {}
     for module, call in heard.items():
         for site in sites.get(module, ()):
-            settings = settings_of(model.config, site.layer)
+            settings = rotary_settings(model.config, site.layer)
             length = torch.hypot(call.cos.float(), call.sin.float()).flatten()[0].item()
             for interleaved in (False, True):
                 for frequencies in buffers:
@@ -100,16 +98,6 @@ def turns_alike(rotary: Rotary, query: Tensor, recorded: Tensor) -> bool:
     positions = torch.arange(query.size(-2), device=query.device)
     turned = rotary.turn(query.float(), positions)
     return is_close(turned, recorded[..., :width], query.dtype)
-
-
-def settings_of(config: "PreTrainedConfig", layer: int) -> dict[str, object]:
-    """Return the base, the scaling and whatever else a configuration says of a layer's turns."""
-    config = config.get_text_config()
-    named = getattr(config, "rope_parameters", None) or {}
-    types = getattr(config, "layer_types", None) or []
-    if layer < len(types) and types[layer] in named:
-        named = named[types[layer]]
-    return {name: value for name, value in named.items() if isinstance(value, int | float | str)}
 
 
 def let_move(model: nn.Module, table: nn.Embedding | None) -> bool:

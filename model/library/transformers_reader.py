@@ -15,7 +15,7 @@ from headlight.model.edits import NamedMask
 from headlight.model.library.answers import Answering, Answers, OutputHead, class_labels
 from headlight.model.library.attachment import Attachment, Parity
 from headlight.model.library.calls import Calls, attention_edits, last_states
-from headlight.model.library.configured_masks import configured_masks
+from headlight.model.library.configuration import configured_masks
 from headlight.model.library.decoder_hooks import listening
 from headlight.model.library.decoder_modules import decoder_states
 from headlight.model.library.decoder_parts import HeardRun

@@ -1,14 +1,26 @@
-"""The masks that the configuration of a transformers model names for each of its layers."""
+"""What a transformers model's configuration says of its layers: how many, their masks and turns."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from headlight.model.edits.masking import NamedMask
-from headlight.model.trace import Site
+from headlight.model.trace import Kind, Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
+
+
+def expected_layers(config: PreTrainedConfig) -> Counter[Kind]:
+    """Return how many layers a model of this config has; a lone decoder counts as an encoder."""
+    if not config.is_encoder_decoder:
+        return Counter({"encoder": getattr(config.get_text_config(), "num_hidden_layers", 0)})
+    encoder = getattr(config, "encoder", config.get_text_config(encoder=True))  # T5Gemma's
+    decoder = config.get_text_config(decoder=True)
+    layers = getattr(decoder, "num_decoder_layers", None) or decoder.num_hidden_layers
+    counts = {"encoder": getattr(encoder, "num_hidden_layers", 0), "decoder": layers}
+    return Counter(counts | {"cross": layers})
 
 
 def configured_masks(config: PreTrainedConfig, site: Site) -> tuple[NamedMask, ...]:
@@ -52,3 +64,13 @@ def layer_type(part: PreTrainedConfig, site: Site) -> str:
         return part.encoder_attention_type
     windowed = getattr(part, "sliding_window", None) and getattr(part, "use_sliding_window", True)
     return "sliding" if windowed else ""
+
+
+def rotary_settings(config: PreTrainedConfig, layer: int) -> dict[str, object]:
+    """Return the base, the scaling and whatever else a configuration says of a layer's turns."""
+    config = config.get_text_config()
+    named = getattr(config, "rope_parameters", None) or {}
+    types = getattr(config, "layer_types", None) or []
+    if layer < len(types) and types[layer] in named:
+        named = named[types[layer]]
+    return {name: value for name, value in named.items() if isinstance(value, int | float | str)}
