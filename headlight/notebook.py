@@ -61,7 +61,7 @@ def show(reader: Reader, text: str = "") -> Shown:
         raise ValueError("Open the model first: show(open_model(model, tokenizer)).")
     address = server()
     from headlight.pages.shared.runs.shelf import shelf
-    from headlight.pages.shared.state.catalog import LIBRARY
+    from headlight.pages.shared.state.models import LIBRARY
 
     name = shelf().show(reader)
     asked = {"model": LIBRARY + name, "sentence": text or reader.example}

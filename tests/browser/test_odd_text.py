@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import pytest
 from playwright.sync_api import expect
 
-from headlight.pages.shared.state.catalog import LONGEST_NAME
+from headlight.pages.shared.state.models import LONGEST_NAME
 from tests.browser.rest import rerun, settled
 from tests.matrix import first_of
 from tests.odd_texts import ODD_TEXTS

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared.runs.shelf import shelf
-from headlight.pages.shared.state.catalog import LIBRARY
+from headlight.pages.shared.state.models import LIBRARY
 
 ROOT = Path(__file__).parents[2]
 PICTURES = ("bidi_component", "plotly_chart", "vega_lite_chart")

@@ -4,8 +4,8 @@ import pytest
 from headlight.model import Site
 from headlight.model.edits import Edits, write_edits
 from headlight.model.library.pieces import merge_words
-from headlight.pages.shared.state.catalog import EXAMPLES
 from headlight.pages.shared.state.choices import HEAD, LAYER
+from headlight.pages.shared.state.models import EXAMPLES
 from tests.pages.apps import address, go_to, open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps, mounted
 from tests.viz.unpacking import split

@@ -21,7 +21,7 @@ from headlight.pages.parts.compare.page import PAGE
 from headlight.pages.parts.compare.sides import ModelSide, SnapshotSide
 from headlight.pages.shared.link import link
 from headlight.pages.shared.show import answers
-from headlight.pages.shared.state.catalog import EXAMPLES
+from headlight.pages.shared.state.models import EXAMPLES
 from headlight.viz import compared_maps, largest_changes
 from headlight.viz.tokens import WRITES
 from tests.pages import apps

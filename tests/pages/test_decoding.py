@@ -9,7 +9,7 @@ from headlight.model.insight.scoring import trace_log_probabilities
 from headlight.model.tokens import START_ID
 from headlight.pages.parts.decoding.request import Branch
 from headlight.pages.shared.runs.shelf import shelf
-from headlight.pages.shared.state.catalog import EXAMPLES
+from headlight.pages.shared.state.models import EXAMPLES
 from headlight.pages.talks.slides import Slide
 from headlight.viz.numbers import number_text
 from tests.matrix import first_of

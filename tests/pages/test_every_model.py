@@ -17,7 +17,7 @@ from headlight.pages.parts.decoding.request import LONGEST
 from headlight.pages.parts.models.page import ABILITIES as WORDS
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.show.comparison import LABELS
-from headlight.pages.shared.state.catalog import LIBRARY
+from headlight.pages.shared.state.models import LIBRARY
 from headlight.viz.numbers import number_text
 from headlight.viz.tokens import WRITES
 from tests.matrix import first_of

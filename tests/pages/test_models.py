@@ -8,8 +8,7 @@ from headlight.model import load_bert
 from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.shelf import NONE, shelf
-from headlight.pages.shared.state.catalog import DEFAULT, LIBRARY, CatalogEntry, short
-from headlight.pages.shared.state.models import Workshop
+from headlight.pages.shared.state.models import DEFAULT, LIBRARY, CatalogEntry, Workshop, short
 from headlight.viz.numbers import power_text
 from tests.matrix import first_of
 from tests.pages.apps import address, button, go_to, loaded, new_app, open_page, open_with

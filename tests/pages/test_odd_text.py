@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 import pytest
 
 from headlight.pages.parts.pages import PAGES
-from headlight.pages.shared.state.catalog import LONGEST_NAME
 from headlight.pages.shared.state.choices import LONGEST_SENTENCE
+from headlight.pages.shared.state.models import LONGEST_NAME
 from tests.matrix import first_of
 from tests.odd_texts import ODD_TEXTS
 from tests.pages.apps import button, go_to, new_app, open_page, open_with

@@ -15,7 +15,7 @@ from headlight.pages.shared.runs.readers import reader
 from headlight.pages.shared.runs.run import ModelRun, hiding
 from headlight.pages.shared.runs.training import recorded_training
 from headlight.pages.shared.show.captions import labels_at_snapshots, labels_of, site_words
-from headlight.pages.shared.state import catalog, choices, models
+from headlight.pages.shared.state import choices, models
 from headlight.pages.shared.state.choice import Choice, like
 from headlight.pages.shared.state.choices import KINDS, SUMMARIES, HeadChoice, places_in
 from headlight.pages.shared.state.models import workshop
@@ -182,8 +182,8 @@ class ModelSide(Side):
 
 def recordings() -> dict[str, tuple[str, Snapshots]]:
     """Return the trainings whose snapshots this visitor can see: title and snapshots by key."""
-    title = f"{catalog.SHIPPED[catalog.DEFAULT].title}, during its training"
-    trainings = {catalog.DEFAULT: (title, recorded_training())}
+    title = f"{models.SHIPPED[models.DEFAULT].title}, during its training"
+    trainings = {models.DEFAULT: (title, recorded_training())}
     if training := workshop().training:
         trainings[OWN_TRAINING] = f"Your training: {training.name}", training.job.look().snapshots
     return trainings

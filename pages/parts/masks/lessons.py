@@ -17,9 +17,9 @@ from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.sight import tabs
 from headlight.pages.shared.show.words import BLOCKING, MASK_WORDS
 from headlight.pages.shared.state import models
-from headlight.pages.shared.state.catalog import SHIPPED
 from headlight.pages.shared.state.choice import counted, one_of
 from headlight.pages.shared.state.choices import MOST_TOKENS
+from headlight.pages.shared.state.models import SHIPPED
 from headlight.pages.shared.widgets.choose import choose, choose_token
 from headlight.viz import attention_heatmap
 from headlight.viz.numbers import number_text

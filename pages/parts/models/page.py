@@ -13,8 +13,8 @@ from headlight.pages.shared.runs.run import ModelRun, measured_parity
 from headlight.pages.shared.runs.shelf import WILD, any_is_allowed, hub_patterns, is_allowed, rule
 from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.state import models
-from headlight.pages.shared.state.catalog import LONGEST_NAME, CatalogEntry
 from headlight.pages.shared.state.choices import KINDS, SECOND, SENTENCE, chosen
+from headlight.pages.shared.state.models import LONGEST_NAME, CatalogEntry
 from headlight.pages.shared.state.page import PAGES, Page
 from headlight.pages.shared.widgets.choose import pick_one
 from headlight.viz.numbers import power_text

@@ -33,12 +33,12 @@ from headlight.pages.shared.show.comparison import show_writing
 from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.saving import NO_MODEL, About, about
 from headlight.pages.shared.show.sight import parts
-from headlight.pages.shared.state import catalog, models
+from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choice import like, number, one_of, switch
 from headlight.pages.shared.state.choices import chosen
 from headlight.pages.shared.widgets.choose import choose
 
-SHIPPED = {catalog.DEFAULT: "Sinusoidal, the shipped model", LEARNED: "Learned, the small model"}
+SHIPPED = {models.DEFAULT: "Sinusoidal, the shipped model", LEARNED: "Learned, the small model"}
 DIMENSION = number("positions_dimension", 24, (0, LONGEST - 1), label="Dimension")
 FAR = one_of("positions_far", {shift: str(shift) for shift in SHIFTS}, 256, label="k")
 
@@ -47,7 +47,7 @@ FAR = one_of("positions_far", {shift: str(shift) for shift in SHIFTS}, 256, labe
 def beyond_section(run: ModelRun) -> None:
     """Draw tables beyond their training, and the sentence shifted far out."""
     model = models.named(run.model)
-    is_shipped = model.key in catalog.SHIPPED
+    is_shipped = model.key in models.SHIPPED
     if is_shipped:
         st.subheader("The tables")
         caption(BEYOND_WORDS["formula"])
@@ -116,7 +116,7 @@ def largest(arrays: Arrays) -> float:
 
 
 def title_of(table: str) -> str:
-    return SIDES.get(table) or catalog.short(table.removeprefix(LOADED))
+    return SIDES.get(table) or models.short(table.removeprefix(LOADED))
 
 
 @section

@@ -20,10 +20,9 @@ from headlight.pages.shared.show.captions import labels_at_snapshots, site_words
 from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import about
-from headlight.pages.shared.state.catalog import DEFAULT, SHIPPED
 from headlight.pages.shared.state.choice import like
 from headlight.pages.shared.state.choices import KIND, KINDS, chosen, put
-from headlight.pages.shared.state.models import Training, refusals, workshop
+from headlight.pages.shared.state.models import DEFAULT, SHIPPED, Training, refusals, workshop
 from headlight.pages.shared.state.showing import NOTE, place, showing
 from headlight.pages.shared.widgets.choose import choose_kind
 from headlight.viz import attention_film, measure_bars, training_curves

@@ -19,8 +19,7 @@ from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import chips, show
 from headlight.pages.shared.show.saving import about
 from headlight.pages.shared.state import models
-from headlight.pages.shared.state.catalog import ONE_SIDE
-from headlight.pages.shared.state.models import Training, refusals, workshop
+from headlight.pages.shared.state.models import ONE_SIDE, Training, refusals, workshop
 from headlight.viz import token_strip
 
 # The names of the two sides of each task on the other pages.

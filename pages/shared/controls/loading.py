@@ -9,8 +9,7 @@ from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.readers import entry_of
 from headlight.pages.shared.runs.shelf import Loaded, Stage, any_is_allowed, rule, shelf
 from headlight.pages.shared.state import models
-from headlight.pages.shared.state.catalog import CatalogEntry, short
-from headlight.pages.shared.state.models import workshop
+from headlight.pages.shared.state.models import CatalogEntry, short, workshop
 
 MOMENT = 1.0  # seconds that loading may take before a bar is shown
 EVERY = 0.5  # seconds between two updates of the bar

@@ -16,7 +16,6 @@ from headlight.pages.shared.show.pictures import all_picked, chips, show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.words import capital, notes, warn
 from headlight.pages.shared.state import models
-from headlight.pages.shared.state.catalog import CatalogEntry
 from headlight.pages.shared.state.choice import Choice
 from headlight.pages.shared.state.choices import (
     LIT,
@@ -28,6 +27,7 @@ from headlight.pages.shared.state.choices import (
     places_in,
     put,
 )
+from headlight.pages.shared.state.models import CatalogEntry
 from headlight.pages.shared.state.page import allows, if_clicks
 from headlight.pages.shared.state.showing import NOTE, place
 from headlight.pages.shared.widgets.choose import choose, pick_one

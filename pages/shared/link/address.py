@@ -12,7 +12,7 @@ from headlight.model.trace import KINDS, Shape
 from headlight.pages.shared.link import link
 from headlight.pages.shared.runs.limits import LOOPBACK
 from headlight.pages.shared.runs.readers import reader
-from headlight.pages.shared.state import catalog, edit_history, models
+from headlight.pages.shared.state import edit_history, models
 from headlight.pages.shared.state.choice import Choice
 from headlight.pages.shared.state.choices import (
     EDITS,
@@ -56,7 +56,7 @@ def restore(page: Page) -> None:
                 wing.restore(parameters.get(wing.parameter, ""))
             except ValueError:
                 st.session_state.refused_parameters += (wing.parameter,)
-        model = parameters.get(MODEL.key, catalog.DEFAULT)
+        model = parameters.get(MODEL.key, models.DEFAULT)
         if models.named(model).key != model:  # it may be their own, if they have only reloaded
             st.session_state.awaited = parameters
     keep_to_the_model(page)
@@ -92,7 +92,7 @@ def refuse(choice: Choice) -> None:
 def shape_for(parameters: Mapping[str, str]) -> Shape:
     """Return the shape of the model that an address names, or of the default model."""
     try:
-        return reader(parameters.get(MODEL.key, catalog.DEFAULT)).shape
+        return reader(parameters.get(MODEL.key, models.DEFAULT)).shape
     except ValueError:  # the model is not in memory
         return ANY
 

@@ -21,7 +21,7 @@ from headlight.pages.shared.runs.door import model_call
 from headlight.pages.shared.runs.readers import errors_explained, loading, reader, translator
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.state import models
-from headlight.pages.shared.state.catalog import DEFAULT
+from headlight.pages.shared.state.models import DEFAULT
 
 TOO_LONG = "This text is too long to be measured with so many heads: shorten it to compare it."
 FOLDER = PRETRAINED / DEFAULT / "atlas"

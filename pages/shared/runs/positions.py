@@ -15,7 +15,7 @@ from headlight.pages.shared.runs.readers import translator
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.state import models
-from headlight.pages.shared.state.catalog import DEFAULT
+from headlight.pages.shared.state.models import DEFAULT
 
 LEARNED = "en-fr-learned"  # small, with a learned table of positions on either side
 FARTHEST = 128  # tokens between a query and a key

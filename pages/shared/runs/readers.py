@@ -19,7 +19,7 @@ from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.housekeeping import freeze, session_ended, share_arenas
 from headlight.pages.shared.runs.shelf import GONE, shelf
 from headlight.pages.shared.state import models
-from headlight.pages.shared.state.catalog import CatalogEntry, library_entry
+from headlight.pages.shared.state.models import CatalogEntry, library_entry
 from headlight.pages.streamlit_fixes import ended_sessions
 
 # Each operation of a model releases Python's lock (the GIL), and gets it back only after another

@@ -21,8 +21,7 @@ from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.door import model_call
 from headlight.pages.shared.runs.housekeeping import released
 from headlight.pages.shared.runs.readers import translator
-from headlight.pages.shared.state.catalog import DEFAULT
-from headlight.pages.shared.state.models import workshop
+from headlight.pages.shared.state.models import DEFAULT, workshop
 
 FOLDER = PRETRAINED / DEFAULT
 UNMASKED = "en-fr-unmasked"  # a small model

@@ -13,8 +13,8 @@ from headlight.pages.shared.runs.arrays import weights_of
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.cells import choose_for_visitor
 from headlight.pages.shared.state import models
-from headlight.pages.shared.state.catalog import TELLING
 from headlight.pages.shared.state.choices import LIT, PICTURE, SENTENCE, open_on, put
+from headlight.pages.shared.state.models import TELLING
 from headlight.pages.shared.state.page import PAGES
 from headlight.pages.shared.state.showing import showing
 from headlight.viz.arrays import as_floats

@@ -11,7 +11,7 @@ from headlight.model.masks import Method
 from headlight.model.tokens import Token
 from headlight.model.trace import Kind
 from headlight.pages.shared.runs.run import ModelRun, written
-from headlight.pages.shared.state.catalog import DEFAULT, ONE_SIDE
+from headlight.pages.shared.state.models import DEFAULT, ONE_SIDE
 from headlight.viz.numbers import number_text
 
 HOW_TO_READ = {

@@ -7,7 +7,7 @@ import streamlit as st
 
 from headlight.model.edits import read_edits
 from headlight.model.trace import Kind, Shape
-from headlight.pages.shared.state import catalog, models
+from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choice import Choice, counted, like, number, one_of, switch, text
 
 LONGEST_SENTENCE = 4_000  # characters: room for 512 tokens
@@ -27,7 +27,7 @@ HeadChoice = int | str  # a head or a layer from 0, or a summary of all
 
 def read_model(key: str, shape: Shape) -> str:
     """Read the key of a model that this visitor can use or load."""
-    by_name = key.startswith(catalog.LIBRARY) and len(key) <= catalog.LONGEST_NAME
+    by_name = key.startswith(models.LIBRARY) and len(key) <= models.LONGEST_NAME
     if not by_name and key not in models.choices():
         raise ValueError(f"There is no model {key}.")
     return key
@@ -71,9 +71,9 @@ def padding(key: str) -> Choice:
     return Choice(key, None, read_padding, lambda most: "off" if most is None else str(most))
 
 
-MODEL = Choice("model", catalog.DEFAULT, read_model, label="Model")
+MODEL = Choice("model", models.DEFAULT, read_model, label="Model")
 SENTENCE = text(
-    "sentence", catalog.EXAMPLES[0], LONGEST_SENTENCE, label="Sentence", may_be_empty=False
+    "sentence", models.EXAMPLES[0], LONGEST_SENTENCE, label="Sentence", may_be_empty=False
 )
 KIND = one_of("kind", KINDS, "cross", label="Kind of attention")
 MASK_KIND = replace(KIND, key="mask_kind", default="decoder")  # the kind whose mask is changed

@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 
 from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared.state.choices import HEAD, SENTENCE, put
-from headlight.pages.shared.state.models import Workshop
+from headlight.pages.shared.state.models import CatalogEntry, Workshop
 from headlight.pages.talks import presenter
 from headlight.pages.talks.slides import Slide
 from headlight.pages.talks.stage import thumbnail_key
@@ -399,8 +399,6 @@ def test_a_slide_says_that_its_model_is_gone():
 
 
 def test_a_slide_has_the_model_of_the_visitors_own(translator):
-    from headlight.pages.shared.state.catalog import CatalogEntry
-
     entry = CatalogEntry("own-1", "Mine", ("I love my cat.",), "input", "output")
     slide = Slide("attention", {"model": "own-1", "layer": "2", "sentence": "We leave today."})
     app = new_app(talk="1")

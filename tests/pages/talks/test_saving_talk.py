@@ -12,7 +12,7 @@ from pptx import Presentation
 
 from headlight.model import load
 from headlight.pages.live.page import weights_file
-from headlight.pages.shared.state.catalog import LIBRARY
+from headlight.pages.shared.state.models import LIBRARY
 from headlight.pages.talks import saving_talk
 from headlight.pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, talk_in
 from headlight.pages.talks.page.page import ALL_SAVED, CHANGED

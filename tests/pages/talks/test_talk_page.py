@@ -9,8 +9,8 @@ import pytest
 
 from headlight.pages.parts.atlas.figures import TAB as ATLAS_TAB
 from headlight.pages.parts.pages import PAGES
-from headlight.pages.shared.state.catalog import LIBRARY
 from headlight.pages.shared.state.choices import GUESS
+from headlight.pages.shared.state.models import LIBRARY
 from headlight.pages.talks import talk
 from headlight.pages.talks.page import boxes
 from headlight.pages.talks.slides import MOST_SLIDES, Slide, write_talk

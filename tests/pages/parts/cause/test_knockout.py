@@ -12,7 +12,7 @@ from headlight.model.edits import CellEdit, Edits, write_edits
 from headlight.model.insight.knockout import edges_of, knock_out
 from headlight.pages.parts.cause import knockout
 from headlight.pages.parts.cause.knockout import ALL, LAYERS, in_words, windows
-from headlight.pages.shared.state.catalog import LIBRARY
+from headlight.pages.shared.state.models import LIBRARY
 from headlight.pages.talks.slides import Slide
 from tests.pages.apps import address, button, drawn, new_app, on_stage, open_page, open_with, said
 from tests.pages.pictures import heatmaps

@@ -12,7 +12,7 @@ from headlight.model.library.transformers_loading import load_transformers_reade
 from headlight.pages.shared.runs import run
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.show import answers
-from headlight.pages.shared.state.catalog import EXAMPLES, LIBRARY
+from headlight.pages.shared.state.models import EXAMPLES, LIBRARY
 from headlight.viz.tokens import WRITES
 from tests.matrix import first_of
 from tests.pages.apps import button, go_to, loaded, open_page, open_with

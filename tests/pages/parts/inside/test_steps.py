@@ -15,7 +15,7 @@ from headlight.pages.parts.inside.why import PICTURES as WHY
 from headlight.pages.shared.runs.inside import taken_apart
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.runs.shelf import shelf
-from headlight.pages.shared.state.catalog import LIBRARY
+from headlight.pages.shared.state.models import LIBRARY
 from headlight.viz.numbers import number_text
 from tests.model.library.conftest import SIZE, save_model
 from tests.pages.sessions import end, session

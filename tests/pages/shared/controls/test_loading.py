@@ -13,8 +13,7 @@ from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs import shelf as shelves
 from headlight.pages.shared.runs.shelf import NONE, Loaded, LoadJob, Shelf, rule
 from headlight.pages.shared.state import models
-from headlight.pages.shared.state.catalog import DEFAULT, LIBRARY
-from headlight.pages.shared.state.models import Workshop
+from headlight.pages.shared.state.models import DEFAULT, LIBRARY, Workshop
 from tests.pages.apps import address, button, new_app, open_page
 from tests.pages.shared.runs.asking import finished
 

@@ -3,9 +3,8 @@
 import pytest
 
 from headlight.pages.shared.controls import sentence
-from headlight.pages.shared.state.catalog import EXAMPLES
 from headlight.pages.shared.state.choices import MASKED
-from headlight.pages.shared.state.models import Workshop
+from headlight.pages.shared.state.models import EXAMPLES, Workshop
 from tests.pages.apps import address, drawn, go_to, open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps
 from tests.pages.shared.state.test_models import OWN

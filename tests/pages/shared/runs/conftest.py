@@ -1,7 +1,7 @@
 import pytest
 
 from headlight.pages.shared.runs.shelf import shelf
-from headlight.pages.shared.state.catalog import LIBRARY
+from headlight.pages.shared.state.models import LIBRARY
 from tests.pages.sessions import end, session
 
 

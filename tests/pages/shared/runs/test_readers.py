@@ -15,8 +15,7 @@ from headlight.pages.shared.runs.readers import (
 )
 from headlight.pages.shared.runs.run import ModelRun, measured_parity
 from headlight.pages.shared.runs.shelf import shelf
-from headlight.pages.shared.state.catalog import DEFAULT, LIBRARY, CatalogEntry
-from headlight.pages.shared.state.models import Workshop
+from headlight.pages.shared.state.models import DEFAULT, LIBRARY, CatalogEntry, Workshop
 
 OWN = CatalogEntry("own-1", "Mine", ("a",), "input", "output")
 

@@ -8,7 +8,7 @@ from headlight.model.edits import Edits
 from headlight.pages.shared.runs.run import ModelRun, hiding
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.show import answers, comparison
-from headlight.pages.shared.state.catalog import LIBRARY
+from headlight.pages.shared.state.models import LIBRARY
 from tests.pages.sessions import end, session
 from tests.viz.unpacking import split
 

@@ -18,7 +18,7 @@ from headlight.pages.shared.show.answers import (
     measured_on,
 )
 from headlight.pages.shared.show.saving import NO_MODEL
-from headlight.pages.shared.state.catalog import LIBRARY
+from headlight.pages.shared.state.models import LIBRARY
 from tests.model.library.conftest import PAIR, SIZE, save_model
 from tests.pages.shared.show.conftest import CAT, SENTENCE, TARGET, switched_off
 

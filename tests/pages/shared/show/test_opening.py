@@ -3,7 +3,7 @@
 import pytest
 
 from headlight.pages.shared.show.opening import opening, telling_rank
-from headlight.pages.shared.state.catalog import EXAMPLES, TELLING
+from headlight.pages.shared.state.models import EXAMPLES, TELLING
 
 
 def test_the_example_that_is_tried_first_tells_something_of_the_shipped_model(shipped):

@@ -1,12 +1,18 @@
-"""The model a visitor chose, on every page: a shipped one, or their own."""
+"""The model a visitor chose, on every page: a shipped one, or their own; and what it is called."""
 
 import numpy as np
 import pytest
 
 from headlight.model import load
 from headlight.model.edits import Edits
-from headlight.pages.shared.state.catalog import CatalogEntry
-from headlight.pages.shared.state.models import Workshop
+from headlight.pages.shared.state.models import (
+    DEFAULT,
+    SHIPPED,
+    CatalogEntry,
+    Workshop,
+    library_entry,
+    short,
+)
 from tests.pages.apps import new_app, with_heads_measured
 from tests.pages.pictures import canvas_pictures
 
@@ -103,3 +109,16 @@ def test_the_last_sentence_that_could_be_read_is_the_models_own(open_app):
     assert any(still_shown in text.value for text in app.text)
     choose(app, "en-fr-learned")
     assert not any(still_shown in text.value for text in app.text)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("google-t5/t5-small", "google-t5/t5-small"), ("/a/b/c/d", "…/c/d"), (r"C:\a\b", "…/a/b")],
+)
+def test_of_a_long_path_the_end_is_shown(name, shown):
+    assert short(name) == library_entry(name).title == shown
+
+
+def test_what_a_model_is_given_to_read_has_its_article():
+    assert SHIPPED[DEFAULT].asks_for == "an English sentence"
+    assert library_entry("gpt2").asks_for == "a text"
