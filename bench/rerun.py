@@ -83,8 +83,8 @@ def watch(split: Split) -> None:
 
     split.time("pictures", pictures, "show")
     from headlight.model import Translator
+    from headlight.pages.shared import address
     from headlight.pages.shared.frame import frame
-    from headlight.pages.shared.link import address
     from headlight.pages.shared.runs import door
 
     split.time("writing", Translator, "write")

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from headlight.pages.browser.parts import locks, qr_code
-from headlight.pages.shared.link import address
-from headlight.pages.shared.link.address import ON_THIS_MACHINE, is_of_this_machine
+from headlight.pages.shared import address
+from headlight.pages.shared.address import ON_THIS_MACHINE, is_of_this_machine
 from headlight.pages.shared.runs.readers import reader
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.state.choices import MASKED, SECOND

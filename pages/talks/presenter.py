@@ -7,8 +7,8 @@ from pathlib import Path
 import streamlit as st
 
 from headlight.pages.browser import parts
-from headlight.pages.shared.link import address
-from headlight.pages.shared.link.address import link_of
+from headlight.pages.shared import address
+from headlight.pages.shared.address import link_of
 from headlight.pages.shared.show.captions import names_site
 from headlight.pages.shared.show.pictures import picked, show
 from headlight.pages.shared.state.page import PAGES, Page, enter

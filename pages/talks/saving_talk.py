@@ -17,8 +17,8 @@ import streamlit as st
 from headlight.model import load
 from headlight.pages.browser.parts import stills
 from headlight.pages.live.page import weights_file
-from headlight.pages.shared.link import address
-from headlight.pages.shared.link.address import link_of
+from headlight.pages.shared import address
+from headlight.pages.shared.address import link_of
 from headlight.pages.shared.show.pictures import css_class, picked, show
 from headlight.pages.shared.state.choices import (
     EDITS,

@@ -10,7 +10,7 @@ import streamlit as st
 
 from headlight.model.edits import Edits
 from headlight.pages.browser.parts import browser_text
-from headlight.pages.shared.link import address
+from headlight.pages.shared import address
 from headlight.pages.shared.show.pictures import picked, show
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choice import one_of

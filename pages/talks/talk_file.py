@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from headlight.model.tokens import check_characters
-from headlight.pages.shared.link import address, link
+from headlight.pages.shared import address
 from headlight.pages.shared.state.page import PAGES, Page
 from headlight.pages.talks.slides import (
     FORMAT,
@@ -112,7 +112,9 @@ def explained(error: ValidationError) -> str:
 
 def read_slide(entry: Entry, page: Page, kept: bool) -> tuple[Slide, list[str]]:
     """Return a slide from its entry in a file, and the names of what was left out."""
-    _, unknown = link.read(entry.parameters, page.linked, address.shape_for(entry.parameters))
+    _, unknown = address.read_parameters(
+        entry.parameters, page.linked, address.shape_for(entry.parameters)
+    )
     pictures = list(dict.fromkeys(entry.pictures))
     refused = dict.fromkeys(() if kept else unknown)
     missing = [key for key in pictures if key not in page.pictures]

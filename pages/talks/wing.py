@@ -3,8 +3,8 @@
 import streamlit as st
 
 from headlight.model.edits import Edits
+from headlight.pages.shared import address
 from headlight.pages.shared.frame import changes
-from headlight.pages.shared.link import address
 from headlight.pages.shared.state import edit_history, showing
 from headlight.pages.shared.state.page import PAGES, TOOLS, Page, Wing, allows, enter
 from headlight.pages.talks import presenter, saving_talk, slide, stage, talk

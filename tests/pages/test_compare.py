@@ -19,7 +19,7 @@ from headlight.pages.parts.compare import links
 from headlight.pages.parts.compare.links import LONGEST_EDITS, SIDES, read_text, write_text
 from headlight.pages.parts.compare.page import PAGE
 from headlight.pages.parts.compare.sides import ModelSide, SnapshotSide
-from headlight.pages.shared.link import link
+from headlight.pages.shared.address import write_parameters
 from headlight.pages.shared.show import answers
 from headlight.pages.shared.state.models import EXAMPLES
 from headlight.viz import compared_maps, largest_changes
@@ -434,7 +434,7 @@ def test_a_link_with_two_long_sentences_and_changes_stays_short():
     values |= {"sentence": sentence, "edits": edits, "kind": "encoder", "layer": 2, "head": 7}
     values |= {"compare_a": first, "compare_a_edits": edits, "compare_own": True}
     values |= {"compare_b": second, "compare_b_edits": edits}
-    parameters = link.write(PAGE.linked, values)
+    parameters = write_parameters(PAGE.linked, values)
     assert {"compare_a", "compare_b", "compare_a_edits", "compare_b_edits"} <= set(parameters)
     assert len(f"http://headlight.example/compare?{urlencode(parameters)}") < 2_000
 
@@ -445,8 +445,8 @@ def test_edits_too_long_for_a_link_are_left_out_and_told():
     )
     values = {choice.key: choice.default for choice in PAGE.linked}
     values["compare_a_edits"] = edits
-    assert "compare_a_edits" not in link.write(PAGE.linked, values)
-    assert link.write(PAGE.linked, values, whole=True)["compare_a_edits"] == edits
+    assert "compare_a_edits" not in write_parameters(PAGE.linked, values)
+    assert write_parameters(PAGE.linked, values, whole=True)["compare_a_edits"] == edits
     app = open_page()
     app.session_state["compare_a_edits"] = edits
     app.run()

@@ -9,8 +9,8 @@ from headlight.model.atlas.corpus import in_words
 from headlight.model.atlas.counting import Count
 from headlight.model.atlas.figures import as_data
 from headlight.model.atlas.results import table
+from headlight.pages.shared.address import section
 from headlight.pages.shared.controls.own_lines import box_for_lines, progress_of, refusal
-from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.atlas import (
     OwnAtlas,

@@ -13,8 +13,8 @@ from headlight.pages.parts.atlas import (
     two_statistics,
 )
 from headlight.pages.parts.atlas.figures import TAB
+from headlight.pages.shared.address import section
 from headlight.pages.shared.controls.sentence import ask
-from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.atlas import atlas_of, shown_text
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.glossary import caption

@@ -17,8 +17,8 @@ from headlight.pages.parts.attention.view import (
     choose_view,
     view_notes,
 )
+from headlight.pages.shared.address import section
 from headlight.pages.shared.controls.sentence import ask, show_translation, tokens_read
-from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.run import ModelRun, written
 from headlight.pages.shared.show import overview
 from headlight.pages.shared.show.answers import compare_choices

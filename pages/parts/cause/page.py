@@ -5,8 +5,8 @@ from dataclasses import replace
 import streamlit as st
 
 from headlight.pages.parts.cause import estimate, knockout, patching, truth, wrote
+from headlight.pages.shared.address import section
 from headlight.pages.shared.controls.sentence import ask
-from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.sight import tabs

@@ -19,8 +19,8 @@ from headlight.pages.parts.cause.knockout import (
     rows_of,
     size_if_possible,
 )
+from headlight.pages.shared.address import section
 from headlight.pages.shared.controls.own_lines import box_for_lines, progress_of, refusal
-from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.patching import Knockout
 from headlight.pages.shared.runs.readings import all_readings, lines_of, measure_lines, own_lines
 from headlight.pages.shared.runs.run import ModelRun

@@ -27,8 +27,8 @@ from headlight.pages.parts.compare.sides import (
     hidden_words,
     recordings,
 )
+from headlight.pages.shared import address
 from headlight.pages.shared.controls.sentence import text_label
-from headlight.pages.shared.link import link
 from headlight.pages.shared.state import edit_history, models
 from headlight.pages.shared.widgets.choose import place_options, words
 from headlight.pages.streamlit_fixes.late_values import Widget, editor
@@ -159,7 +159,7 @@ def choose_changes(name: str, side: ModelSide) -> None:
     )  # fmt: skip
     if side.edits:
         st.text(f"Changed: {side.edits.replace('~', ', ')}")
-    if not link.fits(SIDES_EDITS[name], side.edits):
+    if not address.fits(SIDES_EDITS[name], side.edits):
         st.info(
             "The changes of this side are too many for a link: opened elsewhere, it is as trained."
         )

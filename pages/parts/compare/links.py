@@ -19,7 +19,7 @@ from headlight.pages.parts.compare.sides import (
     at_step,
     recordings,
 )
-from headlight.pages.shared.link import address, link
+from headlight.pages.shared import address
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.run import written
 from headlight.pages.shared.state import models
@@ -60,9 +60,9 @@ def read_side(parameters: Mapping[str, str]) -> Side:
     )  # in a shape of any size
     shape = address.ANY if trained_here else address.shape_for(parameters)
     known = {choice.key for page in PAGES.values() for choice in page.linked}
-    ignored = known - HELD.keys() | STREAMLITS | {*link.ELSEWHERE}
+    ignored = known - HELD.keys() | STREAMLITS | {*address.ELSEWHERE}
     named = {key: value for key, value in parameters.items() if key not in ignored}
-    values, refused = link.read(named, HELD.values(), shape)
+    values, refused = address.read_parameters(named, HELD.values(), shape)
     for key, choice in HELD.items():
         if choice.instead and values[key] == choice.instead:  # the link had no room for the value
             values[key], refused = choice.default, (*refused, key)
@@ -81,7 +81,7 @@ def write_text(side: Side) -> str:
     # Texts come last: a link that is cut loses its end.
     choices = dict(sorted(side.held_choices().items(), key=lambda item: item[1].cuts))
     values = {choice.key: getattr(side, name) for name, choice in choices.items()}
-    return urlencode(link.write(choices.values(), values, whole=True))
+    return urlencode(address.write_parameters(choices.values(), values, whole=True))
 
 
 SIDES = {

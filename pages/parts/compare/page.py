@@ -17,9 +17,9 @@ from headlight.pages.parts.compare.links import (
     presets,
 )
 from headlight.pages.parts.compare.sides import ModelSide, Pair, Side, SnapshotSide, hidden_words
+from headlight.pages.shared import address
+from headlight.pages.shared.address import section
 from headlight.pages.shared.controls import loading
-from headlight.pages.shared.link import address
-from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.run import ModelRun, written
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.show.answers import compare_outputs

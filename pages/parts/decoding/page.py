@@ -20,8 +20,8 @@ from headlight.pages.parts.decoding.request import (
     choose_request,
     show_branch,
 )
+from headlight.pages.shared.address import section
 from headlight.pages.shared.controls.sentence import ask
-from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.run import ModelRun, reading_its_own, written
 from headlight.pages.shared.show.comparison import show_writing

@@ -12,10 +12,10 @@ from headlight.model.insight.roles import ROLES, SEQUENCES, why_not
 from headlight.model.insight.rows import DEFINITIONS, badges
 from headlight.model.trace import Site
 from headlight.pages.parts.heads.switches import head_switches
+from headlight.pages.shared.address import section
 from headlight.pages.shared.controls import measure
 from headlight.pages.shared.controls.sentence import ask, tokens_read
 from headlight.pages.shared.frame import changes
-from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.atlas import shown_text, usual
 from headlight.pages.shared.runs.heads import cost_of_removals, head_roles, removal_effects

@@ -8,7 +8,7 @@ import streamlit as st
 
 from headlight.model.edits import HeadAddress
 from headlight.model.trace import Kind, Shape
-from headlight.pages.shared.link import address
+from headlight.pages.shared import address
 from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import all_picked, show
 from headlight.pages.shared.show.saving import About

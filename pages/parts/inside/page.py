@@ -14,8 +14,8 @@ from headlight.pages.parts.inside.switches import SWITCHES, switches
 from headlight.pages.parts.inside.why import AGAINST, why
 from headlight.pages.parts.inside.why import PICTURES as WHY
 from headlight.pages.parts.inside.words import TAB_WORDS, VIEWS
+from headlight.pages.shared.address import section
 from headlight.pages.shared.controls.sentence import ask, tokens_read
-from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.inside import MOST_CLOSED, explained, taken_apart
 from headlight.pages.shared.runs.run import ModelRun

@@ -24,10 +24,10 @@ from headlight.pages.parts.masks.library import (
 )
 from headlight.pages.parts.masks.own import PICTURES
 from headlight.pages.parts.masks.stages import SCOPE, Focus, asks_to_open, matrix
+from headlight.pages.shared import address
+from headlight.pages.shared.address import section
 from headlight.pages.shared.controls.sentence import ask, tokens_read
 from headlight.pages.shared.frame import changes
-from headlight.pages.shared.link import address
-from headlight.pages.shared.link.address import section
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show import answers, comparison
 from headlight.pages.shared.show.captions import labels_of, site_words

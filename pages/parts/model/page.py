@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from headlight.pages.shared.link.address import section
+from headlight.pages.shared.address import section
 from headlight.pages.shared.runs.training import FOLDER, recorded_training
 from headlight.pages.shared.show.captions import labels_at_snapshots
 from headlight.pages.shared.show.glossary import caption, draw_glossary

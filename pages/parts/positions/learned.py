@@ -17,7 +17,7 @@ from headlight.pages.parts.positions.tables import (
     show_table,
 )
 from headlight.pages.parts.positions.words import BEYOND_WORDS, LEARNED_WORDS
-from headlight.pages.shared.link.address import section
+from headlight.pages.shared.address import section
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.positions import (
     LEARNED,

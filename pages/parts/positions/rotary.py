@@ -12,7 +12,7 @@ from headlight.model.positions import Rotary
 from headlight.model.trace import Site
 from headlight.pages.parts.positions.tables import show_lines
 from headlight.pages.parts.positions.words import ROTARY_FORMULA, ROTARY_WORDS
-from headlight.pages.shared.link.address import section
+from headlight.pages.shared.address import section
 from headlight.pages.shared.runs.arrays import as_array, tokens_of
 from headlight.pages.shared.runs.positions import turned
 from headlight.pages.shared.runs.run import ModelRun

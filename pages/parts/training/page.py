@@ -16,7 +16,7 @@ from headlight.model.training.tasks import DIGITS
 from headlight.pages.parts.training.options import CHOICES, LABELS, choose_options
 from headlight.pages.parts.training.run import TOY_KIND, TOY_RUN, watch
 from headlight.pages.parts.training.use import upload
-from headlight.pages.shared.link.address import section
+from headlight.pages.shared.address import section
 from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import show_altair
 from headlight.pages.shared.show.saving import NO_MODEL

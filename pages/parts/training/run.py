@@ -13,7 +13,7 @@ from headlight.model.training.snapshots import Snapshots
 from headlight.model.training.tasks import TASKS, Task
 from headlight.pages.parts.training.options import changes, chosen_options
 from headlight.pages.parts.training.use import try_it, use_it
-from headlight.pages.shared.link.address import section
+from headlight.pages.shared.address import section
 from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.training import lesioned, recorded_training
 from headlight.pages.shared.show.captions import labels_at_snapshots, site_words

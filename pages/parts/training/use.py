@@ -12,7 +12,7 @@ from headlight.model.own_reader import OwnReader
 from headlight.model.tokens import END_ID, Token
 from headlight.model.training.jobs import TrainingJob, TrainingState
 from headlight.model.training.tasks import LONGEST_INPUT, TASKS, Task
-from headlight.pages.shared.link.address import section
+from headlight.pages.shared.address import section
 from headlight.pages.shared.runs import training
 from headlight.pages.shared.runs.training import answered
 from headlight.pages.shared.show.glossary import caption

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from headlight.model.library.hub import LoadingError
-from headlight.pages.shared.link.address import section
+from headlight.pages.shared.address import section
 from headlight.pages.shared.runs.readers import entry_of
 from headlight.pages.shared.runs.shelf import Loaded, Stage, any_is_allowed, rule, shelf
 from headlight.pages.shared.state import models

@@ -7,8 +7,8 @@ from urllib.parse import quote
 import streamlit as st
 
 from headlight.pages.browser.parts import copy_link, kept_text, keyboard
+from headlight.pages.shared import address
 from headlight.pages.shared.frame import changes
-from headlight.pages.shared.link import address
 from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import all_picked, css_class, load_library, picked, show
 from headlight.pages.shared.state import choices, showing

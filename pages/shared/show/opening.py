@@ -8,7 +8,7 @@ import streamlit as st
 
 from headlight.model.library.pieces import as_pieces
 from headlight.model.trace import Kind, Trace
-from headlight.pages.shared.link import address
+from headlight.pages.shared import address
 from headlight.pages.shared.runs.arrays import weights_of
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.cells import choose_for_visitor

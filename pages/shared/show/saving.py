@@ -15,7 +15,7 @@ from PIL import Image
 
 from headlight.model.edits import Edits
 from headlight.pages.browser.parts import Copy, Format
-from headlight.pages.shared.link import address
+from headlight.pages.shared import address
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import edit_words
 from headlight.pages.shared.state import models

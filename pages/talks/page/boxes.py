@@ -6,7 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from headlight.pages.browser.parts import Row, slide_list
-from headlight.pages.shared.link.address import ON_THIS_MACHINE, is_of_this_machine, link_of
+from headlight.pages.shared.address import ON_THIS_MACHINE, is_of_this_machine, link_of
 from headlight.pages.shared.show.pictures import all_picked, show
 from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, LIT
 from headlight.pages.shared.state.page import PAGES, Page

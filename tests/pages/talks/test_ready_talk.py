@@ -17,7 +17,7 @@ from headlight.model.insight.patching import Answers
 from headlight.model.reader import Question
 from headlight.model.trace import Site
 from headlight.pages.parts.pages import PAGES
-from headlight.pages.shared.link import link
+from headlight.pages.shared.address import read_parameters
 from headlight.pages.shared.runs.patching import knocked_out, patched, two_texts
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.talks.talk import READY
@@ -38,7 +38,7 @@ class Scene:
 
     def __init__(self, slide, shipped):
         self.shipped, self.shape = shipped, shipped.shape
-        self.values, _ = link.read(slide.parameters, PAGES[slide.page].linked, self.shape)
+        self.values, _ = read_parameters(slide.parameters, PAGES[slide.page].linked, self.shape)
         self.sentence = self.values["sentence"]
         self.trace = shipped.trace(self.sentence)
         self.site = Site(self.values["kind"], self.values["layer"])

@@ -3,7 +3,7 @@ import pytest
 from headlight.model import load
 from headlight.model.decoding.strategies import STRATEGIES, Strategy
 from headlight.pages.parts.decoding.request import CHOICES, OPTIONS, STRATEGY, strategy_words
-from headlight.pages.shared.link import link
+from headlight.pages.shared.address import read_parameters
 
 CONFIG = load("en-fr").model.config
 
@@ -27,7 +27,7 @@ def test_every_strategy_of_the_model_is_offered():
     ],
 )
 def test_what_is_beyond_bounds_in_a_link_is_left_out(wrong):
-    values, refused = link.read(wrong, CHOICES, CONFIG)
+    values, refused = read_parameters(wrong, CHOICES, CONFIG)
     assert values == {choice.key: choice.default for choice in CHOICES}
     assert refused == tuple(wrong)
 

@@ -1,6 +1,6 @@
-"""The page's address: a visitor's choices are written into it, and read from it."""
+"""The page's address: a visitor's choices are its parameters, written into it and read from it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -9,7 +9,6 @@ import streamlit as st
 
 from headlight.model.edits import Edits, read_edits, write_edits
 from headlight.model.trace import KINDS, Shape
-from headlight.pages.shared.link import link
 from headlight.pages.shared.runs.limits import LOOPBACK
 from headlight.pages.shared.runs.readers import reader
 from headlight.pages.shared.state import edit_history, models
@@ -28,6 +27,10 @@ from headlight.pages.shared.state.page import ALONE, PAGES, WINGS, Page, alone, 
 from headlight.pages.shared.state.showing import showing
 from headlight.pages.streamlit_fixes.late_address import gone_to, know, write
 
+VERSION = "2"  # increased when links change their meaning
+VERSION_KEY = "v"
+ELSEWHERE = (ALONE,)  # parameters that are no choices
+Values = Mapping[str, Any]  # the values of choices by key
 ON_THIS_MACHINE = (
     "This address opens on this machine only. To let a class in, start the app with "
     "`headlight --share`, and open it here by the address that the terminal shows."
@@ -71,7 +74,7 @@ def go_again(asked: Mapping[str, str]) -> None:
 def apply(parameters: Mapping[str, str], page: Page) -> None:
     """Choose everything that an address of a page names, and the default of everything else."""
     shape = shape_for(parameters)
-    values, refused = link.read(parameters, page.linked, shape)
+    values, refused = read_parameters(parameters, page.linked, shape)
     edits = values.pop(EDITS.key)
     st.session_state.update(values)
     if edits != TOO_MANY:
@@ -113,7 +116,7 @@ def keep_to_the_model(page: Page) -> None:
 
 
 def note_too_many() -> None:
-    if not link.fits(EDITS, write_edits(edit_history.edits())):
+    if not fits(EDITS, write_edits(edit_history.edits())):
         st.caption(TOO_MANY_WORDS)
 
 
@@ -139,7 +142,56 @@ def parameters(page: Page, scene: bool = False) -> dict[str, str]:
     Those of a `scene` are only what its pictures depend on, and whole, however long.
     """
     choices = page.scene if scene else page.linked
-    return link.write(choices, {choice.key: now(choice) for choice in choices}, whole=scene)
+    return write_parameters(choices, {choice.key: now(choice) for choice in choices}, whole=scene)
+
+
+def write_parameters(
+    choices: Iterable[Choice], values: Values, whole: bool = False
+) -> dict[str, str]:
+    """Return the parameters of a link: every choice that differs from its default.
+
+    A value that a link has no room for is left out or replaced, unless it is to be the `whole`.
+    """
+    parameters = {}
+    for choice in choices:
+        value = values[choice.key]
+        if value == choice.default or (choice.key, value) == ("sentence", ""):
+            continue
+        text = choice.write(value)
+        if not whole and not fits(choice, text):
+            text = choice.instead
+        if text or not choice.room:
+            parameters[choice.key] = text
+    return {VERSION_KEY: VERSION, **parameters} if parameters else {}
+
+
+def read_parameters(
+    parameters: Mapping[str, str], choices: Iterable[Choice], shape: Shape
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the value of every choice, and the names of parameters that were left out or cut.
+
+    A choice that is not named, or whose text makes no sense for a model of this shape, has its
+    default.
+    """
+    elsewhere = {*ELSEWHERE, *(wing.parameter for wing in WINGS)}
+    by_key = {choice.key: choice for choice in choices}
+    values = {key: choice.default for key, choice in by_key.items()}
+    refused = []
+    for name, text in parameters.items():
+        if (name, text) == (VERSION_KEY, VERSION) or name in elsewhere:
+            continue
+        try:
+            values[name] = by_key[name].read(text, shape)
+        except (KeyError, ValueError):
+            refused.append(name)
+        else:
+            if by_key[name].cuts and len(values[name]) < len(text):
+                refused.append(name)
+    return values, tuple(refused)
+
+
+def fits(choice: Choice, text: str) -> bool:
+    return choice.room is None or len(text) <= choice.room
 
 
 def publish() -> None:
