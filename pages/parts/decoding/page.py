@@ -7,8 +7,13 @@ import streamlit as st
 from headlight.model import Decoding
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.reader import Question
-from headlight.pages.parts.decoding.cache import LENGTH, cache_section
-from headlight.pages.parts.decoding.evicted import BUDGET, POLICY, eviction_section
+from headlight.pages.parts.decoding.cache import (
+    BUDGET,
+    LENGTH,
+    POLICY,
+    cache_section,
+    eviction_section,
+)
 from headlight.pages.parts.decoding.player import node_of, player, tree
 from headlight.pages.parts.decoding.request import (
     CHOICES,
