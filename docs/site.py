@@ -87,14 +87,14 @@ EXHIBITS = (
     ),
     Exhibit(
         "One token at a time",
-        "from headlight.pages.parts.decoding.steps import player_of\n"
+        "from headlight.pages.parts.decoding.player import player_of\n"
         "decoding = translator.write(sentence)\n"
         'player_of(decoding, decoding.path, layer=0, head="mean", start=0)',
         "decoding",
     ),
     Exhibit(
         "Beam search as a tree",
-        "from headlight.pages.parts.decoding.steps import tree_of\n"
+        "from headlight.pages.parts.decoding.player import tree_of\n"
         'tree_of(translator.write(sentence, Strategy("beam")), None)',
         "decoding",
         {"strategy": "beam"},

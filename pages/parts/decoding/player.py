@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from headlight.model import Decoding
+from headlight.model.decoding.steps import DecodingStep, Node, stack_rows
 from headlight.model.trace import Kind, Site
 from headlight.pages.parts.decoding.request import (
     STEP,
@@ -17,13 +18,7 @@ from headlight.pages.parts.decoding.request import (
     show_branch,
     text_at,
 )
-from headlight.pages.parts.decoding.steps import (
-    CANDIDATES,
-    alignment_of,
-    certainty_of,
-    player_of,
-    tree_of,
-)
+from headlight.pages.shared.runs.arrays import as_array, one_head
 from headlight.pages.shared.show.captions import site_words
 from headlight.pages.shared.show.cells import follow, open_inside
 from headlight.pages.shared.show.glossary import caption
@@ -35,12 +30,22 @@ from headlight.pages.shared.state.choices import (
     HEAD,
     KINDS,
     LAYER,
+    HeadChoice,
     applied,
     chosen,
     put,
 )
 from headlight.pages.shared.state.showing import say
 from headlight.pages.shared.widgets.choose import choose
+from headlight.viz import (
+    Bar,
+    CanvasPicture,
+    Leaf,
+    attention_heatmap,
+    beam_tree,
+    decoding_player,
+    probability_bars,
+)
 from headlight.viz.numbers import number_text
 
 PLAYER = (
@@ -57,10 +62,11 @@ OTHER_TOKENS = (
     "Read as a text, what was written here is cut into other tokens, so its weights cannot be "
     "taken apart."
 )
-Node = tuple[int, int]  # of the tree: a step and an index
+CANDIDATES = 10  # shown at each step
+NodeAddress = tuple[int, int]  # of the tree: a step and an index
 
 
-def node_of(request: Request) -> Node | None:
+def node_of(request: Request) -> NodeAddress | None:
     """Return the node of the tree that was clicked; None for the text that was returned.
 
     Any change of the decoding, and choices from a link or a slide, reset it to None.
@@ -71,13 +77,13 @@ def node_of(request: Request) -> Node | None:
     return st.session_state.node[1]
 
 
-def choose_node(node: Node | None) -> None:
+def choose_node(node: NodeAddress | None) -> None:
     """Show the steps that led to a node of the tree; None shows those of the returned text."""
     st.session_state.node = st.session_state.node[0], node
     put(STEP, node[0] if node else 0)
 
 
-def likeliest_next(decoding: Decoding, node: Node | None) -> Riddle:
+def likeliest_next(decoding: Decoding, node: NodeAddress | None) -> Riddle:
     """Draw the choice of a step; ask which token is the likeliest there."""
     steps = decoding.steps_to(decoding.path_to(*node) if node else decoding.path)
     in_order = [f"token {number}" for number, _ in enumerate(steps, start=1)]
@@ -96,7 +102,7 @@ def likeliest_next(decoding: Decoding, node: Node | None) -> Riddle:
     )
 
 
-def player(request: Request, node: Node | None, of: About) -> bool:
+def player(request: Request, node: NodeAddress | None, of: About) -> bool:
     """Draw the scrubber, over the returned text or over the one that was clicked in the tree.
 
     Return False if its riddle is open; see `show`.
@@ -181,7 +187,7 @@ def force(request: Request, path: Sequence[int], step: int, choice: str | int) -
             show_branch(branch)
 
 
-def tree(decoding: Decoding, node: Node | None, of: About, greedy: str) -> None:
+def tree(decoding: Decoding, node: NodeAddress | None, of: About, greedy: str) -> None:
     """Draw the beam, and say what it wrote next to `greedy`; a click on a text shows its steps."""
     made, size = decoding.writing, len(decoding.writing.target_tokens)
     score = number_text(decoding.strategy.score(made.score, size))
@@ -197,3 +203,83 @@ def tree(decoding: Decoding, node: Node | None, of: About, greedy: str) -> None:
     caption(BEAM)
     if node:
         st.button("Back to the text that was returned", on_click=choose_node, args=[None])
+
+
+def player_of(
+    decoding: Decoding, path: Sequence[int], *, layer: int, head: HeadChoice, start: int
+) -> CanvasPicture:
+    """Return the scrubber over the steps of a path of nodes."""
+    steps = decoding.steps_to(path)
+    weights = [step.weights for step in steps]
+    visible = [step.visible for step in steps]
+    source = [token.text for token in decoding.writing.source_tokens]
+    return decoding_player(
+        rows_of(weights, "decoder", layer, head),
+        rows_of(weights, "cross", layer, head) if source else None,
+        rows_of(visible, "decoder", layer, head) > 0,
+        [token.text for token in steps[-1].read],
+        source or None,
+        texts=[*(step.text for step in steps), decoding.last_of(path).text],
+        bars=[bars_of(step) for step in steps],
+        start=min(start, len(steps) - 1),
+        ending=ending(decoding.last_of(path), len(steps)),
+    )
+
+
+def alignment_of(
+    decoding: Decoding, path: Sequence[int], *, layer: int, head: HeadChoice
+) -> CanvasPicture:
+    """Return the weights of every step over the source, a row for what it read and wrote."""
+    steps = decoding.steps_to(path)
+    weights = rows_of([step.weights for step in steps], "cross", layer, head)  # (T, K)
+    rows = [f"{step.read[-1].text} → {step.token.text}" for step in steps]
+    source = [token.text for token in decoding.writing.source_tokens]
+    return attention_heatmap(weights, rows, source)
+
+
+def certainty_of(decoding: Decoding, path: Sequence[int]) -> CanvasPicture:
+    """Return how likely each token of a path was when it was written."""
+    steps = decoding.steps_to(path)
+    probabilities = np.exp([step.log_probability for step in steps])
+    return probability_bars(
+        {"when it was written": probabilities}, [step.token.text for step in steps]
+    )
+
+
+def rows_of(steps: Sequence[dict], kind: Kind, layer: int, head: HeadChoice) -> np.ndarray:
+    """Return the weights or visible keys at each step (T, K), of a head or a summary of all."""
+    return one_head(as_array(stack_rows(steps, kind)[layer]), head)  # (H, T, K) before
+
+
+def bars_of(step: DecodingStep) -> list[Bar]:
+    """Return the candidates of a step, each after the part of its word that is already written."""
+    word, bars = step.text.rpartition(" ")[2], []
+    for candidate in step.candidates(CANDIDATES):
+        goes_on = candidate.token.start == len(step.text) and not candidate.token.is_special
+        before, written = word if goes_on else "", candidate.token.id == step.token.id
+        bars.append(
+            Bar(candidate.token.text, candidate.probability, before, candidate.drawn, written)
+        )
+    return bars
+
+
+def tree_of(decoding: Decoding, selected: NodeAddress | None) -> CanvasPicture:
+    """Return every text that was kept or dropped, as a tree."""
+    best = list(enumerate(decoding.path))
+    leaves = [
+        [leaf_of(node, (step, index) in best) for index, node in enumerate(nodes)]
+        for step, nodes in enumerate(decoding.tree)
+    ]
+    return beam_tree(leaves, selected=selected)
+
+
+def leaf_of(node: Node, best: bool) -> Leaf:
+    numbers = node.log_probability, node.score
+    return Leaf(node.parent, node.token.text, node.text, *numbers, node.kept, node.ended, best)
+
+
+def ending(last: Node, steps: int) -> str:
+    """Return why a text has no steps after its last node, in words."""
+    if last.ended:
+        return "The end token: it stops here."
+    return f"Stopped at the limit, after {steps} tokens." if last.kept else "Dropped here."
