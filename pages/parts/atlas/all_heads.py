@@ -22,7 +22,7 @@ from headlight.pages.parts.atlas.figures import (
 from headlight.pages.shared.controls.measure import flat, selected_head, show_heads
 from headlight.pages.shared.runs.arrays import heads_of
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.words import capital

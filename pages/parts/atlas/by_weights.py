@@ -20,8 +20,7 @@ from headlight.pages.shared.runs.circuits import (
     of_token,
 )
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.captions import site_words
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption, site_words
 from headlight.pages.shared.show.pictures import show, show_table
 from headlight.pages.shared.show.riddle import which_head
 from headlight.pages.shared.show.saving import About, about

@@ -12,8 +12,7 @@ from headlight.pages.parts.atlas.figures import short
 from headlight.pages.shared.controls.measure import show_heads
 from headlight.pages.shared.runs.circuits import Compositions, all_compositions
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.captions import site_words
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption, site_words
 from headlight.pages.shared.show.pictures import show_table
 from headlight.pages.shared.show.riddle import which_head
 from headlight.pages.shared.show.saving import About

@@ -16,8 +16,7 @@ from headlight.pages.shared.controls.measure import selected_head
 from headlight.pages.shared.runs.arrays import heads_of
 from headlight.pages.shared.runs.atlas import shown_text
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.captions import site_words
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption, site_words
 from headlight.pages.shared.show.pictures import show_table
 from headlight.pages.shared.show.saving import About, about
 from headlight.pages.shared.show.words import capital

@@ -9,7 +9,7 @@ from headlight.pages.parts.atlas.figures import about_corpus, name_selected, nei
 from headlight.pages.shared.controls.measure import selected_head, show_points
 from headlight.pages.shared.runs.arrays import heads_of
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.state.choices import KINDS
 from headlight.pages.shared.widgets.choose import choose_kind
 from headlight.viz import head_plane, layer_colors

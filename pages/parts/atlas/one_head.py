@@ -22,9 +22,8 @@ from headlight.pages.shared.controls.measure import flat
 from headlight.pages.shared.controls.sentence import read_another
 from headlight.pages.shared.runs.atlas import sentence_figures, shown_text
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.captions import site_words
+from headlight.pages.shared.show.captions import caption, site_words
 from headlight.pages.shared.show.cells import follow, lead_to
-from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import about, about_run
 from headlight.pages.shared.show.words import capital

@@ -20,7 +20,7 @@ from headlight.pages.shared.runs.atlas import (
     shown_text,
     start,
 )
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.state.choice import like
 from headlight.pages.shared.state.choices import chosen, put
 from headlight.pages.shared.state.showing import NOTE, place, showing

@@ -10,8 +10,8 @@ from headlight.pages.parts.atlas.one_head import open_attention
 from headlight.pages.shared.controls.measure import selected_head
 from headlight.pages.shared.runs.atlas import lines_kept, looked_from
 from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.cells import follow
-from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.saving import about
 from headlight.pages.shared.state.choice import text
 from headlight.pages.shared.widgets.choose import choose, pick_one

@@ -21,7 +21,7 @@ from headlight.pages.parts.atlas.figures import (
 from headlight.pages.shared.controls.measure import selected_head, show_points
 from headlight.pages.shared.runs.arrays import heads_of
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.choice import one_of
 from headlight.pages.shared.state.choices import KINDS

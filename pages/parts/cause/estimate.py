@@ -32,9 +32,8 @@ from headlight.pages.shared.runs.heads import (
     removal_effects,
 )
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.captions import labels_of, site_words
+from headlight.pages.shared.show.captions import caption, labels_of, site_words
 from headlight.pages.shared.show.cells import follow, if_taken_apart, open_inside
-from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import picked, show
 from headlight.pages.shared.show.riddle import least_without
 from headlight.pages.shared.show.saving import About, about_run

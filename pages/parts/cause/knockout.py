@@ -12,8 +12,8 @@ from headlight.pages.shared.controls.measure import Measurement
 from headlight.pages.shared.controls.sentence import can
 from headlight.pages.shared.runs.patching import Knockout, knocked_out, looks_at, size_of
 from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.cells import attention_map, close_edge
-from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.riddle import Riddle, places_of_most, told_apart
 from headlight.pages.shared.show.saving import about_run

@@ -15,8 +15,7 @@ from headlight.pages.shared.controls.sentence import can
 from headlight.pages.shared.runs.arrays import heads_of
 from headlight.pages.shared.runs.patching import Patched, Shares, TwoTexts, patched, patched_tokens
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.captions import site_words
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption, site_words
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.riddle import Riddle, which_head
 from headlight.pages.shared.show.saving import About, about_run

@@ -24,7 +24,7 @@ from headlight.pages.shared.controls.own_lines import box_for_lines, progress_of
 from headlight.pages.shared.runs.patching import Knockout
 from headlight.pages.shared.runs.readings import all_readings, lines_of, measure_lines, own_lines
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.riddle import Riddle, places_of_most
 from headlight.pages.shared.show.saving import About, about_run

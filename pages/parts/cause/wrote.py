@@ -16,9 +16,8 @@ from headlight.pages.shared.controls.sentence import can
 from headlight.pages.shared.runs.arrays import as_array, heads_of
 from headlight.pages.shared.runs.heads import attributed
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.captions import site_words
+from headlight.pages.shared.show.captions import caption, site_words
 from headlight.pages.shared.show.cells import follow, if_taken_apart, open_inside
-from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import picked, show
 from headlight.pages.shared.show.riddle import which_head
 from headlight.pages.shared.show.saving import About, about_run

@@ -23,9 +23,8 @@ from headlight.pages.shared.controls import loading
 from headlight.pages.shared.runs.run import ModelRun, written
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.show.answers import compare_outputs
-from headlight.pages.shared.show.captions import edit_words
+from headlight.pages.shared.show.captions import caption, edit_words
 from headlight.pages.shared.show.comparison import compare_texts
-from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About, about
 from headlight.pages.shared.show.words import notes

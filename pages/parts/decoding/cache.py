@@ -23,8 +23,7 @@ from headlight.model.insight.cache import (
 from headlight.model.trace import Kind, Shape, Site
 from headlight.pages.parts.decoding.request import STEP, Request
 from headlight.pages.shared.runs.run import decoded, evicted
-from headlight.pages.shared.show.captions import site_words
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption, site_words
 from headlight.pages.shared.show.pictures import chips_written, show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.state.choice import number, one_of

@@ -29,8 +29,8 @@ from headlight.pages.shared.address import section
 from headlight.pages.shared.controls.sentence import ask
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.run import ModelRun, reading_its_own, written
+from headlight.pages.shared.show.captions import GLOSSARY, caption
 from headlight.pages.shared.show.comparison import show_writing
-from headlight.pages.shared.show.glossary import GLOSSARY, caption
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.saving import About, about_run

@@ -21,9 +21,8 @@ from headlight.pages.shared.runs.atlas import shown_text, usual
 from headlight.pages.shared.runs.heads import cost_of_removals, head_roles, removal_effects
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show import answers, comparison
-from headlight.pages.shared.show.captions import labels_of, site_words
+from headlight.pages.shared.show.captions import caption, labels_of, site_words
 from headlight.pages.shared.show.cells import attention_map, if_taken_apart, open_inside
-from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.riddle import Riddle, least_without, most_looked_at, which_head
 from headlight.pages.shared.show.saving import About, about, about_run

@@ -9,7 +9,7 @@ import streamlit as st
 from headlight.model.edits import HeadAddress
 from headlight.model.trace import Kind, Shape
 from headlight.pages.shared import address
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import all_picked, show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.words import HOW_TO_READ

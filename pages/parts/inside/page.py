@@ -19,9 +19,8 @@ from headlight.pages.shared.controls.sentence import ask, tokens_read
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.inside import MOST_CLOSED, explained, taken_apart
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.captions import labels_of, site_words
+from headlight.pages.shared.show.captions import caption, labels_of, site_words
 from headlight.pages.shared.show.cells import WEIGHT_BAR, choose_clearest, stands_for, stood_for
-from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.opening import open_on_a_telling_head
 from headlight.pages.shared.show.overview import where_in_the_model
 from headlight.pages.shared.show.pictures import show

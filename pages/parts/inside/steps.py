@@ -12,7 +12,7 @@ from headlight.model.trace import block_of
 from headlight.pages.parts.inside.words import INPUT_OF_BERT, INPUT_OF_LIBRARY, STEPS
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.inside import taken_apart
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import embedding_rows, row_of, show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.sight import parts

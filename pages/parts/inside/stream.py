@@ -13,7 +13,7 @@ from headlight.pages.shared.controls.sentence import can
 from headlight.pages.shared.runs.arrays import as_array, tokens_of
 from headlight.pages.shared.runs.inside import each_word, lens_table, words_in_sentence
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import show, show_altair
 from headlight.pages.shared.show.riddle import stays_first
 from headlight.pages.shared.show.saving import About

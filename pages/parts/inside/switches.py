@@ -11,7 +11,7 @@ from headlight.model.trace import block_of
 from headlight.pages.parts.inside.words import SWITCH_WORDS
 from headlight.pages.shared.runs import inside
 from headlight.pages.shared.runs.arrays import as_array
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import show, show_altair
 from headlight.pages.shared.show.saving import NO_MODEL, About
 from headlight.pages.shared.show.sight import parts

@@ -13,9 +13,8 @@ from headlight.model.trace import Kind, Site
 from headlight.pages.parts.inside.words import WHY_WORDS
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.inside import summed
-from headlight.pages.shared.show.captions import site_words
+from headlight.pages.shared.show.captions import caption, site_words
 from headlight.pages.shared.show.cells import WEIGHT_BAR
-from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import picked, show
 from headlight.pages.shared.show.riddle import Riddle, places_of_most
 from headlight.pages.shared.show.saving import About

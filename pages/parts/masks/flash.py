@@ -17,7 +17,7 @@ from headlight.model.insight.blockwise import (
 from headlight.model.trace import AttentionRecord
 from headlight.pages.parts.masks.library import LENGTH
 from headlight.pages.parts.masks.stages import Focus
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.words import MASK_WORDS
 from headlight.pages.shared.state.choice import counted, one_of

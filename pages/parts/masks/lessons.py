@@ -11,8 +11,8 @@ from headlight.pages.parts.masks.own import PICTURES, as_trained
 from headlight.pages.parts.masks.stages import Focus, stages
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.runs.training import cheat
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.cells import OpenCell
-from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.sight import tabs
 from headlight.pages.shared.show.words import BLOCKING, MASK_WORDS

@@ -12,7 +12,7 @@ from headlight.model.insight.masks import REACH_WITHIN, MaskCost, cost, rows
 from headlight.model.reader import Reader
 from headlight.model.trace import Kind, Site
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import all_picked, chips, show
 from headlight.pages.shared.show.saving import about_run
 from headlight.pages.shared.show.words import MASK_WORDS

@@ -9,8 +9,7 @@ from headlight.model.insight.masks import BY_NAME, OwnMask, own_masks, reach_in
 from headlight.model.trace import SELF
 from headlight.pages.shared.runs.arrays import tokens_of
 from headlight.pages.shared.runs.run import ModelRun, masks_of
-from headlight.pages.shared.show.captions import labels_of
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption, labels_of
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.words import MASK_WORDS

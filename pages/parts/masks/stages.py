@@ -14,8 +14,8 @@ from headlight.model.edits import CellEdit, Edits
 from headlight.model.trace import AttentionEdit, AttentionRecord, Site
 from headlight.pages.shared.runs.arrays import blocked_cells
 from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.cells import OpenCell, attention_map
-from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import all_picked, show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.words import MASK_WORDS

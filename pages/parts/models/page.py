@@ -11,7 +11,7 @@ from headlight.pages.shared.controls import loading
 from headlight.pages.shared.runs.readers import card_of, parity_at_loading, reader, size_of
 from headlight.pages.shared.runs.run import ModelRun, measured_parity
 from headlight.pages.shared.runs.shelf import WILD, any_is_allowed, hub_patterns, is_allowed, rule
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choices import KINDS, SECOND, SENTENCE, chosen
 from headlight.pages.shared.state.models import LONGEST_NAME, CatalogEntry

@@ -29,8 +29,8 @@ from headlight.pages.shared.runs.positions import (
     trained_up_to,
 )
 from headlight.pages.shared.runs.run import ModelRun, written
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.comparison import show_writing
-from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.saving import NO_MODEL, About, about
 from headlight.pages.shared.show.sight import parts
 from headlight.pages.shared.state import models

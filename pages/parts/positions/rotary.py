@@ -16,9 +16,8 @@ from headlight.pages.shared.address import section
 from headlight.pages.shared.runs.arrays import as_array, tokens_of
 from headlight.pages.shared.runs.positions import turned
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.captions import site_words
+from headlight.pages.shared.show.captions import caption, site_words
 from headlight.pages.shared.show.cells import choose_clearest
-from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import show, show_altair
 from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.sight import parts

@@ -11,9 +11,8 @@ from headlight.pages.shared.address import section
 from headlight.pages.shared.runs.arrays import as_array, blocked_cells, one_head
 from headlight.pages.shared.runs.positions import shuffle
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.captions import labels_of, site_words
+from headlight.pages.shared.show.captions import caption, labels_of, site_words
 from headlight.pages.shared.show.comparison import KEYS, TRAINED, compare_writing
-from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import chips, embedding_rows, show
 from headlight.pages.shared.show.saving import About, about, about_run
 from headlight.pages.shared.show.sight import parts

@@ -9,7 +9,7 @@ from headlight.model.positions import by_offset, frequencies, rotation, rotation
 from headlight.pages.parts.positions import tables
 from headlight.pages.parts.positions.words import FORMULA, ROTATION, SINUSOID_WORDS
 from headlight.pages.shared.address import section
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import show, show_altair
 from headlight.pages.shared.show.saving import NO_MODEL
 from headlight.pages.shared.show.sight import parts

@@ -17,7 +17,7 @@ from headlight.pages.parts.training.options import CHOICES, LABELS, choose_optio
 from headlight.pages.parts.training.run import TOY_KIND, TOY_RUN, watch
 from headlight.pages.parts.training.use import upload
 from headlight.pages.shared.address import section
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import show_altair
 from headlight.pages.shared.show.saving import NO_MODEL
 from headlight.pages.shared.state.choice import one_of

@@ -16,8 +16,7 @@ from headlight.pages.parts.training.use import try_it, use_it
 from headlight.pages.shared.address import section
 from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.training import lesioned, recorded_training
-from headlight.pages.shared.show.captions import labels_at_snapshots, site_words
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption, labels_at_snapshots, site_words
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import about
 from headlight.pages.shared.state.choice import like

@@ -15,7 +15,7 @@ from headlight.model.training.tasks import LONGEST_INPUT, TASKS, Task
 from headlight.pages.shared.address import section
 from headlight.pages.shared.runs import training
 from headlight.pages.shared.runs.training import answered
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import chips, show
 from headlight.pages.shared.show.saving import about
 from headlight.pages.shared.state import models

@@ -9,7 +9,7 @@ import streamlit as st
 from headlight.pages.browser.parts import copy_link, kept_text, keyboard
 from headlight.pages.shared import address
 from headlight.pages.shared.frame import changes
-from headlight.pages.shared.show.glossary import caption
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import all_picked, css_class, load_library, picked, show
 from headlight.pages.shared.state import choices, showing
 from headlight.pages.shared.state.models import come_back, is_of_this_server, workshop

@@ -13,9 +13,8 @@ from headlight.model.insight.scoring import log_probabilities
 from headlight.model.reader import Objective
 from headlight.pages.shared.runs.arrays import tokens_of
 from headlight.pages.shared.runs.run import ModelRun, decoded, written
-from headlight.pages.shared.show.captions import edit_words
+from headlight.pages.shared.show.captions import GLOSSARY, edit_words
 from headlight.pages.shared.show.differences import what_became
-from headlight.pages.shared.show.glossary import GLOSSARY
 from headlight.pages.shared.show.pictures import chips_written, show
 from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.words import capital, warn

@@ -7,8 +7,8 @@ import numpy as np
 import streamlit as st
 
 from headlight.pages.shared.runs.readers import reader
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.cells import OpenCell, attention_map
-from headlight.pages.shared.show.glossary import caption
 from headlight.pages.shared.show.pictures import picked, show
 from headlight.pages.shared.show.riddle import Riddle
 from headlight.pages.shared.show.saving import About
