@@ -12,8 +12,16 @@ from headlight.model.edits.masks import Cells
 from headlight.model.edits.text import how_many, span_text, spans
 from headlight.model.reader import Reader
 from headlight.model.trace import Site
-from headlight.pages.parts.masks.flash import BLOCK, FLASH, ROW
-from headlight.pages.parts.masks.lessons import BLOCKED_ROW, LIBRARY, METHOD, TAB, below
+from headlight.pages.parts.masks.lessons import (
+    BLOCKED_ROW,
+    FLASH,
+    FLASH_BLOCK,
+    FLASH_ROW,
+    LIBRARY,
+    METHOD,
+    TAB,
+    below,
+)
 from headlight.pages.parts.masks.library import (
     LAYERS,
     LENGTH,
@@ -186,7 +194,7 @@ PAGE = Page(
     changes="all",
     choices=(
         *(MASK_KIND, PAD_TO, TARGET, SCOPE, LAYERS),
-        *(TAB, METHOD, BLOCKED_ROW, LENGTH, ROW, BLOCK),
+        *(TAB, METHOD, BLOCKED_ROW, LENGTH, FLASH_ROW, FLASH_BLOCK),
     ),
     pictures={
         "matrix": "the mask in force",
