@@ -13,7 +13,7 @@ from headlight.pages.shared.show.captions import names_site
 from headlight.pages.shared.show.pictures import picked, show
 from headlight.pages.shared.state.page import PAGES, Page, enter
 from headlight.pages.shared.state.showing import NOTE, drawn, lead, place
-from headlight.pages.talks import slide, talk
+from headlight.pages.talks import talk, turning
 from headlight.pages.talks.slides import Slide, shortened
 from headlight.pages.talks.stage import THUMBNAILS, staged, thumbnail_key
 from headlight.viz.canvas import CanvasPicture
@@ -43,13 +43,13 @@ def take_turn() -> None:
     Values that still arrive with a slide's address after the talk was left were chosen on that
     slide.
     """
-    if slide.was_left() and PARAMETER in st.query_params and address.gone_to() is None:
-        slide.turn_to(None)
-    if slide.is_leaving() and not slide.begun_on():
-        slide.draw_anew()  # values that the browser sends with Esc may be of an earlier slide
-        put_in_force(talk.in_force(), slide.slide())
-        slide.begin_here()
-    slide.take_turn()
+    if turning.was_left() and PARAMETER in st.query_params and address.gone_to() is None:
+        turning.turn_to(None)
+    if turning.is_leaving() and not turning.begun_on():
+        turning.draw_anew()  # values that the browser sends with Esc may be of an earlier slide
+        put_in_force(talk.in_force(), turning.slide())
+        turning.begin_here()
+    turning.take_turn()
 
 
 def asked_for() -> int | None:
@@ -58,14 +58,14 @@ def asked_for() -> int | None:
     if parameters is not None:
         match = re.fullmatch("[1-9][0-9]{0,3}", parameters.get(PARAMETER, ""))
         number = int(match[0]) if match else None
-        if number or slide.slide():
-            slide.turn(number)
+        if number or turning.slide():
+            turning.turn(number)
         if number:
             talk.take_ready(parameters.get(talk.READY.key))
             address.know(parameters)
-    if slide.slide() and slide.slide() > len(talk.in_force()) and not talk.is_awaited():
-        slide.turn(len(talk.in_force()))
-    return slide.slide()
+    if turning.slide() and turning.slide() > len(talk.in_force()) and not talk.is_awaited():
+        turning.turn(len(talk.in_force()))
+    return turning.slide()
 
 
 def put_in_force(slides: Sequence[Slide], number: int) -> None:
@@ -78,23 +78,23 @@ def put_in_force(slides: Sequence[Slide], number: int) -> None:
     scenes = [scene for scene in slides[:number] if scene.page in PAGES]
     scene = scenes[-1] if scenes else Slide(next(iter(PAGES)))
     enter(PAGES[scene.page])
-    if slide.is_new():
+    if turning.is_new():
         address.apply(scene.parameters, PAGES[scene.page])
-        slide.begin()
+        turning.begin()
 
 
 def show_slide(number: int) -> None:
     """Draw a slide: its words, and the pictures of its page with the slide's own choices."""
     if talk.is_awaited():
         st.info(AWAITED)
-        st.button("Leave the talk", on_click=slide.turn_to, args=[None])
+        st.button("Leave the talk", on_click=turning.turn_to, args=[None])
         return
     slides = talk.in_force()
     scene = slides[number - 1]
     put_in_force(slides, number)
     address.write({PARAMETER: str(number), **talk.named_ready()})
     st.html(STYLE)
-    title = st.session_state.get(slide.LIVE_TITLE, scene.title)
+    title = st.session_state.get(turning.LIVE_TITLE, scene.title)
     show(words_of(slides, number, title), "slide-words", turn)
     if page := PAGES.get(scene.page):
         draw_scene(page, scene)
@@ -105,7 +105,8 @@ def show_slide(number: int) -> None:
     st.session_state[NOTED] = scene.name
     says = shortened(lead())
     if scene.lead and scene.title == scene.lead and says not in ("", title):
-        st.session_state[slide.LIVE_TITLE] = says  # nobody wrote the title: it follows the pictures
+        # Nobody wrote the title: it follows the pictures.
+        st.session_state[turning.LIVE_TITLE] = says
         st.rerun()
 
 
@@ -183,8 +184,8 @@ def footer(pictures: Sequence[str]) -> str:
 def turn() -> None:
     """Ask for the slide that was turned to, or to leave the talk if it is number 0; a callback."""
     number, turn_number = picked("slide-words")
-    if slide.slide() is None or number == 0:
-        slide.turn_to(None)  # perhaps again: a late click on a slide that was left
+    if turning.slide() is None or number == 0:
+        turning.turn_to(None)  # perhaps again: a late click on a slide that was left
     elif isinstance(number, int) and 1 <= number <= len(talk.in_force()):
-        slide.turn_to(number)
+        turning.turn_to(number)
     st.session_state[TURNS] = turn_number  # last: an interrupted turn is asked for again

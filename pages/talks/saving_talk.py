@@ -32,7 +32,7 @@ from headlight.pages.shared.state.choices import (
 )
 from headlight.pages.shared.state.page import PAGES, Page
 from headlight.pages.shared.state.showing import drawn
-from headlight.pages.talks import presenter, slide, talk
+from headlight.pages.talks import presenter, talk, turning
 from headlight.pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, file_of
 from headlight.pages.talks.slides import Slide, write_talk
 from headlight.pages.talks.stage import keeping, question_key
@@ -70,12 +70,12 @@ class Saving:
 
 def start(kind: Kind) -> None:
     st.session_state.saving_talk = Saving(talk.in_force(), kind)
-    slide.turn_to(1)
+    turning.turn_to(1)
 
 
 def stop() -> None:
     st.session_state.pop("saving_talk", None)
-    slide.turn_to(None)
+    turning.turn_to(None)
 
 
 def stop_if_left() -> None:
@@ -111,7 +111,7 @@ def draw_next(number: int) -> None:
     if not is_of_talk(saving):
         saving = st.session_state.saving_talk = Saving(talk.in_force(), saving.kind)
     number, count = len(saving.done) + 1, len(saving.slides)
-    slide.turn(number)
+    turning.turn(number)
     st.html(presenter.STYLE)
     st.html(STYLE)
     with st.container(key="saving"):
@@ -124,11 +124,11 @@ def draw_next(number: int) -> None:
     saving.done.append(made)
     saving.stills = None
     if number < count:
-        slide.turn(number + 1)
+        turning.turn(number + 1)
     else:
         saving.file, saving.left_out = written(saving)
         saving.done.clear()
-        slide.turn_to(None)
+        turning.turn_to(None)
     st.rerun()
 
 

@@ -23,8 +23,8 @@ from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, LIT, QUERY, c
 from headlight.pages.shared.state.page import Page, alone, shown
 from headlight.pages.shared.state.showing import NOTE, Showing, drawn, place
 from headlight.pages.shared.widgets.choose import choose
-from headlight.pages.talks.slide import slide
 from headlight.pages.talks.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION, Slide
+from headlight.pages.talks.turning import slide
 from headlight.viz import CanvasPicture
 from headlight.viz.canvas import unpacked
 

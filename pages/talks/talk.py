@@ -18,7 +18,6 @@ from headlight.pages.shared.state.choices import chosen, put
 from headlight.pages.shared.state.page import PAGES, Page
 from headlight.pages.shared.state.showing import drawn, lead
 from headlight.pages.talks import stage
-from headlight.pages.talks.slide import draw_anew
 from headlight.pages.talks.slides import (
     LARGEST_FILE,
     MOST_SLIDES,
@@ -28,6 +27,7 @@ from headlight.pages.talks.slides import (
     shortened,
     write_talk,
 )
+from headlight.pages.talks.turning import draw_anew
 
 TALKS = Path(__file__).parents[2] / "talks"
 READY = one_of(

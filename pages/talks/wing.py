@@ -7,7 +7,7 @@ from headlight.pages.shared import address
 from headlight.pages.shared.frame import changes
 from headlight.pages.shared.state import edit_history, showing
 from headlight.pages.shared.state.page import PAGES, TOOLS, Page, Wing, allows, enter
-from headlight.pages.talks import presenter, saving_talk, slide, stage, talk
+from headlight.pages.talks import presenter, saving_talk, stage, talk, turning
 from headlight.pages.talks.page.page import PAGE
 
 __all__ = ["PAGE", "WING"]
@@ -50,7 +50,7 @@ class Talks(Wing):
 
     def buttons(self, page: Page) -> None:
         if allows(TOOLS):
-            st.button("Present", on_click=slide.turn_to, args=[1], width="stretch", key="present")
+            st.button("Present", on_click=turning.turn_to, args=[1], width="stretch", key="present")
 
     def beside_title(self, page: Page) -> None:
         stage.guess_switch(page)
@@ -62,13 +62,13 @@ class Talks(Wing):
             return
         label = f"Take the tour ({len(talk.in_force())} scenes)"
         with st.container(key="tour"):
-            st.button(label, on_click=slide.turn_to, args=[1], key="take-the-tour")
+            st.button(label, on_click=turning.turn_to, args=[1], key="take-the-tour")
 
     def after(self, page: Page) -> None:
         talk.finish(page)
 
     def renew(self) -> None:
-        slide.draw_anew()
+        turning.draw_anew()
 
 
 WING = Talks()

@@ -12,7 +12,6 @@ from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, LIT
 from headlight.pages.shared.state.page import PAGES, Page
 from headlight.pages.streamlit_fixes.late_values import Widget, editor
 from headlight.pages.talks import talk
-from headlight.pages.talks.slide import turn_to
 from headlight.pages.talks.slides import (
     LONGEST_NOTES,
     LONGEST_TITLE,
@@ -22,6 +21,7 @@ from headlight.pages.talks.slides import (
     copied,
 )
 from headlight.pages.talks.stage import THUMBNAILS, thumbnail_key
+from headlight.pages.talks.turning import turn_to
 
 WORDS_HELP = "Line breaks stay; **bold** and *italic* between asterisks."
 NOTES_HELP = "Seen only by the speaker, in a separate window."

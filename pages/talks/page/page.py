@@ -8,8 +8,8 @@ from headlight.pages.shared.widgets.choose import choose
 from headlight.pages.talks import saving_talk, talk
 from headlight.pages.talks.deck.file import talk_in
 from headlight.pages.talks.page.boxes import boxes, edit, edited, rows
-from headlight.pages.talks.slide import turn_to
 from headlight.pages.talks.slides import LARGEST_FILE, Slide, copied, write_talk
+from headlight.pages.talks.turning import turn_to
 
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 HOW = (

@@ -1,4 +1,4 @@
-"""Which slide of a talk is shown, if any, and where the talk was begun."""
+"""Turning to a slide: which one is shown, if any, and where the talk was begun."""
 
 from dataclasses import dataclass
 from typing import Any
