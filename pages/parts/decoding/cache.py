@@ -24,8 +24,9 @@ from headlight.model.trace import Kind, Shape, Site
 from headlight.pages.parts.decoding.request import STEP, Request
 from headlight.pages.shared.runs.run import decoded, evicted
 from headlight.pages.shared.show.captions import caption, site_words
-from headlight.pages.shared.show.pictures import chips_written, show
+from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.show.texts import chips_written
 from headlight.pages.shared.state.choice import number, one_of
 from headlight.pages.shared.state.choices import LAYER, chosen
 from headlight.pages.shared.widgets.choose import choose

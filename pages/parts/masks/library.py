@@ -13,8 +13,9 @@ from headlight.model.reader import Reader
 from headlight.model.trace import Kind, Site
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption
-from headlight.pages.shared.show.pictures import all_picked, chips, show
+from headlight.pages.shared.show.pictures import all_picked, show
 from headlight.pages.shared.show.saving import about_run
+from headlight.pages.shared.show.texts import chips
 from headlight.pages.shared.show.words import MASK_WORDS
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choice import number, one_of

@@ -13,9 +13,10 @@ from headlight.pages.shared.runs.positions import shuffle
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption, labels_of, site_words
 from headlight.pages.shared.show.comparison import KEYS, TRAINED, compare_writing
-from headlight.pages.shared.show.pictures import chips, embedding_rows, show
+from headlight.pages.shared.show.pictures import embedding_rows, show
 from headlight.pages.shared.show.saving import About, about, about_run
 from headlight.pages.shared.show.sight import parts
+from headlight.pages.shared.show.texts import chips
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choice import Choice, counted, number, one_of
 from headlight.pages.shared.state.choices import chosen, put

@@ -16,8 +16,9 @@ from headlight.pages.shared.address import section
 from headlight.pages.shared.runs import training
 from headlight.pages.shared.runs.training import answered
 from headlight.pages.shared.show.captions import caption
-from headlight.pages.shared.show.pictures import chips, show
+from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import about
+from headlight.pages.shared.show.texts import chips
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.models import ONE_SIDE, Training, refusals, workshop
 from headlight.viz import token_strip

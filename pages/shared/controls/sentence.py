@@ -12,8 +12,9 @@ from headlight.pages.shared.runs.readers import reader
 from headlight.pages.shared.runs.run import ModelRun, hiding, written
 from headlight.pages.shared.runs.shelf import any_is_allowed
 from headlight.pages.shared.show.comparison import say_outcome, show_writing, with_edits
-from headlight.pages.shared.show.pictures import all_picked, chips, show
+from headlight.pages.shared.show.pictures import all_picked, show
 from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.show.texts import chips
 from headlight.pages.shared.show.words import capital, notes, warn
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choice import Choice

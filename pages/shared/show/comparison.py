@@ -14,9 +14,9 @@ from headlight.model.reader import Objective
 from headlight.pages.shared.runs.arrays import tokens_of
 from headlight.pages.shared.runs.run import ModelRun, decoded, written
 from headlight.pages.shared.show.captions import GLOSSARY, edit_words
-from headlight.pages.shared.show.differences import what_became
-from headlight.pages.shared.show.pictures import chips_written, show
+from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About, about_run
+from headlight.pages.shared.show.texts import chips_written, what_became
 from headlight.pages.shared.show.words import capital, warn
 from headlight.pages.shared.state.showing import drawn, is_wanted, say
 from headlight.pages.streamlit_fixes.waiting_messages import send_what_is_drawn

@@ -1,32 +1,27 @@
-"""Pictures on a page: mounting the browser parts, tokens as chips, and vectors as rows."""
+"""Pictures on a page: mounting the browser parts, and vectors as rows."""
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from math import exp
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 import streamlit as st
 from torch import Tensor
 
-from headlight.model.decoding.steps import Writing
-from headlight.model.library.pieces import as_pieces
-from headlight.model.tokens import Token
 from headlight.model.trace import EmbeddingRecord
 from headlight.pages.browser import library
 from headlight.pages.browser.parts import save_menu
 from headlight.pages.shared.runs.arrays import as_array
-from headlight.pages.shared.show.differences import changed_places
 from headlight.pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.page import CLICKS, allows, shown
 from headlight.pages.shared.state.showing import is_wanted, place, showing
 from headlight.pages.streamlit_fixes.served_scripts import published
-from headlight.viz import CanvasPicture, Chip, Row
+from headlight.viz import CanvasPicture, Row
 from headlight.viz.canvas import FILE, Part, caption_html
 from headlight.viz.numbers import Numbers, from_chart, largest
 from headlight.viz.vectors.position_heatmap import in_theme, numbers_of
@@ -250,44 +245,6 @@ def new_answers(key: str, name: str, by: Callable) -> list[Any]:
     new = [click for click in answer["answers"] if answer["load"] != load or click[0] > last]
     known[key, name, by] = answer["load"], answer["answers"][-1][0]
     return [value for _, value in new]
-
-
-def chips(
-    tokens: Sequence[Token],
-    changed: Collection[int] = (),
-    log_probabilities: Sequence[float] | None = None,
-) -> list[Chip]:
-    """Return tokens as chips; those of one word are joined, those of two sentences coloured.
-
-    The tokens at the indices `changed` are marked. Tokens that a model wrote are shaded by their
-    `log_probabilities`, in nats.
-    """
-    pieces = as_pieces(tokens)
-    paired = any(piece.segment for piece in pieces)
-    kinds = {"written": "piece", "padding": "special"}
-    likely = [None] * len(pieces) if log_probabilities is None else map(exp, log_probabilities)
-    return [
-        Chip(
-            piece.text,
-            index > 0 and pieces[index - 1].word == piece.word,
-            kinds.get(piece.role, piece.role),
-            index in changed,
-            piece.segment if paired else None,
-            probability,
-        )
-        for index, (piece, probability) in enumerate(zip(pieces, likely, strict=True))
-    ]
-
-
-def chips_written(writing: Writing, before: Writing | None = None) -> list[Chip]:
-    """Return the tokens that a model wrote as chips, shaded by probability.
-
-    If another text was written `before`, tokens of words that it does not have in the same order
-    are marked.
-    """
-    made = writing.target_tokens
-    changed = changed_places(before, writing) if before else ()
-    return chips(made, changed, writing.log_probabilities)
 
 
 def row_of(label: str, vector: Tensor) -> Row:

@@ -1,6 +1,6 @@
 """What is said of two texts, and what is marked in them."""
 
-from headlight.pages.shared.show.differences import new_words, what_became
+from headlight.pages.shared.show.texts import new_words, what_became
 
 
 def test_the_words_that_are_marked_are_those_that_the_sentence_names():

@@ -1,16 +1,58 @@
-"""Where two texts differ: in words, in a sentence, and token by token."""
+"""Texts on a page: their tokens as chips, and where two of them differ, in words and in tokens."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import groupby
+from math import exp
 
 from headlight.model.decoding.steps import Writing
+from headlight.model.library.pieces import as_pieces
+from headlight.model.tokens import Token
+from headlight.viz import Chip
 from headlight.viz.tokens import Pair, aligned
 
 WORD = re.compile(r"\w+['’]?|[^\w\s]")  # an apostrophe ends a word, as in “qu'il”
 LEAST_IN_COMMON = 0.4  # of two texts' words; with fewer they are different texts
 MOST_CHANGES = 3  # named in a sentence
 LONGEST = 60  # characters of a text that is new
+
+
+def chips(
+    tokens: Sequence[Token],
+    changed: Collection[int] = (),
+    log_probabilities: Sequence[float] | None = None,
+) -> list[Chip]:
+    """Return tokens as chips; those of one word are joined, those of two sentences coloured.
+
+    The tokens at the indices `changed` are marked. Tokens that a model wrote are shaded by their
+    `log_probabilities`, in nats.
+    """
+    pieces = as_pieces(tokens)
+    paired = any(piece.segment for piece in pieces)
+    kinds = {"written": "piece", "padding": "special"}
+    likely = [None] * len(pieces) if log_probabilities is None else map(exp, log_probabilities)
+    return [
+        Chip(
+            piece.text,
+            index > 0 and pieces[index - 1].word == piece.word,
+            kinds.get(piece.role, piece.role),
+            index in changed,
+            piece.segment if paired else None,
+            probability,
+        )
+        for index, (piece, probability) in enumerate(zip(pieces, likely, strict=True))
+    ]
+
+
+def chips_written(writing: Writing, before: Writing | None = None) -> list[Chip]:
+    """Return the tokens that a model wrote as chips, shaded by probability.
+
+    If another text was written `before`, tokens of words that it does not have in the same order
+    are marked.
+    """
+    made = writing.target_tokens
+    changed = changed_places(before, writing) if before else ()
+    return chips(made, changed, writing.log_probabilities)
 
 
 def what_became(before: str, after: str) -> str:
