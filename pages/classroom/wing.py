@@ -18,9 +18,9 @@ PARAMETER = "workshop"  # in an address
 LONGEST = 4_000  # characters; all controls of a page take 1,700
 NAMES = re.compile("([a-z_]{1,40})(,[a-z_]{1,40})*", re.ASCII)
 INTRO = (
-    "The link opens this page with what is chosen now, on any number of devices. What you do not "
-    "name below is not shown or does not answer there. That is no protection: whoever opens the "
-    "app without the link has all of it."
+    "The link opens this page with what is chosen now, on any number of devices. If you name pages "
+    "or controls here, the others are not shown or do not answer there. That is no protection: "
+    "whoever opens the app without the link has all of it."
 )
 NAMED = "Controls that stay open (all, if you choose none)"
 CONTROLS = {CLICKS: "clicks in pictures", BUTTONS: "buttons"}

@@ -8,6 +8,7 @@ import { widestOf } from "../strokes.js";
  * @property {string[]} queries
  * @property {string[]} keys
  * @property {["query" | "key", number] | null} lit the token whose lines are kept, from 0
+ * @property {boolean} keeps whether a click keeps a token's lines
  * @property {string} words for those who cannot see the lines
  */
 
@@ -46,6 +47,7 @@ export function draw(mount) {
       const name = element("span", "name cut", text);
       const content = side === "query" ? [weight, name] : [name, weight];
       const choose = () => {
+        if (!header.keeps) return;
         chosen = chosen?.side === side && chosen.index === index ? null : { side, index };
         update();
         answer(chosen && [side, index]);

@@ -22,7 +22,7 @@ import { POINT_AT } from "../pointing.js";
  */
 
 const LEGEND = "The stronger the shade of a token, the less likely the model found it.";
-const FRAMED = "Framed tokens are not in the other text.";
+const FRAMED = "Framed tokens stand elsewhere in the other text, or not at all.";
 const HINT = `${POINT_AT} one to read its probability.`;
 
 /**

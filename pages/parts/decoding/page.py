@@ -36,7 +36,7 @@ from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.words import warn
 from headlight.pages.shared.state.choices import KIND, TARGET, chosen
-from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.state.page import CLICKS, Page, allows
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import shifted_right
 from headlight.viz.numbers import number_text
@@ -51,8 +51,10 @@ TEACHER_FORCING = (
 
 def what_if(request: Request, of: About) -> None:
     """Draw every branch next to the free run, with the differences marked."""
-    st.subheader("What if")
     branches = branches_of(request.run)
+    if len(branches.kept) == 1 and not allows(CLICKS):
+        return
+    st.subheader("What if")
     if len(branches.kept) == 1:
         caption(WHAT_IF)
         return

@@ -34,6 +34,7 @@ from headlight.pages.shared.state.choices import (
     chosen,
     put,
 )
+from headlight.pages.shared.state.page import if_clicks
 from headlight.pages.shared.state.showing import say
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import (
@@ -47,15 +48,13 @@ from headlight.viz import (
 )
 from headlight.viz.numbers import number_text
 
-PLAYER = (
-    "The weights are those of the very step, for the head chosen above. Click a row of the "
-    "alignment to go to its step, or a weight to see how it comes about."
-)
+PLAYER = "The weights are those of the very step, for the head chosen above.{click}"
+CLICK = " Click a row of the alignment to go to its step, or a weight to see how it comes about."
 BEAM = (
     "Each column is a step, best text first. Solid texts were kept, rounded ones have ended, and "
     "dashed ones are the best of those dropped. The beam stays as wide until no text that goes on "
     "can score better than one that has ended; a score is the log-probability / length^penalty. "
-    "The thick path was returned. Click a text to see its steps below."
+    "The thick path was returned.{click}"
 )
 OTHER_TOKENS = (
     "Read as a text, what was written here is cut into other tokens, so its weights cannot be "
@@ -123,7 +122,7 @@ def player(request: Request, node: NodeAddress | None, of: About) -> bool:
     follow()
     if not is_drawn:
         return False
-    caption(f"{request.strategy.method.words} {PLAYER}")
+    caption(f"{request.strategy.method.words} {PLAYER.format(click=if_clicks(CLICK))}")
     with st.expander("All steps at once"):
         what = "How likely each token was"
         show(certainty_of(decoding, path), "certainty", of=of, what=what)
@@ -199,7 +198,7 @@ def tree(decoding: Decoding, node: NodeAddress | None, of: About, greedy: str) -
     )
     picture = tree_of(decoding, node)
     show(picture, "tree", lambda: choose_node(tuple(picked("tree"))), of=of, what="The beam")
-    caption(BEAM)
+    caption(BEAM.format(click=if_clicks(" Click a text to see its steps below.")))
     if node:
         st.button("Back to the text that was returned", on_click=choose_node, args=[None])
 

@@ -24,7 +24,7 @@ from headlight.pages.shared.state.choices import (
     chosen,
     put,
 )
-from headlight.pages.shared.state.page import if_clicks
+from headlight.pages.shared.state.page import CLICKS, allows, if_clicks
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import (
     Behind,
@@ -150,7 +150,8 @@ def large_lines(
 
     For `of`, `what`, `riddle` and the return value see `show`.
     """
-    lines = attention_lines(weights, query_tokens, key_tokens, lit=lit)
+    options = {"lit": lit, "clickable": allows(CLICKS)}
+    lines = attention_lines(weights, query_tokens, key_tokens, **options)
     what = f"{what}, as lines"
     if show(lines, "lines", lambda: light(picked("lines")), of=of, what=what, riddle=riddle):
         caption(HOW_TO_READ["lines"].format(click=if_clicks(HOW_TO_READ["kept lines"])))

@@ -101,6 +101,8 @@ CLICK = re.compile(r"\bclick\b", re.IGNORECASE)
         ("attention", {"picture": "heatmap"}),
         ("attention", {"picture": "lines"}),
         ("heads", {}),
+        ("decoding", {}),
+        ("decoding", {"strategy": "beam"}),
     ],
 )
 def test_no_sentence_asks_a_class_for_clicks_that_are_closed_to_it(page, view):
