@@ -1,5 +1,5 @@
 import { begin, buttonOf, element } from "../../viz/canvas.js";
-import { copied, sceneLink } from "./link.js";
+import { copied, sceneLink, settled } from "./link.js";
 
 /**
  * @typedef {object} Header
@@ -18,6 +18,7 @@ export function draw(mount) {
   const button = buttonOf("", LABEL, copy, { "aria-live": "polite" });
   root.replaceChildren(button);
   async function copy() {
+    await settled();
     const link = sceneLink(root);
     root.replaceChildren(button);
     if (await copied(link)) {

@@ -1,5 +1,6 @@
 import { isOnDark } from "../../viz/colors.js";
 
+export const SENT = 100; // milliseconds after which the text of a box that was left is sent
 const PATIENCE = 2_000; // milliseconds until a browser that does not answer is taken for a no
 
 /** Copy a text; false if the browser does not let the page: no permission, no https, or no answer. */
@@ -11,6 +12,17 @@ export async function copied(text) {
   } catch {
     return false;
   }
+}
+
+/** Wait until a text that was typed before is in the page's address. */
+export function settled() {
+  const app = /** @type {HTMLElement} */ (document.querySelector("[data-test-script-state]"));
+  return new Promise((done) => {
+    const look = () => app.dataset.testScriptState === "running" || (watch.disconnect(), done());
+    const watch = new MutationObserver(look);
+    watch.observe(app, { attributeFilter: ["data-test-script-state"] });
+    setTimeout(look, SENT);
+  });
 }
 
 /** The page's address; a theme that the system does not have is named in it. */

@@ -2,6 +2,7 @@
 
 import { DECK_KEYS, passKeysOn } from "../../viz/deck_keys.js";
 import { mendBlank } from "./connection.js";
+import { SENT } from "./link.js";
 import { turnFullScreen } from "./turning.js";
 
 const SIDEBAR_OVER = 768; // pixels of width up to which Streamlit lays the sidebar over the page
@@ -11,6 +12,7 @@ export function tend() {
   mendBlank();
   if (new URLSearchParams(location.search).has("alone")) passKeysOn(DECK_KEYS);
   addEventListener("input", mend, true);
+  sendTextsFirst();
   addEventListener("click", closeSidebar);
   addEventListener("click", present);
   let byTab = false; // whether the focus moves by the Tab key
@@ -35,6 +37,24 @@ export function tend() {
     stepped ||= same && !replaces;
     (replaces ? history.replaceState : pushState).call(history, state, title, address);
   };
+}
+
+/** Follow a link only once a text typed before is sent: after it, the text would call the old page back. */
+function sendTextsFirst() {
+  let left = -Infinity; // when the visitor left a box
+  addEventListener("focusout", ({ target }) => target.matches("input, textarea") && (left = performance.now()), true);
+  addEventListener(
+    "click",
+    (event) => {
+      const link = event.isTrusted && event.target.closest("[data-testid=stPageLink] a");
+      const opensElsewhere = event.ctrlKey || event.metaKey || event.shiftKey;
+      if (!link || opensElsewhere || performance.now() - left > SENT) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      setTimeout(() => link.click(), SENT);
+    },
+    true,
+  );
 }
 
 /** Fill the screen for a talk in the click that begins it: browsers allow it only then. */

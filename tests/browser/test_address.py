@@ -147,3 +147,24 @@ def test_choices_of_a_page_outlive_clicks_on_others(page, server):
     page.get_by_text("A beam of size 4").wait_for()
     expect(page.get_by_role("radio", name="Beam")).to_be_checked()
     expect(box(page, "Head")).to_have_value("7")
+
+
+def test_a_text_typed_before_a_quick_click_comes_along_to_the_next_page(page, server):
+    open_attention(page, server)
+    page.get_by_label("English sentence").fill("We sing.")
+    page.get_by_role("link", name="Heads", exact=True).click()
+    page.get_by_role("heading", name="Heads", level=1).wait_for()
+    expect(page.get_by_label("English sentence")).to_have_value("We sing.")
+    expect(page).to_have_url(re.compile(r"/heads\?.*sentence=We\+sing"))
+
+
+def test_a_copied_link_has_the_text_typed_before(page, server):
+    page.add_init_script("""
+      const writeText = async (text) => (window.copiedText = text);
+      Object.defineProperty(navigator, "clipboard", { value: { writeText } });
+    """)
+    open_attention(page, server)
+    page.get_by_label("English sentence").fill("We sing.")
+    page.get_by_role("button", name="Copy link").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    assert "sentence=We+sing" in page.evaluate("copiedText")

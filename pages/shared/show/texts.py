@@ -6,6 +6,7 @@ from itertools import groupby
 from math import exp
 
 from headlight.model.decoding.steps import Writing
+from headlight.model.edits.text import how_many
 from headlight.model.library.pieces import as_pieces
 from headlight.model.tokens import Token
 from headlight.viz import Chip
@@ -78,7 +79,7 @@ def what_became(before: str, after: str) -> str:
         changes.append((len(lost) + len(gained), change))
     largest = [change for _, change in sorted(changes, key=lambda each: -each[0])]
     more = len(largest) - MOST_CHANGES
-    rest = [f"and {more} more changes"] if more > 0 else []
+    rest = [f"and {how_many(more, 'more change')}"] if more > 0 else []
     return ", ".join(largest[:MOST_CHANGES] + rest)
 
 
