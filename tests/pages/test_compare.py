@@ -205,6 +205,16 @@ def test_before_and_after_is_shown_at_a_head_that_changes(shipped):
     assert changes[place] == max(changes.values()) > 0
 
 
+def test_before_and_after_stays_at_a_head_after_which_no_weights_follow():
+    last = {"kind": "cross", "layer": "3", "head": "5"}
+    app = open_page(sentence=TIRED, **last, edits="gate.cross.3.5.0")
+    app.button(key="compare-changes").click().run()
+    assert not app.toast
+    sides = (app.session_state[f"compare_{name}"] for name in "ab")
+    assert {(side.kind, side.layer, side.head) for side in sides} == {("cross", 2, 4)}
+    assert "only the output can" in "".join(caption.value for caption in app.caption)
+
+
 def test_probabilities_are_those_of_both_runs(shipped, monkeypatch):
     drawn = []
     chart = answers.probability_bars

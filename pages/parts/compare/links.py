@@ -211,7 +211,7 @@ def affected(before: ModelSide, after: ModelSide) -> Pair:
     """Return a model as trained and with changes, at a head whose weights they change.
 
     That is the head of both sides; if its weights stay the same, as those of a head that is off do,
-    it is the head whose weights change most.
+    it is the head whose weights change most, if any do.
     """
     with suppress(ValueError):  # the model may not be in memory, or cannot read the text
         read = before.target or (written(before.run).text if before.writer else "")
@@ -223,9 +223,10 @@ def affected(before: ModelSide, after: ModelSide) -> Pair:
                 weights = [as_array(run.record(site).weights[0]) for run in (trained, changed)]
                 for head, maps in enumerate(zip(*weights, strict=True)):
                     changes[site.kind, site.layer, head] = largest_change(*maps)
-            kind, layer, head = max(changes, key=changes.get)
-            selected = {"kind": kind, "layer": layer, "head": head}
-            return replace(before, **selected), replace(after, **selected)
+            kind, layer, head = most = max(changes, key=changes.get)
+            if changes[most] >= VISIBLE:
+                selected = {"kind": kind, "layer": layer, "head": head}
+                return replace(before, **selected), replace(after, **selected)
     return before, after
 
 

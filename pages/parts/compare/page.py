@@ -55,8 +55,8 @@ OTHER_SUMMARY = (
     "difference says little."
 )
 EQUAL_GATES = (
-    "A head that is switched off looks where it did, but later layers do not get what it found: "
-    "choose one of them to see a difference."
+    "A head that is switched off looks where it did. What it found is missing in later layers: "
+    "their maps may differ. After the last attention only the output can."
 )
 NOTHING_ALIKE = (
     "There is no output that the two models share: what they write, choose or find likely is of "

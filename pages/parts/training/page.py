@@ -29,8 +29,8 @@ from headlight.viz import position_lines
 SCHEDULE = (
     "The paper's schedule: d_model^-0.5 · min(step^-0.5, step · warm-up^-1.5). A wider model takes "
     "smaller steps. Without a warm-up the first steps, whose gradients tell least, are the "
-    "largest. The small models here lower the rate in a straight line to 0 over the second "
-    "half of their steps."
+    "largest. The small models here take it times a rate factor, {factor:g} as chosen above, and "
+    "lower it in a straight line to 0 over the second half of their steps."
 )
 SMOOTHING = (
     "Label smoothing spreads a share of the wanted answer evenly over all tokens. The loss is then "
@@ -68,7 +68,7 @@ def schedule(options: TrainingOptions) -> None:
         drawn[f"{LINES[compared]} {value:,}"] = rates(steps, shape["d_model"], settings)
     chart = position_lines(drawn, steps, x="step", y="learning rate")
     show_altair(chart, "toy_rates", of=NO_MODEL, what="Learning rate by step")
-    caption(SCHEDULE)
+    caption(SCHEDULE.format(factor=options.settings.rate))
 
 
 def rates(steps: np.ndarray, d_model: int, settings: Settings) -> np.ndarray:
