@@ -35,7 +35,7 @@ from headlight.pages.shared.state.showing import drawn
 from headlight.pages.talks import presenter, talk, turning
 from headlight.pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, file_of
 from headlight.pages.talks.slides import Slide, write_talk
-from headlight.pages.talks.stage import keeping, question_key
+from headlight.pages.talks.stage import is_question, keeping, question_key
 from headlight.viz.canvas import CanvasPicture, unpacked
 
 STYLE = Path(__file__).with_name("saving_talk.css")
@@ -203,12 +203,16 @@ def collected(
     stills: Mapping[str, str | None],
 ) -> DrawnSlide:
     """Return a slide with its kept pictures, and the images of the others."""
-    pictures, missing = [], []
+    pictures, missing, in_order = [], [], list(kept)
+    asked = (place for place, key in enumerate(in_order) if is_question(key))
+    first = next(asked, len(in_order))
     for key, what in presenter.on_stage(scene).items():
         of = presenter.footer([key])
         if key in kept:
             question = kept.get(question_key(key))
-            pictures.append(Drawn(what, for_a_file(kept[key]), question, of))
+            # The app draws nothing below an open question, which could tell the answer.
+            waits = question is None and in_order.index(key) > first
+            pictures.append(Drawn(what, for_a_file(kept[key]), question, of, waits))
         elif stills.get(key):
             pictures.append(Drawn(what, stills[key], of=of))
         elif key in stills or key == presenter.QR_CODE:

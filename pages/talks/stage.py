@@ -31,6 +31,7 @@ from headlight.viz.canvas import unpacked
 OFFSTAGE = "offstage"  # the key of everything that a slide does not show
 STAGE = "stage"
 KEPT = "pictures_kept"
+QUESTION = "question-"
 SAID = "slide-said"  # the key of the words about the pictures of a slide, above them
 HIDDEN = "A picture here is hidden while **Guess first** is on: it would give the answers away."
 THUMBNAILS = "headlight-thumbnails"  # the name under which the browser keeps them
@@ -179,7 +180,11 @@ def open_part(riddle: Riddle) -> CanvasPicture:
 
 
 def question_key(key: str) -> str:
-    return f"question-{key}"
+    return f"{QUESTION}{key}"
+
+
+def is_question(key: str) -> bool:
+    return key.startswith(QUESTION)
 
 
 def is_open(key: str) -> bool | None:

@@ -19,6 +19,12 @@ MORE = (
     Slide("positions", {"positions_tab": "sinusoids"}, "Charts", pictures=("curves", "table")),
     Slide("attention", {"model": "own-1"}, "Gone", pictures=("grid",)),
     Slide("attention", {"guess": "on", "head": "3"}, "Guess", pictures=("heatmap",)),
+    Slide(
+        "decoding",
+        {"guess": "on", "strategy": "beam", "step": "5"},
+        "Guess first",
+        pictures=("tree", "player"),
+    ),
 )
 TALK = (*READY, *MORE)
 NUMBERS = {slide.title: number for number, slide in enumerate(TALK, start=1)}
@@ -222,6 +228,18 @@ def test_a_picture_is_hidden_until_somebody_has_guessed(deck):
     expect(picture).to_be_hidden()
     deck.keyboard.press("a")
     expect(said).to_contain_text("looks most at")
+
+
+def test_another_picture_waits_with_the_one_that_is_asked_about(deck):
+    frame = go(deck, NUMBERS["Guess first"])
+    tree = frame.locator("[data-part=beam_tree]")
+    player = frame.get_by_text("The likeliest next tokens")
+    expect(frame.locator(".guess .asks")).to_contain_text("likeliest?")
+    expect(tree).to_be_hidden()
+    expect(player).to_be_hidden()
+    frame.locator(".guess .option").first.click()
+    expect(tree).to_be_visible()
+    expect(player).to_be_visible()
 
 
 def test_overview_black_screen_keys_and_theme(deck):

@@ -9,6 +9,7 @@ import { pageOf, turnButton } from "../turning.js";
  * @property {string} part that draws it; empty for a still picture
  * @property {number} data its index in the data
  * @property {{ data: number, verdicts: string[] } | null} question asked before it is shown: the index of the part that asks, and the words on no guess and on each guess
+ * @property {boolean} waits whether it is shown only once all questions of its slide are answered
  * @property {string} still the address of a still picture, which the file holds; empty otherwise
  */
 
@@ -54,13 +55,17 @@ export function slideOf(slide, number, { mount, bytesOf, tell, ask: asked }) {
   const choose = buttonOf("choose", "", null, { hidden: "", "aria-label": name });
   const frame = element("div", "frame waiting", [section, choose], { id: `slide-${number}` });
   frame.inert = true;
+  const unanswered = new Set(); // the parts that ask
+  const waiting = []; // the pictures that are shown once there is none
   let drawing = null;
   let fitted = null;
 
   async function drawAll() {
     for (const picture of slide.pictures) {
-      const holder = element("div", "on", "", { "aria-label": picture.what, role: "group" });
+      const named = { "aria-label": picture.what, role: "group", "data-part": picture.part };
+      const holder = element("div", "on", "", named);
       stage.append(holder);
+      if (picture.waits) waiting.push(holder);
       if (picture.still) {
         holder.append(element("img", "", "", { src: picture.still, alt: picture.what }));
         continue;
@@ -69,6 +74,7 @@ export function slideOf(slide, number, { mount, bytesOf, tell, ask: asked }) {
       put(host, picture.part, picture.data, picture);
       if (picture.question) askFirst(host, picture.question);
     }
+    hideWaiting();
     fitted = fitting(stage, slide.size);
     if (slide.pictures.length) await fitted.begin();
     frame.classList.remove("waiting");
@@ -81,12 +87,17 @@ export function slideOf(slide, number, { mount, bytesOf, tell, ask: asked }) {
       const place = isOpen ? host : middle; // the answer is above all pictures
       if (asking.nextSibling !== place) place.before(asking);
       host.hidden = isOpen;
+      unanswered[isOpen ? "add" : "delete"](asking);
+      hideWaiting();
       mount(asking, "guess", having(bytesOf(data), { said: isOpen ? "" : verdicts[guess + 1] }), (next) => {
         say(next);
         fitted.fit();
       });
     };
     say(null);
+  }
+  function hideWaiting() {
+    for (const holder of waiting) holder.hidden = unanswered.size > 0;
   }
   function put(host, part, from, picture) {
     mount(host, part, from, (value, bytes) => answer(host, picture, value, bytes));

@@ -36,13 +36,14 @@ class Drawn:
     """A picture of a slide: its name, the picture, or the address of an image, and its subject.
 
     A `question` is asked before it is shown: the part that asks, and the verdicts on no guess and
-    on each guess.
+    on each guess. A picture that `waits` is shown once all questions of its slide are answered.
     """
 
     what: str
     picture: CanvasPicture | str
     question: tuple[CanvasPicture, Sequence[str]] | None = None
     of: str = ""
+    waits: bool = False
 
     @property
     def alternative(self) -> str:
@@ -157,7 +158,8 @@ def written(slide: DrawnSlide, data: Data) -> dict[str, object]:
         "notes": writable(slide.notes),
         "size": min(slide.size, 1),
         "pictures": [
-            still_or_alive(drawn, data) | {"what": drawn.alternative} for drawn in slide.pictures
+            still_or_alive(drawn, data) | {"what": drawn.alternative, "waits": drawn.waits}
+            for drawn in slide.pictures
         ],
         "footer": writable(slide.footer),
         "missing": writable(slide.missing),

@@ -145,6 +145,15 @@ def test_a_question_comes_with_what_is_said_of_every_guess():
     assert sum(": right, " in words for words in guesses) == 1
 
 
+def test_a_picture_that_could_tell_an_answer_waits_for_it():
+    scene = {"sentence": "We sing.", "guess": "on", "strategy": "beam"}
+    shown = save(talk_page(Slide("decoding", scene, pictures=("tree", "player"))))
+    (slide,) = slides_in(shown.file)
+    waiting = {picture["part"]: picture["waits"] for picture in slide["pictures"]}
+    assert waiting == {"beam_tree": True, "decoding_player": False}
+    assert slide["pictures"][1]["question"]
+
+
 def test_a_slide_whose_model_is_gone_says_so_and_the_rest_is_saved():
     own = replace(GRID, parameters={"model": "own-1"})
     other = replace(GRID, parameters={"model": f"{LIBRARY}nobody/nothing"})
