@@ -116,6 +116,16 @@ def test_the_sidebar_of_a_phone_closes_when_a_page_is_chosen(page, server):
     expect(page.get_by_role("link", name="Masks", exact=True)).not_to_be_in_viewport()
 
 
+def test_what_is_chosen_below_the_picture_of_a_phone_comes_into_sight(page, server):
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_app(page, f"{server}/?kind=cross&layer=1&head=1")
+    said = page.locator(".st-key-weight-said")
+    page.get_by_role("button", name=re.compile("^layer 3, head 6:")).click()
+    expect(said.get_by_text("layer 3, head 6:")).to_be_in_viewport()
+    page.get_by_role("radio", name="Decoder, masked").click()
+    expect(said.get_by_text("Decoder, masked, layer 3")).to_be_in_viewport()
+
+
 def test_the_grid_works_with_the_keyboard_alone(page, server):
     open_app(page, f"{server}/?layer=1&head=1")
     chosen = page.get_by_role("button", name=re.compile("^layer 1, head 1:"))

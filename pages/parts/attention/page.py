@@ -29,6 +29,7 @@ from headlight.pages.shared.show.opening import open_on_a_telling_head
 from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.riddle import Riddle, most_looked_at, row_asked_about
 from headlight.pages.shared.show.saving import About, about_run
+from headlight.pages.shared.show.sight import reveal_if_sought, seek
 from headlight.pages.shared.show.words import formula, reading_of
 from headlight.pages.shared.state import choices, edit_history, models
 from headlight.pages.shared.state.page import Page
@@ -42,6 +43,8 @@ from headlight.pages.shared.widgets.choose import (
 )
 from headlight.viz.numbers import number_text
 
+SAID = "weight-said"  # the key of the sentence on the enlarged head, above its picture
+
 
 @section
 def detail(run: ModelRun, view: View, of: About) -> None:
@@ -54,6 +57,7 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     def open_map(layer: int, column: int) -> None:
         choices.put(choices.LAYER, layer)
         choices.put(choices.HEAD, options[column])
+        seek(SAID)
 
     def open_cell(row: int, column: int) -> None:
         same = {"target": run.target}
@@ -83,7 +87,8 @@ def detail(run: ModelRun, view: View, of: About) -> None:
             cells |= {"behind": behind, "name": summary_name(layer, head)}
         is_shown = overview.large_heatmap(*drawn, of=of, what=what, riddle=ask, **cells)
     if is_shown:
-        with above, st.container(key="weight-said", gap=None):
+        with above, st.container(key=SAID, gap=None):
+            reveal_if_sought(SAID)
             is_off = edit_history.in_force().gates.get((kind, layer, head), 1) == 0
             if lit and not view.selection.scaled:
                 unused = " The head is off, so this is not used." if is_off else ""
@@ -133,7 +138,7 @@ def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:
     left, right = st.columns([6, 7], gap="medium")
     with left:
         with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-            kind = choose_kind(on_change=lambda: choices.put(choices.LIT, ""))
+            kind = choose_kind(on_change=another_kind)
             overview.where_in_the_model(choices.KIND, linked=True)
         draw_tokens()
         room = st.container()
@@ -152,6 +157,12 @@ def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:
             overview.all_heads(maps, *view.tokens, of=of, what=what, group=group, off=off)
     with right:
         detail(run, view, of)
+
+
+def another_kind() -> None:
+    """Pin no token, and bring what another kind of attention shows into sight; a callback."""
+    choices.put(choices.LIT, "")
+    seek(SAID)
 
 
 def tokens_and_choices(run: ModelRun, of: About) -> None:
