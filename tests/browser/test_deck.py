@@ -42,7 +42,7 @@ BLANK = """() => {
   const all = (root) => [...root.querySelectorAll("*")]
     .flatMap((node) => [node, ...(node.shadowRoot ? all(node.shadowRoot) : [])]);
   return all(document.querySelector(".frame.now"))
-    .filter((node) => node.matches("canvas") && node.width && node.height)
+    .filter((node) => node.matches("canvas") && node.width && node.height && node.checkVisibility())
     .filter((node) => {
       const { data } = node.getContext("2d").getImageData(0, 0, node.width, node.height);
       return new Uint32Array(data.buffer).every((pixel, _, all) => pixel === all[0]);
@@ -116,7 +116,7 @@ def test_every_slide_is_drawn_and_fits_its_room(deck):
         assert deck.evaluate(BLANK) == []
         pictures = frame.locator(".on")
         expect(pictures).to_have_count(0 if slide.title == "Gone" else len(slide.pictures))
-        for picture in pictures.all():
+        for picture in frame.locator(".on:visible").all():
             box = picture.bounding_box()
             assert box["width"] > 100
             assert box["height"] > 40
