@@ -14,7 +14,7 @@ from headlight.pages.shared.runs.door import ModelCall
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.answers import measured_on
 from headlight.pages.shared.show.pictures import picked, show
-from headlight.pages.shared.show.sight import seek
+from headlight.pages.shared.show.sight import reveal_if_sought, seek
 from headlight.pages.shared.state.choice import Choice, counted
 from headlight.pages.shared.state.choices import (
     HEAD,
@@ -56,6 +56,11 @@ class Measurement:
     doing: str
     unasked: int = 0
 
+    @property
+    def key(self) -> str:
+        """The key of the place where the result begins."""
+        return f"measured-{self.pictures[0]}"
+
     def known(self, *asked: Hashable) -> Any | None:
         return self.call.kept(*asked)
 
@@ -63,8 +68,14 @@ class Measurement:
         """Return whether it is known or to be measured now; draw the button if it takes one."""
         if self.known(*asked) is not None or is_wanted(*self.pictures):
             return True
-        help = COST.format(runs=runs, tokens=tokens)
-        return runs * tokens <= self.unasked or st.button(self.button, help=help)
+        if runs * tokens <= self.unasked:
+            return True
+        begin = {
+            "help": COST.format(runs=runs, tokens=tokens),
+            "on_click": seek,
+            "args": [self.key],
+        }
+        return st.button(self.button, **begin)
 
     def measure(
         self,
@@ -79,7 +90,8 @@ class Measurement:
         """
         if (known := self.known(*asked)) is not None:
             return known
-        with room or nullcontext():
+        with room or nullcontext(), st.container(key=self.key):
+            reveal_if_sought(self.key)
             bar, place = st.progress(0.0, self.doing), st.empty()
 
         def report(measured: Any, share: float) -> None:

@@ -112,3 +112,10 @@ def test_no_sentence_asks_a_class_for_clicks_that_are_closed_to_it(page, view):
 
     assert asked("head,clicks")
     assert not asked("head")
+
+
+@pytest.mark.parametrize(("controls", "keeps"), [("head,clicks", True), ("head", False)])
+def test_a_class_keeps_the_lines_of_a_token_only_if_clicks_are_open(controls, keeps):
+    app = open_page("attention", workshop=f":{controls}", picture="lines")
+    (lines,) = (header for header, _ in canvas_pictures(app) if "keeps" in header)
+    assert lines["keeps"] == keeps
