@@ -153,6 +153,8 @@ def why_the_same(before: ModelRun, after: ModelRun) -> str:
             what = objective.description.removeprefix("the log-probability of ")
             times = "millions of" if lost > MILLION else f"{exp(lost):,.0f}"
             return f", but {what} is {times} times less likely"
+        if len(after.edits.gates) > 1:
+            return ": other heads make up for them, or they are not needed here"
         return ": other heads make up for it, or it is not needed here"
     if after == replace(before, edits=Edits(off={"look-ahead"})):
         return ": while it is written, there is no later token to see"

@@ -69,7 +69,7 @@ SHIPPED = {
     entry.key: entry
     for entry in (
         CatalogEntry("en-fr", "English to French", EXAMPLES),
-        CatalogEntry("en-fr-learned", "English to French, small, learned positions", EXAMPLES),
+        CatalogEntry("en-fr-learned", "Small English to French, learned positions", EXAMPLES),
     )
 }
 DEFAULT = next(iter(SHIPPED))
