@@ -107,14 +107,14 @@ def test_presets_are_one_click_and_the_browser_goes_back(compare, translator):
     query = f"{queries[0]}{WRITES}{queries[1]}"
     expect_reading(compare, in_words(query, keys[0], first[0, 0].item(), second[0, 0].item()))
     preset(compare, "Two models")
-    expect(captions.nth(1)).to_have_text(re.compile("^B: English to French, small"))
+    expect(captions.nth(1)).to_have_text(re.compile("^B: Small English to French"))
     preset(compare, "Two snapshots")
     expect(captions.nth(0)).to_have_text(re.compile("during its training, step 1,000"))
     expect(captions.nth(1)).to_have_text(re.compile("during its training, step 12,000"))
     compare.go_back()
-    expect(captions.nth(1)).to_have_text(re.compile("^B: English to French, small"))
+    expect(captions.nth(1)).to_have_text(re.compile("^B: Small English to French"))
     compare.reload()
-    expect(captions.nth(1)).to_have_text(re.compile("^B: English to French, small"))
+    expect(captions.nth(1)).to_have_text(re.compile("^B: Small English to French"))
 
 
 @pytest.mark.matrix
