@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from headlight.model.library.hub import LoadingError, first_line
 from headlight.model.trace import Trace
 
-# Of watched outputs from unwatched ones, relative to the largest output, by the type of numbers.
+# How far watched outputs may be from unwatched ones, as a share of the largest output, by type.
 LARGEST = {torch.float16: 1e-2, torch.bfloat16: 5e-2}
 LARGEST_OF_OTHERS = 1e-4
 PANIC = "PanicException"  # Rust's panics; the class is no Exception, and cannot be imported

@@ -1,7 +1,7 @@
 import { isOnDark } from "../../viz/colors.js";
 
 export const SENT = 100; // milliseconds after which the text of a box that was left is sent
-const PATIENCE = 2_000; // milliseconds until a browser that does not answer is taken for a no
+const PATIENCE = 2_000; // milliseconds for which a click waits for the browser or the app
 
 /** Copy a text; false if the browser does not let the page: no permission, no https, or no answer. */
 export async function copied(text) {
@@ -14,14 +14,19 @@ export async function copied(text) {
   }
 }
 
-/** Wait until a text that was typed before is in the page's address. */
+/** Wait until a text that was typed before is in the page's address, for as long as a click waits. */
 export function settled() {
   const app = /** @type {HTMLElement} */ (document.querySelector("[data-test-script-state]"));
   return new Promise((done) => {
-    const look = () => app.dataset.testScriptState === "running" || (watch.disconnect(), done());
+    const end = () => {
+      watch.disconnect();
+      done();
+    };
+    const look = () => app.dataset.testScriptState === "running" || end();
     const watch = new MutationObserver(look);
     watch.observe(app, { attributeFilter: ["data-test-script-state"] });
     setTimeout(look, SENT);
+    setTimeout(end, PATIENCE);
   });
 }
 

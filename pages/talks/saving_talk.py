@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -203,16 +204,12 @@ def collected(
     stills: Mapping[str, str | None],
 ) -> DrawnSlide:
     """Return a slide with its kept pictures, and the images of the others."""
-    pictures, missing, in_order = [], [], list(kept)
-    asked = (place for place, key in enumerate(in_order) if is_question(key))
-    first = next(asked, len(in_order))
+    pictures, missing, waiting = [], [], below_a_question(kept)
     for key, what in presenter.on_stage(scene).items():
         of = presenter.footer([key])
         if key in kept:
             question = kept.get(question_key(key))
-            # The app draws nothing below an open question, which could tell the answer.
-            waits = question is None and in_order.index(key) > first
-            pictures.append(Drawn(what, for_a_file(kept[key]), question, of, waits))
+            pictures.append(Drawn(what, for_a_file(kept[key]), question, of, key in waiting))
         elif stills.get(key):
             pictures.append(Drawn(what, stills[key], of=of))
         elif key in stills or key == presenter.QR_CODE:
@@ -222,6 +219,15 @@ def collected(
         missing.append(presenter.NOT_DRAWN if has_model else NO_MODEL)
     footer = presenter.footer(scene.pictures)
     return replace(words, pictures=pictures, footer=footer, missing=" ".join(missing))
+
+
+def below_a_question(kept: Mapping[str, Any]) -> set[str]:
+    """Return the keys of pictures that a page does not draw before the question above is answered.
+
+    They could tell the answer. The QR code of the scene is no part of its page.
+    """
+    below = dropwhile(lambda key: not is_question(key), kept)
+    return {key for key in below if question_key(key) not in kept} - {presenter.QR_CODE}
 
 
 def for_a_file(picture: CanvasPicture) -> CanvasPicture:

@@ -19,14 +19,14 @@ def attention_lines(
     key_tokens: Sequence[str] | None = None,
     *,
     lit: tuple[Literal["query", "key"], int] | None = None,
-    clickable: bool = True,
+    keeps: bool = True,
 ) -> CanvasPicture:
     """Weights [query, key] as lines from each query on the left to the keys on the right.
 
     A line is as thick and as opaque as its weight. Pointing at a token leaves only its lines and
-    writes their weights next to the other column; if it is `clickable`, a click keeps it so, and
-    answers with the side and the index of the token, from 0, or with none. It opens with the `lit`
-    token kept. Without `key_tokens` the queries look at each other.
+    writes their weights next to the other column. A click keeps it so if the picture `keeps` lines,
+    and answers with the side and the index of the token, from 0, or with none. It opens with the
+    `lit` token kept. Without `key_tokens` the queries look at each other.
     """
     weights = head_weights(weights)
     key_tokens = query_tokens if key_tokens is None else key_tokens
@@ -37,7 +37,7 @@ def attention_lines(
         "queries": list(query_tokens),
         "keys": list(key_tokens),
         "lit": list(lit) if lit else None,
-        "keeps": clickable,
+        "keeps": keeps,
         "words": largest(numbers),
     }
     return CanvasPicture.pack(PART, header, weights.astype("<f4"), height=height, numbers=numbers)

@@ -87,7 +87,8 @@ export function slideOf(slide, number, { mount, bytesOf, tell, ask: asked }) {
       const place = isOpen ? host : middle; // the answer is above all pictures
       if (asking.nextSibling !== place) place.before(asking);
       host.hidden = isOpen;
-      unanswered[isOpen ? "add" : "delete"](asking);
+      if (isOpen) unanswered.add(asking);
+      else unanswered.delete(asking);
       hideWaiting();
       mount(asking, "guess", having(bytesOf(data), { said: isOpen ? "" : verdicts[guess + 1] }), (next) => {
         say(next);

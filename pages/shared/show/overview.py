@@ -150,7 +150,7 @@ def large_lines(
 
     For `of`, `what`, `riddle` and the return value see `show`.
     """
-    options = {"lit": lit, "clickable": allows(CLICKS)}
+    options = {"lit": lit, "keeps": allows(CLICKS)}
     lines = attention_lines(weights, query_tokens, key_tokens, **options)
     what = f"{what}, as lines"
     if show(lines, "lines", lambda: light(picked("lines")), of=of, what=what, riddle=riddle):

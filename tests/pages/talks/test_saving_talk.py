@@ -13,7 +13,7 @@ from pptx import Presentation
 from headlight.model import load
 from headlight.pages.live.page import weights_file
 from headlight.pages.shared.state.models import LIBRARY
-from headlight.pages.talks import saving_talk
+from headlight.pages.talks import presenter, saving_talk
 from headlight.pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, talk_in
 from headlight.pages.talks.page.page import ALL_SAVED, CHANGED
 from headlight.pages.talks.slides import Slide
@@ -145,12 +145,13 @@ def test_a_question_comes_with_what_is_said_of_every_guess():
     assert sum(": right, " in words for words in guesses) == 1
 
 
-def test_a_picture_that_could_tell_an_answer_waits_for_it():
+def test_a_picture_that_could_tell_an_answer_waits_for_it_and_a_qr_code_does_not(monkeypatch):
     scene = {"sentence": "We sing.", "guess": "on", "strategy": "beam"}
-    shown = save(talk_page(Slide("decoding", scene, pictures=("tree", "player"))))
+    monkeypatch.setattr(presenter, "link_of", lambda *_: "http://localhost/decoding")
+    shown = save(talk_page(Slide("decoding", scene, pictures=("tree", "player"), qr_code=True)))
     (slide,) = slides_in(shown.file)
     waiting = {picture["part"]: picture["waits"] for picture in slide["pictures"]}
-    assert waiting == {"beam_tree": True, "decoding_player": False}
+    assert waiting == {"beam_tree": True, "decoding_player": False, "qr_code": False}
     assert slide["pictures"][1]["question"]
 
 
