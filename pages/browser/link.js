@@ -1,6 +1,5 @@
 import { isOnDark } from "../../viz/colors.js";
 
-export const SENT = 100; // milliseconds after which the text of a box that was left is sent
 const PATIENCE = 2_000; // milliseconds for which a click waits for the browser or the app
 
 /** Copy a text; false if the browser does not let the page: no permission, no https, or no answer. */
@@ -14,18 +13,29 @@ export async function copied(text) {
   }
 }
 
+const RUNNING = "running";
+const appOf = () => /** @type {HTMLElement} */ (document.querySelector("[data-test-script-state]"));
+let isSent = true; // whether the app has begun a run since the visitor last changed a box
+
+/** Note when boxes are changed, and when the app answers. */
+export function watchBoxes() {
+  addEventListener("change", ({ target }) => target.matches("input, textarea") && (isSent = false), true);
+  const watch = new MutationObserver(() => (isSent ||= appOf().dataset.testScriptState === RUNNING));
+  watch.observe(appOf(), { attributeFilter: ["data-test-script-state"] });
+}
+
 /** Wait until a text that was typed before is in the page's address, for as long as a click waits. */
 export function settled() {
-  const app = /** @type {HTMLElement} */ (document.querySelector("[data-test-script-state]"));
   return new Promise((done) => {
     const end = () => {
       watch.disconnect();
+      isSent = true;
       done();
     };
-    const look = () => app.dataset.testScriptState === "running" || end();
+    const look = () => isSent && appOf().dataset.testScriptState !== RUNNING && end();
     const watch = new MutationObserver(look);
-    watch.observe(app, { attributeFilter: ["data-test-script-state"] });
-    setTimeout(look, SENT);
+    watch.observe(appOf(), { attributeFilter: ["data-test-script-state"] });
+    look();
     setTimeout(end, PATIENCE);
   });
 }

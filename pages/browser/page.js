@@ -2,9 +2,10 @@
 
 import { DECK_KEYS, passKeysOn } from "../../viz/deck_keys.js";
 import { mendBlank } from "./connection.js";
-import { SENT } from "./link.js";
+import { watchBoxes } from "./link.js";
 import { turnFullScreen } from "./turning.js";
 
+const SENT = 100; // milliseconds after which the text of a box that was left is sent
 const SIDEBAR_OVER = 768; // pixels of width up to which Streamlit lays the sidebar over the page
 
 /** Watch the address, the boxes and the sidebar; call it once for each page. */
@@ -12,6 +13,7 @@ export function tend() {
   mendBlank();
   if (new URLSearchParams(location.search).has("alone")) passKeysOn(DECK_KEYS);
   addEventListener("input", mend, true);
+  watchBoxes();
   sendTextsFirst();
   addEventListener("click", closeSidebar);
   addEventListener("click", present);
