@@ -90,18 +90,19 @@ class Measurement:
         """
         if (known := self.known(*asked)) is not None:
             return known
-        with room or nullcontext(), st.container(key=self.key):
+        with room or nullcontext():
+            place = st.empty()
+        with place.container(key=self.key):
             reveal_if_sought(self.key)
-            bar, place = st.progress(0.0, self.doing), st.empty()
+            bar, picture = st.progress(0.0, self.doing), st.empty()
 
         def report(measured: Any, share: float) -> None:
             bar.progress(share, self.doing)
             if draw and share < 1:
-                with place:
+                with picture:
                     show(draw(measured), f"{self.pictures[0]}-{share}", tells=True)
 
         measured = self.call(*asked, report)
-        bar.empty()
         place.empty()
         return measured
 
