@@ -19,6 +19,7 @@ from headlight.pages.browser.parts import thumbnail
 from headlight.pages.shared.show.pictures import component, css_class, show
 from headlight.pages.shared.show.riddle import NO_GUESS, Riddle
 from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.show.sight import reveal_if_sought, seek
 from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, LIT, QUERY, chosen, put
 from headlight.pages.shared.state.page import Page, alone, shown
 from headlight.pages.shared.state.showing import NOTE, Showing, drawn, place
@@ -33,7 +34,9 @@ STAGE = "stage"
 KEPT = "pictures_kept"
 QUESTION = "question-"
 SAID = "slide-said"  # the key of the words about the pictures of a slide, above them
+NOTHING_ASKED = "**Guess first** asks nothing about what is shown here."
 HIDDEN = "A picture here is hidden while **Guess first** is on: it would give the answers away."
+ROOM_FOR_NOTE = "room_for_note"
 THUMBNAILS = "headlight-thumbnails"  # the name under which the browser keeps them
 MOST_IN_THUMBNAIL = 2  # pictures of a slide in its thumbnail
 
@@ -149,9 +152,23 @@ def guess_switch(page: Page) -> None:
 
 
 def begin_guessing() -> None:
-    """Ask about the row that was chosen last, and pin no other; a callback."""
+    """Ask about the row that was chosen last, pin no other, and show the question; a callback."""
     put(GUESS_ROW, chosen(QUERY) or 0)
     put(LIT, "")
+    seek(GUESS.key)
+
+
+def leave_room_for_note(page: Page) -> None:
+    """Leave room above a page for the note that it asks nothing."""
+    if page.riddles and is_guessed_first():
+        st.session_state[ROOM_FOR_NOTE] = st.empty()
+
+
+def note_if_nothing_is_asked() -> None:
+    """Write above a page that Guess first is on, but asks nothing about what is shown."""
+    room = st.session_state.pop(ROOM_FOR_NOTE, None)
+    if room and not any(map(is_question, drawn())):
+        room.caption(NOTHING_ASKED)
 
 
 def is_answered(
@@ -170,6 +187,7 @@ def is_answered(
     drawn()[question_key(key)] = not answered
     part = parts.guess(riddle.asks, said=riddle.verdict(guess)) if answered else open_part(riddle)
     with said if answered else place(key, of), st.container(key=question_key(key)):
+        reveal_if_sought(question_key(key), by=GUESS.key)
         component(part.part)(data=mounted(part), key=name, on_guess_change=lambda: None)
     return answered
 

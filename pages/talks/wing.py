@@ -56,7 +56,11 @@ class Talks(Wing):
         stage.guess_switch(page)
 
     def above(self, page: Page) -> None:
-        """Offer the ready talk as a tour, on the first page, to those who have changed nothing."""
+        """Offer the ready talk as a tour, on the first page, to those who have changed nothing.
+
+        Above it is room for a note on Guess first.
+        """
+        stage.leave_room_for_note(page)
         is_new = not (talk.own() or edit_history.edits() != Edits())
         if page is not next(iter(PAGES.values())) or not (is_new and allows(TOOLS)):
             return
@@ -65,6 +69,7 @@ class Talks(Wing):
             st.button(label, on_click=turning.turn_to, args=[1], key="take-the-tour")
 
     def after(self, page: Page) -> None:
+        stage.note_if_nothing_is_asked()
         talk.finish(page)
 
     def renew(self) -> None:

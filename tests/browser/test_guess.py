@@ -104,6 +104,14 @@ def test_the_box_names_the_row_that_is_asked_about_and_the_lines_are_its_own(pag
     expect(lit).to_contain_text("viande → parce")
 
 
+def test_the_switch_brings_a_question_into_sight_that_is_below_it(page, server):
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{server}/heads")
+    page.get_by_text("Guess first").click()
+    expect(page.locator(".guess .asks")).to_be_in_viewport()
+    expect(page.locator(".guess .option").last).to_be_in_viewport()
+
+
 def test_a_typed_text_is_text_in_question_guess_and_answer(page, server):
     page.goto(f"{server}/?guess=on&kind=encoder&guess_row=1&sentence={quote(HOSTILE)}")
     page.locator(".guess .option").first.click()

@@ -49,9 +49,12 @@ def seek(key: str) -> None:
     st.session_state[SOUGHT] = key
 
 
-def reveal_if_sought(key: str) -> None:
-    """Scroll to the container with this key if `seek` asked for it; call this within it."""
-    if st.session_state.get(SOUGHT) == key:
+def reveal_if_sought(key: str, *, by: str = "") -> None:
+    """Scroll to the container with this key if `seek` asked for it, or for what it is sought `by`.
+
+    Call this within it.
+    """
+    if st.session_state.get(SOUGHT) == (by or key):
         del st.session_state[SOUGHT]
         number = st.session_state["times_sought"] = st.session_state.get("times_sought", 0) + 1
         show(reveal(css_class(key), number), f"reveal-{key}")

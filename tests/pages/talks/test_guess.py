@@ -189,6 +189,13 @@ def test_the_switch_is_off_at_first_and_in_the_link_when_it_is_on():
     assert not questions(app)
 
 
+@pytest.mark.parametrize(("tab", "asks"), [("steps", False), ("why", True)])
+def test_a_page_says_that_it_asks_nothing_unless_it_does(tab, asks):
+    app = open_page("inside", sentence="We sing.", guess="on", inside_tab=tab)
+    assert bool(questions(app)) == asks
+    assert (stage.NOTHING_ASKED in [caption.value for caption in app.caption]) != asks
+
+
 def test_the_first_row_that_is_asked_about_is_the_one_whose_lines_the_page_opens_with():
     app = open_page("attention")
     lit = app.session_state["lit"]
