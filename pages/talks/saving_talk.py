@@ -6,7 +6,6 @@ draws all of them, as images.
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import dropwhile
@@ -23,13 +22,11 @@ from headlight.pages.shared.address import link_of
 from headlight.pages.shared.show.pictures import css_class, picked, show
 from headlight.pages.shared.state.choices import (
     EDITS,
-    GUESS,
     HEAD,
     LAYER,
     MODEL,
     SENTENCE,
     chosen,
-    put,
 )
 from headlight.pages.shared.state.page import PAGES, Page
 from headlight.pages.shared.state.showing import drawn
@@ -157,8 +154,6 @@ def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
         link=link_of(scene.page, scene.parameters),
     )
     presenter.put_in_force(saving.slides, number)
-    if saving.kind == "pptx":
-        put(GUESS, GUESS.default)  # nothing can be clicked in an image
     if scene.page not in PAGES:
         return words
     page = PAGES[scene.page]
@@ -166,7 +161,7 @@ def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
     if "model" in st.session_state.get("refused_parameters", ()):
         return replace(words, missing=presenter.MODEL_GONE)
     try:
-        with keeping() if saving.kind != "pptx" else nullcontext({}) as kept:
+        with keeping(as_images=saving.kind == "pptx") as kept:
             presenter.draw_scene(page, scene)
     except Exception as error:  # whatever it is, the other slides are saved
         return replace(words, missing=FAILED.format(reason=str(error)))
@@ -211,7 +206,7 @@ def collected(
             question = kept.get(question_key(key))
             pictures.append(Drawn(what, for_a_file(kept[key]), question, of, key in waiting))
         elif stills.get(key):
-            pictures.append(Drawn(what, stills[key], of=of))
+            pictures.append(Drawn(what, stills[key], kept.get(question_key(key)), of))
         elif key in stills or key == presenter.QR_CODE:
             missing.append(NO_STILL.format(what=what))
     if scene.pictures and drawn().keys().isdisjoint(scene.pictures):

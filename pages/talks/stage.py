@@ -32,6 +32,7 @@ from headlight.viz.canvas import unpacked
 OFFSTAGE = "offstage"  # the key of everything that a slide does not show
 STAGE = "stage"
 KEPT = "pictures_kept"
+AS_IMAGES = "pictures_as_images"
 QUESTION = "question-"
 SAID = "slide-said"  # the key of the words about the pictures of a slide, above them
 NOTHING_ASKED = "**Guess first** asks nothing about what is shown here."
@@ -62,7 +63,7 @@ class Stage(Showing):
 
     def keeps(self, key: str, picture: Callable[[], CanvasPicture]) -> bool:
         """Keep a picture while a talk is saved, if the slide shows it."""
-        if KEPT not in st.session_state:
+        if KEPT not in st.session_state or st.session_state[AS_IMAGES]:
             return False
         if key in self.keys():
             st.session_state[KEPT][key] = picture()
@@ -85,9 +86,11 @@ class Stage(Showing):
 
     def hides(self, of: About | None) -> bool:
         """Hide it with Guess first; a note says so in place of a picture that could be saved."""
-        if is_guessed_first() and of:
+        if not is_guessed_first() or st.session_state.get(AS_IMAGES):
+            return False
+        if of:
             st.caption(HIDDEN)
-        return is_guessed_first()
+        return True
 
     def as_file(
         self, page: str, parameters: Mapping[str, str], title: str, words: str, key: str
@@ -119,13 +122,17 @@ def staged(pictures: Sequence[str]) -> Iterator[None]:
 
 
 @contextmanager
-def keeping() -> Iterator[dict[str, Any]]:
-    """Keep pictures, and the riddles about them, by key for a file instead of drawing them."""
+def keeping(*, as_images: bool = False) -> Iterator[dict[str, Any]]:
+    """Keep pictures, and the riddles about them, by key for a file instead of drawing them.
+
+    Pictures that the file has `as_images` are drawn, for the browser to make these.
+    """
     kept = st.session_state[KEPT] = {}
+    st.session_state[AS_IMAGES] = as_images
     try:
         yield kept
     finally:
-        st.session_state.pop(KEPT, None)
+        clear_kept()
 
 
 def clear() -> None:
@@ -135,7 +142,12 @@ def clear() -> None:
     wherever it reads or writes the session's state.
     """
     st.session_state.pop(STAGE, None)
+    clear_kept()
+
+
+def clear_kept() -> None:
     st.session_state.pop(KEPT, None)
+    st.session_state.pop(AS_IMAGES, None)
 
 
 def is_guessed_first() -> bool:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.matrix
 HOSTILE = "<img src=x onerror=alert(1)>\x01</a:t>"
 CLEAN = "<img src=x onerror=alert(1)></a:t>"
 SENTENCE = {"sentence": "We sing."}
-ASKED = {"v": "2", "sentence": "We sing.", "guess": "1"}
+ASKED = {"v": "2", "sentence": "We sing.", "guess": "on"}
 TALK = (
     Slide(title=HOSTILE, words="Words\nalone", notes="Notes"),
     Slide("attention", SENTENCE, "Maps", "Two **pictures**", ("grid", "heatmap"), notes=HOSTILE),
@@ -26,6 +26,7 @@ TALK = (
     Slide("positions", {"positions_tab": "sinusoids"}, "Charts", pictures=("curves", "table")),
     Slide("attention", {"model": "own-1"}, "Gone", pictures=("grid",)),
 )
+QUESTION = 2  # the index of the slide that asks, before the one with the picture
 SHOWN = [len(slide.pictures) if slide.title != "Gone" else 0 for slide in TALK]
 # For every image that is made: its dots, and the widths of the stage and its pictures then.
 WATCH = """
@@ -62,7 +63,9 @@ def saved(context, server, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def slides(saved):
-    return list(Presentation(saved[0]).slides)
+    """Its slides, without the one that asks a question."""
+    every = list(Presentation(saved[0]).slides)
+    return every[:QUESTION] + every[QUESTION + 1 :]
 
 
 def test_every_slide_has_its_words_notes_pictures_and_link(slides, server, saved):
@@ -79,6 +82,13 @@ def test_every_slide_has_its_words_notes_pictures_and_link(slides, server, saved
     assert address == f"{server}/?sentence=We+sing."
     descriptions = [picture._element.nvPicPr.cNvPr.get("descr") for picture in pictures(slides[1])]
     assert descriptions[0].startswith("all heads. “We sing.” · ")
+
+
+def test_a_question_comes_before_its_picture(saved):
+    asked = Presentation(saved[0]).slides[QUESTION]
+    assert "which token does “<start> → Nous” look at most?" in asked.shapes.title.text
+    assert "sing" in asked.shapes[1].text
+    assert not pictures(asked)
 
 
 def test_the_link_opens_the_scene(slides, page):
@@ -121,4 +131,4 @@ def test_libreoffice_opens_it(saved, tmp_path):
     command = ["soffice", "--headless", profile, *to_pdf]
     subprocess.run(command, check=True, timeout=240, capture_output=True)
     (pdf,) = tmp_path.glob("*.pdf")
-    assert len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes())) == len(TALK)
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes())) == len(TALK) + 1

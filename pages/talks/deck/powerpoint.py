@@ -19,6 +19,7 @@ from pptx.slide import Slide
 from pptx.text.text import TextFrame, _Paragraph
 
 from headlight.pages.talks.deck.file import LARGEST, Drawn, DrawnSlide, within
+from headlight.viz.canvas import unpacked
 from headlight.viz.numbers import writable
 
 WIDTH, HEIGHT = 1280, 720  # pixels of a slide; an inch has 96
@@ -26,6 +27,7 @@ PIXEL = 9525  # of the format's own units
 EDGE = 40  # pixels left and right of words; pictures include such a margin
 TITLE_SIZE, WORDS_SIZE, FOOTER_SIZE = 38, 25, 16  # pixels of letters
 ALONE_SIZES = 64, 34  # for a slide without pictures
+LONG_TITLE_SIZE = 44  # for its title if that takes more than two lines, such as a question
 LINE = 1.25  # times the size of letters
 WIDE = 0.52  # the average width of a letter, as a share of its size
 BOTTOM = 674  # pixels from the top to the end of the pictures
@@ -62,7 +64,8 @@ def powerpoint_of(
     """Return a talk as PPTX, and the slides, from 1, that are incomplete in it.
 
     Pictures are the addresses of PNG images. A picture that has no room within `most` bytes, or is
-    no image, is left out, and its slide says so. Raises ValueError for a talk without slides.
+    no image, is left out, and its slide says so. What is asked about a picture is on a slide of its
+    own, before it. Raises ValueError for a talk without slides.
     """
     if not slides:
         raise ValueError("The talk has no slides yet: add one, and save it then.")
@@ -76,15 +79,33 @@ def powerpoint_of(
     properties.created = properties.modified = now
     left_out = []
     for number, slide in enumerate(within(slides, most), start=1):
-        alone = not slide.pictures and not slide.missing
-        made = file.slides.add_slide(file.slide_layouts[LAYOUTS[not alone]])
-        if not (write_alone if alone else write_with_pictures)(made, slide):
+        for drawn in slide.pictures:
+            if drawn.question:
+                add(file, question_of(drawn, slide.notes), marked=False)
+        if not add(file, slide):
             left_out.append(number)
-        if slide.notes:
-            made.notes_slide.notes_text_frame.text = cleaned(slide.notes)
     written = io.BytesIO()
     file.save(written)
     return written.getvalue(), left_out
+
+
+def add(file: Presentation, slide: DrawnSlide, *, marked: bool = True) -> bool:
+    """Add a slide with its notes, and return whether it is complete; for `marked` see `write`."""
+    alone = not slide.pictures and not slide.missing
+    made = file.slides.add_slide(file.slide_layouts[LAYOUTS[not alone]])
+    if slide.notes:
+        made.notes_slide.notes_text_frame.text = cleaned(slide.notes)
+    if not alone:
+        return write_with_pictures(made, slide)
+    write_alone(made, slide, marked=marked)
+    return True
+
+
+def question_of(drawn: Drawn, notes: str) -> DrawnSlide:
+    """Return a slide that asks the question about a picture, with what one can guess."""
+    header, _ = unpacked(drawn.question[0].data)
+    texts = (option["text"] for option in header["options"])
+    return DrawnSlide(header["asks"], "   ".join(filter(None, texts)), notes)
 
 
 def widen(file: Presentation) -> None:
@@ -112,21 +133,22 @@ def darken(file: Presentation) -> None:
     fill.fore_color.rgb = DARK
 
 
-def write_alone(made: Slide, slide: DrawnSlide) -> bool:
-    """Write a slide without pictures; returns True, since nothing can be missing."""
+def write_alone(made: Slide, slide: DrawnSlide, *, marked: bool) -> None:
+    """Write a slide without pictures; for `marked` see `write`."""
     title, words = ALONE_SIZES
+    if lines_of(slide.title, title) > 2:
+        title = LONG_TITLE_SIZE
     heading, below = made.shapes.title, made.placeholders[1]
     Box(90, 110, WIDTH - 180, 240).put(heading)
     Box(150, 370, WIDTH - 300, 290).put(below)
     write(heading.text_frame, slide.title, title, bold=True, anchor=MSO_ANCHOR.BOTTOM)
-    write(below.text_frame, slide.words, words, anchor=MSO_ANCHOR.TOP)
+    write(below.text_frame, slide.words, words, anchor=MSO_ANCHOR.TOP, marked=marked)
     for frame in (heading.text_frame, below.text_frame):
         for paragraph in frame.paragraphs:
             paragraph.alignment = PP_ALIGN.CENTER
             paragraph.font.color.theme_color = MSO_THEME_COLOR.TEXT_1
     if not slide.words:
         below.element.getparent().remove(below.element)
-    return True
 
 
 def write_with_pictures(made: Slide, slide: DrawnSlide) -> bool:
@@ -194,10 +216,12 @@ def write(
     *,
     bold: bool = False,
     anchor: MSO_ANCHOR = MSO_ANCHOR.TOP,
+    marked: bool = True,
 ) -> None:
     """Write a text with **bold** and *italic* into a frame, in letters of a size in pixels.
 
-    It is made smaller if it does not fit. A `bold` text is written without reading such marks.
+    It is made smaller if it does not fit. A text that is `bold`, or not `marked`, is written
+    without reading such marks.
     """
     frame.word_wrap, frame.vertical_anchor = True, anchor
     frame.auto_size = MSO_AUTO_SIZE.TEXT_TO_FIT_SHAPE
@@ -206,7 +230,7 @@ def write(
         paragraph = frame.paragraphs[0] if at == 0 else frame.add_paragraph()
         paragraph.font.size = round(size * PIXEL)
         paragraph.font.bold = bold or None
-        add_runs(paragraph, line, marked=not bold)
+        add_runs(paragraph, line, marked=marked and not bold)
 
 
 def add_runs(paragraph: _Paragraph, text: str, *, marked: bool, **fonts: bool) -> None:

@@ -259,11 +259,15 @@ def test_powerpoint_waits_for_images_of_all_pictures_and_keeps_none_of_them():
     assert labels[-1].startswith("Download the PowerPoint file")
 
 
-def test_a_slide_that_asks_first_shows_its_picture_in_powerpoint():
-    asked = replace(GRID, parameters=GRID.parameters | {"guess": "1"}, pictures=("heatmap",))
-    app = talk_page(asked)
-    button(app, "Save for PowerPoint").click().run(timeout=300)
-    assert "question-heatmap" not in app.session_state["pictures_drawn"]
+def test_powerpoint_asks_before_it_shows_what_a_slide_with_guess_first_asks_about():
+    scene = {"sentence": "We sing.", "guess": "on", "picture": "heatmap"}
+    app = talk_page(Slide("attention", scene, "A head", pictures=("heatmap", "grid")))
+    saving = save_for_powerpoint(app, {"heatmap": PNG, "grid": PNG})
+    question, answer = Presentation(io.BytesIO(saving.file)).slides
+    assert "which token does" in question.shapes.title.text
+    assert "sing" in question.shapes[1].text
+    assert answer.shapes.title.text == "A head"
+    assert len([shape for shape in answer.shapes if shape.shape_type == 13]) == 2
 
 
 def test_of_what_a_browser_sends_only_images_of_the_slide_are_taken():

@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 from pptx import Presentation
 
+from headlight.pages.browser import parts
 from headlight.pages.talks.deck.file import Drawn, DrawnSlide
 from headlight.pages.talks.deck.powerpoint import (
     HEIGHT,
@@ -69,6 +70,17 @@ def test_a_slide_has_its_words_its_notes_and_the_link_to_its_scene():
     assert lines[1].runs[0].font.italic
     (run,) = slide.shapes[-1].text_frame.paragraphs[0].runs
     assert run.hyperlink.address == LINK
+
+
+def test_a_question_and_its_options_come_on_a_slide_before_the_answer():
+    asks = parts.guess("Which **one**?", [("**dog**", "2: dog"), ("it", "7: it")])
+    asked = replace(MAP, question=(asks, ["It is dog."]))
+    first, second = read([replace(SLIDE, pictures=[MAP, asked])])[0].slides
+    assert texts(first) == ["Which **one**?", "**dog**   it"]
+    assert first.notes_slide.notes_text_frame.text == "Say this."
+    assert not pictures(first)
+    assert second.shapes.title.text == "A title"
+    assert len(pictures(second)) == 2
 
 
 def test_a_picture_is_half_as_large_as_its_image_and_says_what_it_is():
