@@ -97,7 +97,7 @@ function makePicture(root) {
     if (TOUCHED) return `Tap a cell to read it.${header.clickable ? ` Tap it again to ${header.opens}.` : ""}`;
     const zooms = Math.max(header.rows.length, header.columns.length) > AROUND;
     const clicks = header.clickable ? `; click it to ${header.opens}` : "";
-    return `Point at a cell to read it${clicks}.${zooms ? " Drag over cells to zoom in." : ""}`;
+    return `Point at a cell to read it${clicks}.${zooms ? " Drag to zoom in." : ""}`;
   }
   function words() {
     const [row, column] = cell;
