@@ -6,7 +6,7 @@ import { begin } from "../../viz/canvas.js";
  * @property {number} number of the request
  */
 
-const UPPER = 0.55; // of the window's height, within which its top counts as in sight
+const UPPER = 0.5; // of the window's height, within which its top counts as in sight
 
 /**
  * Scroll the element that a click has opened into sight once the page is drawn, unless it is.
