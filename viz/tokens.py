@@ -1,7 +1,7 @@
 """Tokens on the axes of pictures: always text, never markup."""
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
 
 import numpy as np
 
@@ -43,16 +43,21 @@ def aligned(first: Sequence[str], second: Sequence[str]) -> list[Pair]:
     """Two lists of tokens as one: pairs of the indices of equal tokens, in the order of both.
 
     A token without a counterpart has a pair of its own, those of `first` before those of `second`.
-    With the lists swapped, the pairs are the same, swapped. Queries that read the same token are
-    equal, whatever is written after them.
+    If as many are equal at the same index as in any other order, those are the pairs. With the
+    lists swapped, the pairs are the same, swapped. Queries that read the same token are equal,
+    whatever is written after them.
     """
     first, second = ([label.partition(WRITES)[0] for label in each] for each in (first, second))
     # The matcher's answer can depend on which list comes first.
     swapped = list(second) < list(first)
     lists = (second, first) if swapped else (first, second)
+    blocks = SequenceMatcher(None, *lists, autojunk=False).get_matching_blocks()
+    unmoved = [index for index, (a, b) in enumerate(zip(first, second, strict=False)) if a == b]
+    if len(first) == len(second) and len(unmoved) >= sum(block.size for block in blocks):
+        blocks = [*(Match(index, index, 1) for index in unmoved), blocks[-1]]
     pairs: list[Pair] = []
     left, right = 0, 0
-    for block in SequenceMatcher(None, *lists, autojunk=False).get_matching_blocks():
+    for block in blocks:
         start, end = (block.b, block.a) if swapped else (block.a, block.b)
         pairs += [(index, None) for index in range(left, start)]
         pairs += [(None, index) for index in range(right, end)]

@@ -59,6 +59,16 @@ def test_blocked_cells_are_told_apart_and_not_read_as_numbers(page):
     assert color_at(page, heatmap, 4, 1) == DARK
 
 
+def test_the_map_keeps_its_place_when_a_long_hint_gives_way_to_a_reading(page):
+    page.set_viewport_size({"width": 160, "height": 720})
+    heatmap, *_ = open_map(page, np.eye(6, dtype=np.float32), clickable=True)
+    canvas = heatmap.locator("canvas.map")
+    before = canvas.bounding_box()
+    page.mouse.move(*point_of(heatmap, 1, 1))
+    expect(heatmap.locator(".reading")).to_contain_text("“token1” looks at “token1”")
+    assert canvas.bounding_box() == before
+
+
 def test_a_click_answers_with_the_cell_where_cells_are_large_enough(page):
     heatmap, *_ = open_map(page, np.eye(12, dtype=np.float32), clickable=True)
     page.mouse.click(*point_of(heatmap, 3, 7))

@@ -88,6 +88,11 @@ function makePicture(root) {
     canvas.classList.toggle("clickable", header.clickable);
     whole.hidden = isWhole();
     reading.replaceChildren(cell ? words() : element("span", "hint", hint()));
+    // What is read is shorter than the hint; the map must not move below the pointer.
+    if (!cell) {
+      reading.style.minHeight = "";
+      reading.style.minHeight = `${reading.getBoundingClientRect().height}px`;
+    }
   }
   const span = (name, from, to) => `${name} ${from + 1} to ${to} of ${header[name].length}`;
   /** @param {number[]} cell */
