@@ -42,7 +42,7 @@ def words(text: str) -> frozenset[str]:
 
 
 # Words that are frequent in texts on any subject. The lists of other languages hold no words that
-# are also English. An apostrophe ends an elided French word.
+# are also English, and no single letters. An apostrophe ends an elided French word.
 LANGUAGES: Mapping[str, frozenset[str]] = {
     "French": words(
         """
@@ -64,7 +64,7 @@ LANGUAGES: Mapping[str, frozenset[str]] = {
     ),
     "Spanish": words(
         """
-        el la los las un una unos unas y es son está están yo tú él ella nosotros usted ustedes
+        el la los las un una unos unas es son está están yo tú él ella nosotros usted ustedes
         ellos que qué quién cómo cuándo dónde por para con sin sobre pero mi mis su sus mucho muy
         no sí gracias hola hoy mañana del al lo le se te nos tengo tiene quiero puede hay este
         esta ese esa como más también nunca siempre
@@ -87,6 +87,7 @@ WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 NUMBER_OR_WORD = re.compile(rf"{WORD.pattern}|\d+")
 NAME = re.compile(r"(?<=[^\s.!?:\"] )(?![AP]M\b)[A-Z][^\W\d_]+")
 ALIKE = 3  # letters that a name has in common with the same name in another language
+OTHER_END = 2  # letters in which a long name may end otherwise, as California and Californie
 ELISION = re.compile(r"(?:[cdjlmnst]|qu)'")
 PM = re.compile(r"\b(\d\d?)(?::\d\d)? ?(pm\b|p\.m\.)", re.IGNORECASE)
 AFTERNOON = r"soir|midi|nuit|\bp\. ?m|treize|quatorze|quinze|seize|dix-|vingt|\b{later}(?!\d)"
@@ -128,7 +129,7 @@ def doubts(
     if len(lost) >= FEWEST_LOST:
         yield Doubt("lost", " … ".join(lost))
     word, pieces = most_pieces(text, tokens)
-    is_copied = word[:1].isupper() and word in written
+    is_copied = word[:1].isupper() and word[:-OTHER_END] in written
     if pieces > MOST_PIECES and not is_copied:
         yield Doubt("pieces", word, pieces)
     if log_probabilities and (mean := mean_of(log_probabilities)) < LEAST_SURE:

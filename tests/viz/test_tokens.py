@@ -40,7 +40,8 @@ def test_queries_that_read_the_same_token_correspond_whatever_they_write():
 
 
 def test_words_that_change_places_leave_the_one_between_them_matched():
-    first, second = "Le garçon voit la fille .".split(), "La fille voit le garçon .".split()
+    texts = "Le garçon voit la fille .", "La fille voit le garçon ."
+    first, second = (text.split() for text in texts)
     for pairs in (aligned(first, second), aligned(second, first)):
         assert [pair for pair in pairs if None not in pair] == [(2, 2), (5, 5)]
 

@@ -183,10 +183,10 @@ WHY = {
     "script": "these are letters that it has not learned.",
     "capitals": "it has hardly read a text in capitals.",
     "language": "this looks {what}, and it reads only English.",
-    "repeated": "it returned your text untranslated.",
+    "repeated": "it returned your text untranslated, which is right only if French says the same.",
     "missing": "“{what}” is missing in the translation, or was changed.",
     "lost": "“{what}” may be lost: the head that aligns words hardly looks there.",
-    "pieces": "“{what}” falls into {number:.0f} pieces, so the model does not know the word.",
+    "pieces": "“{what}” falls into {number:.0f} pieces: the model may not know the word.",
     "unsure": (
         "it was very unsure here, so expect mistakes ({number} nats a token; 98 in 100 good "
         f"translations are above −{-LEAST_SURE})."

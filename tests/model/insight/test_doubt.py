@@ -39,6 +39,7 @@ def test_what_is_not_english_is_named(text, sign, what):
         "He ordered a café au lait.",
         "Is it on the plus side?",
         "The die is cast, and so was the main part.",
+        "x = y + 2",
     ],
 )
 def test_english_with_a_name_or_a_foreign_word_is_english(text):
@@ -58,6 +59,10 @@ def test_the_word_with_the_most_pieces_is_found_with_their_number(shipped):
     assert word == "Schwarzenegger"
     assert pieces == sum(start <= token.start < end for token in tokens if not token.is_special)
     assert pieces > doubt.MOST_PIECES
+    # A name that is written with another end is no sign.
+    for written, is_sign in (("J'ai vu Schwarzeneggère.", False), ("J'ai vu Schwarz.", True)):
+        signs = [item.sign for item in doubts(text, tokens, written, [0.0])]
+        assert ("pieces" in signs) == is_sign
     unread = doubts(text, tokens, "Je l'ai vu.", [0.0])
     assert [(item.sign, item.what) for item in unread] == [("missing", word), ("pieces", word)]
     assert not list(doubts(text, tokens, f"J'ai vu {word}.", [0.0]))  # a name that is copied
