@@ -25,7 +25,7 @@ from headlight.pages.shared.state.models import EXAMPLES
 from headlight.viz import compared_maps, largest_changes
 from headlight.viz.tokens import WRITES
 from tests.pages import apps
-from tests.pages.pictures import canvas_pictures
+from tests.pages.pictures import canvas_pictures, save_menus
 from tests.viz.maps.test_compared_maps import maps_of
 from tests.viz.unpacking import unpack
 
@@ -140,6 +140,11 @@ def test_two_sentences_are_each_read_with_their_own_translation(shipped):
     expect_sides(app, mean(shipped.trace("I love my cat.")), mean(shipped.trace(other)))
     widget(app.text_input, "side_b_sentence").set_value("I love my dog.").run()
     expect_sides(app, mean(shipped.trace("I love my cat.")), mean(shipped.trace("I love my dog.")))
+
+
+def test_both_translations_are_saved_under_the_names_of_their_sides():
+    captions = [menu["caption"].partition(".")[0] for menu, _ in save_menus(open_page())]
+    assert captions[1:3] == ["Translation of A", "Translation of B"]
 
 
 def test_two_heads_of_the_scene_of_the_other_pages(shipped):

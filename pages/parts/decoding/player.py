@@ -24,6 +24,7 @@ from headlight.pages.shared.show.cells import follow, open_inside
 from headlight.pages.shared.show.pictures import picked, show
 from headlight.pages.shared.show.riddle import Riddle, places_of_most, row_asked_about, told_apart
 from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.show.texts import ended
 from headlight.pages.shared.state.choices import (
     GUESS_ROW,
     HEAD,
@@ -190,11 +191,11 @@ def tree(decoding: Decoding, node: NodeAddress | None, of: About, greedy: str) -
     made, size = decoding.writing, len(decoding.writing.target_tokens)
     score = number_text(decoding.strategy.score(made.score, size))
     say(
-        f"A beam of size {decoding.strategy.beam_size} writes “{made.text}”.",
+        ended(f"A beam of size {decoding.strategy.beam_size} writes “{made.text}”"),
         "beam",
         numbers=f"It has the best score of the texts that ended, {score} "
         f"({number_text(made.score)} nats over {size} tokens). "
-        f"Greedy writes {'the same' if greedy == made.text else f'“{greedy}”'}.",
+        f"Greedy writes {'the same.' if greedy == made.text else ended(f'“{greedy}”')}",
     )
     picture = tree_of(decoding, node)
     show(picture, "tree", lambda: choose_node(tuple(picked("tree"))), of=of, what="The beam")

@@ -16,7 +16,7 @@ from headlight.pages.shared.runs.run import ModelRun, decoded, written
 from headlight.pages.shared.show.captions import GLOSSARY, edit_words
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About, about_run
-from headlight.pages.shared.show.texts import chips_written, what_became
+from headlight.pages.shared.show.texts import chips_written, ended, what_became
 from headlight.pages.shared.show.words import capital, warn
 from headlight.pages.shared.state.showing import drawn, is_wanted, say
 from headlight.pages.streamlit_fixes.waiting_messages import send_what_is_drawn
@@ -38,15 +38,20 @@ def compare_texts(
     labels: tuple[str, str] = LABELS,
     *,
     of: tuple[About, About],
+    names: tuple[str, str] | None = None,
     in_columns: bool = False,
 ) -> None:
-    """Draw the texts that a model wrote in two runs, with the differences marked in each."""
+    """Draw the texts that a model wrote in two runs, with the differences marked in each.
+
+    Their files have the `names` in place of the labels, if there are some.
+    """
     columns = st.columns(2, gap="medium") if in_columns else (st.container(), st.container())
-    shown = zip(KEYS, labels, LABELS, (before, after), (after, before), of, columns, strict=True)
-    for key, label, what, writing, other, of_run, column in shown:
+    names = names or labels
+    shown = zip(KEYS, labels, names, (before, after), (after, before), of, columns, strict=True)
+    for key, label, name, writing, other, of_run, column in shown:
         with column:
             kind, explained = kind_of_text(writing), key == last_wanted()
-            words = {"what": f"{kind} {what}", "explained": explained}
+            words = {"what": f"{kind} {name}", "explained": explained}
             show_writing(writing, key, f"{kind} {label}", of=of_run, other=other, **words)
 
 
@@ -104,7 +109,7 @@ def compare_writing(
     """
     if "write" in before.reader.missing:
         return
-    cause = labels[1] if labels else ""
+    cause, names = (labels[1], labels) if labels else ("", LABELS)
     labels = labels or (TRAINED, with_edits(after))
     if decoded.kept(replace(after, target="")) is None:
         send_what_is_drawn()
@@ -120,7 +125,7 @@ def compare_writing(
             show_writing(second, key, label, of=of, what=kind_of_text(second))
         else:
             both = about_run(before), of
-            compare_texts(first, second, labels, of=both, in_columns=in_columns)
+            compare_texts(first, second, labels, of=both, names=names, in_columns=in_columns)
         warn(before)
     except ValueError as error:  # a prompt may leave no room to write
         st.text(str(error))
@@ -143,7 +148,7 @@ def say_outcome(before: ModelRun, after: ModelRun, cause: str = "") -> None:
     if first.text == second.text:
         said += why_the_same(before, after)
     where = f"{capital(cause)}: " if cause else ""
-    say(f"{said}.", "outcome", where=where, numbers=scores_in_words(before, after))
+    say(ended(said), "outcome", where=where, numbers=scores_in_words(before, after))
 
 
 def why_the_same(before: ModelRun, after: ModelRun) -> str:

@@ -95,7 +95,8 @@ def all_heads(
         clicks = if_clicks(" Click one to open it.")
         above.markdown(f"**All heads**: layers down, heads across.{clicks}")
         choose(OWN_SCALE)
-        caption(HOW_TO_READ["grid"] + (HOW_TO_READ["groups"] if group > 1 else ""))
+        words = HOW_TO_READ["grid"] + (HOW_TO_READ["groups"] if group > 1 else "")
+        caption(words.format(bright="its own largest weight" if chosen(OWN_SCALE) else "1"))
 
 
 def selection(selected: tuple[int, int] | None, open_map: Callable[[int, int], None]) -> None:

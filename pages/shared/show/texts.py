@@ -56,6 +56,11 @@ def chips_written(writing: Writing, before: Writing | None = None) -> list[Chip]
     return chips(made, changed, writing.log_probabilities)
 
 
+def ended(sentence: str) -> str:
+    """Return a sentence with a full stop, unless a text that it quotes at its end has one."""
+    return sentence if sentence.endswith((".”", "!”", "?”", "…”")) else f"{sentence}."
+
+
 def what_became(before: str, after: str) -> str:
     """Return how a text changed, by its words, as what follows its name in a sentence.
 

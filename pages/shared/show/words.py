@@ -27,7 +27,8 @@ HOW_TO_READ = {
         "weights{click}."
     ),
     "grid": (
-        "Every small map is one head: rows look, columns are looked at, dark is 0 and bright is 1. "
+        "Every small map is one head: rows look, columns are looked at, dark is 0 and bright is "
+        "{bright}. "
         "A diagonal keeps to the token itself, a line next to it to a neighbour, a bright column "
         "is a token that everything looks at."
     ),

@@ -1,6 +1,6 @@
 """What is said of two texts, and what is marked in them."""
 
-from headlight.pages.shared.show.texts import new_words, what_became
+from headlight.pages.shared.show.texts import ended, new_words, what_became
 
 
 def test_the_words_that_are_marked_are_those_that_the_sentence_names():
@@ -18,3 +18,8 @@ def test_the_words_that_are_marked_are_those_that_the_sentence_names():
     assert what_became(before, "Je suis là.") == "becomes “Je suis là.”"
     assert what_became(before, "x" * 99) == f"becomes “{'x' * 59}…”"
     assert what_became(before, "") == "is empty"
+
+
+def test_a_sentence_has_one_full_stop_whatever_it_quotes():
+    assert ended("The beam writes “Tu as l'air occupé.”") == "The beam writes “Tu as l'air occupé.”"
+    assert ended("It loses “faim”") == "It loses “faim”."
