@@ -15,7 +15,7 @@ nothing of visitors, links and words. tensors.py checks them, and makes one batc
 
 from headlight.model.edits.cells import MOST_CELLS, CellEdit
 from headlight.model.edits.edits import Edits, describe, read_edits, write_edits
-from headlight.model.edits.gates import MOST_HEADS, HeadAddress
+from headlight.model.edits.gates import MOST_NAMED, HeadAddress
 from headlight.model.edits.masking import EXTRA, TRAINED, MaskAddress, NamedMask
 from headlight.model.edits.masks import Mask, Setting
 from headlight.model.edits.tensors import check_edits, opens_the_future
@@ -23,7 +23,7 @@ from headlight.model.edits.tensors import check_edits, opens_the_future
 __all__ = [
     "EXTRA",
     "MOST_CELLS",
-    "MOST_HEADS",
+    "MOST_NAMED",
     "TRAINED",
     "CellEdit",
     "Edits",

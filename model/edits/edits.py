@@ -25,7 +25,7 @@ from headlight.model.edits.cells import (
     with_cells,
     write_cells,
 )
-from headlight.model.edits.gates import HeadAddress, gate_at, gate_words, read_gate, write_gates
+from headlight.model.edits.gates import HeadAddress, gate_at, gate_words, read_gates, write_gates
 from headlight.model.edits.masking import (
     EXTRA,
     TOGETHER,
@@ -170,7 +170,7 @@ def read_edits(text: str, shape: Shape) -> Edits:
             case [name, _, *_] as texts if name in EXTRA:
                 masks.update([read_mask(texts, shape)])
             case ["gate", _, _, _, _] as texts:
-                gates.update([read_gate(texts[1:], shape)])
+                gates.update(read_gates(texts[1:], shape))
             case ["open" | "close", _, _, _, _, _] as texts:
                 cells += read_cells(texts, shape, MOST_CELLS - len(cells))
             case _:

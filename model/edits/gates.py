@@ -1,14 +1,24 @@
 """Gates of heads as edits: 0 removes a head, 1 keeps it, and a number between fades it."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
 import torch
 from torch import Tensor
 
-from headlight.model.edits.text import how_many, read_head, read_kind, read_layer, read_number
+from headlight.model.edits.text import (
+    Span,
+    how_many,
+    read_kind,
+    read_layer,
+    read_number,
+    read_span,
+    span_text,
+    spans,
+)
 from headlight.model.trace import Kind, Shape, Site
 
-MOST_HEADS = 6  # that are named one by one
+MOST_NAMED = 6  # heads, or spans of heads of a layer
 
 HeadAddress = tuple[Kind, int, int]  # kind, layer and head, from 0
 Gates = Mapping[HeadAddress, float]
@@ -23,17 +33,25 @@ def gate_at(gates: Gates, site: Site, heads: int) -> Tensor:
     return gate
 
 
+def alike(gates: Gates) -> Iterator[tuple[Kind, int, Span, float]]:
+    """Yield gates, in the order of their heads, as spans of heads of a layer with the same one."""
+    for (kind, layer, gate), run in groupby(gates.items(), lambda item: (*item[0][:2], item[1])):
+        for span in spans([head for (_, _, head), _ in run]):
+            yield kind, layer, span, gate
+
+
 def write_gates(gates: Gates) -> Iterator[str]:
     """Yield gates as texts, in percent."""
-    for (kind, layer, head), gate in gates.items():
-        yield f"gate.{kind}.{layer + 1}.{head + 1}.{gate:.0%}".rstrip("%")
+    for kind, layer, heads, gate in alike(gates):
+        yield f"gate.{kind}.{layer + 1}.{span_text(heads)}.{gate:.0%}".rstrip("%")
 
 
-def read_gate(texts: Sequence[str], shape: Shape) -> tuple[HeadAddress, float]:
-    """Return a head and its gate; raises ValueError if a model of this shape has no such head."""
-    kind, layer, head, percent = texts
-    address = read_kind(kind), read_layer(layer, kind, shape), read_head(head, kind, shape)
-    return address, read_number(percent, 0, 100) / 100
+def read_gates(texts: Sequence[str], shape: Shape) -> Gates:
+    """Return heads and their gate; raises ValueError if a model of this shape lacks one."""
+    kind, layer, heads, percent = texts
+    of_layer = read_kind(kind), read_layer(layer, kind, shape)
+    gate = read_number(percent, 0, 100) / 100
+    return {(*of_layer, head): gate for head in read_span(heads, shape.heads(kind))}
 
 
 def gate_words(gates: Gates, kinds: Mapping[Kind, str], briefly: bool) -> list[str]:
@@ -43,10 +61,16 @@ def gate_words(gates: Gates, kinds: Mapping[Kind, str], briefly: bool) -> list[s
         off = sum(gate == 0 for gate in changed.values())
         counts = {"off": off, "faded": len(changed) - off}
         return [f"{how_many(count, 'head')} {what}" for what, count in counts.items() if count]
+    parts = [*alike(changed)]
     words = [
-        f"{kinds[kind]}, layer {layer + 1}, head {head + 1} "
+        f"{kinds[kind]}, layer {layer + 1}, {heads_in_words(heads)} "
         + ("off" if gate == 0 else f"faded to {gate:.2f}")
-        for (kind, layer, head), gate in changed.items()
+        for kind, layer, heads, gate in parts[:MOST_NAMED]
     ]
-    more = len(words) - MOST_HEADS
-    return words[:MOST_HEADS] + ([f"{more} more heads off or faded"] if more > 0 else [])
+    more = sum(last - first + 1 for _, _, (first, last), _ in parts[MOST_NAMED:])
+    return words + ([f"{how_many(more, 'more head')} off or faded"] if more else [])
+
+
+def heads_in_words(heads: Span) -> str:
+    first, last = heads
+    return f"head {first + 1}" if first == last else f"heads {first + 1} to {last + 1}"

@@ -15,6 +15,9 @@ import { AS_TRAINED } from "./attention.js";
  */
 
 const NUMBER = /^[1-9]\d{0,2}$/;
+const GATE = /^gate\.(encoder|decoder|cross)\.(\d{1,2})\.(\d{1,2}(?:-\d{1,2})?)\.(\d{1,3})$/;
+const CELLS = /^(open|close)\.(encoder|decoder|cross)\.(all|\d{1,2})\.(all|\d{1,2})\.(\d{1,3}(?:-\d{1,3})?)\.(\d{1,3}(?:-\d{1,3})?)$/;
+const MOST_CELLS = 5_000; // as in the app
 
 /** @param {State} state */
 export function addressOf({ sentence, kind, layer, head, beamSize, forced, edits }) {
@@ -61,18 +64,28 @@ function textOf({ gates, cells, off }) {
   ].join("~");
 }
 
+/** The indices, from 0, of a span of numbers from 1, such as 2-4. */
+function indicesOf(span) {
+  const [first, last = first] = span.split("-").map(Number);
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first - 1 + at);
+}
+
 /** @returns {import("./attention.js").Edits} */
 function editsOf(text, sides) {
   const edits = { ...AS_TRAINED, gates: {}, cells: [], positions: sides.filter((side) => ["encoder", "decoder"].includes(side)) };
   const index = (number) => (number === "all" ? null : Number(number) - 1);
   for (const edit of text.split("~")) {
-    const gate = /^gate\.(encoder|decoder|cross)\.(\d{1,2})\.(\d{1,2})\.(\d{1,3})$/.exec(edit);
-    const cell = /^(open|close)\.(encoder|decoder|cross)\.(all|\d{1,2})\.(all|\d{1,2})\.(\d{1,3})\.(\d{1,3})$/.exec(edit);
+    const gate = GATE.exec(edit);
+    const cells = CELLS.exec(edit);
     if (edit === "look-ahead.off") edits.off = ["look-ahead"];
-    else if (gate) edits.gates[`${gate[1]}.${Number(gate[2]) - 1}.${Number(gate[3]) - 1}`] = Math.min(100, Number(gate[4])) / 100;
-    else if (cell) {
-      const [, verb, kind, layer, head, query, key] = cell;
-      edits.cells.push({ kind, layer: index(layer), head: index(head), query: query - 1, key: key - 1, open: verb === "open" });
+    else if (gate) {
+      const [, kind, layer, heads, percent] = gate;
+      for (const head of indicesOf(heads)) edits.gates[`${kind}.${Number(layer) - 1}.${head}`] = Math.min(100, Number(percent)) / 100;
+    } else if (cells) {
+      const [, verb, kind, layer, head, queries, keys] = cells;
+      const of = { kind, layer: index(layer), head: index(head), open: verb === "open" };
+      const added = indicesOf(queries).flatMap((query) => indicesOf(keys).map((key) => ({ ...of, query, key })));
+      if (edits.cells.length + added.length <= MOST_CELLS) edits.cells.push(...added);
     }
   }
   return edits;

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from headlight.model.edits import CellEdit, Edits
+from headlight.model.edits import CellEdit, Edits, write_edits
 from headlight.model.trace import PositionEdit
 from headlight.pages.live.page import EXAMPLES, write_live
 from headlight.viz.tokens import and_written
@@ -66,6 +66,14 @@ def test_a_head_is_switched_off_and_the_link_holds_it(live, translator):
     expect(after(page)).to_contain_text(text)
     page.get_by_role("button", name="Undo all").click()
     expect(after(page)).to_be_hidden()
+
+
+def test_a_link_of_the_app_with_spans_of_heads_and_cells_is_read(live, translator):
+    cells = [CellEdit("cross", query, key, opened=False) for query in (1, 2) for key in (0, 1)]
+    edits = Edits(gates={("encoder", 4, head): 0.0 for head in range(8)}, cells=cells)
+    assert write_edits(edits) == "gate.encoder.5.1-8.0~close.cross.all.all.2-3.1-2"
+    page = live(f"#edits={write_edits(edits)}")
+    expect(after(page)).to_contain_text(edited(translator, edits))
 
 
 @pytest.mark.parametrize("kind", ["decoder", "cross"])

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 import pytest
 import torch
 
-from headlight.model.edits import MOST_HEADS, CellEdit, Edits, describe
+from headlight.model.edits import MOST_NAMED, CellEdit, Edits, describe
 from headlight.model.trace import Run, Site
 from tests.model.edits.tracing import traced, visible
 
@@ -126,7 +126,13 @@ def test_edits_are_described_in_words_that_count_from_one():
     assert describe(Edits(cells=[*some, elsewhere]), KINDS) == ["3 cells closed"]
     everywhere = Edits(cells=[CellEdit("decoder", 1, 0, opened=False)])
     assert describe(everywhere, KINDS, briefly=True) == ["1 cell closed in all heads of all layers"]
-    many = Edits(gates={("cross", 0, head): 0.0 for head in range(MOST_HEADS + 2)})
+    layer = {("cross", 0, head): 0.0 for head in range(8)}
+    faded = {("cross", 1, 1): 0.5}
+    assert describe(Edits(gates=layer | faded), KINDS) == [
+        "Cross, layer 1, heads 1 to 8 off",
+        "Cross, layer 2, head 2 faded to 0.50",
+    ]
+    many = Edits(gates={("cross", 0, 2 * head): 0.0 for head in range(MOST_NAMED + 2)})
     assert describe(many, KINDS)[-1] == "2 more heads off or faded"
 
 

@@ -62,6 +62,12 @@ def test_a_rectangle_is_one_part():
     assert write_edits(Edits(cells=block)) == "close.decoder.all.all.3-8.1-5"
 
 
+def test_alike_heads_of_a_layer_are_one_part():
+    gates = {("encoder", 0, head): 0.0 for head in range(4)} | {("cross", 1, 0): 0.5}
+    assert write_edits(Edits(gates=gates)) == "gate.encoder.1.1-4.0~gate.cross.2.1.50"
+    assert read_edits("gate.encoder.1.1-4.0~gate.cross.2.1.50", CONFIG.shape).gates == gates
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -78,6 +84,8 @@ def test_a_rectangle_is_one_part():
         "gate.cross.4.1.0",
         "gate.cross.1.5.0",
         "gate.cross.1.1.101",
+        "gate.cross.1.2-1.0",
+        "gate.cross.1.1-5.0",
         "gate.cross.all.1.0",
         "gate.cross.1.1.nan",
         "close.decoder.all.all.0.1",
