@@ -61,12 +61,13 @@ class Talks(Wing):
         Above it is room for a note on Guess first.
         """
         stage.leave_room_for_note(page)
-        is_new = not (talk.own() or edit_history.edits() != Edits())
-        if page is not next(iter(PAGES.values())) or not (is_new and allows(TOOLS)):
+        if page is not next(iter(PAGES.values())):
             return
         label = f"Take the tour ({len(talk.in_force())} scenes)"
+        # Drawn without the button too: otherwise everything below would be drawn anew without it.
         with st.container(key="tour"):
-            st.button(label, on_click=turning.turn_to, args=[1], key="take-the-tour")
+            if allows(TOOLS) and not talk.own() and edit_history.edits() == Edits():
+                st.button(label, on_click=turning.turn_to, args=[1], key="take-the-tour")
 
     def after(self, page: Page) -> None:
         stage.note_if_nothing_is_asked()

@@ -225,3 +225,12 @@ def test_a_long_sentence_keeps_its_tokens_under_the_pointer(page, server, transl
     assert len(trace.source_tokens) > 65
     heatmap = page.locator(".heatmap")
     expect_weight(page, heatmap, trace, Site("encoder", 0), 0, 10, 40)
+
+
+def test_the_button_that_switches_a_head_keeps_the_focus(page, server):
+    page.goto(server)
+    page.get_by_role("button", name="Switch this head off").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Switch this head on again")).to_be_focused()
+    expect(page.locator(".st-key-lead-outcome")).to_be_visible()
+    expect(page.get_by_role("button", name="Switch this head on again")).to_be_focused()

@@ -84,6 +84,16 @@ def test_a_tap_moves_nothing_and_its_answer_is_in_sight(page, server, path, tapp
     assert answer["y"] + answer["height"] <= 844
 
 
+def test_a_phone_names_changes_that_were_brought_above_what_they_change(page, server):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server}/masks?edits=gate.cross.1.4.0")
+    matrix = box_at_rest(page.locator(".mask-matrix canvas"), scroll=False)
+    named = box_at_rest(
+        page.locator(".st-key-changes").get_by_text("1 head off").first, scroll=False
+    )
+    assert named["y"] < matrix["y"] < 844
+
+
 @pytest.mark.matrix
 @pytest.mark.parametrize(
     ("path", "picture"),

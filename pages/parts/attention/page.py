@@ -109,7 +109,8 @@ def switch_off(head: HeadAddress, is_off: bool) -> None:
     """Draw the button that switches a head off, or on again if it `is_off`."""
     label = "Switch this head on again" if is_off else "Switch this head off"
     icon = f":material/toggle_{'off' if is_off else 'on'}:"
-    if st.button(label, type="tertiary", icon=icon):
+    # The key keeps the button, and the focus on it, when its label changes.
+    if st.button(label, type="tertiary", icon=icon, key="switch-head"):
         choices.put(choices.AS_TRAINED, False)
         edit_history.set_gates([head], 1.0 if is_off else 0.0)
         st.rerun()  # the whole page: what the model writes is not part of this section

@@ -61,6 +61,7 @@ DISAGREEMENTS = {
     "Missed more than looked at": "The share is more than the weight. How much of a value is taken "
     "does not say how much it counts.",
 }
+WAITS = "The map of a long text takes many runs, and waits for the button."
 BEYOND = "That row comes after the prompt: the mask below does not show it, but the output does."
 
 
@@ -135,7 +136,7 @@ def draw(run: ModelRun) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layers, window = choose_layers(run, width=220)
         is_asked = KNOCKOUT.is_asked(run, window, runs=size[0], tokens=size[1])
-        caption(LEAD)
+        caption(LEAD if is_asked else WAITS)
     if not is_asked:
         return
     left, right = st.columns(2, gap="medium")

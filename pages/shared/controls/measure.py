@@ -14,7 +14,7 @@ from headlight.pages.shared.runs.door import ModelCall
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.answers import measured_on
 from headlight.pages.shared.show.pictures import picked, show
-from headlight.pages.shared.show.sight import reveal_if_sought, seek
+from headlight.pages.shared.show.sight import mark_if_sought, seek
 from headlight.pages.shared.state.choice import Choice, counted
 from headlight.pages.shared.state.choices import (
     HEAD,
@@ -91,9 +91,9 @@ class Measurement:
         if (known := self.known(*asked)) is not None:
             return known
         with room or nullcontext():
+            mark_if_sought(self.key)
             place = st.empty()
-        with place.container(key=self.key):
-            reveal_if_sought(self.key)
+        with place.container():
             bar, picture = st.progress(0.0, self.doing), st.empty()
 
         def report(measured: Any, share: float) -> None:

@@ -1,5 +1,7 @@
 """The visitor's changes, named next to every page's title, and whether the page applies them."""
 
+from contextlib import nullcontext
+
 import streamlit as st
 
 from headlight.model.edits import Edits
@@ -31,13 +33,23 @@ def say(page: Page) -> None:
     if page.changes == "all":
         put(AS_TRAINED, False)  # this page is for making changes
     # Called without changes too: otherwise everything below would be redrawn at the first one.
-    line = st.container(
-        horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="changes"
-    )
+    row = {"horizontal": True, "vertical_alignment": "center", "gap": "xsmall", "width": "content"}
+    line = st.container(key="changes", **row)
     edits = edit_history.edits()
+    is_brought = were_brought(page, edits)
     if edits != Edits():
-        with line:
+        with line, nullcontext() if is_brought else st.container(key="made-here", **row):
             what_and_buttons(page, edits)
+
+
+def were_brought(page: Page, edits: Edits) -> bool:
+    """Return whether there were changes when the visitor came to this page.
+
+    On a phone these are named above it, and others below it, so that nothing moves below a finger.
+    """
+    if st.session_state.get("changes_of") != page.key:
+        st.session_state.update(changes_of=page.key, changes_brought=edits != Edits())
+    return st.session_state.changes_brought
 
 
 def what_and_buttons(page: Page, edits: Edits) -> None:

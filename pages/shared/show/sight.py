@@ -58,3 +58,10 @@ def reveal_if_sought(key: str, *, by: str = "") -> None:
         del st.session_state[SOUGHT]
         number = st.session_state["times_sought"] = st.session_state.get("times_sought", 0) + 1
         show(reveal(css_class(key), number), f"reveal-{key}")
+
+
+def mark_if_sought(key: str) -> None:
+    """Scroll to this place, which gets a container with this key, if `seek` asked for it."""
+    if st.session_state.get(SOUGHT) == key:
+        with st.container(key=key):
+            reveal_if_sought(key)

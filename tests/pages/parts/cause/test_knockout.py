@@ -122,6 +122,7 @@ def test_what_takes_long_is_measured_when_asked_for(monkeypatch):
     monkeypatch.setattr(knockout, "KNOCKOUT", replace(knockout.KNOCKOUT, unasked=0))
     app = open_page("cause", sentence="She sold eight boats.")
     assert "knockout" not in drawn(app)
+    assert knockout.WAITS in [caption.value for caption in app.caption]
     button(app, "Measure every edge").click().run()
     assert {"knockout", "looked-at"} <= {*drawn(app)}
     app.run()
