@@ -135,11 +135,17 @@ class Reader(Protocol):
         """
         check_edits(edits, self.shape, self.missing)
         trace = self.tokenized(Request(text, target, second, masked, pad_to, edits))
-        if trace.longest >= self.shape.max_positions and self.is_cut(text, second):
-            warnings.warn(CUT.format(most=self.shape.max_positions), stacklevel=3)
+        self.warn_if_cut(trace.longest, text, second, stacklevel=4)  # torch's decorator is a level
         trace.full = sites
         self.record(trace, edits)
         return trace
+
+    def warn_if_cut(
+        self, longest: int, text: str, second: str | None = None, *, stacklevel: int = 3
+    ) -> None:
+        """Warn if some of a text was left out; `longest` counts the tokens that were read."""
+        if longest >= self.shape.max_positions and self.is_cut(text, second):
+            warnings.warn(CUT.format(most=self.shape.max_positions), stacklevel=stacklevel)
 
     def second_text(self, second: str | None) -> str | None:
         """Return a second text, None if it is empty; raises ValueError if it cannot be read."""
@@ -273,7 +279,7 @@ class Reader(Protocol):
 
         It begins with the `forced` ids. `options` are those of the model's own `write_text`. Raises
         ValueError if the model does not write, has nothing to read or no room to write, or cannot
-        begin in this way, and for edits of what it does not have.
+        begin in this way, and for edits of what it does not have; warns if the text is cut.
         """
         check_edits(edits, self.shape, self.missing)
         if not isinstance(strategy, Strategy):
@@ -281,6 +287,7 @@ class Reader(Protocol):
         request = Request(text, pad_to=pad_to, edits=edits)
         options |= {"longest": longest, "forced": forced}
         (decoding,) = self.write_together([request], strategy, **options)
+        self.warn_if_cut(len(decoding.writing.source_tokens), text)
         return decoding
 
     def write_text(

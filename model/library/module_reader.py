@@ -141,7 +141,8 @@ class ModuleReader(Answering, Reader):
         if target is None:
             if "write" in self.missing:
                 raise ValueError(NO_TARGET)
-            target = self.write(text, edits=request.edits).writing
+            (decoding,) = self.write_together([request])
+            target = decoding.writing
         begun = self.begun()
         written = self.called.target_tokens.written(self.target_ids(target), begun)[1]
         tokens = [*begun, *written][: self.called.max_tokens]

@@ -1,4 +1,5 @@
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -59,6 +60,16 @@ def test_a_long_sentence_is_cut_to_what_the_model_can_read(translator):
     assert translator.translate("cat " * 100).source_tokens == tokens
     trace = translator.trace("cat " * 100, "chat " * 100)
     assert len(trace.source_tokens) == len(trace.target_tokens) == 24
+
+
+@pytest.mark.parametrize("call", ["translate", "write", "trace"])
+def test_a_sentence_that_is_cut_is_warned_of_once_where_it_was_given(translator, call):
+    with pytest.warns(UserWarning, match="at most 24 tokens") as warned:
+        getattr(translator, call)("cat " * 100)
+    assert [warning.filename for warning in warned] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        getattr(translator, call)("cat")
 
 
 def test_padding_is_appended_up_to_the_asked_length(translator):
