@@ -116,6 +116,8 @@ def test_a_kind_can_be_told_and_a_module_that_attends_again_is_numbered():
     with watch(model, kinds={"attention": "cross"}) as seen:
         model(torch.tensor([[1, 2, 3]]))
     assert seen.kinds == {"attention": "cross", "attention #2": "cross"}
+    with pytest.raises(ValueError, match="'decoder', but of self, masked, cross"):
+        seen.weights("decoder")
 
 
 def test_softmaxes_that_are_no_attention_are_not_seen():
