@@ -1,6 +1,7 @@
 """Text in, text and traces out: the interface of translators for pages and notebooks."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -60,20 +61,21 @@ class Translator(OwnReader):
         self,
         source: str,
         *,
-        strategy: str = "greedy",
+        strategy: str | Strategy = "greedy",
         max_new_tokens: int | None = None,
         prefix: str | Sequence[int] = "",
         edits: RunEdits | None = None,
         pad_to: int | None = None,
         **options: float,
     ) -> Translation:
-        """Translate a sentence; `options` are those of Strategy, such as beam_size=4.
+        """Translate a sentence by a Strategy or its name; `options` are its own, as beam_size=4.
 
         The translation begins with `prefix`, a text or ids. Raises ValueError for a sentence with
         nothing to read, and for a prefix or options that make no sense; warns if it is cut.
         """
         check_edits(edits, self.shape, self.missing)
-        chosen = Strategy(strategy, **options)
+        named = strategy if isinstance(strategy, Strategy) else Strategy(strategy)
+        chosen = replace(named, **options)
         if isinstance(prefix, str):
             prefix = [token.id for token in self.begin(prefix)]
         request = Request(source, pad_to=pad_to, edits=edits)

@@ -8,6 +8,7 @@ from torch.testing import assert_close
 
 from headlight.model.checkpoint import save_checkpoint
 from headlight.model.decoding.search import NEVER_WRITTEN
+from headlight.model.decoding.strategies import Strategy
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from headlight.model.trace import AttentionEdit, Run, Site, Trace
 from headlight.model.translator import Translator, load
@@ -364,6 +365,14 @@ def test_anything_but_a_text_is_refused(translator, pairs):
     for call in calls:
         with pytest.raises(ValueError, match=r"^A text is one string; a target may also be"):
             call()
+
+
+def test_a_strategy_is_taken_by_its_name_or_as_it_is(translator, pairs):
+    named = translator.translate(pairs[0][0], strategy="beam", beam_size=2, length_penalty=0)
+    given = Strategy("beam", beam_size=2)
+    assert translator.translate(pairs[0][0], strategy=given, length_penalty=0) == named
+    with pytest.raises(ValueError, match="'best' is not a strategy"):
+        translator.translate(pairs[0][0], strategy="best")
 
 
 @pytest.mark.parametrize("strategy", ["beam", None])
