@@ -17,7 +17,7 @@ from torch import Tensor
 
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
-from headlight.model.edits import NamedMask, check_edits
+from headlight.model.edits import NamedMask, check_edits, check_sites
 from headlight.model.positions import Rotary
 from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress, own_parts
 from headlight.model.tokens import Token
@@ -130,10 +130,11 @@ class Reader(Protocol):
         `target` is the decoder's text in an encoder-decoder; None means the text that the model
         writes. `masked` are positions of tokens that are hidden from it. `sites` are recorded in
         full, and the others only by their weights, as bytes; None records every site in full.
-        Raises ValueError if there is nothing that this model can read, and for edits of what it
-        does not have; warns if a text is cut.
+        Raises ValueError if there is nothing that this model can read, and for edits or sites of
+        what it does not have; warns if a text is cut.
         """
         check_edits(edits, self.shape, self.missing)
+        check_sites(sites, self.shape)
         trace = self.tokenized(Request(text, target, second, masked, pad_to, edits))
         self.warn_if_cut(trace.longest, text, second, stacklevel=4)  # torch's decorator is a level
         trace.full = sites
