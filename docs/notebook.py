@@ -47,12 +47,12 @@ lines = attention_lines(weights, queries, keys)
 lines
 
 # %% [markdown]
-# The same head when its neighbours are removed from the layer, beside what it was: both runs read
-# the same target, so the maps can be subtracted.
+# The same head when all heads but the fifth are removed from the layer before, beside what it was:
+# both runs read the same target, so the maps can be subtracted.
 
 # %%
 gate = torch.zeros(8)
-gate[4] = 1
+gate[4] = 1  # head 5 of layer 1 stays
 changed = translator.trace(
     sentence, translation, edits={Site("cross", 0): AttentionEdit(gate=gate)}
 )

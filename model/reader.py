@@ -17,7 +17,7 @@ from torch import Tensor
 
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
-from headlight.model.edits import NamedMask, check_edits
+from headlight.model.edits import NamedMask, check_edits, check_sites
 from headlight.model.positions import Rotary
 from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress, own_parts
 from headlight.model.tokens import Token
@@ -130,16 +130,23 @@ class Reader(Protocol):
         `target` is the decoder's text in an encoder-decoder; None means the text that the model
         writes. `masked` are positions of tokens that are hidden from it. `sites` are recorded in
         full, and the others only by their weights, as bytes; None records every site in full.
-        Raises ValueError if there is nothing that this model can read, and for edits of what it
-        does not have; warns if a text is cut.
+        Raises ValueError if there is nothing that this model can read, and for edits or sites of
+        what it does not have; warns if a text is cut.
         """
         check_edits(edits, self.shape, self.missing)
+        check_sites(sites, self.shape)
         trace = self.tokenized(Request(text, target, second, masked, pad_to, edits))
-        if trace.longest >= self.shape.max_positions and self.is_cut(text, second):
-            warnings.warn(CUT.format(most=self.shape.max_positions), stacklevel=3)
+        self.warn_if_cut(trace.longest, text, second, stacklevel=4)  # torch's decorator is a level
         trace.full = sites
         self.record(trace, edits)
         return trace
+
+    def warn_if_cut(
+        self, longest: int, text: str, second: str | None = None, *, stacklevel: int = 3
+    ) -> None:
+        """Warn if some of a text was left out; `longest` counts the tokens that were read."""
+        if longest >= self.shape.max_positions and self.is_cut(text, second):
+            warnings.warn(CUT.format(most=self.shape.max_positions), stacklevel=stacklevel)
 
     def second_text(self, second: str | None) -> str | None:
         """Return a second text, None if it is empty; raises ValueError if it cannot be read."""
@@ -273,7 +280,7 @@ class Reader(Protocol):
 
         It begins with the `forced` ids. `options` are those of the model's own `write_text`. Raises
         ValueError if the model does not write, has nothing to read or no room to write, or cannot
-        begin in this way, and for edits of what it does not have.
+        begin in this way, and for edits of what it does not have; warns if the text is cut.
         """
         check_edits(edits, self.shape, self.missing)
         if not isinstance(strategy, Strategy):
@@ -281,6 +288,7 @@ class Reader(Protocol):
         request = Request(text, pad_to=pad_to, edits=edits)
         options |= {"longest": longest, "forced": forced}
         (decoding,) = self.write_together([request], strategy, **options)
+        self.warn_if_cut(len(decoding.writing.source_tokens), text)
         return decoding
 
     def write_text(

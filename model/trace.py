@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import torch
 from torch import Tensor
 
+from headlight.model.records import ByShape, BySite
 from headlight.model.tokens import Token
 
 if TYPE_CHECKING:
@@ -52,16 +53,6 @@ class Shape:
     def sites(self) -> list[Site]:
         """All attention blocks, in the order of the kinds."""
         return [Site(kind, layer) for kind in self.kinds for layer in range(self.layers(kind))]
-
-
-class ByShape:
-    """A dataclass of tensors, which shows their shapes in one line, and no tensor that is None."""
-
-    def __repr__(self) -> str:
-        parts = {name: part for name, part in vars(self).items() if part is not None}
-        sizes = {name: tuple(part.shape) for name, part in parts.items() if torch.is_tensor(part)}
-        words = (f"{name} {part}" for name, part in (parts | sizes).items())
-        return f"{type(self).__name__}({', '.join(words)})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -227,7 +218,7 @@ class Trace:
     source_tokens: Sequence[Token] = ()
     target_tokens: Sequence[Token] = ()
     embedding: dict[Side, EmbeddingRecord] = field(default_factory=dict)
-    attention: dict[Site, AttentionRecord] = field(default_factory=dict)
+    attention: dict[Site, AttentionRecord] = field(default_factory=BySite)
     residual: dict[Block, ResidualRecord] = field(default_factory=dict)
     outputs: dict[Side, Tensor] = field(default_factory=dict)  # (B, T, d_model), the last norm's
     logits: Tensor | None = None  # (B, T, V)

@@ -1,6 +1,7 @@
 """Text in, text and traces out: the interface of translators for pages and notebooks."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -12,6 +13,7 @@ from headlight.model.decoding.recording import GreedySteps, RecordedPrefixes
 from headlight.model.decoding.search import search
 from headlight.model.decoding.steps import Decoding, Translation
 from headlight.model.decoding.strategies import Strategy
+from headlight.model.edits import check_edits
 from headlight.model.edits.tensors import batch_of
 from headlight.model.masks import look_ahead_mask
 from headlight.model.memory_layout import best_device, lay_out, pack
@@ -59,23 +61,28 @@ class Translator(OwnReader):
         self,
         source: str,
         *,
-        strategy: str = "greedy",
+        strategy: str | Strategy = "greedy",
         max_new_tokens: int | None = None,
         prefix: str | Sequence[int] = "",
         edits: RunEdits | None = None,
         pad_to: int | None = None,
         **options: float,
     ) -> Translation:
-        """Translate a sentence; `options` are those of Strategy, such as beam_size=4.
+        """Translate a sentence by a Strategy or its name; `options` are its own, as beam_size=4.
 
         The translation begins with `prefix`, a text or ids. Raises ValueError for a sentence with
-        nothing to read, and for a prefix or options that make no sense.
+        nothing to read, and for a prefix or options that make no sense; warns if it is cut.
         """
-        chosen = Strategy(strategy, **options)
+        check_edits(edits, self.shape, self.missing)
+        named = strategy if isinstance(strategy, Strategy) else Strategy(strategy)
+        chosen = replace(named, **options)
         if isinstance(prefix, str):
             prefix = [token.id for token in self.begin(prefix)]
-        how = {"longest": max_new_tokens, "forced": prefix, "pad_to": pad_to, "edits": edits}
-        return self.write(source, chosen, **how).writing
+        request = Request(source, pad_to=pad_to, edits=edits)
+        how = {"longest": max_new_tokens, "forced": prefix}
+        (decoding,) = self.write_together([request], chosen, **how)
+        self.warn_if_cut(len(decoding.writing.source_tokens), source)
+        return decoding.writing
 
     def batch_of(self, text: Request, strategy: Strategy) -> Hashable | None:
         self.read(text.text, text.pad_to)
@@ -131,7 +138,8 @@ class Translator(OwnReader):
         self.refuse_others(request)
         target = request.target
         if target is None:
-            target = self.translate(request.text, edits=request.edits, pad_to=request.pad_to)
+            (decoding,) = self.write_together([request])
+            target = decoding.writing
         written = self.written(target)[: self.max_tokens]
         target_tokens = [self.tokenizer.special_token(START_ID), *written]
         source_tokens = self.read(request.text, request.pad_to)

@@ -82,6 +82,15 @@ def as_array(weights: Any) -> np.ndarray:
     return array
 
 
+def check_known(weights: np.ndarray) -> None:
+    """Raise ValueError if some weights are NaN."""
+    if np.isnan(weights).any():
+        raise ValueError(
+            "Some weights are NaN, as those of a query with every key masked: give "
+            "np.nan_to_num(weights), or torch.nan_to_num(weights), which draws them as 0."
+        )
+
+
 def in_bytes(weights: np.ndarray) -> bool:
     """Whether weights are levels, that is bytes in which 255 means 1."""
     return weights.dtype == np.uint8

@@ -182,13 +182,23 @@ def to_npz(numbers: Mapping[str, Numbers], caption: str) -> bytes:
 
 
 def from_chart(chart: alt.TopLevelMixin) -> dict[str, Numbers]:
-    """The columns of floats in a chart's table; its other columns name the rows."""
-    tables = [chart, *getattr(chart, "layer", [])]
-    table = next(part.data for part in tables if hasattr(part.data, "columns"))
-    floats = table.select_dtypes("floating")
-    others = table.drop(columns=floats.columns).astype(str)
+    """The columns of floats in a chart's table; what is across and its other columns name the rows.
+
+    Columns on an axis are called by its title.
+    """
+    import altair as alt
+
+    layers = getattr(chart, "layer", [chart])
+    table = next(part.data for part in (chart, *layers) if hasattr(part.data, "columns"))
+    encoded = [layer.encoding for layer in layers if isinstance(layer.encoding.x, alt.X)]
+    axes = encoded[-1].x, encoded[-1].y  # the first may be a band's
+    titles = {axis["shorthand"].partition(":")[0]: axis["title"] for axis in axes}
+    place = next(iter(titles))
+    floats = table.drop(columns=place).select_dtypes("floating").rename(columns=titles)
+    others = table.rename(columns=titles).drop(columns=floats.columns).astype(str)
     rows = [" · ".join(row) for row in others.itertuples(index=False)]
-    return {name: Numbers(floats[name].to_numpy(), {"row": rows}) for name in floats}
+    name = " · ".join(others.columns)
+    return {title: Numbers(floats[title].to_numpy(), {name: rows}) for title in floats}
 
 
 def of_heads(values: Mapping[str, np.ndarray], labels: Mapping[str, str]) -> dict[str, Numbers]:

@@ -18,7 +18,7 @@ from headlight.model.edits.edits import Edits, describe, read_edits, write_edits
 from headlight.model.edits.gates import MOST_NAMED, HeadAddress
 from headlight.model.edits.masking import EXTRA, TRAINED, MaskAddress, NamedMask
 from headlight.model.edits.masks import Mask, Setting
-from headlight.model.edits.tensors import check_edits, opens_the_future
+from headlight.model.edits.tensors import check_edits, check_sites, opens_the_future
 
 __all__ = [
     "EXTRA",
@@ -33,6 +33,7 @@ __all__ = [
     "NamedMask",
     "Setting",
     "check_edits",
+    "check_sites",
     "describe",
     "opens_the_future",
     "read_edits",

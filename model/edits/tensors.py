@@ -1,7 +1,7 @@
 """Edits as tensors: whether they fit a model, and those of several texts as those of one batch."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from numbers import Real
 
 import torch
@@ -24,15 +24,27 @@ def check_edits(edits: RunEdits | None, shape: Shape, missing: Mapping[str, str]
     for place, edit in (edits or {}).items():
         # A plain tuple is equal to a Site, but not found by those that ask for one.
         if not (isinstance(place, Site | str) and isinstance(edit, taken.get(place, ()))):
-            layers = ", ".join(f"{kind} 0 to {shape.layers(kind) - 1}" for kind in shape.kinds)
             raise ValueError(
                 f"This model takes no {type(edit).__name__} at {place!r}: it takes an "
-                f"AttentionEdit at a Site ({layers}), or a PositionEdit at {' or '.join(sides)}."
+                f"AttentionEdit at a Site ({layers_of(shape)}), or a PositionEdit at "
+                f"{' or '.join(sides)}."
             )
         if isinstance(edit, AttentionEdit):
             check_edit(edit, place, shape.heads(place.kind))
         elif why_not := missing.get("move positions"):
             raise ValueError(why_not)
+
+
+def check_sites(sites: Collection[Site] | None, shape: Shape) -> None:
+    """Raise ValueError for a site that a model of this shape lacks."""
+    for site in sites or ():
+        if site not in shape.sites:
+            raise ValueError(f"This model has no {site!r}, but a Site of {layers_of(shape)}.")
+
+
+def layers_of(shape: Shape) -> str:
+    """Return the layers of each kind of attention in words, from 0."""
+    return ", ".join(f"{kind} 0 to {shape.layers(kind) - 1}" for kind in shape.kinds)
 
 
 def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:

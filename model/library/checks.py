@@ -56,11 +56,16 @@ def is_quantized(module: nn.Module) -> bool:
 
 
 class Differences(NamedTuple):
-    """The largest difference of two outputs, the largest output, and the type of their numbers."""
+    """The largest difference of two outputs, the largest output, and the type of their numbers.
+
+    `masked` says whether the unwatched output is NaN where the watched one is not, which watching
+    makes of queries with every key masked: it gives them weights of 0.
+    """
 
     largest: float
     size: float
     dtype: torch.dtype
+    masked: bool = False
 
     @classmethod
     def between(cls, watched: object, unwatched: object) -> Differences:
@@ -68,20 +73,27 @@ class Differences(NamedTuple):
         ours, theirs = [*tensors_in(watched)], [*tensors_in(unwatched)]
         if [part.shape for part in ours] != [part.shape for part in theirs] or not ours:
             return cls(float("inf"), 0.0, torch.float32)
-        largest = size = 0.0
+        largest, size, masked = 0.0, 0.0, False
         for one, other in zip(ours, theirs, strict=True):
             same = (one == other) | (one.isnan() & other.isnan())
             apart = (one.double() - other.double()).abs().masked_fill(same, 0.0)
             finite = other.masked_fill(~other.isfinite(), 0.0).abs()
+            masked |= bool((other.isnan() & ~one.isnan()).any())
             if one.numel():
                 largest = max(largest, apart.nan_to_num(torch.inf).max().item())
                 size = max(size, finite.max().item())
-        return cls(largest, size, ours[0].dtype)
+        return cls(largest, size, ours[0].dtype, masked)
 
     def checked(self, name: str) -> float:
         """Return the largest difference; raises ValueError if it is no rounding error."""
         if self.largest <= LARGEST.get(self.dtype, LARGEST_OF_OTHERS) * max(1.0, self.size):
             return self.largest
+        if self.masked:
+            raise ValueError(
+                f"What {name} computes is not a number (NaN) for queries whose every key is "
+                "masked, as by a causal mask with padding on the left, so nothing is shown. Let "
+                "each query see a key, such as itself, or pad on the right."
+            )
         raise ValueError(
             f"What {name} computes while it is watched differs by {self.largest:.2g} from what it "
             "computes otherwise, so nothing is shown. A model that draws at random, or that keeps "

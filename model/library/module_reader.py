@@ -63,6 +63,13 @@ class Called:
         except ValueError:
             raise
         except Exception as error:  # of many kinds, in somebody's own code
+            parts = self.model.modules()
+            known = [part.num_embeddings for part in parts if isinstance(part, nn.Embedding)]
+            if known and (largest := max(int(part.max()) for part in texts)) >= max(known):
+                raise ValueError(
+                    f"The model knows {max(known):,} tokens, from 0, and this text has the token "
+                    f"{largest:,}. Change the text."
+                ) from error
             sizes = " and ".join(str(tuple(part.shape)) for part in texts)
             raise ValueError(
                 f"{type(self.model).__name__} cannot read ids of the shape {sizes}: "
@@ -141,7 +148,8 @@ class ModuleReader(Answering, Reader):
         if target is None:
             if "write" in self.missing:
                 raise ValueError(NO_TARGET)
-            target = self.write(text, edits=request.edits).writing
+            (decoding,) = self.write_together([request])
+            target = decoding.writing
         begun = self.begun()
         written = self.called.target_tokens.written(self.target_ids(target), begun)[1]
         tokens = [*begun, *written][: self.called.max_tokens]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import tokenizers
 
 from headlight.model.library.checks import check_ids, tokenizing
-from headlight.model.library.pieces import Piece
+from headlight.model.library.pieces import SPACES, Piece
 from headlight.model.library.vocabulary import Vocabulary, label_of
 from headlight.model.tokens import check_characters
 
@@ -134,12 +134,16 @@ class PieceTokenizer(Vocabulary):
             segment = number
             # The bytes of one letter have the same span, which only the first gets.
             shown = texts[segment][max(start, begin) : end].lstrip()
+            own = self.name(index)
+            if own in SPACES and own != shown and shown:
+                # A space added before the text is said to have the place of the first letter.
+                shown, end = "", max(start, begin)
             start = max(end - len(shown), begin)
             shown = shown.rstrip()
             end = start + len(shown)
             if not last or last.is_special or last.segment != segment or start > last.end:
                 word += 1
-            label, role = label_of(self.name(index), shown), self.role(index)
+            label, role = label_of(own, shown), self.role(index)
             pieces.append(Piece(index, label, start, end, word, segment, role))
         return pieces
 

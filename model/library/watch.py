@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
@@ -50,7 +50,13 @@ class Seen(Sequence[Tensor]):
         return len(self.attention)
 
     def weights(self, kind: SeenKind) -> list[Tensor]:
-        """Return the weights (B, H, Q, K) of a kind of attention, one tensor a layer."""
+        """Return the weights (B, H, Q, K) of a kind of attention, one tensor a layer.
+
+        Raises ValueError if there is no such kind.
+        """
+        if kind not in get_args(SeenKind):
+            kinds = ", ".join(get_args(SeenKind))
+            raise ValueError(f"There is no attention of the kind {kind!r}, but of {kinds}.")
         return [self.attention[name].weights for name, own in self.kinds.items() if own == kind]
 
 

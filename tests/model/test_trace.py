@@ -1,3 +1,5 @@
+import re
+
 import pytest
 import torch
 from torch.testing import assert_close
@@ -157,3 +159,15 @@ def test_weights_of_another_kind_are_refused_with_the_kinds_that_there_are(trans
     trace = translator.trace("I love my cat.", "J'aime")
     with pytest.raises(ValueError, match="'crosss', but of cross, decoder, encoder"):
         trace.weights("crosss")
+
+
+@pytest.mark.parametrize("key", [Site("cross", 9), "cross"])
+def test_an_unknown_site_is_answered_with_those_that_there_are(translator, key):
+    trace = translator.trace("I love my cat.", "J'aime", sites=[Site("cross", 1)])
+    said = "recorded at Site('cross', 1), and not at "
+    with pytest.raises(KeyError, match=re.escape(f"{said}{key!r}")):
+        trace.attention[key]
+    assert key not in trace.attention
+    assert trace.attention.get(key) is None
+    with pytest.raises(ValueError, match=r"This model has no .* encoder 0 to 1, decoder 0 to 1"):
+        translator.trace("I love my cat.", "J'aime", sites=[key])

@@ -1,4 +1,5 @@
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -7,6 +8,7 @@ from torch.testing import assert_close
 
 from headlight.model.checkpoint import save_checkpoint
 from headlight.model.decoding.search import NEVER_WRITTEN
+from headlight.model.decoding.strategies import Strategy
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from headlight.model.trace import AttentionEdit, Run, Site, Trace
 from headlight.model.translator import Translator, load
@@ -59,6 +61,16 @@ def test_a_long_sentence_is_cut_to_what_the_model_can_read(translator):
     assert translator.translate("cat " * 100).source_tokens == tokens
     trace = translator.trace("cat " * 100, "chat " * 100)
     assert len(trace.source_tokens) == len(trace.target_tokens) == 24
+
+
+@pytest.mark.parametrize("call", ["translate", "write", "trace"])
+def test_a_sentence_that_is_cut_is_warned_of_once_where_it_was_given(translator, call):
+    with pytest.warns(UserWarning, match="at most 24 tokens") as warned:
+        getattr(translator, call)("cat " * 100)
+    assert [warning.filename for warning in warned] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        getattr(translator, call)("cat")
 
 
 def test_padding_is_appended_up_to_the_asked_length(translator):
@@ -353,6 +365,14 @@ def test_anything_but_a_text_is_refused(translator, pairs):
     for call in calls:
         with pytest.raises(ValueError, match=r"^A text is one string; a target may also be"):
             call()
+
+
+def test_a_strategy_is_taken_by_its_name_or_as_it_is(translator, pairs):
+    named = translator.translate(pairs[0][0], strategy="beam", beam_size=2, length_penalty=0)
+    given = Strategy("beam", beam_size=2)
+    assert translator.translate(pairs[0][0], strategy=given, length_penalty=0) == named
+    with pytest.raises(ValueError, match="'best' is not a strategy"):
+        translator.translate(pairs[0][0], strategy="best")
 
 
 @pytest.mark.parametrize("strategy", ["beam", None])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from headlight.viz import head_grid, position_lines
+from headlight.viz import head_grid, position_lines, wavelengths
 from headlight.viz.numbers import (
     FORMULA,
     Numbers,
@@ -126,8 +126,17 @@ def test_a_chart_tells_its_numbers():
     line, band = np.arange(3.0), (np.zeros(3), np.ones(3))
     lines = from_chart(position_lines({"x": line}, bands={"x": band}))
     assert lines["value"].values.tolist() == [0, 1, 2]
-    assert len(set(lines["value"].axes["row"])) == 3
+    assert len(set(lines["value"].axes["position · line"])) == 3
     assert lines["high"].values.tolist() == [1, 1, 1]
+
+
+def test_the_numbers_of_a_chart_are_called_as_its_axes_are():
+    axes = {"x": "probability", "y": "loss in nats"}
+    numbers = from_chart(position_lines({"a": np.array([2.0, 1.0])}, [0.25, 0.5], **axes))
+    assert list(numbers) == ["loss in nats"]
+    assert numbers["loss in nats"].values.tolist() == [2, 1]
+    assert numbers["loss in nats"].axes == {"probability · line": ["0.25 · a", "0.5 · a"]}
+    assert list(from_chart(wavelengths(np.ones(2), positions=5))) == ["wavelength in positions"]
 
 
 def test_the_largest_numbers_are_told_with_their_tokens():

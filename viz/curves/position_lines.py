@@ -49,8 +49,9 @@ def position_lines(
             raise ValueError(
                 f"{name} has {len(values)} numbers but there are {len(positions)} positions."
             )
-        low, high = (bands or {}).get(name, (values, values))
-        columns = {"place": positions, "line": name, "value": values, "low": low, "high": high}
+        columns = {"place": positions, "line": name, "value": values}
+        if bands:
+            columns["low"], columns["high"] = bands.get(name, (values, values))
         frames.append(pd.DataFrame(columns))
     rows = pd.concat(frames).dropna()
     domain = {"domain": list(limits)} if limits else {}

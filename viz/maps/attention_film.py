@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from headlight.viz.arrays import as_array
+from headlight.viz.arrays import as_array, check_known
 from headlight.viz.canvas import CanvasPicture, Part
 from headlight.viz.colors import DIVERGING, SEQUENTIAL
 from headlight.viz.numbers import Numbers, counted
@@ -31,7 +31,8 @@ def attention_film(
     the browser. It opens at the last step and at `selected`, a layer and a head from 0. Drawn again
     with more steps it goes on to the newest, or stays where the visitor has moved it; another
     `name` begins anew. Weights and differences are shown to three decimals, which are exact for
-    weights kept as float16 or finer. Raises ValueError if sizes do not fit.
+    weights kept as float16 or finer. Raises ValueError if sizes do not fit, or if
+    weights are NaN.
     """
     weights = as_array(weights)
     if weights.ndim == 4:
@@ -43,6 +44,7 @@ def attention_film(
             f"but these have the shape {weights.shape}."
         )
     check_sizes(weights, query_tokens, key_tokens)
+    check_known(weights)
     if len(weights) != len(steps) or not len(steps):
         raise ValueError(f"There are weights of {len(weights)} snapshots but {len(steps)} steps.")
     if any(later <= earlier for earlier, later in pairwise(steps)):

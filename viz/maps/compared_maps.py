@@ -145,6 +145,8 @@ def axes_of(
 ) -> tuple[list[Pair], list[Pair]]:
     """The queries and the keys of both maps, aligned; raises ValueError if sizes do not fit."""
     for weights, tokens in ((first, first_tokens), (second, second_tokens)):
+        if len(tokens) != 2 or any(isinstance(axis, str) for axis in tokens):
+            raise ValueError("Give each map's tokens as a pair (queries, keys).")
         check_sizes(weights, *tokens)
     rows, columns = (aligned(*tokens) for tokens in zip(first_tokens, second_tokens, strict=True))
     return rows, columns

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from headlight.viz.arrays import as_floats, as_levels, in_bytes, layer_weights
+from headlight.viz.arrays import as_floats, as_levels, check_known, in_bytes, layer_weights
 from headlight.viz.canvas import CanvasPicture, Part
 from headlight.viz.colors import SEQUENTIAL
 from headlight.viz.numbers import Numbers
@@ -49,7 +49,8 @@ def head_grid(
     If there are more than `MOST_CELLS` weights, neighbouring cells of a map are joined, and the
     joined cell has the largest of their weights: a mean would make single bright cells vanish. The
     browser does the same if cells are smaller than its pixels, and says so below the maps. The
-    largest weights in words are always those of the whole maps.
+    largest weights in words are always those of the whole maps. Raises ValueError if sizes do not
+    fit, or if weights are NaN.
     """
     layers = layer_weights(weights)
     if query_tokens is None:
@@ -63,6 +64,7 @@ def head_grid(
     strongest = []
     for drawn, layer in zip(levels, layers, strict=True):
         indices, largest = strongest_of(layer)
+        check_known(largest)  # NaN if any weight is
         tops = np.maximum(largest, 1e-12)[:, None, None] if own_scale else 1.0
         drawn[:] = as_levels(as_floats(join_cells(layer, *cells)) / tops)
         strongest += zip(indices.tolist(), largest.tolist(), strict=True)

@@ -11,6 +11,7 @@ from headlight.viz.tokens import check_texts
 
 PART = Part.next_to(__file__, "Probabilities")
 
+ROUNDING = 1e-3  # of a probability of 1, in 16 bits
 COLORS = ("#7f8c8d", "#2a7f9e", "#b45309")  # grey for the run that others are compared with
 
 
@@ -18,7 +19,8 @@ def probability_bars(runs: Mapping[str, np.ndarray], tokens: Sequence[str]) -> C
     """Probabilities (0 to 1) of the same tokens in up to three runs, named by the keys.
 
     Bars are in the order of the text, from top to bottom. Raises ValueError if a run's
-    probabilities do not fit the tokens, or these are no strings.
+    probabilities do not fit the tokens, or these are no strings, for more runs than there are
+    colours, and for numbers that are no probabilities.
     """
     check_texts(tokens)
     for name, probabilities in runs.items():
@@ -27,6 +29,10 @@ def probability_bars(runs: Mapping[str, np.ndarray], tokens: Sequence[str]) -> C
                 f"{name} has {len(probabilities)} probabilities but there are {len(tokens)} tokens."
             )
     values = np.stack(list(runs.values()))  # (runs, tokens)
+    if (values < 0).any() or (values > 1 + ROUNDING).any():
+        raise ValueError(
+            f"Probabilities are from 0 to 1, and these from {values.min():g} to {values.max():g}."
+        )
     numbers = {"probability": Numbers(values, {"run": list(runs), "token": tokens})}
     return bars(values, tokens, list(runs), [1.0] * len(tokens), numbers)
 
@@ -53,7 +59,9 @@ def bars(
     *,
     numbered: bool = True,
 ) -> CanvasPicture:
-    """Values [run, name] as bars up to the limit of each name."""
+    """Values [run, name] as bars up to the limit of each name; ValueError if runs are too many."""
+    if len(runs) > len(COLORS):
+        raise ValueError(f"{len(runs)} runs are more than the {len(COLORS)} colours.")
     header = {
         "tokens": list(names),
         "runs": list(runs),

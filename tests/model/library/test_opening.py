@@ -227,8 +227,10 @@ def test_without_a_tokenizer_a_text_is_numbers(opened):
     _, reader = opened("one matrix")
     with pytest.raises(ValueError, match="'cat' is none"):
         reader.trace("5 cat")
-    with pytest.raises(ValueError, match="max_tokens"):
+    with pytest.raises(ValueError, match=f"knows {VOCABULARY} tokens, from 0, .* {VOCABULARY}"):
         reader.trace(f"5 {VOCABULARY}")
+    with pytest.raises(ValueError, match=r"cannot read ids of the shape \(1, 2\).* max_tokens="):
+        reader.called.logits(torch.zeros(1, 2))  # no whole numbers
 
 
 class Narrow(nn.Module):

@@ -1,11 +1,14 @@
-"""Pieces of tokenizers that transformers runs itself, without places in the text."""
+"""Pieces of tokenizers: by their places in the text, or without, if transformers runs them."""
 
 import json
 
 import pytest
+import tokenizers
 import torch
 import transformers
 
+from headlight.model.library.piece_tokenizer import PieceTokenizer
+from headlight.model.library.pieces import whole_words
 from headlight.model.library.transformers_loading import load_transformers_reader
 from tests.model.library.conftest import BART
 
@@ -79,3 +82,16 @@ def test_a_token_without_a_name_can_be_drawn(reader):
     assert reader.tokens.piece(last).text
     _, pieces = reader.tokens.written([last, last])
     assert all(piece.text for piece in pieces)
+
+
+@pytest.mark.parametrize("text", ["The dog", " The dog"])
+def test_a_space_added_before_a_text_is_a_token_without_letters(text):
+    names = ["<unk>", "▁", "T", "he", "d", "og"]
+    backend = tokenizers.Tokenizer(tokenizers.models.Unigram([(name, -1.0) for name in names], 0))
+    backend.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=backend, unk_token="<unk>")
+    pieces = PieceTokenizer(tokenizer, 9).read(text)
+    assert [piece.text for piece in pieces] == ["▁", "T", "he", "▁", "d", "og"]
+    letters = [piece for piece in pieces if piece.end > piece.start]
+    assert [text[piece.start : piece.end] for piece in letters] == ["T", "he", "d", "og"]
+    assert [piece.text for piece in whole_words(pieces)] == ["The", "dog"]

@@ -1,5 +1,7 @@
 """Attention seen in any module, against plain code and what transformers returns."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 import torch
@@ -114,6 +116,8 @@ def test_a_kind_can_be_told_and_a_module_that_attends_again_is_numbered():
     with watch(model, kinds={"attention": "cross"}) as seen:
         model(torch.tensor([[1, 2, 3]]))
     assert seen.kinds == {"attention": "cross", "attention #2": "cross"}
+    with pytest.raises(ValueError, match="'decoder', but of self, masked, cross"):
+        seen.weights("decoder")
 
 
 def test_softmaxes_that_are_no_attention_are_not_seen():
@@ -174,6 +178,16 @@ def test_a_model_must_be_called_and_compute_the_same_again():
     keyed = nn.MultiheadAttention(WIDTH, HEADS, add_bias_kv=True).eval()
     with pytest.raises(ValueError, match="no token"), watch(keyed):
         keyed(*[torch.randn(2, 1, WIDTH)] * 3)
+
+
+def test_a_query_with_every_key_masked_is_named_as_what_makes_no_number():
+    model = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True).eval()
+    states, later = [torch.ones(1, 3, WIDTH)] * 3, torch.ones(3, 3, dtype=torch.bool).triu(1)
+    for padding in ([[False, False, True]], [[True, False, False]]):
+        masks = {"key_padding_mask": torch.tensor(padding), "attn_mask": later}
+        refused = pytest.raises(ValueError, match="every key is masked")
+        with refused if padding[0][0] else nullcontext(), watch(model):
+            model(*states, **masks)
 
 
 @pytest.mark.parametrize("attention", ["eager", "sdpa"])

@@ -41,6 +41,7 @@ def test_a_film_of_one_layer_needs_no_axis_for_it():
         (WEIGHTS[:2], STEPS, KEYS, "2 snapshots but 3 steps"),
         (WEIGHTS[:0], [], KEYS, "0 snapshots but 0 steps"),
         (WEIGHTS, [0, 5, 5], KEYS, "do not count up"),
+        (WEIGHTS * np.nan, STEPS, KEYS, "every key masked"),
         (WEIGHTS[0, 0], STEPS, KEYS, r"have the shape \(4, 2, 3\)"),
     ],
 )

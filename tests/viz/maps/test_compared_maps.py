@@ -158,3 +158,9 @@ def test_sizes_that_do_not_fit_are_refused():
         compared_maps(some(FIRST), some(SECOND), (FIRST[0], FIRST[1][:4]), SECOND)
     with pytest.raises(ValueError, match="6 queries but there are 5 tokens"):
         largest_changes(some(FIRST), some(SECOND), FIRST, FIRST)
+
+
+@pytest.mark.parametrize("tokens", [["a", "b"], ["a", "b", "c"]])
+def test_tokens_of_one_axis_alone_are_refused(tokens):
+    with pytest.raises(ValueError, match=r"as a pair \(queries, keys\)"):
+        compared_maps(some((tokens, tokens)), some((tokens, tokens)), tokens, tokens)

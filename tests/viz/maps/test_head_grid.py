@@ -127,6 +127,15 @@ def test_the_largest_bert_in_bytes_takes_little_memory_beside_them():
     assert len(picture.data) < 1_200_000
 
 
+def test_a_row_without_numbers_is_refused_and_one_of_zeros_is_drawn():
+    weights = np.full((2, 3, 2, 2), 0.5)
+    weights[1, 2, 0] = np.nan
+    with pytest.raises(ValueError, match=r"every key masked.*nan_to_num"):
+        head_grid(weights, ["a", "b"])
+    _, maps = read(head_grid(np.nan_to_num(weights), ["a", "b"]))
+    assert maps[1, 2].tolist() == [[0, 0], [128, 128]]
+
+
 @pytest.mark.parametrize("place", [None, (0, 0), (2, 9)])
 def test_a_selected_map_is_a_layer_and_a_column_or_none(place):
     header, body = unpack(selected_map(place))

@@ -1,4 +1,8 @@
+import warnings
+
 import numpy as np
+import pytest
+import torch
 
 from headlight.viz import head_scores
 from tests.viz.unpacking import unpack
@@ -30,3 +34,16 @@ def test_a_figure_has_a_unit_limits_and_holes():
     header = unpack(picture)[0]
     assert header["scores"][0]["scores"] == [[1.5, None]]
     assert (header["unit"], header["limits"]) == ("nats", [0.5, 2.0])
+
+
+def test_tensors_are_taken_as_arrays_are():
+    halves = {"cross": np.array([[0.5, 0.25]])}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        drawn = head_scores({"cross": torch.tensor([[0.5, 0.25]])}, labels=LABELS, name="Copying")
+    assert drawn == head_scores(halves, labels=LABELS, name="Copying")
+
+
+def test_figures_of_another_shape_are_refused():
+    with pytest.raises(ValueError, match=r"those of cross have the shape \(3,\)"):
+        head_scores({"cross": np.zeros(3)}, labels=LABELS, name="Copying")

@@ -20,6 +20,14 @@ def test_every_run_has_a_bar_for_every_token_in_the_order_of_the_text():
 def test_a_run_that_does_not_fit_its_tokens_is_refused():
     with pytest.raises(ValueError, match="after has 3 probabilities but there are 2 tokens"):
         probability_bars({"after": np.zeros(3)}, ["a", "b"])
+    with pytest.raises(ValueError, match="4 runs are more than the 3 colours"):
+        probability_bars(dict.fromkeys("abcd", np.ones(1)), ["a"])
+
+
+@pytest.mark.parametrize("wrong", [-0.5, 3.0])
+def test_what_is_no_probability_is_refused(wrong):
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        probability_bars({"before": np.array([0.5, wrong])}, ["a", "b"])
 
 
 def test_only_measures_below_0_have_a_colour_for_them():
