@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from headlight.model.trace import Site
+from headlight.pages.parts.cause.page import TABS
+from headlight.pages.shared.state.page import PAGES
 from headlight.pages.talks import stage
 from headlight.pages.talks.slides import Slide, write_talk
 from headlight.pages.talks.talk_file import read_talk
@@ -244,6 +246,27 @@ def test_a_slide_asks_in_the_place_of_its_picture_and_tells_above_it(number):
     assert on_stage(app) == [key, *others]
     assert sum(each["said"] != "" for each in asked(app)) == 1
     assert address(app) == {"talk": str(number), "ready_talk": "own"}
+
+
+@pytest.mark.parametrize("key", PAGES["cause"].riddles)
+def test_a_slide_of_each_picture_of_cause_that_asks_has_the_switch_and_asks(key):
+    tab = next(name for name, tab in TABS.items() if key in tab.PICTURES)
+    scene = {**CAUSE, "cause_tab": tab, "guess": "off"}
+    app = new_app()
+    app.session_state["talk"] = (Slide("cause", scene, pictures=(key,)),)
+    go_to(app, "talk")
+    edited(app.toggle, "slide-0-guess").set_value(True).run()
+    (slide,) = app.session_state["talk"]
+    app = with_slides(slide)
+    assert not TELLING & set(drawn(app))
+    assert [header["said"] for header in asked(app)] == [""]
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_what_the_page_cause_asks_about_can_be_asked_on_slides(tab):
+    app = open_page("cause", **{**CAUSE, "cause_tab": tab})
+    about = {name.split("-", 1)[1] for name in drawn(app) if name.startswith("question-")}
+    assert any(name.startswith(key) for name in about for key in PAGES["cause"].riddles)
 
 
 def test_a_slide_that_is_turned_away_from_asks_anew():
