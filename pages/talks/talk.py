@@ -205,6 +205,9 @@ def finish(page: Page) -> None:
         st.session_state.told = NOTHING_DRAWN
     if pictures_drawn and PAGES[scene.page] is page:
         wanted = first_pictures(page) if words == ADDED else scene.pictures
+        asked = tuple(key for key in pictures_drawn if stage.is_open(key))
+        if words == ADDED and asked and not {*asked} & {*wanted}:
+            wanted = asked[:1]  # with Guess first, a slide asks what its page asks
         pictures = tuple(key for key in wanted if key in pictures_drawn) or pictures_drawn[:1]
         of = drawn()[pictures[0]]
         says = shortened(lead() or (of[1] if of else page.title))

@@ -288,6 +288,15 @@ def test_a_slide_that_is_added_meanwhile_asks_and_its_file_holds_no_guess():
     assert read_talk(write_talk([slide]).encode()) == ((slide,), ())
 
 
+def test_a_slide_that_is_added_asks_what_its_page_asks():
+    app = open_page("heads", guess="on", sentence=SENTENCE)
+    button(app, "Add to talk").click().run()
+    (slide,) = app.session_state["talk"]
+    assert {*slide.pictures} <= {*PAGES["heads"].riddles}
+    (header,) = asked(with_slides(slide))
+    assert header["said"] == ""
+
+
 def test_the_small_picture_of_a_slide_is_of_its_question_and_never_of_the_answer(monkeypatch):
     taken = []
     thumbnail = stage.thumbnail
