@@ -25,6 +25,7 @@ from headlight.pages.talks.slides import (
     first_pictures,
     recognised,
     shortened,
+    with_changes,
     write_talk,
 )
 from headlight.pages.talks.turning import draw_anew
@@ -210,11 +211,17 @@ def finish(page: Page) -> None:
             wanted = asked[:1]  # with Guess first, a slide asks what its page asks
         pictures = tuple(key for key in wanted if key in pictures_drawn) or pictures_drawn[:1]
         of = drawn()[pictures[0]]
-        says = shortened(lead() or (of[1] if of else page.title))
+        says = said_of(pictures) or shortened(of[1] if of else page.title)
         title = says if scene.title == scene.lead else scene.title
         completed = {"title": title, "lead": says, "pictures": pictures, "drawn": pictures_drawn}
         stage.ask_for_thumbnail(_complete(index + 1, **completed))
     st.rerun()
+
+
+def said_of(pictures: Sequence[str]) -> str:
+    """Return the page's sentence as the title of a slide, with the changes if a text shows them."""
+    of, _ = ("changed" in pictures and drawn().get("changed")) or (None, "")
+    return with_changes(lead(), of.changes) if lead() and of and of.changes else shortened(lead())
 
 
 def note_drawn(number: int, keys: Set[str]) -> None:
