@@ -129,7 +129,7 @@ export function fitting(stage, size) {
   };
 }
 
-/** The largest zoom of a stage, with the code of its scene above the pictures if they are larger there, and beside them otherwise. */
+/** The largest zoom of a stage: with the code of its scene beside the pictures, or above if that leaves more. */
 async function withCode(place, stage, largest) {
   delete place.dataset.code;
   const beside = await largest();

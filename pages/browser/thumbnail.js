@@ -40,7 +40,7 @@ export function draw(mount) {
   });
 }
 
-/** Call a function with some pictures once the page rests, its slide is fitted and all are there, or after many checks. */
+/** Call a function with some pictures once all are there, at rest and fitted to a slide, or after many checks. */
 export function whenDrawn(selectors, isEnded, act) {
   let looks = 0;
   const look = () => {
