@@ -6,6 +6,7 @@ export const PHONE = 640; // pixels of width up to which a screen is a phone
 const ZOOMS = Array.from({ length: 62 }, (_, step) => 0.4 * 1.03 ** step); // of pictures
 const GROWN = 200; // milliseconds after which a grown picture of a file is fitted again
 const EACH = 80; // milliseconds between two checks of the pictures
+const CODE = ".st-key-on-slide-qr-code, [data-part=qr_code]"; // of the scene
 const CALM = 2; // checks without a change after which pictures have their size
 const LATEST = 25; // checks after which pictures are fitted even if more may come
 
@@ -59,7 +60,7 @@ export function fitToScreen(root, slide) {
     fitted.ran = false;
     if (fitted.wanted || (calm === CALM && !fits())) {
       fitted.wanted = isComing;
-      const zoom = await largestZoom(zoomTo, fits, () => ended);
+      const zoom = await withCode(document.documentElement, stageOf(), () => largestZoom(zoomTo, fits, () => ended));
       if (ended) return;
       zoomTo((root.zooms[id] = zoom * slide.size));
       await drawn();
@@ -109,7 +110,7 @@ export function fitting(stage, size) {
       return;
     }
     running = true;
-    zoomTo((await largestZoom(zoomTo, isWhole)) * size);
+    zoomTo((await withCode(holder, stage, () => largestZoom(zoomTo, isWhole))) * size);
     await drawn();
     running = false;
   }
@@ -126,6 +127,17 @@ export function fitting(stage, size) {
     },
     fit,
   };
+}
+
+/** The largest zoom of a stage: with the code of its scene beside the pictures, or above if that leaves more. */
+async function withCode(place, stage, largest) {
+  delete place.dataset.code;
+  const beside = await largest();
+  if (!stage?.querySelector(CODE)) return beside;
+  place.dataset.code = "above";
+  const above = await largest();
+  if (above <= beside) delete place.dataset.code;
+  return Math.max(above, beside);
 }
 
 /** The largest zoom at which pictures fit, by trying; it ends early once `isEnded`. */
@@ -173,9 +185,12 @@ function fits() {
   return !stage || areWhole(picturesOf(stage), stage.parentElement);
 }
 
-/** Whether pictures are together no higher than their holder, without a part that scrolls. */
+/** Whether pictures are together no higher than their holder, without a part that scrolls.
+ *
+ * One in a corner of the slide has its own room.
+ */
 export function areWhole(pictures, holder) {
-  const boxes = pictures.map(boxOf);
+  const boxes = pictures.filter((node) => !/absolute|fixed/.test(getComputedStyle(node).position)).map(boxOf);
   const height = Math.max(...boxes.map(({ bottom }) => bottom)) - Math.min(...boxes.map(({ top }) => top));
   return (
     height <= boxOf(holder).height + 1 &&

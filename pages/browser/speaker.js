@@ -109,6 +109,12 @@ function run(page, channel, every) {
     made.onclick = onclick;
     return made;
   };
+  /** A text as nodes, **bold** and *italic* as in turning.js, which cannot be used here. */
+  const marked = (text) => {
+    const parts = text.split(/\*\*(?=\S)([^\n]*?\S)\*\*|\*(?=[^\s*])([^\n*]*?[^\s*])\*/);
+    const nodes = parts.map((part, at) => (at % 3 && part ? make(at % 3 === 1 ? "strong" : "em", "", part) : part));
+    return nodes.filter(Boolean);
+  };
   const press = (key) => channel.postMessage({ key });
   let start = Date.now();
 
@@ -145,7 +151,7 @@ function run(page, channel, every) {
     const { told } = data;
     number.textContent = told ? `${told.number} of ${told.count}` : "";
     title.textContent = told ? told.title : "No slide is shown";
-    notes.textContent = told ? told.notes || "No notes for this slide." : "";
+    notes.replaceChildren(...marked(told ? told.notes || "No notes for this slide." : ""));
     const next = told?.coming;
     const pictures = next?.pictures.length ? ` (${next.pictures.join(", ")})` : "";
     coming.textContent = !told ? "" : next ? `Next: ${next.title}${pictures}` : "This is the last slide.";

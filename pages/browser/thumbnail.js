@@ -40,13 +40,14 @@ export function draw(mount) {
   });
 }
 
-/** Call a function with some pictures once the page rests and all are there, or after many checks. */
+/** Call a function with some pictures once all are there, at rest and fitted to a slide, or after many checks. */
 export function whenDrawn(selectors, isEnded, act) {
   let looks = 0;
   const look = () => {
     if (isEnded()) return;
     const pictures = selectors.map(pictureIn);
-    const isComing = document.querySelector(RUNNING) || !pictures.every(Boolean);
+    const isFitted = !("fitting" in document.documentElement.dataset) && document.fonts.status === "loaded";
+    const isComing = document.querySelector(RUNNING) || !isFitted || !pictures.every(Boolean);
     if (isComing && ++looks < MOST_LOOKS) setTimeout(look, SETTLED);
     else act(pictures);
   };
@@ -84,19 +85,33 @@ export function pictureIn(selector) {
   return holders.flatMap((holder) => all(DRAWN, holder)).find((one) => one.checkVisibility() && one.clientWidth);
 }
 
-/** Pictures side by side, as the address of a small image. */
+/** Ways to put a number of pictures into an image: the left, top, width and height of each as shares of it. */
+function layouts(count) {
+  const places = [...Array(count).keys()];
+  const row = places.map((at) => [at / count, 0, 1 / count, 1]);
+  const column = places.map((at) => [0, at / count, 1, 1 / count]);
+  const first = [[0, 0, 0.5, 1], [0.5, 0, 0.5, 0.5], [0.5, 0.5, 0.5, 0.5]]; // as on slides
+  return count === 3 ? [row, column, first] : [row, column];
+}
+
+/** Where an image is drawn in its place, as large as fits. */
+function boxIn([left, top, wide, high], { width, height }) {
+  const scale = Math.min((SIZE.width * wide) / width, (SIZE.height * high) / height);
+  const size = [width * scale, height * scale];
+  return [SIZE.width * (left + wide / 2) - size[0] / 2, SIZE.height * (top + high / 2) - size[1] / 2, ...size];
+}
+
+/** Pictures in the layout that shows most of them, as the address of a small image. */
 async function small(pictures) {
   const canvas = element("canvas");
   Object.assign(canvas, SIZE);
   const context = canvas.getContext("2d");
-  const width = SIZE.width / pictures.length;
-  for (const [at, picture] of pictures.entries()) {
-    const image = await imageOf(toSvg(picture, "", ""));
-    if (at === 0) paper(context, picture);
-    const scale = Math.min(width / image.width, SIZE.height / image.height);
-    const size = [image.width * scale, image.height * scale];
-    context.drawImage(image, at * width + (width - size[0]) / 2, (SIZE.height - size[1]) / 2, ...size);
-  }
+  const images = await Promise.all(pictures.map((picture) => imageOf(toSvg(picture, "", ""))));
+  const boxes = layouts(images.length).map((layout) => images.map((image, at) => boxIn(layout[at], image)));
+  const shown = (layout) => layout.reduce((area, [, , width, height]) => area + width * height, 0);
+  const best = boxes.reduce((one, other) => (shown(other) > shown(one) ? other : one));
+  paper(context, pictures[0]);
+  images.forEach((image, at) => context.drawImage(image, ...best[at]));
   return canvas.toDataURL("image/webp", QUALITY);
 }
 

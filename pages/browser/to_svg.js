@@ -61,6 +61,9 @@ function showWhole(root) {
     Object.assign(part.style, styles);
     undo.push(() => (before === null ? part.removeAttribute("style") : part.setAttribute("style", before)));
   };
+  // Boxes are measured with a zoom, letters without it.
+  const zoom = root.currentCSSZoom ?? 1;
+  if (zoom !== 1) set(root, { width: getComputedStyle(root).width, zoom: String(1 / zoom) });
   for (const part of [root, ...root.querySelectorAll("*")]) {
     if (!(part instanceof HTMLElement)) continue;
     if (part.matches(CONTROLS)) set(part, { display: "none" });

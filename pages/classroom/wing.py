@@ -24,6 +24,7 @@ INTRO = (
 )
 NAMED = "Controls that stay open (all, if you choose none)"
 CONTROLS = {CLICKS: "clicks in pictures", BUTTONS: "buttons"}
+NO_CLICKS = f"Maps do not answer to clicks: that needs “{CONTROLS[CLICKS]}”, too."
 NEEDS = {SECOND: "read a pair", MASKED: "mask words"}  # abilities without which there is no control
 
 
@@ -89,8 +90,10 @@ def ask(page: Page) -> None:
         beside = f"Pages that stay open next to {page.title}"
         pages = st.multiselect(beside, others, format_func=lambda key: PAGES[key].title)
         only_here = st.toggle("Only this page")
-        labels = named_controls(page) | CONTROLS
-        controls = st.multiselect(NAMED, labels, format_func=labels.get)
+        labels = named_controls(page, *(PAGES[key] for key in pages)) | CONTROLS
+        controls = st.multiselect(NAMED, labels, format_func=labels.get, key="class-controls")
+        if controls and CLICKS not in controls:
+            st.caption(NO_CLICKS)
     opened = (page.key, *pages) if pages or only_here else ()
     link = link_to(page, Lesson(opened, tuple(controls)))
     with code:
@@ -103,14 +106,27 @@ def ask(page: Page) -> None:
     st.code(link, language=None, wrap_lines=True)
 
 
-def named_controls(page: Page) -> dict[str, str]:
-    """Return the labels of a page's controls, by their keys, that the chosen model has."""
+def named_controls(*pages: Page) -> dict[str, str]:
+    """Return the labels of pages' controls, by their keys, that the chosen model has.
+
+    A label that an earlier page has for another control is followed by the page.
+    """
     try:
         missing = reader().missing
     except ValueError:  # the model is not in memory
         missing = {}
-    there = (choice for choice in page.scene if NEEDS.get(choice) not in missing)
-    return {choice.key: choice.label for choice in there if choice.label}
+    named: dict[str, str] = {}
+    for page in pages:
+        there = [choice for choice in page.scene if NEEDS.get(choice) not in missing]
+        new = {
+            choice.key: choice.label for choice in there if choice.label and choice.key not in named
+        }
+        taken = {*named.values()}
+        named |= {
+            key: f"{label} ({page.title})" if label in taken else label
+            for key, label in new.items()
+        }
+    return named
 
 
 def link_to(page: Page, opened: Lesson) -> str:

@@ -12,9 +12,9 @@ from headlight.pages.shared.address import link_of
 from headlight.pages.shared.show.captions import names_site
 from headlight.pages.shared.show.pictures import picked, show
 from headlight.pages.shared.state.page import PAGES, Page, enter
-from headlight.pages.shared.state.showing import NOTE, drawn, lead, place
+from headlight.pages.shared.state.showing import NOTE, drawn, place
 from headlight.pages.talks import talk, turning
-from headlight.pages.talks.slides import Slide, shortened
+from headlight.pages.talks.slides import Slide
 from headlight.pages.talks.stage import THUMBNAILS, staged, thumbnail_key
 from headlight.viz.canvas import CanvasPicture
 from headlight.viz.numbers import writable
@@ -103,7 +103,7 @@ def show_slide(number: int) -> None:
         ):  # the run that began it may have been cut short
             talk.note_drawn(number, drawn())
     st.session_state[NOTED] = scene.name
-    says = shortened(lead())
+    says = talk.said_of(scene.pictures)
     if scene.lead and scene.title == scene.lead and says not in ("", title):
         # Nobody wrote the title: it follows the pictures.
         st.session_state[turning.LIVE_TITLE] = says

@@ -206,7 +206,8 @@ def collected(
             question = kept.get(question_key(key))
             pictures.append(Drawn(what, for_a_file(kept[key]), question, of, key in waiting))
         elif stills.get(key):
-            pictures.append(Drawn(what, stills[key], kept.get(question_key(key)), of))
+            question, is_code = kept.get(question_key(key)), key == presenter.QR_CODE
+            pictures.append(Drawn(what, stills[key], question, of, code=is_code))
         elif key in stills or key == presenter.QR_CODE:
             missing.append(NO_STILL.format(what=what))
     if scene.pictures and drawn().keys().isdisjoint(scene.pictures):
@@ -241,7 +242,7 @@ def ask_for_stills(saving: Saving, number: int, coming: Sequence[str]) -> None:
 
         st.html(ROOM)
         scene = saving.slides[number - 1]
-        room = room_of(scene.title, scene.words, len(coming))
+        room = room_of(scene.title, scene.words, len(coming), presenter.QR_CODE in coming)
         options = {"type": "png", "room": (*room, scene.size)}
     key = f"stills-{number}"  # unique, so that images of other slides do not come again
     show(stills(selectors, number, **options), key, partial(take_stills, key))

@@ -1,6 +1,7 @@
 """Slides of a talk as plain data, and the text of the file that keeps them."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from secrets import token_hex
@@ -90,6 +91,22 @@ def shortened(text: str, longest: int = LONGEST_TITLE) -> str:
     words = begun.rpartition(" ")[0]
     cut = f"{words} …" if len(words) > longest / 2 else f"{begun.rstrip()}…"
     return f"{cut}”" if is_quoting(cut) else cut
+
+
+def with_changes(says: str, changes: str) -> str:
+    """Return a title: what was changed, in the words of captions, and what a page says of that.
+
+    Changes that are many or long are counted, and a single long one is left out.
+    """
+    named = changes.split("; ")
+    more = re.match("([0-9]+) more ", named[-1])  # heads that captions only count
+    count = len(named) + (int(more[1]) - 1 if more else 0)
+    begins = named[0][:1].upper() + ", ".join(named)[1:]
+    if count > 2 or len(begins) > LONGEST_TITLE / 2:
+        begins = f"{count} changes" if count > 1 else ""
+    if not begins:
+        return shortened(says)
+    return f"{begins}: {shortened(says[:1].lower() + says[1:], LONGEST_TITLE - len(begins) - 2)}"
 
 
 def is_quoting(text: str) -> bool:

@@ -39,7 +39,7 @@ NOTHING_ASKED = "**Guess first** asks nothing about what is shown here."
 HIDDEN = "A picture here is hidden while **Guess first** is on: it would give the answers away."
 ROOM_FOR_NOTE = "room_for_note"
 THUMBNAILS = "headlight-thumbnails"  # the name under which the browser keeps them
-MOST_IN_THUMBNAIL = 2  # pictures of a slide in its thumbnail
+MOST_IN_THUMBNAIL = 3  # pictures of a slide in its thumbnail
 
 
 class Stage(Showing):
@@ -237,7 +237,7 @@ def ask_for_thumbnail(slide: Slide) -> None:
 def take_thumbnails(slides: Iterable[Slide]) -> None:
     """Have the browser make the requested thumbnails, and forget those of other slides."""
     if slide := st.session_state.pop("thumbnail_of", None):
-        pictures = slide.pictures[:MOST_IN_THUMBNAIL]
+        pictures = [key for key in slide.pictures if key in drawn()][:MOST_IN_THUMBNAIL]
         if any(is_open(key) is False for key in pictures):
             return  # the answer could be read in it
         shown = [css_class(question_key(key) if is_open(key) else key) for key in pictures]

@@ -25,6 +25,7 @@ from headlight.pages.talks.slides import (
     first_pictures,
     recognised,
     shortened,
+    with_changes,
     write_talk,
 )
 from headlight.pages.talks.turning import draw_anew
@@ -205,13 +206,22 @@ def finish(page: Page) -> None:
         st.session_state.told = NOTHING_DRAWN
     if pictures_drawn and PAGES[scene.page] is page:
         wanted = first_pictures(page) if words == ADDED else scene.pictures
+        asked = tuple(key for key in pictures_drawn if stage.is_open(key))
+        if words == ADDED and asked and not {*asked} & {*wanted}:
+            wanted = asked[:1]  # with Guess first, a slide asks what its page asks
         pictures = tuple(key for key in wanted if key in pictures_drawn) or pictures_drawn[:1]
         of = drawn()[pictures[0]]
-        says = shortened(lead() or (of[1] if of else page.title))
+        says = said_of(pictures) or shortened(of[1] if of else page.title)
         title = says if scene.title == scene.lead else scene.title
         completed = {"title": title, "lead": says, "pictures": pictures, "drawn": pictures_drawn}
         stage.ask_for_thumbnail(_complete(index + 1, **completed))
     st.rerun()
+
+
+def said_of(pictures: Sequence[str]) -> str:
+    """Return the page's sentence as the title of a slide, with the changes if a text shows them."""
+    of, _ = ("changed" in pictures and drawn().get("changed")) or (None, "")
+    return with_changes(lead(), of.changes) if lead() and of and of.changes else shortened(lead())
 
 
 def note_drawn(number: int, keys: Set[str]) -> None:

@@ -7,6 +7,8 @@ import pytest
 import segno
 from playwright.sync_api import expect
 
+from headlight.pages.classroom.wing import NAMED, NO_CLICKS
+
 
 @pytest.fixture
 def class_page(page, server):
@@ -53,6 +55,30 @@ def test_the_code_holds_the_scene_and_what_the_teacher_named(class_page):
     assert asked["sentence"] == ["We left."]
     code = segno.make(link.text_content(), micro=False, error="m", boost_error=False)
     assert modules_of(page) == [list(row) for row in code.matrix]
+
+
+def test_controls_of_every_named_page_are_offered_and_clicks_are_told_of(class_page):
+    page = class_page("", sentence="We left.")
+    page.get_by_role("button", name="QR", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    link = dialog.get_by_test_id("stCode").locator("code")
+
+    def add(label, words, said):
+        box = dialog.get_by_label(label)
+        box.click()
+        box.fill(words)
+        page.get_by_role("option", name=words, exact=True).click()
+        expect(link).to_contain_text(said)
+        page.keyboard.press("Tab")  # the list closes, which would hide the next box
+
+    add(NAMED, "Head", "workshop=%3Ahead")
+    expect(dialog.get_by_text(NO_CLICKS)).to_be_visible()
+    add(
+        "Pages that stay open next to Attention", "Decoding", "workshop=attention%2Cdecoding%3Ahead"
+    )
+    add(NAMED, "Beam size", "decoding%3Ahead%2Cbeam_size")
+    add(NAMED, "clicks in pictures", "%3Ahead%2Cbeam_size%2Cclicks")
+    expect(dialog.get_by_text(NO_CLICKS)).to_be_hidden()
 
 
 @pytest.mark.matrix

@@ -1,6 +1,7 @@
-"""The QR code of a slide's scene: large on the stage, and in the files that a talk is saved as."""
+"""The QR code of a slide's scene: on the stage, and in the files that a talk is saved as."""
 
 import io
+from dataclasses import replace
 
 import pytest
 import segno
@@ -22,7 +23,16 @@ TALK = (
 )
 QUIET = 4  # modules around the code
 WHOLE = "All slides are in it."
-LEAST = 300  # pixels of a code next to a picture, of the 720 of a screen
+LEAST = {"Beside": 170, "Alone": 300}  # pixels of a code, of the 720 of a screen
+BEAM = {"sentence": "The dog sees the cat.", "strategy": "beam", "beam_size": "3"}
+HERO = "The animal didn't cross the street because it was too tired."
+CHANGED = {"sentence": HERO, "edits": "look-ahead.off"}
+MANY = (
+    Slide("masks", CHANGED, "Masks", "Words.", ("matrix", "trained", "changed")),
+    Slide("decoding", BEAM, "Beam", pictures=("tree",)),
+)
+SHARE = 0.8  # of the size of pictures without a code
+SIZE = "node => node.currentCSSZoom"
 
 
 def matrix_of(link):
@@ -49,18 +59,34 @@ def modules_of(canvas, side):
 
 @pytest.mark.matrix
 @pytest.mark.parametrize("number", first_of([1, 2]))
-def test_a_slide_shows_its_code_large_and_it_leads_to_the_scene(page, server, number):
+def test_a_slide_shows_its_code_and_it_leads_to_the_scene(page, server, number):
     with_talk(page, server, TALK, f"?talk={number}")
     see_title(page, TALK[number - 1].title)
     expect_fitted(page, [*TALK[number - 1].pictures, QR_CODE])
     canvas = page.locator(css_class(QR_CODE)).locator("canvas")
-    assert canvas.bounding_box()["width"] >= LEAST
+    assert canvas.bounding_box()["width"] >= LEAST[TALK[number - 1].title]
     link = page.locator(".qr-code .address").text_content()
     assert link == f"{server}/?v=2&sentence=We+left."
     matrix = matrix_of(link)
     assert modules_of(canvas, len(matrix)) == matrix
     page.goto(link)
     expect(page.get_by_label("English sentence").first).to_have_value("We left.")
+
+
+@pytest.mark.parametrize("slide", first_of(MANY))
+def test_pictures_are_nearly_as_large_next_to_a_code_which_hides_none_of_them(page, server, slide):
+    sizes = []
+    for talk in ([slide], [replace(slide, qr_code=True)]):
+        with_talk(page, server, talk, "?talk=1")
+        see_title(page, slide.title)
+        expect_fitted(page, slide.pictures[:1], smallest=10)
+        sizes.append(page.locator(css_class(slide.pictures[0])).evaluate(SIZE))
+    assert sizes[1] >= SHARE * sizes[0]
+    code = page.locator(css_class(QR_CODE)).bounding_box()
+    for shown in (".slide h1", *map(css_class, slide.pictures)):
+        box = page.locator(shown).bounding_box()
+        is_beside = box["x"] + box["width"] <= code["x"]
+        assert is_beside or box["y"] >= code["y"] + code["height"]
 
 
 @pytest.mark.matrix

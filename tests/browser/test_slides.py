@@ -65,6 +65,16 @@ def test_pictures_of_the_page_cause_are_whole(page, server, tab, picture):
     expect(page.locator(css_class(picture))).to_be_visible()
 
 
+def test_no_frame_surrounds_a_slide_after_a_click_and_a_key(page, server):
+    with_talk(page, server, [WORDS], "?talk=1")
+    see_title(page, WORDS.title)
+    page.mouse.click(640, 100)
+    page.keyboard.press("z")
+    main = page.locator(".stMain:focus-visible")
+    main.wait_for()
+    assert main.evaluate("main => getComputedStyle(main, '::before').boxShadow") == "none"
+
+
 @pytest.mark.matrix
 def test_what_appears_under_a_resting_pointer_is_not_pointed_at(page, server):
     parameters = {"sentence": HERO, "kind": "encoder", "head": "2", "picture": "lines", "lit": "q8"}

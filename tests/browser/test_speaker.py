@@ -11,7 +11,7 @@ from tests.browser.talks import see_title, with_talk
 
 HOSTILE = "<img src=x onerror=window.hit=1>"
 TALK = (
-    Slide(title="One", words="Begin", notes=f"Say hello.\n{HOSTILE}"),
+    Slide(title="One", words="Begin", notes=f"Say **hello**, *twice*.\n{HOSTILE} 2 * 3 * 4"),
     Slide("attention", {}, "Two", "", ("grid",)),
     Slide(title="Three", notes="Thank you."),
 )
@@ -30,7 +30,9 @@ def speaker(page, server):
 
 def test_the_speaker_sees_notes_clock_and_what_comes_next(page, speaker):
     expect(speaker.locator("h1")).to_have_text("One")
-    expect(speaker.locator(".notes")).to_have_text(f"Say hello.\n{HOSTILE}")
+    expect(speaker.locator(".notes")).to_have_text(f"Say hello, twice.\n{HOSTILE} 2 * 3 * 4")
+    expect(speaker.locator(".notes strong")).to_have_text("hello")
+    expect(speaker.locator(".notes em")).to_have_text("twice")
     expect(speaker.locator(".number")).to_have_text("1 of 3")
     expect(speaker.locator(".coming")).to_have_text("Next: Two (all heads)")
     expect(speaker.locator(".clock")).to_have_text(re.compile(r"^\d\d:\d\d$"))

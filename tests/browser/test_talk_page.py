@@ -18,6 +18,25 @@ TALK = shipped()
 THREE = tuple(Slide("attention", title=name, pictures=("grid",)) for name in ("a", "b", "c"))
 
 
+# Frames come late, so that a slide takes its time to be fitted. Of each image: whether its slide
+# was still being fitted, and the widths of its texts as shares of those that their fonts have.
+NOTE_TEXTS = """
+const frame = requestAnimationFrame;
+window.requestAnimationFrame = (act) => frame(() => setTimeout(act, 100));
+window.noted = [];
+const { serializeToString } = XMLSerializer.prototype;
+XMLSerializer.prototype.serializeToString = function (svg) {
+  const ruler = document.createElement("canvas").getContext("2d");
+  const texts = [...svg.querySelectorAll("text")].map((text) => {
+    ruler.font = text.style.font;
+    return text.getAttribute("textLength") / ruler.measureText(text.lastChild.data).width;
+  });
+  noted.push({ fitting: "fitting" in document.documentElement.dataset, texts });
+  return serializeToString.call(this, svg);
+};
+"""
+
+
 def add(page, number):
     page.get_by_role("button", name="Add to talk").click()
     page.get_by_text(f"Added as slide {number}.").wait_for()
@@ -214,6 +233,20 @@ def test_a_small_picture_is_taken_and_stays_in_the_browser_until_its_slide_is_go
 
 
 @pytest.mark.matrix
+def test_a_small_picture_is_of_a_slide_that_is_fitted_and_has_letters_of_their_own_shape(
+    page, server
+):
+    page.add_init_script(NOTE_TEXTS)
+    slide = Slide("masks", {"sentence": "We sing."}, "Mask", "Words.", ("matrix", "changed"))
+    with_talk(page, server, [slide], "?talk=1")
+    stored = "([name, key]) => key in JSON.parse(localStorage.getItem(name) ?? '{}')"
+    page.wait_for_function(stored, arg=[THUMBNAILS, thumbnail_key(slide)])
+    assert not any(page.evaluate("noted.map((image) => image.fitting)"))
+    shapes = page.evaluate("noted.flatMap((image) => image.texts)")
+    assert shapes
+    assert all(0.9 < shape < 1.1 for shape in shapes)
+
+
 def test_a_slide_is_opened_changed_and_updated(page, server):
     slide = Slide("decoding", {"sentence": "I love my cat."}, "Steps", pictures=("player",))
     with_talk(page, server, [slide], "talk")

@@ -58,5 +58,11 @@ PAGE = Page(
     ),
     pictures={key: words for tab in TABS.values() for key, words in tab.PICTURES.items()},
     first=("knockout",),
-    riddles=("wrote-heads", "wrote-keys"),
+    riddles=(
+        "knockout",
+        *("truth-reading", "truth-losses", "truth-ranks"),
+        *("wrote-heads", "wrote-keys"),
+        *("patch-heads", "patch-tokens"),
+        *("estimate-map", "estimate-heads", "estimate-cells"),
+    ),
 )

@@ -36,7 +36,8 @@ class Drawn:
     """A picture of a slide: its name, the picture, or the address of an image, and its subject.
 
     A `question` is asked before it is shown: the part that asks, and the verdicts on no guess and
-    on each guess. A picture that `waits` is shown once all questions of its slide are answered.
+    on each guess. A picture that `waits` is shown once all questions of its slide are answered. The
+    `code` is that of the scene.
     """
 
     what: str
@@ -44,6 +45,7 @@ class Drawn:
     question: tuple[CanvasPicture, Sequence[str]] | None = None
     of: str = ""
     waits: bool = False
+    code: bool = False
 
     @property
     def alternative(self) -> str:

@@ -33,6 +33,7 @@ WIDE = 0.52  # the average width of a letter, as a share of its size
 BOTTOM = 674  # pixels from the top to the end of the pictures
 MOST_OF_WORDS = 280  # pixels of height above the pictures
 AROUND = 8  # pixels of margin in an image around its picture, both sides together
+CODE = 176, 194  # pixels of a scene's code with its address, in the corner
 NOTE = 40  # pixels for a sentence on what is missing
 TWICE = 2  # dots of an image in a pixel
 LAYOUTS = 0, 5  # of the writer's own template: only words, and a title above pictures
@@ -153,7 +154,9 @@ def write_alone(made: Slide, slide: DrawnSlide, *, marked: bool) -> None:
 
 def write_with_pictures(made: Slide, slide: DrawnSlide) -> bool:
     """Write a slide with its pictures and their captions; returns whether it is complete."""
-    title, words, room = places(slide.title, slide.words)
+    codes = [drawn for drawn in slide.pictures[1:] if drawn.code]
+    pictures = [drawn for drawn in slide.pictures if drawn not in codes]
+    title, words, room = places(slide.title, slide.words, bool(codes))
     if slide.missing and slide.pictures:
         room = replace(room, height=room.height - NOTE)
     heading = made.shapes.title
@@ -163,10 +166,9 @@ def write_with_pictures(made: Slide, slide: DrawnSlide) -> bool:
     if slide.words:
         write(text_box(made, words), slide.words, WORDS_SIZE)
     missing = [slide.missing] if slide.missing else []
-    column = room.width / max(1, len(slide.pictures))
-    for at, drawn in enumerate(slide.pictures):
-        holder = Box(room.left + at * column, room.top, column, room.height)
-        if not put_picture(made, drawn, holder, middle=column == room.width):
+    holders = [*shares(room, len(pictures)), Box(WIDTH - EDGE - CODE[0], 18, *CODE)]
+    for drawn, holder in zip((*pictures, *codes), holders, strict=False):
+        if not put_picture(made, drawn, holder, middle=len(pictures) == 1):
             missing.append(UNREADABLE.format(what=drawn.what))
     if missing:
         high, size = (NOTE, FOOTER_SIZE) if slide.pictures else (room.height, WORDS_SIZE)
@@ -180,26 +182,40 @@ def write_with_pictures(made: Slide, slide: DrawnSlide) -> bool:
     return not missing
 
 
-def places(title: str, words: str) -> tuple[Box, Box, Box]:
-    """Return the boxes of a slide's title and words, and the room that they leave for pictures."""
-    lines = min(2, lines_of(title, TITLE_SIZE * 1.08))  # bold letters are wider
-    heading = Box(EDGE, 18, WIDTH - 2 * EDGE, lines * TITLE_SIZE * LINE + 6)
+def places(title: str, words: str, beside: bool = False) -> tuple[Box, Box, Box]:
+    """Return the boxes of title, words and pictures, all perhaps `beside` the code of the scene."""
+    width = WIDTH - beside * (CODE[0] + 16)
+    lines = min(2, lines_of(title, TITLE_SIZE * 1.08, width))  # bold letters are wider
+    heading = Box(EDGE, 18, width - 2 * EDGE, lines * TITLE_SIZE * LINE + 6)
     top = heading.top + heading.height + 4
-    high = min(MOST_OF_WORDS, lines_of(words, WORDS_SIZE) * WORDS_SIZE * LINE)
-    text = Box(EDGE, top, WIDTH - 2 * EDGE, high)
+    high = min(MOST_OF_WORDS, lines_of(words, WORDS_SIZE, width) * WORDS_SIZE * LINE)
+    text = Box(EDGE, top, width - 2 * EDGE, high)
     top += high + 8 if words else 0
-    return heading, text, Box(24, top, WIDTH - 48, BOTTOM - top)
+    return heading, text, Box(24, top, width - 48, BOTTOM - top)
 
 
-def room_of(title: str, words: str, pictures: int) -> tuple[float, float]:
-    """Return the width and the height in pixels that the pictures of a slide have together."""
-    *_, room = places(title, words)
-    return room.width - pictures * AROUND, room.height - AROUND
+def shares(room: Box, count: int) -> list[Box]:
+    """Return columns for some pictures; of three, two share the second, as on the app's slides."""
+    width, half = room.width / (2 if count == 3 else max(1, count)), room.height / 2
+    columns = [replace(room, left=room.left + at * width, width=width) for at in range(count)]
+    if count == 3:
+        columns[1:] = [replace(columns[1], top=room.top + at * half, height=half) for at in (0, 1)]
+    return columns
 
 
-def lines_of(text: str, size: float) -> int:
-    """Return about how many lines a text takes, in letters of a size in pixels."""
-    a_line = (WIDTH - 2 * EDGE) / (size * WIDE)
+def room_of(title: str, words: str, pictures: int, code: bool = False) -> tuple[float, float]:
+    """Return the width and the height in pixels that the pictures of a slide have together.
+
+    The `code` of the scene, if it is one of several, has a place of its own.
+    """
+    beside = code and pictures > 1
+    *_, room = places(title, words, beside)
+    return room.width - (pictures - beside) * AROUND, room.height - AROUND
+
+
+def lines_of(text: str, size: float, width: float = WIDTH) -> int:
+    """Return about how many lines a text takes, in letters of a size in pixels, on a slide."""
+    a_line = (width - 2 * EDGE) / (size * WIDE)
     return sum(max(1, ceil(len(line) / a_line)) for line in text.splitlines()) or 1
 
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from headlight.model.trace import Site
+from headlight.pages.parts.cause.page import TABS
+from headlight.pages.shared.state.page import PAGES
 from headlight.pages.talks import stage
 from headlight.pages.talks.slides import Slide, write_talk
 from headlight.pages.talks.talk_file import read_talk
@@ -246,6 +248,27 @@ def test_a_slide_asks_in_the_place_of_its_picture_and_tells_above_it(number):
     assert address(app) == {"talk": str(number), "ready_talk": "own"}
 
 
+@pytest.mark.parametrize("key", PAGES["cause"].riddles)
+def test_a_slide_of_each_picture_of_cause_that_asks_has_the_switch_and_asks(key):
+    tab = next(name for name, tab in TABS.items() if key in tab.PICTURES)
+    scene = {**CAUSE, "cause_tab": tab, "guess": "off"}
+    app = new_app()
+    app.session_state["talk"] = (Slide("cause", scene, pictures=(key,)),)
+    go_to(app, "talk")
+    edited(app.toggle, "slide-0-guess").set_value(True).run()
+    (slide,) = app.session_state["talk"]
+    app = with_slides(slide)
+    assert not TELLING & set(drawn(app))
+    assert [header["said"] for header in asked(app)] == [""]
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_what_the_page_cause_asks_about_can_be_asked_on_slides(tab):
+    app = open_page("cause", **{**CAUSE, "cause_tab": tab})
+    about = {name.split("-", 1)[1] for name in drawn(app) if name.startswith("question-")}
+    assert any(name.startswith(key) for name in about for key in PAGES["cause"].riddles)
+
+
 def test_a_slide_that_is_turned_away_from_asks_anew():
     app = guess(with_slides(*SLIDES), 0)
     assert on_stage(app) == ["heatmap"]
@@ -263,6 +286,15 @@ def test_a_slide_that_is_added_meanwhile_asks_and_its_file_holds_no_guess():
     entry = json.loads(write_talk([slide]))["slides"][0]
     assert set(entry["parameters"]) == {*ATTENTION, "v"}
     assert read_talk(write_talk([slide]).encode()) == ((slide,), ())
+
+
+def test_a_slide_that_is_added_asks_what_its_page_asks():
+    app = open_page("heads", guess="on", sentence=SENTENCE)
+    button(app, "Add to talk").click().run()
+    (slide,) = app.session_state["talk"]
+    assert {*slide.pictures} <= {*PAGES["heads"].riddles}
+    (header,) = asked(with_slides(slide))
+    assert header["said"] == ""
 
 
 def test_the_small_picture_of_a_slide_is_of_its_question_and_never_of_the_answer(monkeypatch):

@@ -83,6 +83,30 @@ def test_a_question_and_its_options_come_on_a_slide_before_the_answer():
     assert len(pictures(second)) == 2
 
 
+def test_the_code_of_a_scene_is_in_the_corner_and_takes_no_column_of_the_pictures():
+    code = Drawn("QR code of this scene", png(400, 440), code=True)
+    title = "A title that would be as wide as the whole slide if it had no code in its corner"
+    (slide,) = read([replace(SLIDE, title=title, pictures=[MAP, MAP, code])])[0].slides
+    first, second, corner = map(box, pictures(slide))
+    assert first[2:] == second[2:] == [400, 300]
+    left, top, width, _ = corner
+    assert left > WIDTH - 220
+    assert top < 20
+    assert 170 <= width < 180
+    for shape in (slide.shapes.title, slide.shapes[1], *pictures(slide)[:2]):
+        assert box(shape)[0] + box(shape)[2] <= left
+    (alone,) = read([replace(SLIDE, pictures=[code])])[0].slides
+    assert box(pictures(alone)[0])[2:] == [200, 220]
+
+
+def test_of_three_pictures_two_stand_one_above_the_other():
+    (slide,) = read([replace(SLIDE, pictures=[replace(MAP, picture=png(1200, 400))] * 3)])[0].slides
+    large, upper, lower = map(box, pictures(slide))
+    assert large[2] == upper[2] == lower[2] == 600
+    assert large[0] + large[2] <= upper[0] == lower[0]
+    assert upper[1] + upper[3] <= lower[1]
+
+
 def test_a_picture_is_half_as_large_as_its_image_and_says_what_it_is():
     (slide,) = read([SLIDE])[0].slides
     (picture,) = pictures(slide)
