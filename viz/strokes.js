@@ -1,8 +1,11 @@
 // Functions that draw the same on the canvases of several pictures.
 
+const SPACED = 1.1; // times the size of letters, from the middle of a slanted token to the next
+
 /**
  * Write the tokens of a matrix: of its rows on the left, of its columns slanted above.
  *
+ * The closer the columns are, the steeper their tokens, so that these do not touch.
  * The first row and the first column begin at the matrix's own corner, unless it is scrolled.
  */
 export function drawTokens(context, given) {
@@ -14,10 +17,12 @@ export function drawTokens(context, given) {
     context.fillText(token, left - 8, firstRow + side * (row + 0.5), left - 10);
   });
   context.textAlign = "left";
+  const [letters] = /[\d.]+(?=px)/.exec(context.font);
+  const slope = Math.max(Math.PI / 3, Math.asin(Math.min(1, (SPACED * Number(letters)) / side)));
   columns.forEach((token, column) => {
     context.save();
     context.translate(firstColumn + side * (column + 0.5), top - 8);
-    context.rotate(-Math.PI / 3);
+    context.rotate(-slope);
     context.fillText(token, 0, 0, top - 6);
     context.restore();
   });

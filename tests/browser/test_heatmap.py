@@ -59,6 +59,20 @@ def test_blocked_cells_are_told_apart_and_not_read_as_numbers(page):
     assert color_at(page, heatmap, 4, 1) == DARK
 
 
+def test_a_framed_cell_is_marked_until_another_one_is_read(page):
+    heatmap, *_ = open_map(page, np.zeros((3, 4), np.float32), framed=(1, 2))
+    canvas = heatmap.locator("canvas.map")
+    beside = """canvas => {
+      const [left, top, side] = ["left", "top", "side"].map((name) => Number(canvas.dataset[name]));
+      const at = [left + 2 * side - 3, top + 1.5 * side];
+      return [...canvas.getContext("2d").getImageData(...at, 1, 1).data].slice(0, 3);
+    }"""
+    assert max(canvas.evaluate(beside)) < 20, "black"
+    page.mouse.move(*point_of(heatmap, 0, 0))
+    expect(heatmap.locator(".reading")).to_contain_text("“token0” looks at “token0”")
+    assert tuple(canvas.evaluate(beside)) == DARK
+
+
 def test_the_map_keeps_its_place_when_a_long_hint_gives_way_to_a_reading(page):
     page.set_viewport_size({"width": 160, "height": 720})
     heatmap, *_ = open_map(page, np.eye(6, dtype=np.float32), clickable=True)

@@ -100,6 +100,15 @@ def test_blocked_cells_of_the_decoder_are_crossed_out(app):
     np.testing.assert_array_equal(np.isnan(values), later)
 
 
+def test_the_cell_that_the_lead_names_is_framed(app):
+    app.segmented_control(key="picture").set_value("heatmap").run()
+    values, header = heatmaps(app)[0]
+    row, column = header["framed"]
+    assert values[row].argmax() == column
+    (said,) = (text.value for text in app.text if " of its attention to " in text.value)
+    assert f"“{header['rows'][row]}” gives {values[row, column]:.3f}" in said
+
+
 def test_brightening_scales_the_colours_and_leaves_the_numbers(app):
     app.segmented_control(key="kind").set_value("encoder").run()
     before, scale = heatmaps(app)[0]

@@ -1,4 +1,4 @@
-import { begin, buttonOf, element, onRoom, pointerIn, roomOf, WORDS } from "../canvas.js";
+import { begin, buttonOf, element, isSaved, onRoom, pointerIn, roomOf, WORDS } from "../canvas.js";
 import { written } from "../numbers.js";
 import { TOUCHED } from "../pointing.js";
 import { cross } from "../strokes.js";
@@ -17,6 +17,7 @@ import { drawMap, fitMap, makeMap } from "./map.js";
  * @property {string} opens what a click on a cell is for, such as "take its weight apart"
  * @property {import("../colors.js").Scale} colors
  * @property {string} absent the word for a cell that is NaN, such as "blocked"
+ * @property {number[] | null} framed the row and the column of a cell that is marked until one is read
  * @property {string[] | null} behind the combined maps, of which each cell has the largest
  */
 
@@ -73,6 +74,7 @@ function makePicture(root) {
     const around = beside ? 0 : fills ? UNDER : AROUND_MAP;
     const across = root.clientWidth - (beside ? WORDS : 0);
     const [rows, columns] = [header.rows.slice(top, bottom), header.columns.slice(left, right)];
+    const framed = (isSaved() ? null : cell) ?? header.framed;
     drawMap(view, {
       title: isWhole() ? header.axes : `${header.axes}. Shown: ${span("rows", top, bottom)}, ${span("columns", left, right)}`,
       name: header.name,
@@ -81,7 +83,8 @@ function makePicture(root) {
       number: (at) => numbers[(top + Math.floor(at / width)) * header.columns.length + left + (at % width)],
       limit: header.limit,
       colors: header.colors,
-      cell: cell && isShown(cell) ? [cell[0] - top, cell[1] - left] : null,
+      cell: framed && isShown(framed) ? [framed[0] - top, framed[1] - left] : null,
+      isKept: true,
       without: header.absent === "blocked" ? cross : undefined,
       ...fitMap(root, rows, columns, across, { largest: 44, smallest: 1 / devicePixelRatio, fills, height: height - around }),
     });

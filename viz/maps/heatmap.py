@@ -33,6 +33,7 @@ def attention_heatmap(
     blocked: np.ndarray | None = None,
     clickable: bool = False,
     behind: Behind | None = None,
+    framed: tuple[int, int] | None = None,
 ) -> CanvasPicture:
     """Weights, scores or differences [query, key] with queries down and keys across.
 
@@ -40,7 +41,8 @@ def attention_heatmap(
     largest value. Without `key_tokens` the queries look at each other. `blocked` cells are crossed
     out instead of coloured. A `clickable` map answers with the query and the key of the cell that
     was clicked, counted from 0; if the weights combine several, it says which of those `behind`
-    them a click opens. Raises ValueError if the tokens do not fit the weights.
+    them a click opens. The `framed` cell, a query and a key, is marked until another one is read.
+    Raises ValueError if the tokens do not fit the weights.
     """
     weights = head_weights(weights)
     key_tokens = query_tokens if key_tokens is None else key_tokens
@@ -53,6 +55,7 @@ def attention_heatmap(
         blocked=blocked,
         clickable=clickable,
         behind=behind,
+        framed=framed,
         axes="Queries (looking) down, keys (looked at) across",
         verb="looks at",
     )
@@ -71,13 +74,18 @@ def word_heatmap(similarities: np.ndarray, words: Sequence[str]) -> CanvasPictur
 
 
 def knockout_map(
-    changes: np.ndarray, written: Sequence[str], words: Sequence[str], *, opens: str = ""
+    changes: np.ndarray,
+    written: Sequence[str],
+    words: Sequence[str],
+    *,
+    opens: str = "",
+    framed: tuple[int, int] | None = None,
 ) -> CanvasPicture:
     """Changes of log-probabilities [written token, word], in nats, without the edge between them.
 
     Blue means a loss, and red a gain, up to the largest change; cells that are NaN are not known
-    yet. If a click on a cell `opens` something, it answers with its row and column. ValueError if
-    the tokens do not fit.
+    yet. If a click on a cell `opens` something, it answers with its row and column; the `framed`
+    cell is marked until another one is read. ValueError if the tokens do not fit.
     """
     return heatmap(
         changes,
@@ -90,6 +98,7 @@ def knockout_map(
         absent="not measured yet",
         clickable=bool(opens),
         opens=opens,
+        framed=framed,
     )
 
 
@@ -141,6 +150,7 @@ def heatmap(
     blocked: np.ndarray | None = None,
     clickable: bool = False,
     behind: Behind | None = None,
+    framed: tuple[int, int] | None = None,
     absent: str = "blocked",
     opens: str = "take its weight apart",
 ) -> CanvasPicture:
@@ -168,6 +178,7 @@ def heatmap(
         "opens": opens,
         "absent": absent,
         "behind": list(behind.names) if behind else None,
+        "framed": framed,
         "colors": DIVERGING if diverging else SEQUENTIAL,
     }
     parts = [shown] if behind is None else [shown, behind.largest, behind.which]

@@ -16,6 +16,8 @@ const SLANT = 28; // pixels that the last slanted token leans over the edge
 export const LEAST = 0.05; // the smallest difference that takes the full colour
 const LEGIBLE = 14; // pixels of a cell's side from which on tokens have their full size
 const MANY = 40; // tokens from which on cells may be smaller than that on a slide
+const FRAME = 2; // pixels of each of a frame's two lines, unless cells are small
+const BELOW = 1.5 * FRAME; // pixels for the frame of a cell in the last row
 const APART = 6; // pixels of a cell's side from which on cells have gaps
 
 /** The elements of a map; `point(row, column)` is called on pointing or moving by arrow keys.
@@ -66,7 +68,7 @@ export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest
   const left = Math.min(Math.max(LABEL, Math.min(BESIDE, SHARE * width)), widestOf(context, rows) + 14);
   const top = Math.min(LABEL, widestOf(context, columns) * 0.9 + 22);
   const widestCell = (width - left - SLANT) / columns.length;
-  const tallestCell = (height === Infinity ? TALLEST : height - top) / rows.length;
+  const tallestCell = (height === Infinity ? TALLEST : height - top - BELOW) / rows.length;
   if (fills && Math.max(rows.length, columns.length) <= MANY) {
     return { left, top, side: Math.max(LEGIBLE, Math.floor(Math.min(widestCell, tallestCell))) };
   }
@@ -106,7 +108,7 @@ export function drawMap(map, drawing) {
   const { meaning = map.diverging ? "blue below 0, red above" : "" } = drawing;
   Object.assign(map, { left, top, side });
   Object.assign(map.canvas.dataset, { left, top, side });
-  const context = fitCanvas(map.canvas, left + side * columns.length + SLANT, top + side * rows.length);
+  const context = fitCanvas(map.canvas, left + side * columns.length + SLANT, top + side * rows.length + BELOW);
   const { color } = getComputedStyle(map.canvas);
   context.font = fontOf(map.canvas, side);
   if (side >= SMALLEST) drawTokens(context, { rows, columns, side, left, top, color });
@@ -190,10 +192,11 @@ function frame(context, { left, top, side }, cell, rows, columns) {
   const y = top + side * (row ?? 0);
   const width = side * (column === null ? columns : 1);
   const height = side * (row === null ? rows : 1);
+  const line = side > SMALLEST ? FRAME : 1;
+  context.lineWidth = line;
   // Black around white is seen on every colour.
-  context.lineWidth = 1;
   context.strokeStyle = "#000";
-  context.strokeRect(x - 1.5, y - 1.5, width + 2, height + 2);
+  context.strokeRect(x - 0.5 - line, y - 0.5 - line, width + 2 * line, height + 2 * line);
   context.strokeStyle = "#fff";
   context.strokeRect(x - 0.5, y - 0.5, width, height);
 }

@@ -83,6 +83,8 @@ def detail(run: ModelRun, view: View, of: About) -> None:
         is_shown = overview.large_lines(*drawn, lit=lit, of=of, what=what, riddle=ask)
     else:
         cells = {"blocked": view.blocked(layer), "open_cell": if_taken_apart(run, open_cell)}
+        if lit and lit[0] == "query":  # what is said of it
+            cells["framed"] = lit[1], int(drawn[0][lit[1]].argmax())
         if behind:
             cells |= {"behind": behind, "name": summary_name(layer, head)}
         is_shown = overview.large_heatmap(*drawn, of=of, what=what, riddle=ask, **cells)

@@ -15,10 +15,10 @@ from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.cells import attention_map, close_edge
 from headlight.pages.shared.show.pictures import show
-from headlight.pages.shared.show.riddle import Riddle, places_of_most, told_apart
+from headlight.pages.shared.show.riddle import Riddle, places_of_most, row_asked_about, told_apart
 from headlight.pages.shared.show.saving import about_run
 from headlight.pages.shared.state.choice import Choice
-from headlight.pages.shared.state.choices import GUESS_ROW
+from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, chosen
 from headlight.pages.shared.widgets.choose import choose, choose_token
 from headlight.viz import CanvasPicture, attention_heatmap, knockout_map
 from headlight.viz.numbers import number_text
@@ -143,7 +143,8 @@ def draw(run: ModelRun) -> None:
     result = KNOCKOUT.measure(run, window, draw=map_of, room=left)
     of = about_run(run, place=f"Edges closed in {in_words(layers)}")
     with left:
-        picture = map_of(result, opens="see the model without this edge")
+        answer = worst_cell(result, row_asked_about()) if chosen(GUESS) else None
+        picture = map_of(result, opens="see the model without this edge", framed=answer)
         close = partial(close_cell, run, result, layers)
         options = {"of": of, "what": WHAT["knockout"]}
         options |= {"riddle": partial(least_likely_without, result)}
@@ -175,9 +176,17 @@ def rows_of(result: Knockout) -> list[str]:
     return and_written(result.read, result.written)
 
 
-def map_of(result: Knockout, opens: str = "") -> CanvasPicture:
+def worst_cell(result: Knockout, row: int) -> tuple[int, int]:
+    """Return the cell of the word without which a written token loses most."""
+    row = min(row, len(result.changes) - 1)
+    return row, places_of_most(-result.changes[row])[0]
+
+
+def map_of(
+    result: Knockout, opens: str = "", framed: tuple[int, int] | None = None
+) -> CanvasPicture:
     """Return the map of what each written token loses without each word."""
-    return knockout_map(result.changes, rows_of(result), result.words, opens=opens)
+    return knockout_map(result.changes, rows_of(result), result.words, opens=opens, framed=framed)
 
 
 def close_cell(run: ModelRun, result: Knockout, layers: Window | str, row: int, word: int) -> None:

@@ -118,9 +118,10 @@ def large_heatmap(
     behind: Behind | None = None,
     name: str = "weight",
     open_cell: OpenCell | None = None,
+    framed: tuple[int, int] | None = None,
     riddle: Callable[[], Riddle] | None = None,
 ) -> bool:
-    """Draw a head's weights (Q, K) as a heatmap.
+    """Draw a head's weights (Q, K) as a heatmap, with one cell `framed` if wanted.
 
     For `of`, `what`, `riddle` and the return value see `show`.
 
@@ -128,7 +129,7 @@ def large_heatmap(
     is explained at `attention_heatmap`; their `name` then differs.
     """
     cells = {"maximum": None if chosen(OWN_SCALE) else 1.0, "blocked": blocked, "behind": behind}
-    cells |= {"name": name, "clickable": open_cell is not None}
+    cells |= {"name": name, "clickable": open_cell is not None, "framed": framed}
     heatmap = attention_heatmap(weights, query_tokens, key_tokens, **cells)
     if attention_map(heatmap, "heatmap", open_cell, of=of, what=what, riddle=riddle):
         click = if_clicks(HOW_TO_READ["clickable"]) if open_cell else ""

@@ -136,6 +136,7 @@ def test_the_knockout_map_comes_with_what_follows_from_it():
     assert app.metric
     changes, header = heatmaps(app)[0]
     word = header["columns"][changes[1].argmin()]
+    assert header["framed"] == [1, changes[1].argmin()]
     assert f"loses most without “{word}”" in asked(app)[0]["said"]
     assert "guessed" not in asked(app)[0]["said"]
 
