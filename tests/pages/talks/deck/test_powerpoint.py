@@ -18,6 +18,7 @@ from headlight.pages.talks.deck.powerpoint import (
     places,
     powerpoint_of,
     room_of,
+    shares,
 )
 
 HOSTILE = "<a:t>&amp;\x00\x01\x0b\x1b\x7f\ufffe\ud800 </p:sld> “é” 𝔸"
@@ -121,18 +122,16 @@ def test_pictures_fit_their_room_undistorted_beside_each_other(size, count):
     drawn = [Drawn(f"picture {at}", png(*size)) for at in range(count)]
     (slide,) = read([replace(SLIDE, pictures=drawn)])[0].slides
     *_, room = places(SLIDE.title, SLIDE.words)
-    end = room.left
-    for shape in pictures(slide):
+    for shape, share in zip(pictures(slide), shares(room, count), strict=True):
         left, top, width, height = box(shape)
         assert width / height == pytest.approx(size[0] / size[1], rel=0.01)
-        assert left >= end - 0.01
-        assert top >= room.top - 0.01
-        assert top + height <= room.top + room.height + 0.01
-        assert width == pytest.approx(room.width / count, abs=0.01) or height == pytest.approx(
-            room.height, abs=0.01
-        )
-        end = left + width
-    assert end <= WIDTH
+        assert share.left - 0.01 <= left
+        assert left + width <= share.left + share.width + 0.01
+        assert share.top - 0.01 <= top
+        assert top + height <= share.top + share.height + 0.01
+        fills = pytest.approx(share.width, abs=0.01), pytest.approx(share.height, abs=0.01)
+        assert width == fills[0] or height == fills[1]
+    assert room.left + room.width <= WIDTH
     width, height = room_of(SLIDE.title, SLIDE.words, count)
     assert width / count < room.width / count < WIDTH
     assert height < room.height
