@@ -203,11 +203,17 @@ def furthest_cells(closings: Closings, names: list[str], named: list[int]) -> No
     lines = [
         f"{names[at]}: estimated {number_text(closings.estimated[at], signed=True)}, "
         f"true {number_text(closings.true[at], signed=True)} nats; "
-        f"weight {number_text(closings.weights[at])}, "
-        f"the largest of its row {number_text(closings.largest[at])}"
+        f"weight {number_text(closings.weights[at])}{largest_beside(closings, at)}"
         for at in named
     ]
     st.text("\n\n".join(lines) or "None is far from it.")
+
+
+def largest_beside(closings: Closings, at: int) -> str:
+    """Return the largest weight of a cell's row, unless it is the cell's."""
+    largest = closings.largest[at]
+    is_own = largest == closings.weights[at]
+    return ", the largest of its row" if is_own else f", in its row up to {number_text(largest)}"
 
 
 def draw(run: ModelRun) -> None:

@@ -55,11 +55,11 @@ CORRELATION = (
     "missed."
 )
 DISAGREEMENTS = {
-    "Looked at more than missed": "The weight is more than the share of all that the token loses "
-    f"to one word or another ({knockout.LEAST} nats at least). Other edges may do as well: only "
-    "one is closed at a time.",
-    "Missed more than looked at": "The share is more than the weight. How much of a value is taken "
-    "does not say how much it counts.",
+    "Looked at more than missed": "A word’s share is its part of what the token loses in all, one "
+    f"word at a time (of {knockout.LEAST} nats at least). Here it is below the weight: other edges "
+    "may do as well, since only one is closed at a time.",
+    "Missed more than looked at": "Here the share is above the weight: how much of a value is "
+    "taken does not say how much it counts.",
 }
 WAITS = "The map of a long text takes many runs, and waits for the button."
 BEYOND = "That row comes after the prompt: the mask below does not show it, but the output does."

@@ -74,8 +74,9 @@ TOKENS = {
     "value": "The value of only one token is put in, the key.",
 }
 CHECKS = (
-    "Put into its own run, nothing may change. The outputs of all heads bring the whole gap, "
-    "unless the token read last differs: its embedding is no head’s."
+    "Two checks: outputs put into the run that they are from change nothing, and the outputs of "
+    "all heads at once bring the whole gap, unless the token read last differs, whose embedding is "
+    "no head’s."
 )
 
 

@@ -206,7 +206,7 @@ def choose_step(texts: TwoTexts) -> int:
         [FIRST, *range(len(names))],
         widget=st.selectbox,
         format_func=lambda step: (
-            f"the first apart: {names[texts.first_apart]}" if step == FIRST else names[step]
+            f"first to differ, {names[texts.first_apart]}" if step == FIRST else names[step]
         ),
         width=240,
     )

@@ -13,6 +13,7 @@ from headlight.model.insight.knockout import rank_correlation
 from headlight.model.trace import AttentionEdit, Site
 from headlight.pages.parts.cause import estimate as tab
 from headlight.pages.parts.cause.estimate import MOST_CELLS, MOST_NAMED, outliers
+from headlight.pages.shared.runs.heads import Closings
 from headlight.pages.shared.state.choices import LONGEST_SENTENCE
 from headlight.viz.numbers import number_text
 from tests.matrix import first_of
@@ -201,3 +202,10 @@ def test_no_more_than_a_few_are_named_and_none_that_is_near():
     assert len(outliers(true, np.zeros(20))) == MOST_NAMED
     assert outliers(true, true + np.eye(20)[3] * 5) == [3]
     assert outliers(np.full(3, 1e-6), np.zeros(3)) == []
+
+
+def test_a_cell_says_the_largest_weight_of_its_row_once():
+    none, weights, largest = np.zeros(2), np.array([0.9, 0.1]), np.array([0.9, 0.7])
+    closings = Closings([(0, 1), (1, 0)], none, none, weights, largest, 2)
+    assert tab.largest_beside(closings, 0) == ", the largest of its row"
+    assert tab.largest_beside(closings, 1) == ", in its row up to 0.700"
