@@ -278,6 +278,7 @@ def take_up() -> None:
     if is_first and st.session_state.get("talk_heard"):
         return  # the browser has sent it twice
     st.session_state.talk_heard = True
+    before = in_force()
     try:
         slides = read(text.encode(), kept=True)[0] if text else ()
     except ValueError:
@@ -288,4 +289,5 @@ def take_up() -> None:
         change(
             recognised(slides, own())
         )  # a click that is on its way names a slide by its old name
-    draw_anew()
+    if in_force() != before:  # otherwise a click in the slide that came with it would be undone
+        draw_anew()

@@ -57,6 +57,12 @@ def test_a_session_that_knows_of_no_talk_sends_none(told):
     assert sent(told(None)) == (None, False)
 
 
+@pytest.mark.parametrize(("slides", "drawn"), [((), 1), (KEPT, None)])
+def test_a_slide_keeps_what_was_chosen_in_it_unless_another_talk_comes(told, slides, drawn):
+    state = told(kept(slides), slide=1, slide_drawn=1).session_state
+    assert (state["slide_drawn"] if "slide_drawn" in state else None) == drawn  # noqa: SIM401
+
+
 def test_slides_added_before_the_kept_ones_were_told_of_come_after_them(told):
     app = told(kept(KEPT), talk=MADE)
     assert own(app) == (*KEPT, *MADE)
