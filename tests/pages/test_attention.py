@@ -320,3 +320,12 @@ def test_the_words_on_a_head_say_that_it_is_switched_off(as_trained, said):
     app = open_page(edits=write_edits(Edits(gates={("cross", 0, 3): 0})), **place)
     (lead,) = (text.value for text in app.text if " of its attention to " in text.value)
     assert ("The head is off, so this is not used." in lead) == said
+
+
+def test_a_mean_over_heads_that_are_all_off_is_said_not_to_be_used(shipped):
+    scene = {"kind": "cross", "layer": "2", "head": "mean", "edits": "gate.cross.2.1-8.0"}
+    said = [text.value for text in open_page("attention", **scene).text]
+    assert any(words.endswith("The heads are off, so this is not used.") for words in said)
+    scene["edits"] = "gate.cross.2.1-7.0"
+    said = [text.value for text in open_page("attention", **scene).text]
+    assert not any("not used" in words for words in said)

@@ -12,6 +12,7 @@ from headlight.viz.numbers import Numbers
 from headlight.viz.tokens import check_sizes
 
 PART = Part.next_to(__file__, "Heatmap")
+FAINT = 0.01  # nats; where all changes are smaller, rounding must not look like one
 
 
 class Behind(NamedTuple):
@@ -83,15 +84,16 @@ def knockout_map(
 ) -> CanvasPicture:
     """Changes of log-probabilities [written token, word], in nats, without the edge between them.
 
-    Blue means a loss, and red a gain, up to the largest change; cells that are NaN are not known
-    yet. If a click on a cell `opens` something, it answers with its row and column; the `framed`
-    cell is marked until another one is read. ValueError if the tokens do not fit.
+    Blue means a loss, and red a gain, up to the largest change, and at least `FAINT`; cells that
+    are NaN are not known yet. If a click on a cell `opens` something, it answers with its row and
+    column; the `framed` cell is marked until another one is read. ValueError if the tokens do not
+    fit.
     """
     return heatmap(
         changes,
         {"written": written, "word": words},
         name="change in nats",
-        maximum=None,
+        maximum=max(FAINT, float(np.nanmax(np.abs(changes), initial=0))),
         diverging=True,
         axes="Written tokens down; across, the word that each may not look at",
         verb="without",

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import streamlit as st
 
 from headlight.model.edits import Edits, HeadAddress
+from headlight.model.trace import Kind
 from headlight.pages.parts.attention.view import (
     CHOICES,
     EMPTY,
@@ -91,9 +93,11 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     if is_shown:
         with above, st.container(key=SAID, gap=None):
             reveal_if_sought(SAID)
-            is_off = edit_history.in_force().gates.get((kind, layer, head), 1) == 0
+            is_off = are_off(run, kind, layer, head)
             if lit and not view.selection.scaled:
-                unused = " The head is off, so this is not used." if is_off else ""
+                several = {layer, head} & {*choices.SUMMARIES}
+                who = "The heads are" if several else "The head is"
+                unused = f" {who} off, so this is not used." if is_off else ""
                 say(f"{said_of(lit, *drawn)}{unused}", "weight", where=f"{what}: ")
             if not {layer, head} & {*choices.SUMMARIES}:
                 switch_off((kind, layer, head), is_off)
@@ -105,6 +109,14 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     if "own layers" not in run.reader.missing:
         width = run.reader.model.config.head_width
         st.latex(formula(kind, width, entry.source, entry.target))
+
+
+def are_off(run: ModelRun, kind: Kind, layer: choices.HeadChoice, head: choices.HeadChoice) -> bool:
+    """Return whether a head is off, or all heads that a mean or maximum is taken over."""
+    layers = range(run.reader.shape.layers(kind)) if layer in choices.SUMMARIES else [layer]
+    heads = range(run.reader.shape.heads(kind)) if head in choices.SUMMARIES else [head]
+    gates = edit_history.in_force().gates
+    return all(gates.get((kind, *at), 1) == 0 for at in product(layers, heads))
 
 
 def switch_off(head: HeadAddress, is_off: bool) -> None:

@@ -4,6 +4,7 @@ import re
 from functools import partial
 from math import isnan
 
+import numpy as np
 import streamlit as st
 
 from headlight.model.insight import knockout
@@ -61,6 +62,10 @@ DISAGREEMENTS = {
     "Missed more than looked at": "Here the share is above the weight: how much of a value is "
     "taken does not say how much it counts.",
 }
+NOTHING_LOST = (
+    f"No token loses {knockout.LEAST} nats to any words here, so there is nothing to compare: the "
+    "heads in which edges are closed may be off, or their outputs of no use on this text."
+)
 WAITS = "The map of a long text takes many runs, and waits for the button."
 BEYOND = "That row comes after the prompt: the mask below does not show it, but the output does."
 
@@ -147,15 +152,24 @@ def draw(run: ModelRun) -> None:
         picture = map_of(result, opens="see the model without this edge", framed=answer)
         close = partial(close_cell, run, result, layers)
         options = {"of": of, "what": WHAT["knockout"]}
-        options |= {"riddle": partial(least_likely_without, result)}
+        if loses_something(result):
+            options |= {"riddle": partial(least_likely_without, result)}
         is_drawn = attention_map(picture, "knockout", close, **options)
         caption(WORDS.format(layers=in_words(layers)))
     with right:
         weights = attention_heatmap(result.weights, rows_of(result), result.words)
         show(weights, "looked-at", of=of, what=WHAT["looked-at"])
         caption(WEIGHTS)
-    if is_drawn:
+    if not loses_something(result):
+        st.text(NOTHING_LOST)
+    elif is_drawn:
         compare(result)
+
+
+def loses_something(result: Knockout) -> bool:
+    """Return whether a token loses enough to all words together for its losses to have shares."""
+    losses = np.nan_to_num(-result.changes).clip(min=0)  # (written tokens, words), in nats
+    return losses.sum(axis=1).max() >= knockout.LEAST
 
 
 def least_likely_without(result: Knockout) -> Riddle:

@@ -12,9 +12,11 @@ from headlight.model.insight.over_lines import MOST_LINES, Agreement, LinesJob, 
 from headlight.pages.parts.cause.knockout import (
     ALL,
     KNOCKOUT,
+    NOTHING_LOST,
     Window,
     choose_layers,
     in_words,
+    loses_something,
     map_of,
     rows_of,
     size_if_possible,
@@ -101,6 +103,10 @@ def draw(run: ModelRun) -> None:
     if not is_asked:
         return
     losses = KNOCKOUT.measure(run, window, draw=map_of)
+    if not loses_something(losses):
+        with place(NOTE):
+            st.text(NOTHING_LOST)
+        return
     try:
         by_reading = all_readings(run, window)
     except ValueError as error:

@@ -184,7 +184,7 @@ WHY = {
     "script": "these are letters that it has not learned.",
     "capitals": "it has hardly read a text in capitals.",
     "language": "this looks {what}, and it reads only English.",
-    "repeated": "it returned your text untranslated, which is right only if French says the same.",
+    "repeated": "your text came back untranslated, which is right only if French says the same.",
     "missing": "“{what}” is missing in the translation, or was changed.",
     "lost": "“{what}” may be lost: the head that aligns words hardly looks there.",
     "pieces": "“{what}” falls into {number:.0f} pieces: the model may not know the word.",
@@ -283,15 +283,16 @@ def warn(run: ModelRun) -> None:
     read = run.sentence, usual.source_tokens
     if doubt := next(doubts(*read, usual.text, usual.log_probabilities, alignment), None):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="doubt"):
-            st.text(BEYOND + why(doubt))
+            st.text(why(doubt))
             st.page_link("pages/model.py", label=LIMITS)
 
 
 def why(doubt: Doubt) -> str:
-    """Return a sign in words."""
+    """Return a sign in a sentence."""
     number = f"−{-doubt.number:.2f}" if doubt.sign == "unsure" else doubt.number
     what = doubt.what if len(doubt.what) <= LONGEST_WORD else f"{doubt.what[:LONGEST_WORD]}…"
-    return WHY[doubt.sign].format(what=what, number=number)
+    words = WHY[doubt.sign].format(what=what, number=number)
+    return capital(words) if doubt.sign == "repeated" else f"{BEYOND}{words}"
 
 
 def capital(words: str) -> str:

@@ -80,10 +80,11 @@ def powerpoint_of(
     properties.created = properties.modified = now
     left_out = []
     for number, slide in enumerate(within(slides, most), start=1):
-        for drawn in slide.pictures:
-            if drawn.question:
-                add(file, question_of(drawn, slide.notes), marked=False)
-        if not add(file, slide):
+        asked = [drawn for drawn in slide.pictures if drawn.question]
+        for drawn in asked:
+            add(file, question_of(drawn, slide.notes), marked=False)
+        answers = " ".join(drawn.question[1][0] for drawn in asked)  # to no guess
+        if not add(file, replace(slide, title=slide.title or answers)):
             left_out.append(number)
     written = io.BytesIO()
     file.save(written)

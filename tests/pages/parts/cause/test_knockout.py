@@ -130,6 +130,18 @@ def test_what_takes_long_is_measured_when_asked_for(monkeypatch):
     assert not [item for item in app.button if item.label == "Measure every edge"]
 
 
+@pytest.mark.parametrize("tab", ["knockout", "truth"])
+def test_what_rounding_leaves_where_nothing_is_lost_is_no_effect(tab):
+    off = "~".join(f"gate.cross.{layer}.1-8.0" for layer in (1, 2, 3))
+    app = open_page("cause", sentence="We sing.", edits=off, guess="on", cause_tab=tab)
+    assert knockout.NOTHING_LOST in [text.value for text in app.text]
+    assert not app.metric
+    assert not [key for key in drawn(app) if key.startswith("question-")]
+    if tab == "knockout":
+        changes, header = heatmaps(app)[0]
+        assert np.abs(changes).max() < header["limit"] / 10
+
+
 def test_a_slide_measures_unasked(monkeypatch):
     monkeypatch.setattr(knockout, "KNOCKOUT", replace(knockout.KNOCKOUT, unasked=0))
     app = new_app(talk="1")
