@@ -67,6 +67,17 @@ def test_a_png_is_the_whole_picture_at_twice_its_size(page, server, key):
     assert page.errors == []
 
 
+def test_an_svg_from_a_narrow_window_names_the_rows_above_them(page, server):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server}/inside?sentence={SENTENCE}")
+    menu = page.locator(".st-key-story-softmax .save-menu")
+    menu.get_by_role("button", name=re.compile("^Save: ")).focus()
+    page.keyboard.press("Enter")
+    root = ElementTree.fromstring(save(page, menu, "svg")[0])
+    texts = {"".join(text.itertext()) for text in root.iter(f"{SVG}text")}
+    assert {"scores", "weights"} <= texts
+
+
 @pytest.mark.parametrize("key", first_of(PICTURES))
 def test_an_svg_holds_the_tokens_as_text_and_asks_for_nothing(page, server, translator, key):
     _, menu = open_picture(page, server, key)
