@@ -56,7 +56,7 @@ export function fitToScreen(root, slide) {
     if (innerWidth <= PHONE) return;
     if (isComing || !calm) dataset.fitting ??= "again"; // what is shown stays so meanwhile
     if (calm < CALM || (isComing && fitted.looks < LATEST)) return;
-    if (fitted.ran && now !== fitted.sizes) fitted.wanted = true; // other pictures have come
+    if (fitted.ran && there !== fitted.held) fitted.wanted = true; // other pictures have come
     fitted.ran = false;
     if (fitted.wanted || (calm === CALM && !fits())) {
       fitted.wanted = isComing;
@@ -64,8 +64,9 @@ export function fitToScreen(root, slide) {
       if (ended) return;
       zoomTo((root.zooms[id] = zoom * slide.size));
       await drawn();
-      seen = fitted.sizes = sizes();
-      if (held() !== there) [fitted.wanted, calm] = [true, 0]; // others have come meanwhile
+      seen = sizes();
+      fitted.held = held();
+      if (fitted.held !== there) [fitted.wanted, calm] = [true, 0]; // others have come meanwhile
     }
     if (isComing) dataset.fitting = "again";
     else delete dataset.fitting;
