@@ -182,7 +182,7 @@ def to_npz(numbers: Mapping[str, Numbers], caption: str) -> bytes:
 
 
 def from_chart(chart: alt.TopLevelMixin) -> dict[str, Numbers]:
-    """The columns of floats in a chart's table; what is across and its other columns name the rows.
+    """The columns of floats in a chart's table; its x axis and its other columns name the rows.
 
     Columns on an axis are called by its title.
     """
@@ -193,8 +193,8 @@ def from_chart(chart: alt.TopLevelMixin) -> dict[str, Numbers]:
     encoded = [layer.encoding for layer in layers if isinstance(layer.encoding.x, alt.X)]
     axes = encoded[-1].x, encoded[-1].y  # the first may be a band's
     titles = {axis["shorthand"].partition(":")[0]: axis["title"] for axis in axes}
-    place = next(iter(titles))
-    floats = table.drop(columns=place).select_dtypes("floating").rename(columns=titles)
+    x_axis = next(iter(titles))
+    floats = table.drop(columns=x_axis).select_dtypes("floating").rename(columns=titles)
     others = table.rename(columns=titles).drop(columns=floats.columns).astype(str)
     rows = [" · ".join(row) for row in others.itertuples(index=False)]
     name = " · ".join(others.columns)

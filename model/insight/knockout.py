@@ -224,8 +224,17 @@ def shares_of_losses(changes: np.ndarray) -> np.ndarray:
     Changes (N, W), in nats, are losses if they are below 0. The shares of a token that loses almost
     nothing sum to less than 1.
     """
-    losses = -np.minimum(changes, 0)
+    losses = losses_of(changes)
     return losses / np.maximum(losses.sum(axis=1, keepdims=True), LEAST)
+
+
+def loses_something(changes: np.ndarray) -> bool:
+    """Return whether a token loses enough to all words together for its losses to have shares."""
+    return bool(losses_of(changes).sum(axis=1).max() >= LEAST)
+
+
+def losses_of(changes: np.ndarray) -> np.ndarray:
+    return -np.minimum(changes, 0)
 
 
 def furthest(apart: np.ndarray, most: int) -> list[TokenPair]:

@@ -94,12 +94,12 @@ def detail(run: ModelRun, view: View, of: About) -> None:
         with above, st.container(key=SAID, gap=None):
             reveal_if_sought(SAID)
             is_off = are_off(run, kind, layer, head)
+            is_summary = bool({layer, head} & {*choices.SUMMARIES})
             if lit and not view.selection.scaled:
-                several = {layer, head} & {*choices.SUMMARIES}
-                who = "The heads are" if several else "The head is"
+                who = "The heads are" if is_summary else "The head is"
                 unused = f" {who} off, so this is not used." if is_off else ""
                 say(f"{said_of(lit, *drawn)}{unused}", "weight", where=f"{what}: ")
-            if not {layer, head} & {*choices.SUMMARIES}:
+            if not is_summary:
                 switch_off((kind, layer, head), is_off)
     entry = models.chosen()
     sides = {"source": entry.source, "target": entry.target}

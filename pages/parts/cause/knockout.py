@@ -4,7 +4,6 @@ import re
 from functools import partial
 from math import isnan
 
-import numpy as np
 import streamlit as st
 
 from headlight.model.insight import knockout
@@ -146,13 +145,14 @@ def draw(run: ModelRun) -> None:
         return
     left, right = st.columns(2, gap="medium")
     result = KNOCKOUT.measure(run, window, draw=map_of, room=left)
+    is_lost = knockout.loses_something(result.changes)
     of = about_run(run, place=f"Edges closed in {in_words(layers)}")
     with left:
-        answer = worst_cell(result, row_asked_about()) if chosen(GUESS) else None
+        answer = worst_cell(result, row_asked_about()) if is_lost and chosen(GUESS) else None
         picture = map_of(result, opens="see the model without this edge", framed=answer)
         close = partial(close_cell, run, result, layers)
         options = {"of": of, "what": WHAT["knockout"]}
-        if loses_something(result):
+        if is_lost:
             options |= {"riddle": partial(least_likely_without, result)}
         is_drawn = attention_map(picture, "knockout", close, **options)
         caption(WORDS.format(layers=in_words(layers)))
@@ -160,16 +160,10 @@ def draw(run: ModelRun) -> None:
         weights = attention_heatmap(result.weights, rows_of(result), result.words)
         show(weights, "looked-at", of=of, what=WHAT["looked-at"])
         caption(WEIGHTS)
-    if not loses_something(result):
+    if not is_lost:
         st.text(NOTHING_LOST)
     elif is_drawn:
         compare(result)
-
-
-def loses_something(result: Knockout) -> bool:
-    """Return whether a token loses enough to all words together for its losses to have shares."""
-    losses = np.nan_to_num(-result.changes).clip(min=0)  # (written tokens, words), in nats
-    return losses.sum(axis=1).max() >= knockout.LEAST
 
 
 def least_likely_without(result: Knockout) -> Riddle:

@@ -7,7 +7,7 @@ from math import isnan
 import numpy as np
 import streamlit as st
 
-from headlight.model.insight.knockout import rank_correlation
+from headlight.model.insight.knockout import loses_something, rank_correlation
 from headlight.model.insight.over_lines import MOST_LINES, Agreement, LinesJob, agreement
 from headlight.pages.parts.cause.knockout import (
     ALL,
@@ -16,7 +16,6 @@ from headlight.pages.parts.cause.knockout import (
     Window,
     choose_layers,
     in_words,
-    loses_something,
     map_of,
     rows_of,
     size_if_possible,
@@ -103,7 +102,7 @@ def draw(run: ModelRun) -> None:
     if not is_asked:
         return
     losses = KNOCKOUT.measure(run, window, draw=map_of)
-    if not loses_something(losses):
+    if not loses_something(losses.changes):
         with place(NOTE):
             st.text(NOTHING_LOST)
         return

@@ -92,8 +92,8 @@ class Measurement:
             return known
         with room or nullcontext():
             mark_if_sought(self.key)
-            place = st.empty()
-        with place.container():
+            progress = st.empty()
+        with progress.container():
             bar, picture = st.progress(0.0, self.doing), st.empty()
 
         def report(measured: Any, share: float) -> None:
@@ -103,7 +103,7 @@ class Measurement:
                     show(draw(measured), f"{self.pictures[0]}-{share}", tells=True)
 
         measured = self.call(*asked, report)
-        place.empty()
+        progress.empty()
         return measured
 
 
