@@ -136,17 +136,18 @@ class Reader(Protocol):
         check_edits(edits, self.shape, self.missing)
         check_sites(sites, self.shape)
         trace = self.tokenized(Request(text, target, second, masked, pad_to, edits))
-        self.warn_if_cut(trace.longest, text, second, stacklevel=4)  # torch's decorator is a level
+        self.warn_if_cut(trace.longest, text, second)  # torch's decorator is a caller, too
         trace.full = sites
         self.record(trace, edits)
         return trace
 
-    def warn_if_cut(
-        self, longest: int, text: str, second: str | None = None, *, stacklevel: int = 3
-    ) -> None:
-        """Warn if some of a text was left out; `longest` counts the tokens that were read."""
+    def warn_if_cut(self, longest: int, text: str, second: str | None = None) -> None:
+        """Warn the caller of its caller's caller if some of a text was left out.
+
+        `longest` counts the tokens that were read.
+        """
         if longest >= self.shape.max_positions and self.is_cut(text, second):
-            warnings.warn(CUT.format(most=self.shape.max_positions), stacklevel=stacklevel)
+            warnings.warn(CUT.format(most=self.shape.max_positions), stacklevel=4)
 
     def second_text(self, second: str | None) -> str | None:
         """Return a second text, None if it is empty; raises ValueError if it cannot be read."""
@@ -282,13 +283,16 @@ class Reader(Protocol):
         ValueError if the model does not write, has nothing to read or no room to write, or cannot
         begin in this way, and for edits of what it does not have; warns if the text is cut.
         """
-        check_edits(edits, self.shape, self.missing)
         if not isinstance(strategy, Strategy):
             raise ValueError(f'Give a Strategy, such as Strategy("beam"), not {strategy!r}.')
         request = Request(text, pad_to=pad_to, edits=edits)
-        options |= {"longest": longest, "forced": forced}
-        (decoding,) = self.write_together([request], strategy, **options)
-        self.warn_if_cut(len(decoding.writing.source_tokens), text)
+        return self.write_request(request, strategy, longest=longest, forced=forced, **options)
+
+    def write_request(self, text: Request, strategy: Strategy, **options: object) -> Decoding:
+        """Return what `write` does for a caller of its caller, who is warned if the text is cut."""
+        check_edits(text.edits, self.shape, self.missing)
+        (decoding,) = self.write_together([text], strategy, **options)
+        self.warn_if_cut(len(decoding.writing.source_tokens), text.text)
         return decoding
 
     def write_text(

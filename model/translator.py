@@ -13,7 +13,6 @@ from headlight.model.decoding.recording import GreedySteps, RecordedPrefixes
 from headlight.model.decoding.search import search
 from headlight.model.decoding.steps import Decoding, Translation
 from headlight.model.decoding.strategies import Strategy
-from headlight.model.edits import check_edits
 from headlight.model.edits.tensors import batch_of
 from headlight.model.masks import look_ahead_mask
 from headlight.model.memory_layout import best_device, lay_out, pack
@@ -73,16 +72,12 @@ class Translator(OwnReader):
         The translation begins with `prefix`, a text or ids. Raises ValueError for a sentence with
         nothing to read, and for a prefix or options that make no sense; warns if it is cut.
         """
-        check_edits(edits, self.shape, self.missing)
         named = strategy if isinstance(strategy, Strategy) else Strategy(strategy)
         chosen = replace(named, **options)
         if isinstance(prefix, str):
             prefix = [token.id for token in self.begin(prefix)]
         request = Request(source, pad_to=pad_to, edits=edits)
-        how = {"longest": max_new_tokens, "forced": prefix}
-        (decoding,) = self.write_together([request], chosen, **how)
-        self.warn_if_cut(len(decoding.writing.source_tokens), source)
-        return decoding.writing
+        return self.write_request(request, chosen, longest=max_new_tokens, forced=prefix).writing
 
     def batch_of(self, text: Request, strategy: Strategy) -> Hashable | None:
         self.read(text.text, text.pad_to)
