@@ -20,7 +20,7 @@ from headlight.pages.shared.show.pictures import component, css_class, show
 from headlight.pages.shared.show.riddle import NO_GUESS, Riddle
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.sight import reveal_if_sought, seek
-from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, LIT, QUERY, chosen, put
+from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, LIT, chosen, put
 from headlight.pages.shared.state.page import Page, alone, shown
 from headlight.pages.shared.state.showing import NOTE, Showing, drawn, place
 from headlight.pages.shared.widgets.choose import choose
@@ -155,17 +155,15 @@ def is_guessed_first() -> bool:
 
 
 def guess_switch(page: Page) -> None:
-    """Draw the switch of a page that has riddles.
-
-    The first row that is asked about is the query that was chosen last.
-    """
+    """Draw the switch of a page that has riddles."""
     if page.riddles:
         choose(GUESS, on_change=begin_guessing)
 
 
 def begin_guessing() -> None:
-    """Ask about the row that was chosen last, pin no other, and show the question; a callback."""
-    put(GUESS_ROW, chosen(QUERY) or 0)
+    """Ask about the row that was pinned, pin no other, and show the question; a callback."""
+    pinned = chosen(LIT)
+    put(GUESS_ROW, int(pinned[1:]) - 1 if pinned.startswith("q") else None)
     put(LIT, "")
     seek(GUESS.key)
 

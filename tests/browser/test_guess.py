@@ -88,10 +88,10 @@ def test_another_head_asks_anew_and_without_the_switch_all_is_there(attention):
 
 
 def test_the_box_names_the_row_that_is_asked_about_and_the_lines_are_its_own(page, server):
-    page.goto(f"{server}/?kind=encoder&layer=1&head=2&picture=lines&lit=q4")
+    page.goto(f"{server}/?kind=encoder&layer=1&head=2&picture=lines&lit=q4&query=2")
     row = page.locator(".st-key-guess_row").get_by_role("combobox")
     page.get_by_text("Guess first").click()
-    expect(row).to_have_value("1: The")
+    expect(row).to_have_value("4: the")
     row.click()
     page.get_by_role("option", name="7: it").click()
     expect(page.locator(".guess .asks")).to_contain_text("which token does “it” look at most?")

@@ -74,13 +74,15 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     behind = view.behind(layer, head) if picture == "heatmap" else None
 
     def ask() -> Riddle:
-        return most_looked_at(what, *drawn, blocked=view.blocked(layer))
+        return most_looked_at(what, *drawn, blocked=view.blocked(layer), first=first)
 
     above = st.container()
     lit = overview.lit_among(*view.tokens)
+    clearest = view.clearest(drawn[0])
+    first = clearest[1] if clearest[0] == "query" else 0
     if not choices.chosen(choices.LIT):
-        asked = "query", min(row_asked_about(), len(drawn[1]) - 1)
-        lit = asked if choices.chosen(choices.GUESS) else view.clearest(drawn[0])
+        asked = "query", row_asked_about(len(drawn[1]), first)
+        lit = asked if choices.chosen(choices.GUESS) else clearest
     if picture == "lines":
         is_shown = overview.large_lines(*drawn, lit=lit, of=of, what=what, riddle=ask)
     else:

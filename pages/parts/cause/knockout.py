@@ -4,6 +4,7 @@ import re
 from functools import partial
 from math import isnan
 
+import numpy as np
 import streamlit as st
 
 from headlight.model.insight import knockout
@@ -15,11 +16,17 @@ from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.cells import attention_map, close_edge
 from headlight.pages.shared.show.pictures import show
-from headlight.pages.shared.show.riddle import Riddle, places_of_most, row_asked_about, told_apart
+from headlight.pages.shared.show.riddle import (
+    Riddle,
+    choose_row,
+    places_of_most,
+    row_asked_about,
+    told_apart,
+)
 from headlight.pages.shared.show.saving import about_run
 from headlight.pages.shared.state.choice import Choice
-from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, chosen
-from headlight.pages.shared.widgets.choose import choose, choose_token
+from headlight.pages.shared.state.choices import GUESS, chosen
+from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import CanvasPicture, attention_heatmap, knockout_map
 from headlight.viz.numbers import number_text
 from headlight.viz.tokens import and_written
@@ -148,7 +155,7 @@ def draw(run: ModelRun) -> None:
     is_lost = knockout.loses_something(result.changes)
     of = about_run(run, place=f"Edges closed in {in_words(layers)}")
     with left:
-        answer = worst_cell(result, row_asked_about()) if is_lost and chosen(GUESS) else None
+        answer = worst_cell(result) if is_lost and chosen(GUESS) else None
         picture = map_of(result, opens="see the model without this edge", framed=answer)
         close = partial(close_cell, run, result, layers)
         options = {"of": of, "what": WHAT["knockout"]}
@@ -168,7 +175,7 @@ def draw(run: ModelRun) -> None:
 
 def least_likely_without(result: Knockout) -> Riddle:
     """Draw the choice of a written token; ask without which word it loses most."""
-    row = choose_token(GUESS_ROW, rows_of(result))
+    row = choose_row(rows_of(result), first_asked(result))
     written, changes = told_apart(result.written)[row], result.changes[row]
     return Riddle(
         f"Without which word does {written} lose most?",
@@ -184,9 +191,15 @@ def rows_of(result: Knockout) -> list[str]:
     return and_written(result.read, result.written)
 
 
-def worst_cell(result: Knockout, row: int) -> tuple[int, int]:
-    """Return the cell of the word without which a written token loses most."""
-    row = min(row, len(result.changes) - 1)
+def first_asked(result: Knockout) -> int:
+    """Return the row of the written token that loses most without a word."""
+    most = places_of_most(-result.changes)[0]
+    return int(np.unravel_index(most, result.changes.shape)[0])
+
+
+def worst_cell(result: Knockout) -> tuple[int, int]:
+    """Return the cell of the word without which the token that is asked about loses most."""
+    row = row_asked_about(len(result.changes), first_asked(result))
     return row, places_of_most(-result.changes[row])[0]
 
 

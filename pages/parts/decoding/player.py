@@ -22,10 +22,16 @@ from headlight.pages.shared.runs.arrays import as_array, one_head
 from headlight.pages.shared.show.captions import caption, site_words
 from headlight.pages.shared.show.cells import follow, open_inside
 from headlight.pages.shared.show.pictures import picked, show
-from headlight.pages.shared.show.riddle import Riddle, places_of_most, row_asked_about, told_apart
+from headlight.pages.shared.show.riddle import (
+    Riddle,
+    places_of_most,
+    row_asked_about,
+    told_apart,
+)
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.texts import ended
 from headlight.pages.shared.state.choices import (
+    GUESS,
     GUESS_ROW,
     HEAD,
     KINDS,
@@ -109,7 +115,8 @@ def player(request: Request, node: NodeAddress | None, of: About) -> bool:
     decoding = request.decode()
     path = decoding.path_to(*node) if node else decoding.path
     layer, head = chosen(LAYER), chosen(HEAD)
-    start = chosen(STEP) or row_asked_about()
+    asked = row_asked_about(len(path)) if chosen(GUESS) else 0
+    start = chosen(STEP) or asked
     picture = player_of(decoding, path, layer=layer, head=head, start=start)
     head_words = site_words("decoder", layer, head).removeprefix(f"{KINDS['decoder']}, ")
     is_drawn = show(

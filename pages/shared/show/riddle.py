@@ -53,9 +53,16 @@ class Riddle:
         return [self.verdict(guess) for guess in (NO_GUESS, *range(len(self.options)))]
 
 
-def row_asked_about() -> int:
-    """Return the index of the row that a riddle is about; 0 if none is asked."""
-    return chosen(GUESS_ROW) if chosen(GUESS) else 0
+def row_asked_about(rows: int, first: int = 0) -> int:
+    """Return the index of the row, of so many, that a riddle is about; at first it is `first`."""
+    row = chosen(GUESS_ROW)
+    return first if row is None else min(row, rows - 1)
+
+
+def choose_row(tokens: Sequence[str], first: int = 0, **more: object) -> int:
+    """Draw the choice of the token that a riddle is about, at first `first`; return its index."""
+    put(GUESS_ROW, row_asked_about(len(tokens), first))
+    return choose_token(GUESS_ROW, tokens, **more)
 
 
 def most_looked_at(
@@ -64,12 +71,13 @@ def most_looked_at(
     queries: Sequence[str],
     keys: Sequence[str],
     blocked: np.ndarray | None = None,
+    first: int = 0,
 ) -> Riddle:
     """Draw the choice of a row of weights (Q, K); ask which visible key it looks at most.
 
-    `where` names the head.
+    `where` names the head, and `first` is the row that is asked about at first.
     """
-    row = choose_token(GUESS_ROW, queries, on_change=partial(put, LIT, ""))
+    row = choose_row(queries, first, on_change=partial(put, LIT, ""))
     query = told_apart(queries)[row]
     is_open = np.ones(len(keys), bool) if blocked is None else ~blocked[row]
     visible = np.flatnonzero(is_open) if is_open.any() else np.arange(len(keys))
@@ -96,7 +104,7 @@ def stays_first(
     The likeliest `words` of each layer and token have `probabilities` of the same shape (L, T);
     `settled` (T,) are the right answers.
     """
-    row = choose_token(GUESS_ROW, read)
+    row = choose_row(read)
     after, first = told_apart(read)[row], [line[row] for line in words]
     return Riddle(
         f"After {after} the model writes “{first[-1]}”: from which layer on is that the likeliest?",

@@ -103,7 +103,8 @@ GUESS = switch(
     help="Hides what a head looks at, or which head matters, until you have guessed it. A slide "
     "that is added meanwhile asks its audience. No guess is kept.",
 )
-GUESS_ROW = counted("guess_row", 0, MOST_TOKENS, label="Guess for")  # the row that is asked about
+# The row that is asked about, by default one with a clear answer.
+GUESS_ROW = counted("guess_row", None, MOST_TOKENS, label="Guess for")
 # The weight that the page Inside a head takes apart, by default a clear one, and its run.
 QUERY = counted("query", None, MOST_TOKENS, label="Query: the token that looks")
 KEY = counted("key", None, MOST_TOKENS, label="Key: the token looked at")

@@ -186,7 +186,7 @@ def test_the_switch_is_off_at_first_and_in_the_link_when_it_is_on():
     assert "heatmap" not in drawn(app)
     assert address(app)["guess"] == "on"
     guess(app, 0)
-    assert set(address(app)) == {*HEAD, "v", "guess"}
+    assert set(address(app)) == {*HEAD, "v", "guess", "guess_row"}
     app.toggle(key="guess").set_value(False).run()
     assert {"heatmap", "grid"} <= set(drawn(app))
     assert not questions(app)
@@ -199,11 +199,21 @@ def test_a_page_says_that_it_asks_nothing_unless_it_does(tab, asks):
     assert (stage.NOTHING_ASKED in [caption.value for caption in app.caption]) != asks
 
 
-def test_the_first_row_that_is_asked_about_is_the_one_whose_lines_the_page_opens_with():
-    app = open_page("attention")
-    lit = app.session_state["lit"]
+def test_the_first_row_that_is_asked_about_is_the_one_that_the_page_speaks_of():
+    app = open_page("attention", **HEAD, query="1")
+    (said,) = [text.value for text in app.text if " of its attention to " in text.value]
     app.toggle(key="guess").set_value(True).run()
-    assert app.selectbox(key="guess_row").value == int(lit[1:]) - 1
+    asked = app.selectbox(key="guess_row")
+    number, token = asked.options[asked.value].split(": ")
+    assert int(number) > 1
+    assert f": “{token}” gives " in said
+
+
+def test_cause_asks_first_about_the_token_that_loses_most():
+    app = open_page("cause", sentence=SENTENCE, guess="on")
+    row = app.selectbox(key="guess_row").value
+    changes = heatmaps(guess(app, 0))[0][0]
+    assert np.unravel_index(changes.argmin(), changes.shape)[0] == row
 
 
 def with_slides(*slides, number=1):
