@@ -62,11 +62,16 @@ def test_a_whole_layer_goes_off_at_once_and_comes_back(heads, translator):
 
 
 @pytest.mark.matrix
-def test_a_head_of_every_layer_goes_off_at_once(heads, translator):
+def test_a_head_of_every_layer_goes_off_at_once_and_comes_back_if_all_are_off(heads, translator):
+    off = heads.locator(".switchboard .head.off")
+    switch(heads, "^Decoder, masked, layer 2, head 3: on").click()
+    expect(off).to_have_count(1)
     switch(heads, "^Decoder, masked, head 3 of every layer").click()
     places = [("decoder", layer, 2) for layer in range(3)]
     wait_for_score(heads, score_without(translator, *places))
-    expect(heads.locator(".switchboard .head.off")).to_have_count(3)
+    expect(off).to_have_count(3)
+    switch(heads, "^Decoder, masked, head 3 of every layer").click()
+    expect(off).to_have_count(0)
 
 
 def test_the_board_works_with_the_keyboard_alone(heads):

@@ -257,6 +257,13 @@ def test_edits_are_taken_apart_unless_the_model_is_wanted_as_trained(shipped):
     assert app.metric[0].value == f"{weight:.3f}"
 
 
+def test_a_head_that_is_off_is_named_so():
+    app = open_page(edits=f"gate.cross.{LAYER + 1}.{HEAD + 1}.0")
+    assert app.metric[0].label == "Weight: Cross-attention, layer 2, head 5, off"
+    app.button(key="ignore-changes").click().run()
+    assert app.metric[0].label == "Weight: Cross-attention, layer 2, head 5"
+
+
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_it_opens_on_the_clearest_weight_of_the_head(kind, shipped):
     app = apps.open_page("inside", sentence=SENTENCE, kind=kind, layer="2", head="6")

@@ -8,6 +8,7 @@ from headlight.model import PositionEdit, Site, load
 from headlight.model.insight.positions import permutation_differences, shuffled
 from headlight.model.insight.scoring import trace_log_probabilities
 from headlight.model.positions import rotation, sinusoids
+from headlight.pages.parts.positions.words import ROTARY_WORDS
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.viz.numbers import number_text
 from tests.pages.apps import drawn, metrics, open_page, open_with
@@ -372,7 +373,7 @@ def test_a_query_and_a_key_of_a_llama_are_turned_in_the_numbers_of_its_run(trans
 
 def test_a_model_that_turns_nothing_says_so(open_tab):
     app = open_tab("rotary")
-    assert any("This model does not turn its queries" in info.value for info in app.info)
+    assert [info.value for info in app.info] == [ROTARY_WORDS["added"]]
     (link,) = app.main.get("page_link")
     assert link.proto.label == "Open a model that does"
     assert not [box for box in app.main.get("selectbox") if box.key in ("layer", "head")]

@@ -46,12 +46,12 @@ def head_switches(shape: Shape, selected: HeadAddress, *, of: About) -> None:
 
 
 def switch(shapes: Shapes) -> None:
-    """Switch what was clicked on the board: off if all of it was on, otherwise on."""
+    """Switch what was clicked on the board: on if all of it was off, otherwise off."""
     for kind, layer, head in all_picked("switchboard"):
         heads = heads_of(shapes, kind, layer, head)
         gates = edit_history.edits().gates
-        are_on = all(gates.get(each, 1) > 0 for each in heads)
-        edit_history.set_gates(heads, 0.0 if are_on else 1.0)
+        are_off = all(gates.get(each, 1) == 0 for each in heads)
+        edit_history.set_gates(heads, 1.0 if are_off else 0.0)
         if None not in (layer, head):
             select_head(kind, layer, head)
 

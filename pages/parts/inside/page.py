@@ -108,7 +108,8 @@ def choose_weight(
     weight = Weight(run, site, head, query, key)
     with value:
         share = taken_apart(weight).weights[key]
-        st.metric(f"Weight: {site_words(*site, head)}", f"{share:.3f}")
+        is_off = run.edits.gates.get((*site, head), 1) == 0
+        st.metric(f"Weight: {site_words(*site, head)}{', off' * is_off}", f"{share:.3f}")
     with bar:
         reveal_if_sought(WEIGHT_BAR)
     if summed_up := stood_for((*site, head, query, key)):

@@ -39,7 +39,8 @@ PARTS = ("Frequencies", "A query and a key", "By distance")
 def rotary_section(run: ModelRun) -> None:
     """Draw the choice of a head, a query and a key, and everything about their turns."""
     if not any(map(run.reader.rotary, run.reader.shape.sites)):
-        st.info(ROTARY_WORDS["none"])
+        is_other = "own layers" in run.reader.missing
+        st.info(ROTARY_WORDS["none" if is_other else "added"])
         st.page_link("pages/models.py", label="Open a model that does")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):

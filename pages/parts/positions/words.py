@@ -21,6 +21,10 @@ ROTARY_FORMULA = (
 )
 
 ROTARY_WORDS = {
+    "added": (
+        "This model adds its positions to the tokens and does not turn its queries and keys. One "
+        "that turns them is Qwen/Qwen3-0.6B."
+    ),
     "none": (
         "This model does not turn its queries and keys by their positions, or does so in a way "
         "that is not known here. One that does is Qwen/Qwen3-0.6B."
