@@ -17,8 +17,10 @@ const ADDRESS = 44; // of height on a slide, below the code
  */
 export function draw(mount) {
   const { header, array, root } = begin(mount);
-  const canvas = element("canvas", "", "", { role: "img", "aria-label": "QR code of the address below" });
-  root.replaceChildren(canvas, element("p", "address", header.address));
+  const canvas = element("canvas", "", "", { role: "img", "aria-label": `QR code of ${header.address}` });
+  const { host, pathname } = new URL(header.address);
+  const written = isStaged(root) ? host + pathname.replace(/\/$/, "") : header.address;
+  root.replaceChildren(canvas, element("p", "address", written));
   return onWidth(root, (width) => {
     const { height } = roomOf(root);
     const most = isStaged(root) ? height - ADDRESS : LARGEST;

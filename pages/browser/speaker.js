@@ -150,7 +150,7 @@ function run(page, channel, every) {
     if (!("told" in data)) return;
     const { told } = data;
     number.textContent = told ? `${told.number} of ${told.count}` : "";
-    title.textContent = told ? told.title : "No slide is shown";
+    title.textContent = told ? told.title || "No title" : "No slide is shown";
     notes.replaceChildren(...marked(told ? told.notes || "No notes for this slide." : ""));
     const next = told?.coming;
     const pictures = next?.pictures.length ? ` (${next.pictures.join(", ")})` : "";

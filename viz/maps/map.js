@@ -29,7 +29,7 @@ export function makeMap(diverging, point, place) {
   const canvas = element("canvas", "map", "", { role: "img", tabindex: "0" });
   const [quantity, low, high, meaning] = ["", "", "", ""].map(() => element("span"));
   const ramp = element("span", "ramp");
-  const scale = [quantity, low, ramp, high, meaning];
+  const scale = [quantity, element("span", "ends", [low, ramp, high]), meaning];
   const figure = element("figure", "sheet-of-map", [
     caption,
     element("div", "sheet", [canvas]),
