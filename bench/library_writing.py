@@ -25,7 +25,7 @@ from headlight.model.decoding.strategies import Strategy
 from headlight.model.library.attachment import attach
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.writing import Writer
-from headlight.model.reader import Request
+from headlight.model.questions import Request
 
 VOCABULARY, NEW_TOKENS, BEAM = 32_000, 40, 4
 TEXT = "The blue car is faster than the red car, because it is not as old."

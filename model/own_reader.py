@@ -7,7 +7,8 @@ from torch import Tensor
 
 from headlight.model.decoding.steps import Writing
 from headlight.model.edits import NamedMask
-from headlight.model.reader import Ability, Objective, Question, Reader, Request
+from headlight.model.questions import Objective, Question, Request
+from headlight.model.reader import Ability, Reader
 from headlight.model.stream import DecoderStream, stream_of
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import BYTES, END_ID, PAD_ID, SPECIAL_TOKENS, Token, pad, token_ids

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import Literal, Protocol, get_args
 
 import torch
 from torch import Tensor
@@ -19,6 +18,7 @@ from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import NamedMask, check_edits, check_sites
 from headlight.model.positions import Rotary
+from headlight.model.questions import Objective, Question, Request
 from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress, own_parts
 from headlight.model.tokens import Token
 from headlight.model.trace import Run, RunEdits, Shape, Site, Trace
@@ -44,53 +44,6 @@ Ability = Literal[
 ]
 ABILITIES: tuple[Ability, ...] = get_args(Ability)
 CUT = "The model reads at most {most} tokens; the rest of this text is cut off."
-
-
-class Question(NamedTuple):
-    """The prediction in one row of a trace's logits, such as the next token or a class."""
-
-    words: str  # "The next token", "In place of token 5", "The class"
-    row: int
-    together: str = ""  # the joint result of this and later rows, such as the words of an answer
-
-
-@dataclass(frozen=True)
-class Objective:
-    """The measure of an effect: the log-probability of ids, each after a row of logits."""
-
-    rows: tuple[int, ...]  # (N,)
-    ids: tuple[int, ...]  # (N,)
-    description: str  # "the log-probability of the whole target"
-    texts: tuple[str, ...] = ()  # (N,) the texts of the ids, if they have any
-
-    @classmethod
-    def of(cls, what: str, ids: Mapping[int, int], texts: Sequence[str]) -> Objective:
-        """Return the log-probability of `what`: of ids by the row that each one follows."""
-        return cls(tuple(ids), tuple(ids.values()), f"the log-probability of {what}", tuple(texts))
-
-    def only(self, index: int) -> Objective:
-        """Return the objective of only one of the ids, by its index."""
-        chosen = slice(index, index + 1)
-        what = "the log-probability of the chosen token"
-        return Objective(self.rows[chosen], self.ids[chosen], what, self.texts[chosen])
-
-
-@dataclass(frozen=True)
-class Request:
-    """A text for a model to read, with everything that decides its tokens; see `Reader.trace`."""
-
-    text: str
-    target: str | Writing | None = None
-    second: str | None = None
-    masked: Collection[int] = ()
-    pad_to: int | None = None
-    edits: RunEdits | None = None  # they only affect a target that the model writes itself
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for what is no text."""
-        texts = isinstance(self.text, str) and isinstance(self.second, str | None)
-        if not (texts and isinstance(self.target, str | Writing | None)):
-            raise ValueError("A text is one string; a target may also be write(...).writing.")
 
 
 class Reader(Protocol):

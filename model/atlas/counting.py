@@ -26,7 +26,8 @@ from headlight.model.atlas.statistics import BADGES, Sums, add, sums_of
 from headlight.model.evaluate import decode_all
 from headlight.model.insight.rows import Rows
 from headlight.model.memory import give_back
-from headlight.model.reader import Reader, Request
+from headlight.model.questions import Request
+from headlight.model.reader import Reader
 from headlight.model.tokens import START_ID, Token
 from headlight.model.trace import AttentionRecord, Run, Site, Trace
 from headlight.model.translator import Translator

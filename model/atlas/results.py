@@ -25,7 +25,8 @@ from headlight.model.evaluate import compare, translate_all
 from headlight.model.insight.ablation import NOTHING_TO_MEASURE, head_removals
 from headlight.model.insight.estimate import estimated_removals
 from headlight.model.insight.scoring import log_probability, rows_at_once
-from headlight.model.reader import Objective, Reader
+from headlight.model.questions import Objective
+from headlight.model.reader import Reader
 from headlight.model.trace import KINDS, AttentionEdit, Run, Shape, Site, Trace
 from headlight.model.translator import Translator
 

@@ -13,7 +13,8 @@ from headlight.model.insight.ablation import NOTHING_TO_MEASURE, without_each_he
 from headlight.model.insight.scoring import log_probability
 from headlight.model.library.attention_interface import sink_softmax
 from headlight.model.library.hub import first_line
-from headlight.model.reader import Objective, Reader
+from headlight.model.questions import Objective
+from headlight.model.reader import Reader
 from headlight.model.stream import precise
 from headlight.model.trace import AttentionRecord, Run, RunEdits, Site, Trace
 

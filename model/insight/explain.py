@@ -8,7 +8,7 @@ from torch import Tensor
 from headlight.model.insight.ablation import cell_removals
 from headlight.model.insight.anatomy import Weight
 from headlight.model.insight.scoring import log_probability
-from headlight.model.reader import Objective
+from headlight.model.questions import Objective
 from headlight.model.trace import Kind, Run, Site, Trace
 
 NOTES = {

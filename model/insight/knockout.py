@@ -13,7 +13,8 @@ from headlight.model.attention import UNCHANGED, fit_cells
 from headlight.model.decoding.steps import Writing
 from headlight.model.insight.scoring import log_probabilities, rows_at_once
 from headlight.model.library.pieces import as_pieces, whole_words
-from headlight.model.reader import Objective, Reader
+from headlight.model.questions import Objective
+from headlight.model.reader import Reader
 from headlight.model.tokens import Token
 from headlight.model.trace import (
     AttentionEdit,

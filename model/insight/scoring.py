@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from headlight.model.reader import Objective, Reader
+from headlight.model.questions import Objective
+from headlight.model.reader import Reader
 from headlight.model.tokens import END_ID, PAD_ID
 from headlight.model.trace import PositionEdit, Run, Trace
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from headlight.model.library.pieces import Piece, whole_words
-from headlight.model.reader import Objective, Question
+from headlight.model.questions import Objective, Question
 from headlight.model.trace import Site, Trace
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from headlight.model.library.hub import LoadingError
 from headlight.model.library.measuring import Parity, measure_parity
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import SPACES, Piece
-from headlight.model.reader import OTHER_WORDS, Ability, Reader, Request
+from headlight.model.questions import Request
+from headlight.model.reader import OTHER_WORDS, Ability, Reader
 from headlight.model.trace import Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:

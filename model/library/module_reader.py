@@ -18,7 +18,8 @@ from headlight.model.library.calls import attention_edits, batch_size
 from headlight.model.library.hub import first_line
 from headlight.model.library.own_tokens import OwnTokens, read_numbers
 from headlight.model.library.pieces import Piece
-from headlight.model.reader import OTHER_WORDS, Ability, Reader, Request
+from headlight.model.questions import Request
+from headlight.model.reader import OTHER_WORDS, Ability, Reader
 from headlight.model.trace import Run, RunEdits, Shape, Site, Trace
 
 # Computes logits (B, T, V), or (B, classes), of a model for ids (B, T), or for (B, S) and (B, T).

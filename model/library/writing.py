@@ -20,7 +20,7 @@ from headlight.model.edits import opens_the_future
 from headlight.model.library.hub import first_line
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece
-from headlight.model.reader import Request
+from headlight.model.questions import Request
 from headlight.model.tokens import token_ids
 from headlight.model.trace import Kind, Run, RunEdits, Site, Trace
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from headlight.model.reader import Question, Reader
+from headlight.model.questions import Question
+from headlight.model.reader import Reader
 from headlight.model.trace import Trace
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.state.choice import Choice, counted, text

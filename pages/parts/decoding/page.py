@@ -6,7 +6,7 @@ import streamlit as st
 
 from headlight.model import Decoding
 from headlight.model.decoding.strategies import Strategy
-from headlight.model.reader import Question
+from headlight.model.questions import Question
 from headlight.pages.parts.decoding.cache import (
     BUDGET,
     LENGTH,

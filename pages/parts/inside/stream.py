@@ -6,7 +6,7 @@ import streamlit as st
 import torch
 
 from headlight.model.insight.lens import Similarity, stream_norms
-from headlight.model.reader import Question
+from headlight.model.questions import Question
 from headlight.model.trace import Trace
 from headlight.pages.parts.inside.words import TAB_WORDS
 from headlight.pages.shared.controls.sentence import can

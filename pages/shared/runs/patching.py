@@ -8,7 +8,7 @@ import numpy as np
 from headlight.model.insight import patching
 from headlight.model.insight.knockout import Edges, edges_of, knock_out, what_was_written
 from headlight.model.insight.scoring import log_probabilities
-from headlight.model.reader import Objective
+from headlight.model.questions import Objective
 from headlight.model.trace import Kind, RunEdits, Site, Trace
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.door import model_call

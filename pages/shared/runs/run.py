@@ -13,7 +13,8 @@ from headlight.model.edits import Edits
 from headlight.model.insight.cache import write_evicting
 from headlight.model.library.checks import check_numbers
 from headlight.model.library.measuring import Parity
-from headlight.model.reader import Objective, Reader, Request
+from headlight.model.questions import Objective, Request
+from headlight.model.reader import Reader
 from headlight.model.trace import AttentionRecord, PositionEdit, RunEdits, Site, Trace
 from headlight.pages.shared.runs.door import model_call
 from headlight.pages.shared.runs.line import Work

@@ -10,7 +10,7 @@ import streamlit as st
 from torch import Tensor
 
 from headlight.model.insight.scoring import log_probabilities
-from headlight.model.reader import Question
+from headlight.model.questions import Question
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.comparison import LABELS

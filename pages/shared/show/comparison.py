@@ -10,7 +10,7 @@ import streamlit as st
 from headlight.model.decoding.steps import Translation, Writing
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.scoring import log_probabilities
-from headlight.model.reader import Objective
+from headlight.model.questions import Objective
 from headlight.pages.shared.runs.arrays import tokens_of
 from headlight.pages.shared.runs.run import ModelRun, decoded, written
 from headlight.pages.shared.show.captions import GLOSSARY, edit_words

@@ -14,7 +14,7 @@ from headlight.model.edits import read_edits
 from headlight.model.insight.attribution import attribute
 from headlight.model.insight.knockout import agreements
 from headlight.model.insight.patching import Answers
-from headlight.model.reader import Question
+from headlight.model.questions import Question
 from headlight.model.trace import Site
 from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared.address import read_parameters

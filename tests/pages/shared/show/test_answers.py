@@ -5,7 +5,7 @@ import pytest
 
 from headlight.model import load_bert
 from headlight.model.insight.scoring import log_probabilities
-from headlight.model.reader import Question
+from headlight.model.questions import Question
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.show.answers import (
