@@ -1,4 +1,54 @@
-// What pictures call pointing: where nothing hovers, a tap takes its place.
+// How pictures are pointed at: by a mouse, by a finger, whose tap is all there is, or by keys.
+
+import { zoomOf } from "./canvas.js";
 
 export const TOUCHED = matchMedia("(hover: none)").matches;
 export const POINT_AT = TOUCHED ? "Tap" : "Point at";
+
+const ARROWS = new Map([
+  ["ArrowUp", { down: -1, across: 0 }],
+  ["ArrowDown", { down: 1, across: 0 }],
+  ["ArrowLeft", { down: 0, across: -1 }],
+  ["ArrowRight", { down: 0, across: 1 }],
+]);
+
+/** The direction of an arrow key; undefined for other keys. */
+export function arrowOf(event) {
+  return ARROWS.get(event.key);
+}
+
+/** Move the focus by an arrow key among buttons, of which `columns` are in a row. */
+export function moveFocus(event, buttons, columns = 0) {
+  const arrow = arrowOf(event);
+  if (!arrow) return;
+  const at = buttons.indexOf(event.target);
+  const next = buttons[at + arrow.down * columns + arrow.across];
+  if (!next || next === event.target) return;
+  event.preventDefault();
+  next.focus();
+}
+
+/** Call `explain` when a pointer moves onto an element or it has the focus, and `leave` afterwards.
+ *
+ * What appears under a pointer at rest, such as the next slide, is not pointed at.
+ */
+export function onPointing(part, explain, leave = () => {}) {
+  let isIn = false;
+  part.onpointermove = () => {
+    if (!isIn) explain();
+    isIn = true;
+  };
+  part.onpointerleave = () => {
+    isIn = false;
+    leave();
+  };
+  part.onfocus = explain;
+  part.onblur = leave;
+}
+
+/** Where in an element, in its own pixels, a pointer is. */
+export function pointerIn(shown, event) {
+  const box = shown.getBoundingClientRect();
+  const zoom = zoomOf(shown);
+  return { x: (event.clientX - box.left) / zoom, y: (event.clientY - box.top) / zoom };
+}

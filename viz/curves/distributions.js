@@ -1,5 +1,6 @@
-import { begin, element, isStaged, onPointing } from "../canvas.js";
+import { begin, element, isStaged } from "../canvas.js";
 import { short } from "../numbers.js";
+import { onPointing } from "../pointing.js";
 
 /**
  * @typedef {object} Row

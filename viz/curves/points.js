@@ -1,6 +1,6 @@
-import { arrowOf, begin, element, fitCanvas, isSaved, onRoom, pointerIn, roomOf } from "../canvas.js";
+import { begin, element, fitCanvas, isSaved, onRoom, roomOf } from "../canvas.js";
 import { short, ticks } from "../numbers.js";
-import { POINT_AT, TOUCHED } from "../pointing.js";
+import { arrowOf, POINT_AT, pointerIn, TOUCHED } from "../pointing.js";
 import { dot, line, ring } from "../strokes.js";
 
 /**

@@ -1,5 +1,6 @@
-import { arrowOf, begin, element, fitCanvas, isSaved, onWidth, pointerIn, roomOf } from "../canvas.js";
+import { begin, element, fitCanvas, isSaved, onWidth, roomOf } from "../canvas.js";
 import { short, ticks } from "../numbers.js";
+import { arrowOf, pointerIn } from "../pointing.js";
 import { dot } from "../strokes.js";
 
 /**

@@ -1,4 +1,5 @@
-import { arrowOf, begin, buttonOf, element } from "../canvas.js";
+import { begin, buttonOf, element } from "../canvas.js";
+import { arrowOf } from "../pointing.js";
 import { follow } from "./head_grid.js";
 
 /**

@@ -1,7 +1,7 @@
-import { begin, buttonOf, element, moveFocus, onWidth } from "../canvas.js";
+import { begin, buttonOf, element, onWidth } from "../canvas.js";
 import { colorTable } from "../colors.js";
 import { difference, written } from "../numbers.js";
-import { POINT_AT } from "../pointing.js";
+import { moveFocus, POINT_AT } from "../pointing.js";
 import { transport } from "../transport.js";
 import { LEAST, drawMap, fitMap, makeMap } from "./map.js";
 

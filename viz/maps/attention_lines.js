@@ -1,6 +1,7 @@
-import { begin, buttonOf, element, fitCanvas, isSaved, moveFocus, onPointing, onRoom, roomOf } from "../canvas.js";
+import { begin, buttonOf, element, fitCanvas, isSaved, onRoom, roomOf } from "../canvas.js";
 import { themeColor } from "../colors.js";
 import { written } from "../numbers.js";
+import { moveFocus, onPointing } from "../pointing.js";
 import { widestOf } from "../strokes.js";
 
 /**

@@ -1,6 +1,7 @@
-import { begin, buttonOf, element, fitCanvas, moveFocus, onPointing, onWidth, roomOf } from "../canvas.js";
+import { begin, buttonOf, element, fitCanvas, onWidth, roomOf } from "../canvas.js";
 import { colorTable, themeColor } from "../colors.js";
 import { written } from "../numbers.js";
+import { moveFocus, onPointing } from "../pointing.js";
 
 /**
  * @typedef {object} Header

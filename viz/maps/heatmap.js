@@ -1,6 +1,6 @@
-import { begin, buttonOf, element, isSaved, onRoom, pointerIn, roomOf, WORDS } from "../canvas.js";
+import { begin, buttonOf, element, isSaved, onRoom, roomOf, WORDS } from "../canvas.js";
 import { written } from "../numbers.js";
-import { TOUCHED } from "../pointing.js";
+import { pointerIn, TOUCHED } from "../pointing.js";
 import { cross } from "../strokes.js";
 import { drawMap, fitMap, makeMap } from "./map.js";
 

@@ -1,6 +1,7 @@
-import { arrowOf, element, fitCanvas, isSaved, pointerIn } from "../canvas.js";
+import { element, fitCanvas, isSaved } from "../canvas.js";
 import { channels, colorTable, scaleOn } from "../colors.js";
 import { written } from "../numbers.js";
+import { arrowOf, pointerIn } from "../pointing.js";
 import { drawTokens, widestOf } from "../strokes.js";
 
 // An enlarged map of a head, of weights or of differences, read cell by cell.

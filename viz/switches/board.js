@@ -1,6 +1,7 @@
 // The functions that tables of all heads share: layers down, heads across, in a scrolling box.
 
-import { arrowOf, element } from "../canvas.js";
+import { element } from "../canvas.js";
+import { arrowOf } from "../pointing.js";
 
 const MANY = 16; // heads; if there are more, they are closer together
 

@@ -1,7 +1,8 @@
 // A cell for every head with a number, for pictures of all heads.
 
-import { buttonOf, element, onPointing, rampOf } from "../canvas.js";
+import { buttonOf, element, rampOf } from "../canvas.js";
 import { channels, colorTable, inkOn } from "../colors.js";
+import { onPointing } from "../pointing.js";
 import { boardOfHeads, isDense, moveInRows, replaceBoards } from "./board.js";
 
 /**

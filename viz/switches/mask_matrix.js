@@ -1,5 +1,6 @@
-import { arrowOf, begin, element, fitCanvas, isSaved, onRoom, pointerIn, roomOf, scrollable } from "../canvas.js";
+import { begin, element, fitCanvas, isSaved, onRoom, roomOf, scrollable } from "../canvas.js";
 import { themeColor } from "../colors.js";
+import { arrowOf, pointerIn } from "../pointing.js";
 import { cross, drawTokens, widestOf } from "../strokes.js";
 
 /**

@@ -1,6 +1,7 @@
-import { element, fitCanvas, pointerIn, scrollable } from "../canvas.js";
+import { element, fitCanvas, scrollable } from "../canvas.js";
 import { channels, themeColor } from "../colors.js";
 import { written } from "../numbers.js";
+import { pointerIn } from "../pointing.js";
 import { drawTokens } from "../strokes.js";
 
 const LABEL = 130; // pixels for the tokens next to it

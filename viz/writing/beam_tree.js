@@ -1,6 +1,7 @@
-import { begin, buttonOf, element, fitCanvas, isStaged, onPointing, onWidth, roomOf, scrollable } from "../canvas.js";
+import { begin, buttonOf, element, fitCanvas, isStaged, onWidth, roomOf, scrollable } from "../canvas.js";
 import { themeColor } from "../colors.js";
 import { written } from "../numbers.js";
+import { onPointing } from "../pointing.js";
 
 /**
  * @typedef {object} Leaf

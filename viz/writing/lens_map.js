@@ -1,6 +1,6 @@
-import { begin, element, moveFocus, onPointing, scrollable } from "../canvas.js";
+import { begin, element, scrollable } from "../canvas.js";
 import { written } from "../numbers.js";
-import { POINT_AT } from "../pointing.js";
+import { moveFocus, onPointing, POINT_AT } from "../pointing.js";
 
 /**
  * @typedef {object} Header

@@ -1,6 +1,7 @@
-import { begin, element, legendOf, moveFocus, scrollable } from "../canvas.js";
+import { begin, element, legendOf, scrollable } from "../canvas.js";
 import { scaleOn } from "../colors.js";
 import { written } from "../numbers.js";
+import { moveFocus } from "../pointing.js";
 
 /**
  * @typedef {object} Header
