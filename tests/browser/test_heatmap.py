@@ -109,9 +109,25 @@ def test_a_first_tap_reads_a_cell_and_a_second_one_picks_it(browser):
     context.close()
 
 
+def test_a_tap_zooms_in_on_a_phone_until_tokens_have_room(browser):
+    context = browser.new_context(has_touch=True, is_mobile=True)
+    page = context.new_page()
+    heatmap, *_ = open_map(page, np.eye(150, dtype=np.float32), clickable=True)
+    expect(heatmap.locator(".hint")).to_have_text("Tap a cell to zoom in on it.")
+    page.touchscreen.tap(*point_of(heatmap, 20, 20))
+    caption = heatmap.locator("figcaption")
+    expect(caption).to_contain_text("Shown: rows 15 to 27 of 150, columns 15 to 27 of 150")
+    assert float(heatmap.locator("canvas.map").get_attribute("data-left")) > 0, "no tokens"
+    page.touchscreen.tap(*point_of(heatmap, 6, 6))  # of those shown
+    expect(heatmap.locator(".reading")).to_contain_text("“token20” looks at “token20”")
+    assert picked(page) is None
+    context.close()
+
+
 def test_a_click_zooms_in_where_cells_are_small_and_then_answers(page):
     weights = np.random.default_rng(0).dirichlet(np.ones(300), 300).astype(np.float32)
     heatmap, *axes = open_map(page, weights, clickable=True)
+    expect(heatmap.locator(".hint")).to_contain_text("click it to zoom in on it. Drag")
     page.mouse.click(*point_of(heatmap, 100, 150))
     assert picked(page) is None
     caption = heatmap.locator("figcaption").text_content()

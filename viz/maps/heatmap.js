@@ -22,7 +22,7 @@ import { drawMap, fitMap, makeMap } from "./map.js";
  */
 
 const CLICKABLE = 8; // pixels of a cell's side that a click can hit
-const AROUND = 12; // cells on each side of a click that zooms in instead
+const AROUND = TOUCHED ? 6 : 12; // cells on each side of a click that zooms in instead
 const UNDER = 48; // pixels for the words under a map on a slide, unless they are next to it
 const AROUND_MAP = 76; // pixels for the words above and below a map on a page
 const DRAG = 6; // pixels from which on a press is a drag
@@ -102,9 +102,12 @@ function makePicture(root) {
   const isShown = ([row, column]) => row >= part.top && row < part.bottom && column >= part.left && column < part.right;
 
   function hint() {
+    const isSmall = view.side < CLICKABLE;
+    if (TOUCHED && isSmall) return "Tap a cell to zoom in on it.";
     if (TOUCHED) return `Tap a cell to read it.${header.clickable ? ` Tap it again to ${header.opens}.` : ""}`;
     const zooms = Math.max(header.rows.length, header.columns.length) > AROUND;
-    const clicks = header.clickable ? `; click it to ${header.opens}` : "";
+    const opens = isSmall ? "zoom in on it" : header.clickable ? header.opens : "";
+    const clicks = opens && `; click it to ${opens}`;
     return `Point at a cell to read it${clicks}.${zooms ? " Drag to zoom in." : ""}`;
   }
   function words() {
