@@ -50,6 +50,8 @@ def take_turn() -> None:
         put_in_force(talk.in_force(), turning.slide())
         turning.begin_here()
     turning.take_turn()
+    if turning.slide() is None:
+        st.session_state[talk.TOURING] = False
 
 
 def asked_for() -> int | None:
@@ -61,7 +63,9 @@ def asked_for() -> int | None:
         if number or turning.slide():
             turning.turn(number)
         if number:
-            talk.take_ready(parameters.get(talk.READY.key))
+            name = parameters.get(talk.READY.key)
+            talk.take_ready(name)
+            st.session_state[talk.TOURING] = name in talk.READY.options
             address.know(parameters)
     if turning.slide() and turning.slide() > len(talk.in_force()) and not talk.is_awaited():
         turning.turn(len(talk.in_force()))

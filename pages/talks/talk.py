@@ -28,7 +28,7 @@ from headlight.pages.talks.slides import (
     with_changes,
     write_talk,
 )
-from headlight.pages.talks.turning import draw_anew
+from headlight.pages.talks.turning import draw_anew, turn_to
 
 TALKS = Path(__file__).parents[2] / "talks"
 READY = one_of(
@@ -37,6 +37,7 @@ READY = one_of(
     label="Ready talk",
 )
 OWN = "own"  # in place of a ready talk's name
+TOURING = "touring"  # the key of whether the ready talk is in force even if there is an own one
 KEPT = "headlight-talk"  # the name under which the browser keeps it
 LONGEST = 50  # changes that can be undone
 ADDED = "Added as slide {number}. Give it words on the page Talk."
@@ -74,10 +75,23 @@ def is_awaited() -> bool:
     return st.query_params.get(READY.key) == OWN and not own()
 
 
+def take_tour() -> None:
+    """Present the ready talk, even if there is an own one; a callback."""
+    st.session_state[TOURING] = True
+    turn_to(1)
+
+
+def is_touring() -> bool:
+    return st.session_state.get(TOURING, False)
+
+
 def named_ready() -> dict[str, str]:
-    """Return the parameter of the talk in a slide's address; none for the first ready one."""
-    name = OWN if own() else chosen(READY)
-    return {} if name == READY.default else {READY.key: name}
+    """Return the parameter of the talk in a slide's address.
+
+    There is none for the first ready one, unless there is an own one too.
+    """
+    name = OWN if in_force() is own() else chosen(READY)
+    return {} if name == READY.default and not own() else {READY.key: name}
 
 
 def own() -> tuple[Slide, ...]:
@@ -85,7 +99,7 @@ def own() -> tuple[Slide, ...]:
 
 
 def in_force() -> tuple[Slide, ...]:
-    return own() or shipped(chosen(READY))
+    return (not is_touring() and own()) or shipped(chosen(READY))
 
 
 def change(slides: tuple[Slide, ...]) -> None:
@@ -226,7 +240,7 @@ def said_of(pictures: Sequence[str]) -> str:
 
 def note_drawn(number: int, keys: Set[str]) -> None:
     """Note the pictures that the scene of a visitor's own slide draws, and have thumbnails made."""
-    if own() and own()[number - 1].page:
+    if in_force() is own() and own()[number - 1].page:
         pictures_drawn = _drawn_of(PAGES[own()[number - 1].page], keys)
         if pictures_drawn:
             stage.ask_for_thumbnail(_complete(number, drawn=pictures_drawn))

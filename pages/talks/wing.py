@@ -6,6 +6,7 @@ from headlight.model.edits import Edits
 from headlight.pages.shared import address
 from headlight.pages.shared.frame import changes
 from headlight.pages.shared.state import edit_history, showing
+from headlight.pages.shared.state.choices import chosen
 from headlight.pages.shared.state.page import PAGES, TOOLS, Page, Wing, allows, enter
 from headlight.pages.talks import presenter, saving_talk, stage, talk, turning
 from headlight.pages.talks.page.page import PAGE
@@ -63,11 +64,11 @@ class Talks(Wing):
         stage.leave_room_for_note(page)
         if page is not next(iter(PAGES.values())):
             return
-        label = f"Take the tour ({len(talk.in_force())} scenes)"
+        label = f"Take the tour ({len(talk.shipped(chosen(talk.READY)))} scenes)"
         # Drawn without the button too: otherwise everything below would be drawn anew without it.
         with st.container(key="tour"):
-            if allows(TOOLS) and not talk.own() and edit_history.edits() == Edits():
-                st.button(label, on_click=turning.turn_to, args=[1], key="take-the-tour")
+            if allows(TOOLS) and edit_history.edits() == Edits():
+                st.button(label, on_click=talk.take_tour, key="take-the-tour")
 
     def after(self, page: Page) -> None:
         stage.note_if_nothing_is_asked()

@@ -478,6 +478,30 @@ def test_the_tour_is_offered_until_something_is_changed():
     assert label not in [item.label for item in app.button]
 
 
+def test_the_tour_is_offered_next_to_own_slides_which_stay():
+    app = new_app()
+    app.session_state["talk"] = TALK[3:5]
+    app.run()
+    button(app, f"Take the tour ({len(TALK)} scenes)").click().run()
+    assert counted_slides(app) == len(TALK)
+    assert app.query_params["ready_talk"] == "attention"
+    again = new_app(talk="2", ready_talk="attention")
+    again.session_state["talk"] = TALK[3:5]
+    assert counted_slides(again.run()) == len(TALK)
+    app.session_state["turning"] = None
+    app.run()
+    assert app.session_state["talk"] == TALK[3:5]
+    app.button(key="present").click().run()
+    assert counted_slides(app) == 2
+    assert app.query_params["ready_talk"] == "own"
+
+
+def counted_slides(app):
+    """How many slides the talk has that is shown."""
+    (slide,) = (header for header, _ in canvas_pictures(app) if "coming" in header)
+    return slide["count"]
+
+
 def test_another_ready_talk_is_chosen_on_the_page_and_named_in_the_address_of_its_slides():
     app = open_page("talk")
     app.segmented_control(key="ready_talk").set_value("five_minutes").run()
@@ -487,8 +511,7 @@ def test_another_ready_talk_is_chosen_on_the_page_and_named_in_the_address_of_it
     assert app.query_params["ready_talk"] == "five_minutes"
     for name, count in (("five_minutes", 7), ("no such", 19)):
         again = new_app(talk="7", ready_talk=name).run()
-        (slide,) = (header for header, _ in canvas_pictures(again) if "coming" in header)
-        assert (slide["number"], slide["count"]) == (7, count)
+        assert counted_slides(again) == count
 
 
 @pytest.mark.parametrize("host", ["localhost", "192.168.0.2"])
