@@ -65,10 +65,12 @@ def restore(page: Page) -> None:
     keep_to_the_model(page)
 
 
-def go_again(asked: Mapping[str, str]) -> None:
-    """Apply the address again whose model was missing then; a callback."""
-    apply(asked, shown())
-    st.session_state.pop("refused_parameters")
+def go_again(asked: Mapping[str, str] | None) -> None:
+    """Apply the address again if its model was missing, and note again what it says; a callback."""
+    if asked:
+        apply(asked, shown())
+    else:
+        st.session_state.refused_parameters = st.session_state.get("noted", ())
 
 
 def apply(parameters: Mapping[str, str], page: Page) -> None:
@@ -123,6 +125,7 @@ def note_too_many() -> None:
 def note() -> None:
     """Say once which parts of an address made no sense or were too long."""
     if refused := st.session_state.pop("refused_parameters", ()):
+        st.session_state.noted = refused  # the run may end before anybody has read it
         names = ", ".join(name[:40] for name in refused[:8])
         st.info(
             "Parts of this link are too old, damaged or too long. Their defaults, or as much as "

@@ -155,8 +155,7 @@ def _come_back() -> None:
     if come_back(key):
         for wing in WINGS:
             wing.renew()
-        if awaited:
-            address.go_again(awaited)
+        address.go_again(awaited)
     else:
         workshop().gone = True
         if shown().key == "training":

@@ -43,6 +43,13 @@ def test_an_answer_goes_again_to_the_address_that_waited_for_it(answered, left):
     assert "awaited" not in state
 
 
+def test_what_a_link_has_lost_is_noted_again_after_what_came_back(monkeypatch, left):
+    monkeypatch.setattr(frame, "picked", lambda name: left.key)
+    app = AppTest.from_string(ANSWER)
+    app.session_state["page"], app.session_state["noted"] = PAGES["masks"], ("edits",)
+    assert app.run().session_state["refused_parameters"] == ("edits",)
+
+
 def test_the_own_key_after_a_reset_changes_nothing(answered):
     state, gone_to = answered(awaited={"model": "own-1"})
     assert not gone_to
