@@ -24,7 +24,7 @@ INTRO = (
 )
 NAMED = "Controls that stay open (all, if you choose none)"
 CONTROLS = {CLICKS: "clicks in pictures", BUTTONS: "buttons"}
-NO_CLICKS = f"Maps do not answer to clicks: that needs “{CONTROLS[CLICKS]}”, too."
+NO_CLICKS = f"A click in a picture opens nothing: that needs “{CONTROLS[CLICKS]}”, too."
 NEEDS = {SECOND: "read a pair", MASKED: "mask words"}  # abilities without which there is no control
 
 

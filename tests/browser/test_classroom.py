@@ -117,16 +117,39 @@ def test_controls_that_are_not_open_do_not_answer_and_pictures_still_tell(class_
 
 def test_locked_controls_take_no_room_on_a_phone(class_page):
     page = class_page("", size=(390, 844), workshop=":head")
-    expect(page.get_by_label("English sentence")).to_be_hidden()
+    expect(page.get_by_label("English sentence")).to_be_visible()  # all is about it
+    page.wait_for_function("() => document.querySelector('.st-key-sentence [inert]')")
+    expect(page.locator(".st-key-model")).to_be_hidden()
     expect(page.locator(".st-key-head").get_by_role("combobox")).to_be_in_viewport()
 
 
 def test_a_class_to_which_changes_are_open_switches_heads_off(class_page):
     page = class_page("heads", size=(390, 844), workshop=":edits")
     head = "Cross-attention, layer 1, head 4"
+    expect(page.get_by_role("slider")).to_be_enabled()
     page.get_by_role("button", name=f"{head}: on").click()
     expect(page.get_by_role("button", name=f"{head}: off")).to_be_visible()
     expect(page.locator(".st-key-lead-outcome")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize(
+    ("path", "control", "other"),
+    [
+        ("heads", "edits", "role_seed"),
+        ("masks", "edits", "head"),
+        ("compare", "compare_a", "compare_b"),
+        ("positions", "positions_dimensions", "positions_width"),
+    ],
+)
+def test_what_changes_something_is_open_with_it(class_page, path, control, other):
+    """The widgets of edits and of sides, which are no choices of their own."""
+    query = {"roles": "on"} if path == "heads" else {}
+    query |= {"positions_tab": "sinusoids"} if path == "positions" else {}
+    page = class_page(path, workshop=f":{control}", **query)
+    closed = f".st-key-{other} [inert]"
+    page.locator(closed).first.wait_for()
+    expect(page.locator(f".st-key-{control} :is(input, [role=slider])").first).to_be_attached()
+    expect(page.locator(f".st-key-{control} [inert]")).to_have_count(0)
 
 
 @pytest.mark.matrix

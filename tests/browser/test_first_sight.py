@@ -43,6 +43,15 @@ def test_attention_shows_all_its_lines(page, server, query):
     assert last["y"] + last["height"] <= HEIGHT
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_translation_is_in_sight(page, server, translator, width):
+    page.set_viewport_size({"width": width, "height": HEIGHT})
+    page.goto(f"{server}/?sentence=We left.")
+    written = page.get_by_text(translator.translate("We left.").text).filter(visible=True)
+    expect(written.first).to_be_in_viewport(ratio=1)
+    expect(written).to_have_count(2 if width < 641 else 1)
+
+
 @pytest.mark.parametrize(
     ("path", "picture"),
     [

@@ -54,6 +54,16 @@ def test_a_sentence_too_long_for_a_link_is_cut_and_that_is_told():
     assert app.text[0].value == "sentence"
 
 
+@pytest.mark.parametrize(
+    "page", first_of(["attention", "inside", "positions", "masks", "heads", "cause", "decoding"])
+)
+def test_every_page_says_once_that_a_text_is_cut(page):
+    app = open_page(page, sentence="the cat and the dog " * 80)
+    expect_no_error(app, page)
+    (note,) = [info.value for info in app.info if "longer than the model can take" in info.value]
+    assert "it read the first 255 tokens" in note
+
+
 @pytest.mark.matrix
 def test_every_box_has_a_limit():
     for page in PAGES:

@@ -32,7 +32,7 @@ from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.riddle import Riddle, most_looked_at, row_asked_about
 from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.sight import reveal_if_sought, seek
-from headlight.pages.shared.show.words import formula, reading_of
+from headlight.pages.shared.show.words import formula, reading_of, warn
 from headlight.pages.shared.state import choices, edit_history, models
 from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.state.showing import say
@@ -212,7 +212,12 @@ def attention() -> None:
     run = with_changes(given)
     of = about_run(run)
     writes_beside = "cross" in run.reader.shape.kinds and "write" not in run.reader.missing
-    draw = show_translation if writes_beside and not given.target else tokens_and_choices
+    translates = writes_beside and not given.target
+    if translates:
+        warn(run)
+        with st.container(key="translation-on-phones"):  # whose own place is far below
+            st.text(f"{models.chosen().target.capitalize()}: {written(run).text}")
+    draw = show_translation if translates else tokens_and_choices
     heads(run, of, lambda: draw(run, of))
 
 

@@ -37,7 +37,7 @@ def cause() -> None:
     if run := ask(target=TARGET):
         trace = run.trace()
         read = trace.source_tokens or trace.target_tokens
-        for note in notes(read, run.is_cut, drawn=False):
+        for note in notes(read, drawn=False):
             st.info(note)
         warn(run)
         everything(replace(run, edits=edit_history.in_force()))

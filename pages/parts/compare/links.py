@@ -85,7 +85,7 @@ def write_text(side: Side) -> str:
 
 
 SIDES = {
-    name: Choice(f"compare_{name}", default, read_text, write_text)
+    name: Choice(f"compare_{name}", default, read_text, write_text, label=f"All of {name.upper()}")
     for name, default in zip(NAMES, (TIRED, WIDE), strict=True)
 }
 SIDES_EDITS = {

@@ -27,7 +27,7 @@ from headlight.pages.shared.show.captions import caption, edit_words
 from headlight.pages.shared.show.comparison import compare_texts
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About, about
-from headlight.pages.shared.show.words import notes
+from headlight.pages.shared.show.words import notes, where_cut
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choices import COMMON, SUMMARIES, chosen
 from headlight.pages.shared.state.page import Page
@@ -178,7 +178,7 @@ def output(both: Pair, of: About) -> None:
         ended = [text.finished or not text.source_tokens for text in texts] or [True, True]
         for name, run, finished in zip("AB", runs, ended, strict=True):
             read = run.trace().source_tokens or run.trace().target_tokens
-            for note in notes(read, run.is_cut, finished, drawn=False):
+            for note in (*where_cut(run), *notes(read, finished, drawn=False)):
                 st.info(f"{name}: {note}")
         if texts:
             compare_texts(*texts, LABELS, of=(of, of))
@@ -232,7 +232,7 @@ def compare() -> None:
     if message := st.session_state.pop("compare_told", None):
         st.info(message)
     for column, name, side in zip(st.columns(2, gap="small"), NAMES, both, strict=True):
-        with column:
+        with column, st.container(key=SIDES[name].key):
             choose_side(name, side)
     try:
         consequences(both, own_targets(both))

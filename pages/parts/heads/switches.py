@@ -14,7 +14,7 @@ from headlight.pages.shared.show.pictures import all_picked, show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.words import HOW_TO_READ
 from headlight.pages.shared.state import edit_history
-from headlight.pages.shared.state.choices import KINDS, select_head
+from headlight.pages.shared.state.choices import EDITS, KINDS, select_head
 from headlight.pages.streamlit_fixes.late_values import editor
 from headlight.viz import switchboard
 
@@ -34,7 +34,7 @@ def head_switches(shape: Shape, selected: HeadAddress, *, of: About) -> None:
     if max(shape.groups.values(), default=1) > 1:
         caption(HOW_TO_READ["groups"])
     kind, layer, head = selected
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(key=EDITS.key, horizontal=True, vertical_alignment="bottom"):
         label = f"Fade {KINDS[kind].lower()}, layer {layer + 1}, head {head + 1}"
         gate = float(edits.gates.get(selected, 1))
         bounds = {"min_value": 0.0, "max_value": 1.0, "step": 0.05}

@@ -45,6 +45,7 @@ from headlight.pages.shared.show.saving import about_run
 from headlight.pages.shared.show.words import MASK_WORDS
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choices import (
+    EDITS,
     KIND,
     MASK_KIND,
     TARGET,
@@ -75,7 +76,7 @@ def padded(run: ModelRun) -> ModelRun:
 
 def switches(edits: Edits, reader: Reader, site: Site) -> None:
     """Draw the controls of the masks that a model can take, and the button that resets them."""
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(key=EDITS.key, horizontal=True, vertical_alignment="center"):
         for name, mask in TRAINED.items():
             if reader.shape.kinds.keys() & {*mask.kinds} and can_take(reader, mask):
                 editor(st.toggle, mask.title, name not in edits.off, partial(switch, name), name)

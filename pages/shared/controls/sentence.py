@@ -15,7 +15,7 @@ from headlight.pages.shared.show.comparison import say_outcome, show_writing, wi
 from headlight.pages.shared.show.pictures import all_picked, show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.texts import chips
-from headlight.pages.shared.show.words import capital, notes, warn
+from headlight.pages.shared.show.words import capital, notes, where_cut
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choice import Choice
 from headlight.pages.shared.state.choices import (
@@ -69,6 +69,8 @@ def ask(*needs: Ability, target: Choice | None = None) -> ModelRun | None:
     if run and beside:
         with beside:
             run = with_target(run, target)
+    for note in where_cut(run) if run else ():
+        st.info(note)
     return run if run and all(can(run, need) for need in needs) else None
 
 
@@ -177,7 +179,7 @@ def tokens_read(run: ModelRun, of: About) -> None:
         strip = token_strip("", chips(tokens), label=label, clickable=masks)
         hide = partial(mask, tokens) if masks else None
         show(strip, key, hide, of=of, what=f"Tokens that {who}")
-        for note in notes(tokens, run.is_cut):
+        for note in notes(tokens):
             st.info(note)
 
 
@@ -209,6 +211,5 @@ def show_translation(run: ModelRun, of: About) -> None:
             words = {"other": translation, "explained": False}
             show_writing(trained, "trained", f"{target}, as trained", of=of, **words)
     show_writing(translation, "target-tokens", label, of=of, other=trained)
-    warn(run)
-    for note in notes(read, run.is_cut, translation.finished):
+    for note in notes(read, translation.finished):
         st.info(note)

@@ -237,10 +237,8 @@ def sums_of(weights: np.ndarray) -> str:
     return f" The rows sum to {least}." if least == most else f" The rows sum to {least} to {most}."
 
 
-def notes(
-    tokens: Sequence[Token], cut: bool = False, finished: bool = True, *, drawn: bool = True
-) -> list[str]:
-    """Return notes on what was read, which may be `cut`, and on what was written.
+def notes(tokens: Sequence[Token], finished: bool = True, *, drawn: bool = True) -> list[str]:
+    """Return notes on what was read, and on what was written.
 
     Unknown tokens have frames if the tokens that were read are `drawn` one by one.
     """
@@ -260,15 +258,21 @@ def notes(
             f"{len(spelled)} {characters} no piece in the vocabulary: the model reads the bytes "
             f"that computers write them with, such as {byte}, and may go wrong there."
         )
-    if cut:
-        count = sum(not token.is_special for token in tokens)
-        sentences.append(
-            f"The sentence is longer than the model can take: it read the first {count} tokens, "
-            "and nothing after them."
-        )
     if not finished:
         sentences.append("The output was stopped at its longest length, before it had an end.")
     return sentences
+
+
+def where_cut(run: ModelRun) -> list[str]:
+    """Return a note on a text that is longer than the model can take, if it is."""
+    trace = run.trace()
+    tokens = trace.source_tokens or trace.target_tokens
+    count = sum(not token.is_special for token in tokens)
+    words = (
+        f"The sentence is longer than the model can take: it read the first {count} tokens, and "
+        "nothing after them."
+    )
+    return [words] if run.is_cut else []
 
 
 def warn(run: ModelRun) -> None:

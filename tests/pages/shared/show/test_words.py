@@ -30,11 +30,6 @@ def test_unknown_tokens_are_counted():
     assert "does not know 2 of the tokens: it" in note
 
 
-def test_a_cut_sentence_says_how_much_was_read():
-    (note,) = notes(HI, cut=True)
-    assert "first 1 tokens" in note
-
-
 def test_a_translation_without_an_end_says_so():
     (note,) = notes(HI, finished=False)
     assert "stopped" in note
