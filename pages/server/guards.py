@@ -26,7 +26,7 @@ OTHER_NAME = (
 )
 OTHER_PAGE = "Headlight answers only its own pages, not those of another host."
 UPLOADS = f"{CORE}upload_file/"
-OF_ONE, OF_ALL = 10, 40  # the uploads of one visitor and of all, in multiples of the largest file
+OF_ONE, OF_ALL = 4, 16  # the uploads of one visitor and of all, in multiples of the largest file
 TOO_MUCH = "Too much was uploaded. What a visitor uploaded is let go of when their tab is closed."
 
 

@@ -26,11 +26,11 @@ def add(manager, session, count):
         manager.add_file(session, file)
 
 
-def test_a_visitor_uploads_ten_files_and_others_go_on(client, kept):
+def test_a_visitor_uploads_four_files_and_others_go_on(client, kept):
     browser = client(bounded_uploads)
-    add(kept, "one", 9)
+    add(kept, "one", 3)
     assert browser.put("/_stcore/upload_file/one/x").text == "inside"
-    add(kept, "one", 10)
+    add(kept, "one", 4)
     refused = browser.put("/_stcore/upload_file/one/x")
     assert refused.status_code == 413
     assert "Too much was uploaded" in refused.text
@@ -40,10 +40,10 @@ def test_a_visitor_uploads_ten_files_and_others_go_on(client, kept):
     assert browser.put("/_stcore/upload_file/one/x").text == "inside"
 
 
-def test_all_visitors_together_upload_forty(client, kept):
+def test_all_visitors_together_upload_sixteen(client, kept):
     browser = client(bounded_uploads)
     for session in "abcd":
-        add(kept, session, 10)
+        add(kept, session, 4)
     assert browser.put("/_stcore/upload_file/e/x").status_code == 413
     kept.remove_file("a", "0")
     assert browser.put("/_stcore/upload_file/e/x").text == "inside"
@@ -64,4 +64,4 @@ def test_files_on_their_way_count(kept):
     scope = {"type": "http", "method": "PUT", "path": "/_stcore/upload_file/one/x", "headers": []}
     with pytest.raises(StopIteration):
         guard(scope, None, send).send(None)
-    assert inside == [*range(10), 413, 0]
+    assert inside == [*range(4), 413, 0]
