@@ -19,6 +19,7 @@ export function show(parts, styles) {
     dialog.showModal();
     if (panel) panel.go(address);
     else panel = live(app, parts, styles, address, () => {});
+    /** @type {HTMLElement | null} */ (app.querySelector(".sentence"))?.focus(); // what is typed is no key of the talk
   }
   showTalk(parts, styles, ask);
 }

@@ -45,6 +45,7 @@ def test_a_slide_answers_a_sentence_that_the_room_calls_out(
     page.context.set_offline(True)
     page.goto(address)
     page.get_by_role("button", name="Ask the model …").click()
+    expect(page.get_by_label("English sentence")).to_be_focused()
     dialog = page.get_by_role("dialog")
     before, after = (dialog.locator(f".{name} .token-strip") for name in ("before", "after"))
     expect(before).to_contain_text(translator.translate(SENTENCE).text)

@@ -135,6 +135,16 @@ def test_two_maps_that_are_compared_fill_a_slide(page, server, width, height):
     assert share > 0.7
 
 
+def test_no_token_of_lines_is_cut_next_to_other_pictures(page, server):
+    scene = {"kind": "encoder", "layer": "2", "head": "2", "picture": "lines"}
+    with_talk(page, server, [Slide("attention", scene, "Both", "", ("lines", "grid"))], "?talk=1")
+    see_title(page, "Both")
+    expect_fitted(page, ["lines", "grid"])
+    cut = "tokens => tokens.filter((token) => token.scrollWidth > token.clientWidth).length"
+    tokens = page.locator(".attention-lines .token, .attention-lines .token > *")
+    assert tokens.evaluate_all(cut) == 0
+
+
 @pytest.mark.matrix
 def test_texts_before_and_after_begin_at_the_same_height(page, server):
     pictures = ("trained", "changed")

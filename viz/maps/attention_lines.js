@@ -1,4 +1,4 @@
-import { begin, buttonOf, element, fitCanvas, isSaved, onRoom, roomOf } from "../canvas.js";
+import { begin, buttonOf, element, fitCanvas, isSaved, isStaged, onRoom, roomOf } from "../canvas.js";
 import { themeColor } from "../colors.js";
 import { written } from "../numbers.js";
 import { moveFocus, onPointing } from "../pointing.js";
@@ -18,6 +18,7 @@ const LOWEST_ROW = 18;
 const STAGED = { lowest: 19, highest: 40 }; // the same on a slide, where rows fill the height
 const AROUND = 48; // pixels of the page around the rows
 const WIDEST = 0.38; // the largest share of the width for the tokens of a side
+const WHOLE = 240; // pixels for the tokens of a side on a slide, up to which none is cut
 const LONGEST = written(Number.MIN_VALUE); // of the weights, as they are written
 const BESIDE = 30; // pixels around a name and its weight
 const CHUNK = 32; // tokens of a column that the browser lays out together, or not while out of view
@@ -117,7 +118,7 @@ export function draw(mount) {
     const { fontSize, fontFamily } = getComputedStyle(sheet);
     context.font = `${fontSize} ${fontFamily}`;
     const widest = widestOf(context, tokens) + widestOf(context, [LONGEST]) + BESIDE;
-    return Math.min(WIDEST * sheet.clientWidth, widest);
+    return Math.min(isStaged(root) ? WHOLE : WIDEST * sheet.clientWidth, widest); // slides are fitted to it
   }
 
   /** Write the weights of the shown token next to the other column, and mark the chosen token.

@@ -119,8 +119,9 @@ def compare_writing(
         if after != before:
             say_outcome(before, after, cause)
             key, label = last_wanted(), f"{label} {labels[1]}, the same as trained"
-            if is_wanted(key):  # a slide does not have the numbers of the outcome
-                label = f"{label}. {scores_in_words(before, after)}".rstrip()
+            if is_wanted(key):  # a slide does not have the reason and the numbers of the outcome
+                why = why_the_same(before, after)
+                label = f"{label}{why}. {scores_in_words(before, after)}".rstrip()
         if first.target_tokens == second.target_tokens:
             show_writing(second, key, label, of=of, what=kind_of_text(second))
         else:
