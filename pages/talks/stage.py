@@ -35,7 +35,7 @@ KEPT = "pictures_kept"
 AS_IMAGES = "pictures_as_images"
 QUESTION = "question-"
 SAID = "slide-said"  # the key of the words about the pictures of a slide, above them
-NOTHING_ASKED = "**Guess first** asks nothing about what is shown here."
+NOTHING_ASKED = "**Guess first** asks nothing about what is shown here, but about {pictures}."
 HIDDEN = "A picture here is hidden while **Guess first** is on: it would give the answers away."
 ROOM_FOR_NOTE = "room_for_note"
 THUMBNAILS = "headlight-thumbnails"  # the name under which the browser keeps them
@@ -174,11 +174,12 @@ def leave_room_for_note(page: Page) -> None:
         st.session_state[ROOM_FOR_NOTE] = st.empty()
 
 
-def note_if_nothing_is_asked() -> None:
-    """Write above a page that Guess first is on, but asks nothing about what is shown."""
+def note_if_nothing_is_asked(page: Page) -> None:
+    """Write above a page what Guess first asks about, if that is not shown."""
     room = st.session_state.pop(ROOM_FOR_NOTE, None)
     if room and not any(map(is_question, drawn())):
-        room.caption(NOTHING_ASKED)
+        asked = ", ".join(page.pictures[key] for key in page.riddles)
+        room.caption(NOTHING_ASKED.format(pictures=asked))
 
 
 def is_answered(

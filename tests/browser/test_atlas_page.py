@@ -52,6 +52,7 @@ def test_a_cell_of_the_map_reads_its_figure_and_a_click_selects_its_head(open_ta
     hover(cell, lambda: reading.text_content().strip() == name)
     cell.click()
     expect_selected(page, "Decoder, masked", 3, 5)
+    expect(page.get_by_role("button", name="Open its card")).to_be_in_viewport(ratio=1)
     page.get_by_role("button", name="Open its card").click()
     expect(page.get_by_role("heading", name="Decoder, masked, layer 3, head 5")).to_be_visible()
     expect(page).to_have_url(re.compile("atlas_tab=head"))

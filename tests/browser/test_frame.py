@@ -24,6 +24,24 @@ def test_the_sidebar_is_in_sight_on_a_small_screen(page, server, scheme):
     assert box_at_rest(sidebar.get_by_role("heading", name="Headlight"))["y"] < 40
 
 
+def test_a_tap_next_to_the_open_menu_of_a_phone_closes_it_and_does_nothing_else(browser, server):
+    context = browser.new_context(
+        has_touch=True, is_mobile=True, viewport={"width": 390, "height": 844}
+    )
+    page = context.new_page()
+    page.goto(f"{server}/heads")
+    head = page.get_by_role("button", name="Decoder, masked, layer 1, head 8: on")
+    box = box_at_rest(head)
+    opened = page.get_by_test_id("stSidebarCollapseButton")
+    page.get_by_test_id("stExpandSidebarButton").tap()
+    opened.wait_for()
+    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(opened).to_have_count(0)
+    head.tap()  # a second tap is heard: it is off after one of them, and on again after both
+    page.get_by_role("button", name="Decoder, masked, layer 1, head 8: off").wait_for()
+    context.close()
+
+
 @pytest.mark.matrix
 def test_what_hands_a_scene_on_stays_in_sight_where_the_pages_do_not_fit(page, server):
     page.set_viewport_size({"width": 1000, "height": 500})

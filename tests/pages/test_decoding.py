@@ -157,6 +157,10 @@ def test_a_branch_stands_beside_the_original_and_can_be_removed(app, shipped):
     app.button(key="remove-1").click().run()
     assert not app.exception
     assert branches_in(app) == [Branch()]
+    branch_to(app, shipped, forced, 1)
+    app.button(key="undo-forced").click().run()
+    assert player(app)[0]["texts"][-1] == decoding.writing.text
+    assert branches_in(app) == [Branch()]
 
 
 def test_a_forced_token_and_the_step_come_back_by_the_link_and_on_a_slide(shipped):

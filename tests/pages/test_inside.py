@@ -289,6 +289,10 @@ def test_a_weight_that_nobody_chose_follows_the_text(shipped):
     kind, layer, head = (app.session_state[name] for name in ("kind", "layer", "head"))
     weights = shipped.trace(SENTENCE).attention[Site(kind, layer)].weights[0, head]
     assert weights[cell[0]].argmax() == cell[1]
+    app.selectbox(key="head").set_value(7 if head != 7 else 6).run()
+    weights = shipped.trace(SENTENCE).attention[Site(kind, layer)].weights[0]
+    cell = app.session_state["query"], app.session_state["key"]
+    assert weights[app.session_state["head"], cell[0]].argmax() == cell[1], "another head"
     app.selectbox(key="query").set_value(1).run()
     app.text_input(key="sentence").set_value("We sing a song.").run()
     assert (app.session_state["query"], app.session_state["key"]) == (1, cell[1])

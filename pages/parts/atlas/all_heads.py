@@ -57,8 +57,8 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         value = number_text(float(np.nanmax(known)), 2)
         words = f"{capital(short(head))} has the largest value, {value}."
         say(words, "largest", numbers="Click a head.")
-    show_heads(map_of(figure, selected_head()), "atlas-map", of=of, what=what)
     name_selected(atlas)
+    show_heads(map_of(figure, selected_head()), "atlas-map", of=of, what=what)
     st.subheader("All statistics")
     caption(TABLE_WORDS)
     all_statistics(atlas, figures, of)

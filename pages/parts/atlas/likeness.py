@@ -55,6 +55,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         named={index: marks[index] for index in shown},
         selected=at,
     )
+    name_selected(atlas)
     left, right = st.columns([3, 1], gap="medium")
     with left:
         what = f"{KINDS[kind]} heads by likeness"
@@ -65,7 +66,6 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         st.markdown("**Most alike of all**")
         st.text("\n".join(most_alike(known.distances, names)))
     caption(WORDS.format(kept=100 * plane.kept))
-    name_selected(atlas)
 
 
 def most_alike(distances: np.ndarray, names: list[str]) -> list[str]:

@@ -32,7 +32,7 @@ PARTS = {
     "weights": by_weights,
     "search": search,
 }
-INTRO = "What every head does over {text}, with the model as trained."
+INTRO = "What every head does over {text}, with the model as trained; “A head” has your sentence."
 NO_ATLAS = (
     "There is no atlas of this model here: count a text of your own above. For a notebook, "
     "`python -m headlight.model.atlas --model NAME --text FILE --output FOLDER` makes one."

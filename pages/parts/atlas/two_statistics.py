@@ -71,12 +71,12 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         | ({heads.index(address): short(address)} if address in heads else {}),
         selected=heads.index(address) if address in heads else None,
     )
+    name_selected(atlas)
     what = f"{capital(across.title)} and {up.title} of every head"
     show_points(picture, "atlas-points", heads, of=about_corpus(run), what=what)
     correlation = rank_correlation(*numbers.T)
     value = "there is none" if isnan(correlation) else number_text(correlation, 2, signed=True)
     caption(CORRELATION.format(count=len(heads), value=f"**{value}**"))
-    name_selected(atlas)
     for name in dict.fromkeys((across.name, up.name)):
         define(figures[name])
 

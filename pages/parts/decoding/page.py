@@ -130,7 +130,10 @@ def everything(run: ModelRun) -> None:
     with above:
         if request.branch.forced:
             own = request.decode(Branch()).writing
-            st.text(f"{request.branch.name}: {made.text}\nNothing forced: {own.text}")
+            texts, undo = st.columns([6, 1], vertical_alignment="center")
+            texts.text(f"{request.branch.name}: {made.text}\nNothing forced: {own.text}")
+            take_back = branches_of(request.run).remove
+            undo.button("Undo", on_click=take_back, args=[request.branch], key="undo-forced")
         warn(run)
     if "beam_size" in request.strategy.method.options:
         with beam:

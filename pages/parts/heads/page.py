@@ -26,7 +26,7 @@ from headlight.pages.shared.show.cells import attention_map, if_taken_apart, ope
 from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.riddle import Riddle, least_without, most_looked_at, which_head
 from headlight.pages.shared.show.saving import About, about, about_run
-from headlight.pages.shared.show.sight import reveal_if_sought
+from headlight.pages.shared.show.sight import mark_if_sought, reveal_if_sought, seek
 from headlight.pages.shared.show.words import HEAD_WORDS
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choice import number, one_of, switch
@@ -42,6 +42,7 @@ EFFECTS = measure.Measurement(
 )
 TESTED = switch("roles", label="Test every head")
 ROLE = one_of("role", {name: role.title for name, role in ROLES.items()}, label="Role")
+SCORES = "role-scores-begin"  # the key of the place where the scores begin
 SEED = number("role_seed", 0, (0, 9_999), label="Seed", help="Draws the random tokens.")
 ROLES_INTRO = (
     "What is a head for, whatever the sentence? The model reads a row of random tokens and then "
@@ -109,8 +110,9 @@ def roles(run: ModelRun) -> None:
     """Draw the scores of all heads in the test of a role, next to its definition and source."""
     st.subheader("Roles, by test")
     caption(ROLES_INTRO)
-    if not choose(TESTED):
+    if not choose(TESTED, on_change=partial(seek, SCORES)):
         return
+    mark_if_sought(SCORES)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = choose(ROLE)
         seed = choose(SEED, width=120)

@@ -116,12 +116,13 @@ def open_inside(
 def choose_clearest(run: ModelRun, site: Site, head: HeadChoice) -> None:
     """Choose the clearest weight of a head, or of a summary, unless the visitor has chosen one.
 
-    A weight that was chosen for them, in another text, is no choice of theirs.
+    A weight that was chosen for them, of another head or in another text, is no choice of theirs.
     """
     trace = run.trace()
     picked, nothing = (chosen(QUERY), chosen(KEY)), (None, None)
-    given, of = st.session_state.get("clearest", (nothing, None))
-    if picked != nothing and (picked != given or of == tokens_of(trace, site.kind)):
+    given, *of = st.session_state.get("clearest", (nothing,))
+    alike = [[site, each, tokens_of(trace, site.kind)] for each in (head, *SUMMARIES)]
+    if picked != nothing and (picked != given or of in alike):
         for choice in (QUERY, KEY):
             if chosen(choice) is None:  # a link may name only one of them
                 put(choice, 0)
@@ -130,14 +131,14 @@ def choose_clearest(run: ModelRun, site: Site, head: HeadChoice) -> None:
     heads = as_array(run.record(site).weights[0])
     weights = one_head(heads, head if head in SUMMARIES else min(head, len(heads) - 1))
     cell = clearest_cell(weights, *sides, site.kind) or (len(sides[0]) - 1, 0)
-    choose_for_visitor(trace, site.kind, *cell)
+    choose_for_visitor(trace, site, head, *cell)
 
 
-def choose_for_visitor(trace: Trace, kind: Kind, query: int, key: int) -> None:
-    """Choose a weight in the visitor's place, until they choose one or enter another text."""
+def choose_for_visitor(trace: Trace, site: Site, head: HeadChoice, query: int, key: int) -> None:
+    """Choose a weight in the visitor's place, until they choose one, another head or text."""
     put(QUERY, query)
     put(KEY, key)
-    st.session_state.clearest = (query, key), tokens_of(trace, kind)
+    st.session_state.clearest = (query, key), site, head, tokens_of(trace, site.kind)
 
 
 def stands_for(cell: CellAddress, summed_up: str) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from headlight.model.library.pieces import as_pieces
-from headlight.model.trace import Kind, Trace
+from headlight.model.trace import Kind, Site, Trace
 from headlight.pages.shared import address
 from headlight.pages.shared.runs.arrays import weights_of
 from headlight.pages.shared.runs.run import ModelRun
@@ -50,7 +50,8 @@ def open_on_a_telling_head() -> None:
             lit = {SENTENCE: sentence, PICTURE: "lines", LIT: f"q{best.query + 1}"}
             for choice, value in lit.items():
                 put(choice, value)
-            choose_for_visitor(trace, best.kind, best.query, best.key)
+            site = Site(best.kind, best.layer)
+            choose_for_visitor(trace, site, best.head, best.query, best.key)
             return
 
 

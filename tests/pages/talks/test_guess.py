@@ -192,11 +192,17 @@ def test_the_switch_is_off_at_first_and_in_the_link_when_it_is_on():
     assert not questions(app)
 
 
+RIDDLES = PAGES["inside"].riddles
+
+
 @pytest.mark.parametrize(("tab", "asks"), [("steps", False), ("why", True)])
 def test_a_page_says_that_it_asks_nothing_unless_it_does(tab, asks):
     app = open_page("inside", sentence="We sing.", guess="on", inside_tab=tab)
     assert bool(questions(app)) == asks
-    assert (stage.NOTHING_ASKED in [caption.value for caption in app.caption]) != asks
+    said = stage.NOTHING_ASKED.format(
+        pictures=", ".join(map(PAGES["inside"].pictures.get, RIDDLES))
+    )
+    assert (said in [caption.value for caption in app.caption]) != asks
 
 
 def test_the_first_row_that_is_asked_about_is_the_one_that_the_page_speaks_of():
