@@ -47,9 +47,10 @@ class Continuer(OwnReader):
         """Return a trace of a prompt, and of its continuation, if given."""
         self.refuse_others(request)
         self.refuse_padding(request.pad_to)
-        more = self.written(request.target or "")
-        read = [*self.read(request.text), *more][: self.model.config.max_positions]
-        return Trace(target_tokens=self.pad(read, request.pad_to))
+        read = [*self.read(request.text), *self.written(request.target or "")]
+        most = self.model.config.max_positions
+        finished = request.ends and len(read) <= most
+        return Trace(target_tokens=self.pad(read[:most], request.pad_to), finished=finished)
 
     @torch.inference_mode()
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:

@@ -70,7 +70,7 @@ class OwnReader(Reader):
         """Return a trace with the residual stream, from another run if it is a writing's trace."""
         if trace.residual:
             return trace
-        streamed = Trace(trace.source_tokens, trace.target_tokens)
+        streamed = Trace(trace.source_tokens, trace.target_tokens, finished=trace.finished)
         self.record(streamed, edits)
         return streamed
 

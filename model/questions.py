@@ -50,6 +50,11 @@ class Request:
     pad_to: int | None = None
     edits: RunEdits | None = None  # they only affect a target that the model writes itself
 
+    @property
+    def ends(self) -> bool:
+        """Whether it has a target with an end: a typed one, or one that a model finished."""
+        return isinstance(self.target, str) or bool(self.target and self.target.finished)
+
     def __post_init__(self) -> None:
         """Raise ValueError for what is no text."""
         texts = isinstance(self.text, str) and isinstance(self.second, str | None)

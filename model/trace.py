@@ -225,6 +225,7 @@ class Trace:
     overview: dict[Site, Tensor] = field(default_factory=dict)  # (H, Q, K) uint8: weights * 255
     masks: dict[Site, Tensor] = field(default_factory=dict)  # (Q, K) bool: sites of the overview
     full: Collection[Site] | None = None  # sites to record in full; None for every one
+    finished: bool = True  # whether its end follows the target: not if cut, or stopped at a limit
 
     def __repr__(self) -> str:
         read = f"{len(self.source_tokens)} source and {len(self.target_tokens)} target tokens"
@@ -242,11 +243,6 @@ class Trace:
         else:
             self.overview[site] = (record.weights[0].detach() * 255).round().to(torch.uint8)
             self.masks[site] = visible_to_any(record)
-
-    def following_tokens(self, end: Token) -> list[Token]:
-        """Return the expected token after each token that the decoder reads, without padding."""
-        read = [token for token in self.target_tokens if not token.is_padding]
-        return [*read[1:], end]
 
     def weights(self, kind: Kind) -> Tensor:
         """Return the weights of every head of a kind of attention: (layers, H, Q, K).

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from headlight.model.checkpoint import load_checkpoint
-from headlight.model.continuer import Continuer
+from headlight.model.continuer import Continuer, read_of
 from headlight.model.decoding.recording import GreedySteps, RecordedPrefixes
 from headlight.model.decoding.search import search
 from headlight.model.decoding.steps import Decoding, Translation
@@ -132,14 +132,13 @@ class Translator(OwnReader):
         The decoder reads the start token and then the target, so its last row predicts the end.
         """
         self.refuse_others(request)
-        target = request.target
-        if target is None:
+        if request.target is None:
             (decoding,) = self.write_together([request])
-            target = decoding.writing
-        written = self.written(target)[: self.max_tokens]
-        target_tokens = [self.tokenizer.special_token(START_ID), *written]
-        source_tokens = self.read(request.text, request.pad_to)
-        return Trace(source_tokens, self.pad(target_tokens, request.pad_to))
+            request = replace(request, target=decoding.writing)
+        written = self.written(request.target)
+        read = [self.tokenizer.special_token(START_ID), *written[: self.max_tokens]]
+        tokens = self.read(request.text, request.pad_to), self.pad(read, request.pad_to)
+        return Trace(*tokens, finished=request.ends and len(written) <= self.max_tokens)
 
     @torch.inference_mode()
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:
@@ -164,7 +163,7 @@ class Translator(OwnReader):
     def objective(
         self, trace: Trace, site: Site | None = None, query: int | None = None
     ) -> Objective:
-        """Return the whole target with its end, or the token written after a decoder's query."""
+        """Return the whole target with its end, if it has one, or the token after a query."""
         return choose_objective(trace, site, query)
 
     def masks(self, trace: Trace) -> tuple[Tensor, Tensor, Tensor]:
@@ -185,7 +184,9 @@ def choose_objective(trace: Trace, site: Site | None = None, query: int | None =
 
     For a query of the encoder or of padding, or without a query, it is the whole target.
     """
-    following = trace.following_tokens(Token(END_ID, SPECIAL_TOKENS[END_ID], 0, 0))
+    following = read_of(trace)[1:]
+    if trace.finished:
+        following.append(Token(END_ID, SPECIAL_TOKENS[END_ID], 0, 0))
     reads_target = query is not None and site is not None and site.kind != "encoder"
     if reads_target and query < len(following):
         rows, what = (query,), "the token written after this query"

@@ -16,6 +16,8 @@ from headlight.model.trace import Kind, Site, Trace
 
 # Maps a text, all tokens so far, and an id to the longer text and its new token.
 Append = Callable[[str, Sequence[Token], int], tuple[str, Token]]
+# Maps ids to their text, and each id's token.
+Decode = Callable[[Sequence[int]], tuple[str, Sequence[Token]]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,6 +35,11 @@ class Writing:
     score: float  # log-probability of the target tokens, in nats
     finished: bool  # whether the end token came before the limit
     log_probabilities: list[float]  # of each target token, in nats
+
+    def read_by(self, decode: Decode) -> Sequence[Token]:
+        """Return the tokens without the end, as a model decodes their ids."""
+        written = self.target_tokens[: len(self.target_tokens) - self.finished]
+        return decode([token.id for token in written])[1]
 
     def __repr__(self) -> str:
         wrote = f"{self.text!r}, {len(self.target_tokens)} tokens, score {self.score:.3f}"

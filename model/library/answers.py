@@ -134,12 +134,12 @@ class Answers:
     def following(self, trace: Trace) -> tuple[str, dict[int, int]]:
         """Return a description of the tokens after the first, and their ids by row.
 
-        The end token is one of them in an encoder-decoder.
+        The end token is one of them in an encoder-decoder, if the target ends.
         """
         ids = read_ids(trace)[1:]
         if not trace.source_tokens:
             return "the prompt after its first token", dict(enumerate(ids))
-        if self.ends and not (ids and ids[-1] in self.ends):
+        if self.ends and trace.finished and not (ids and ids[-1] in self.ends):
             ids.append(self.ends[0])
         return "the whole target", dict(enumerate(ids))
 

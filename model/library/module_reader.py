@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor, nn
@@ -20,6 +20,7 @@ from headlight.model.library.own_tokens import OwnTokens, read_numbers
 from headlight.model.library.pieces import Piece
 from headlight.model.questions import Request
 from headlight.model.reader import OTHER_WORDS, Ability, Reader
+from headlight.model.tokens import Token
 from headlight.model.trace import Run, RunEdits, Shape, Site, Trace
 
 # Computes logits (B, T, V), or (B, classes), of a model for ids (B, T), or for (B, S) and (B, T).
@@ -140,23 +141,19 @@ class ModuleReader(Answering, Reader):
         if target is not None and "decoder" not in self.shape.kinds:
             raise ValueError("This model has no decoder that could read a second text.")
         read = self.read(text)
-        if not self.called.two_sided:
-            if self.reads_source:
-                return Trace(source_tokens=read)
-            more = self.target_ids(target) if target else []
-            read = [*read, *self.called.tokens.written(more, read)[1]]
-            return Trace(target_tokens=read[: self.called.max_tokens])
-        if target is None:
+        if not self.called.two_sided and self.reads_source:
+            return Trace(source_tokens=read)
+        source, begun = (read, self.begun()) if self.called.two_sided else ((), read)
+        if target is None and source:
             if "write" in self.missing:
                 raise ValueError(NO_TARGET)
             (decoding,) = self.write_together([request])
-            target = decoding.writing
-        begun = self.begun()
-        written = self.called.target_tokens.written(self.target_ids(target), begun)[1]
-        tokens = [*begun, *written][: self.called.max_tokens]
+            request = replace(request, target=decoding.writing)
+        tokens = [*begun, *self.written(request.target or "", begun)]
         if not tokens:
             raise ValueError(NO_TARGET)
-        return Trace(source_tokens=read, target_tokens=tokens)
+        most = self.called.max_tokens
+        return Trace(source, tokens[:most], finished=request.ends and len(tokens) <= most)
 
     def read(self, text: str) -> list[Piece]:
         """Return the tokens of a text that the model reads; raises ValueError if none."""
@@ -165,14 +162,15 @@ class ModuleReader(Answering, Reader):
             raise ValueError("There is nothing to read: type a text.")
         return pieces[: self.called.max_tokens]
 
-    def target_ids(self, target: str | Writing) -> list[int]:
-        """Return the ids of a target that a decoder reads, without its end."""
+    def written(self, target: str | Writing, begun: Sequence[Piece]) -> Sequence[Token]:
+        """Return the tokens of a target that a decoder reads after others, without its end."""
+        tokens = self.called.target_tokens
         if isinstance(target, Writing):
-            ids = [token.id for token in target.target_tokens]
-            return ids[: len(ids) - target.finished]
-        ids = [piece.id for piece in self.called.target_tokens.read(target)]
+            return target.read_by(lambda ids: tokens.written(ids, begun))
+        ids = [piece.id for piece in tokens.read(target)] if target else []
         ids = ids[1:] if ids[:1] == [self.called.start] else ids
-        return ids[:-1] if ids and ids[-1] == self.called.end else ids
+        ids = ids[:-1] if ids and ids[-1] == self.called.end else ids
+        return tokens.written(ids, begun)[1]
 
     def begun(self) -> list[Piece]:
         """Return the tokens that a target begins with."""

@@ -86,10 +86,6 @@ class PieceTokenizer(Vocabulary):
         ends = [end_of_word(encoding, self.max_tokens) for encoding in read]
         return tuple(text[:end] for text, end in zip(texts, ends, strict=True))
 
-    def read_target(self, text: str) -> list[Piece]:
-        """Return the pieces of a text in the language of the decoder, cut like other texts."""
-        return self.cut(self.pieces(text_target=text))
-
     def is_cut(self, text: str, second: str | None = None) -> bool:
         pair = {} if second is None else {"text_pair": second}
         return len(self.pieces(text=text, **pair)) > self.max_tokens

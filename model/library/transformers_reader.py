@@ -104,8 +104,7 @@ class TransformersReader(Answering, Reader):
         if self.reads_source:
             trace.source_tokens = self.tokens.pad(read, request.pad_to)
         if self.reads_target:
-            written = self.target(trace, text, target, request.edits or {})
-            trace.target_tokens = self.tokens.pad(written, request.pad_to)
+            trace.target_tokens = self.tokens.pad(self.target(trace, request), request.pad_to)
         return trace
 
     @torch.inference_mode()
@@ -239,31 +238,33 @@ class TransformersReader(Answering, Reader):
             raise ValueError("There is nothing to read: the tokenizer finds no token in this text.")
         return pieces
 
-    def target(
-        self, trace: Trace, text: str, target: str | Writing | None, edits: RunEdits
-    ) -> list[Piece]:
+    def target(self, trace: Trace, request: Request) -> list[Piece]:
         """Return the tokens that a decoder reads: its start or a prompt, and then the target.
 
         The end of the target is left out, since nothing is written after it.
         """
-        begun = self.writer.start() if self.reads_source else self.writer.prompt(text)
+        target = request.target
+        if target is None and self.reads_source:
+            return self.write_greedily(trace, request.edits or {})
+        begun = self.writer.start() if self.reads_source else self.writer.prompt(request.text)
         if isinstance(target, Writing):
-            ids = [token.id for token in target.target_tokens]
-            ids = ids[: len(ids) - target.finished]
-            return self.tokens.cut([*begun, *self.tokens.written(ids, begun)[1]])
-        if not self.reads_source:
+            written = target.read_by(lambda ids: self.tokens.written(ids, begun))
+        elif self.reads_source:
+            written = self.target_pieces(target, begun)
+        else:
             more = self.tokens.pieces(text=target, add_special_tokens=False) if target else []
-            ids = [piece.id for piece in more]
-            return self.tokens.cut([*begun, *self.tokens.written(ids, begun)[1]])
-        if target is None:
-            return self.write_greedily(trace, edits)
-        pieces = self.tokens.read_target(target)
+            _, written = self.tokens.written([piece.id for piece in more], begun)
+        trace.finished = request.ends and len(begun) + len(written) <= self.tokens.max_tokens
+        return self.tokens.cut([*begun, *written])
+
+    def target_pieces(self, target: str, begun: Sequence[Piece]) -> list[Piece]:
+        """Return a typed target's pieces, without the language before it and its end."""
+        pieces = self.tokens.pieces(text_target=target)
         while pieces and pieces[-1].is_special:
             pieces.pop()
         if len(begun) > 1 and pieces and pieces[0].id == begun[-1].id:  # the language
             pieces.pop(0)
-        written = [replace(piece, word=piece.word + len(begun)) for piece in pieces]
-        return [*begun, *written][: self.tokens.max_tokens]
+        return [replace(piece, word=piece.word + len(begun)) for piece in pieces]
 
     def write_greedily(self, trace: Trace, edits: RunEdits) -> list[Piece]:
         """Return the decoder's tokens when it writes for a source: its start, and its text.
@@ -271,6 +272,7 @@ class TransformersReader(Answering, Reader):
         Padding that a model writes after its text is left out.
         """
         begun = self.writer.start()
-        ids = self.writer.decode(trace.source_tokens, begun, edits=attention_edits(edits)).ids
-        pieces = [*begun, *self.tokens.written(ids, begun)[1]]
+        decoded = self.writer.decode(trace.source_tokens, begun, edits=attention_edits(edits))
+        trace.finished = decoded.finished
+        pieces = [*begun, *self.tokens.written(decoded.ids, begun)[1]]
         return pieces[: self.tokens.unpadded(pieces)]

@@ -9,6 +9,7 @@ from torch.testing import assert_close
 from headlight.model.checkpoint import save_checkpoint
 from headlight.model.decoding.search import NEVER_WRITTEN
 from headlight.model.decoding.strategies import Strategy
+from headlight.model.insight.scoring import log_probabilities, trace_log_probabilities
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from headlight.model.trace import AttentionEdit, Run, Site, Trace
 from headlight.model.translator import Translator, load
@@ -333,6 +334,17 @@ def test_effects_are_measured_on_the_target(translator, pairs):
     assert translator.questions(trace) == ()
     labels = [translator.label(trace, None, index) for index in whole.ids]
     assert labels == following
+
+
+@pytest.mark.parametrize("longest", [3, None])
+def test_effects_are_measured_on_an_end_only_if_it_was_written(translator, pairs, longest):
+    writing = translator.write(pairs[0][0], longest=longest).writing
+    assert writing.finished == (longest is None)
+    trace = translator.trace(pairs[0][0], writing, pad_to=20)
+    objective = translator.objective(trace)
+    assert objective.ids == tuple(ids(writing.target_tokens))
+    for sums in (log_probabilities(trace.logits, objective), trace_log_probabilities(trace)):
+        assert sums.sum().item() == pytest.approx(writing.score, abs=1e-4)
 
 
 def test_each_head_has_its_part_of_the_output_projection(translator):

@@ -7,7 +7,6 @@ from torch import Tensor
 
 from headlight.model.edits import HeadAddress
 from headlight.model.library.pieces import Piece
-from headlight.model.tokens import END_ID, SPECIAL_TOKENS, Token
 from headlight.model.trace import AttentionRecord, Kind, Site, Trace, visible_to_any
 from headlight.pages.shared.state.choices import SUMMARIES, HeadChoice
 
@@ -53,11 +52,6 @@ def heads_of(values: Mapping[Kind, np.ndarray]) -> list[HeadAddress]:
 def blocked_cells(record: AttentionRecord) -> np.ndarray:
     """Return the cells (query, key) that the mask of a layer closes for all heads."""
     return ~visible_to_any(record).cpu().numpy()
-
-
-def following(trace: Trace) -> list[Token]:
-    """Return the token that the decoder is to write after each token it reads."""
-    return trace.following_tokens(Token(END_ID, SPECIAL_TOKENS[END_ID], 0, 0))
 
 
 def clearest_cell(

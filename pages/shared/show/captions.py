@@ -10,7 +10,7 @@ from headlight.model.tokens import END_ID, SPECIAL_TOKENS
 from headlight.model.trace import Kind
 from headlight.model.training.snapshots import Snapshots
 from headlight.pages.shared.runs.arrays import tokens_of
-from headlight.pages.shared.runs.run import ModelRun, written
+from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.state.choices import KINDS, SUMMARIES, HeadChoice
 from headlight.viz.tokens import and_written
 
@@ -125,8 +125,6 @@ def labels_of(run: ModelRun, kind: Kind) -> tuple[list[str], list[str]]:
     if objective is None:
         return queries, keys
     after = dict(zip(objective.rows, objective.texts, strict=True))
-    if not (run.target or written(run.as_trained).finished):  # the model never wrote the end token
-        del after[max(after)]
     return and_written(queries, [after.get(position, "") for position in range(len(queries))]), keys
 
 

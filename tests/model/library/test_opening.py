@@ -188,6 +188,7 @@ def test_what_it_writes_is_what_the_whole_text_predicts(shape, opened):
     rows = trace.logits[0].log_softmax(-1)[-len(ids) - (not decoding.writing.finished) :]
     chosen = [row[index].item() for row, index in zip(rows, ids, strict=False)]
     assert chosen == pytest.approx(decoding.writing.log_probabilities[: len(chosen)], abs=1e-4)
+    assert not reader.called.two_sided or reader.objective(trace).ids == tuple(ids)
 
 
 def test_a_head_adds_its_part_of_the_output_projection(opened):

@@ -300,6 +300,20 @@ def test_an_effect_is_measured_on_what_a_decoder_is_to_write(load, theirs):
         assert_close(log_probability(trace.logits, objective).item(), expected, rtol=1e-4, atol=0)
 
 
+@pytest.mark.parametrize("longest", [3, None])
+@pytest.mark.parametrize("name", TWO_SIDED)
+def test_an_effect_is_measured_on_an_end_only_if_it_was_written(name, longest, load):
+    reader = load(name)
+    writing = reader.write(TEXT, longest=longest).writing
+    trace = reader.trace(TEXT, writing)
+    objective = reader.objective(trace)
+    assert objective.ids == tuple(token.id for token in writing.target_tokens)
+    total = log_probability(trace.logits, objective).item()
+    assert total == pytest.approx(writing.score, abs=1e-3)
+    if longest is None:
+        assert reader.objective(reader.trace(TEXT)) == objective
+
+
 def test_questions_are_about_what_a_head_chooses(load):
     for name in (*WRITERS, *TWO_SIDED):
         trace = load(name).trace(TEXT, TARGET if name in TWO_SIDED else None)

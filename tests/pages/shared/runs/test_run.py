@@ -8,6 +8,7 @@ import torch
 from headlight.model import Site, load_bert, load_model
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import CellEdit, Edits
+from headlight.model.insight.scoring import log_probabilities
 from headlight.model.tokens import END_ID
 from headlight.model.trace import PositionEdit
 from headlight.pages.shared.runs import run as module
@@ -291,6 +292,15 @@ def test_what_a_model_stumbles_over_is_an_error_in_words(loaded, folders, monkey
     monkeypatch.setattr(run.reader, "write_text", stumble)
     with pytest.raises(ValueError, match="could not be run on the text: index out of"):
         decoded(run, Strategy())
+
+
+def test_effects_are_on_what_was_written_up_to_the_limit():
+    run = ModelRun("one two three four five six seven eight nine ten " * 9)
+    writing, objective = written(run), run.objective()
+    assert not writing.finished
+    assert objective.ids == tuple(token.id for token in writing.target_tokens)
+    total = log_probabilities(run.trace().logits, objective).sum().item()
+    assert total == pytest.approx(writing.score, abs=1e-2)
 
 
 def test_a_text_that_is_too_long_is_cut(shipped):
