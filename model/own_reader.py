@@ -11,7 +11,7 @@ from headlight.model.questions import Objective, Question, Request
 from headlight.model.reader import Ability, Reader
 from headlight.model.stream import DecoderStream, stream_of
 from headlight.model.tokenizer import Tokenizer
-from headlight.model.tokens import BYTES, END_ID, PAD_ID, SPECIAL_TOKENS, Token, pad, token_ids
+from headlight.model.tokens import BYTES, PAD_ID, SPECIAL_TOKENS, Token, pad, token_ids
 from headlight.model.trace import Run, RunEdits, Site, Trace
 from headlight.model.transformer import Transformer
 
@@ -106,10 +106,10 @@ class OwnReader(Reader):
         if request.masked:
             raise ValueError(self.missing["mask words"])
 
-    def written(self, target: str | Writing) -> list[Token]:
+    def written(self, target: str | Writing) -> Sequence[Token]:
         """Return the tokens of a target without its end."""
         if isinstance(target, Writing):
-            return [token for token in target.target_tokens if token.id != END_ID]
+            return target.read_by(self.tokenizer.decode_tokens)
         return self.tokenizer.encode(target)
 
     def pad(self, tokens: list[Token], length: int | None) -> list[Token]:

@@ -1,6 +1,7 @@
 """The text that a decoding wrote, and the steps that led to it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +19,10 @@ from headlight.model.trace import Kind, Site, Trace
 Append = Callable[[str, Sequence[Token], int], tuple[str, Token]]
 # Maps ids to their text, and each id's token.
 Decode = Callable[[Sequence[int]], tuple[str, Sequence[Token]]]
+BY_ANOTHER = (
+    "This was written by another model, whose tokens are not those of this one: give its text, "
+    "write(...).writing.text."
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,9 +42,16 @@ class Writing:
     log_probabilities: list[float]  # of each target token, in nats
 
     def read_by(self, decode: Decode) -> Sequence[Token]:
-        """Return the tokens without the end, as a model decodes their ids."""
+        """Return the tokens without the end, as a model decodes their ids.
+
+        Raises ValueError if another model wrote them, since its ids are other tokens.
+        """
         written = self.target_tokens[: len(self.target_tokens) - self.finished]
-        return decode([token.id for token in written])[1]
+        with suppress(Exception):  # of many kinds, for an id that is not in a vocabulary
+            _, read = decode([token.id for token in written])
+            if [token.text for token in read] == [token.text for token in written]:
+                return read
+        raise ValueError(BY_ANOTHER)
 
     def __repr__(self) -> str:
         wrote = f"{self.text!r}, {len(self.target_tokens)} tokens, score {self.score:.3f}"

@@ -379,6 +379,15 @@ def test_anything_but_a_text_is_refused(translator, pairs):
             call()
 
 
+@pytest.mark.parametrize("writer", ["en-fr", "en-fr-learned"])
+def test_what_another_model_wrote_is_refused(translator, pairs, writer):
+    writing = load(writer).write(pairs[0][0]).writing
+    with pytest.raises(ValueError, match=r"another model.*give its text, write\(\.\.\.\)\.writing"):
+        translator.trace(pairs[0][0], writing)
+    other = load(writer).trace(pairs[1][0], writing)  # by itself, after another source
+    assert ids(other.target_tokens[1:]) == ids(writing.target_tokens[:-1])
+
+
 def test_a_strategy_is_taken_by_its_name_or_as_it_is(translator, pairs):
     named = translator.translate(pairs[0][0], strategy="beam", beam_size=2, length_penalty=0)
     given = Strategy("beam", beam_size=2)

@@ -12,6 +12,7 @@ from headlight.model.library.hub import LoadingError
 from headlight.model.library.opening import open_model
 from headlight.model.stream import ScoreAddress
 from headlight.model.trace import AttentionEdit, PositionEdit, Run, Site
+from headlight.model.translator import load
 from tests.matrix import first_of
 from tests.model.library import families
 from tests.model.library.shapes import (
@@ -189,6 +190,8 @@ def test_what_it_writes_is_what_the_whole_text_predicts(shape, opened):
     chosen = [row[index].item() for row, index in zip(rows, ids, strict=False)]
     assert chosen == pytest.approx(decoding.writing.log_probabilities[: len(chosen)], abs=1e-4)
     assert not reader.called.two_sided or reader.objective(trace).ids == tuple(ids)
+    with pytest.raises(ValueError, match=r"^This was written by another model"):
+        reader.trace(SOURCE, load("en-fr").write("I love my cat.").writing)
 
 
 def test_a_head_adds_its_part_of_the_output_projection(opened):

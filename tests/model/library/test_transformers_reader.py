@@ -314,6 +314,15 @@ def test_an_effect_is_measured_on_an_end_only_if_it_was_written(name, longest, l
         assert reader.objective(reader.trace(TEXT)) == objective
 
 
+def test_what_another_model_wrote_is_refused(load, translator):
+    for name in (*WRITERS, *TWO_SIDED):
+        own, others = load(name).write(TEXT, longest=9).writing, translator.write(TEXT).writing
+        assert load(name).trace(SECOND, own).target_tokens
+        for reader, writing in ((load(name), others), (translator, own)):
+            with pytest.raises(ValueError, match=r"^This was written by another model"):
+                reader.trace(TEXT, writing)
+
+
 def test_questions_are_about_what_a_head_chooses(load):
     for name in (*WRITERS, *TWO_SIDED):
         trace = load(name).trace(TEXT, TARGET if name in TWO_SIDED else None)
