@@ -88,18 +88,23 @@ class Reader(Protocol):
         """
         check_edits(edits, self.shape, self.missing)
         check_sites(sites, self.shape)
-        trace = self.tokenized(Request(text, target, second, masked, pad_to, edits))
-        self.warn_if_cut(trace.longest, text, second)  # torch's decorator is a caller, too
+        request = Request(text, target, second, masked, pad_to, edits)
+        trace = self.tokenized(request)
+        target_cut = request.ends and not trace.finished
+        # torch's decorator is a caller, too
+        self.warn_if_cut(trace.longest, text, second, target_cut=target_cut)
         trace.full = sites
         self.record(trace, edits)
         return trace
 
-    def warn_if_cut(self, longest: int, text: str, second: str | None = None) -> None:
-        """Warn the caller of its caller's caller if some of a text was left out.
+    def warn_if_cut(
+        self, longest: int, text: str, second: str | None = None, *, target_cut: bool = False
+    ) -> None:
+        """Warn the caller of its caller's caller if some of a text or its target was left out.
 
         `longest` counts the tokens that were read.
         """
-        if longest >= self.shape.max_positions and self.is_cut(text, second):
+        if target_cut or (longest >= self.shape.max_positions and self.is_cut(text, second)):
             warnings.warn(CUT.format(most=self.shape.max_positions), stacklevel=4)
 
     def second_text(self, second: str | None) -> str | None:

@@ -97,6 +97,11 @@ def test_edits_are_in_force_in_writing_and_in_reading(continuer):
     assert all(step.weights[site][:, 4].max() == 0 for site in SITES)
 
 
+def test_a_continuation_that_is_cut_is_warned_of(continuer):
+    with pytest.warns(UserWarning, match="at most 29 tokens"):
+        assert len(continuer.trace("a" * 20, "b" * 20).target_tokens) == 29
+
+
 def test_padding_changes_nothing_that_was_read(continuer):
     plain, padded = continuer.trace(PROMPT), continuer.trace(PROMPT, pad_to=20)
     assert len(padded.target_tokens) == 20

@@ -74,6 +74,14 @@ def test_a_sentence_that_is_cut_is_warned_of_once_where_it_was_given(translator,
         getattr(translator, call)("cat")
 
 
+@pytest.mark.parametrize("source", ["cat", "cat " * 100])
+def test_a_target_that_is_cut_is_warned_of_once_and_has_no_end(translator, source):
+    with pytest.warns(UserWarning, match="at most 24 tokens") as warned:
+        trace = translator.trace(source, "chat " * 100)
+    assert [warning.filename for warning in warned] == [__file__]
+    assert translator.objective(trace).ids == tuple(ids(trace.target_tokens[1:]))
+
+
 def test_padding_is_appended_up_to_the_asked_length(translator):
     plain = translator.read("I love my cat.")
     padded = translator.read("I love my cat.", pad_to=15)

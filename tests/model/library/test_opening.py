@@ -235,6 +235,8 @@ def test_without_a_tokenizer_a_text_is_numbers(opened):
         reader.trace(f"5 {VOCABULARY}")
     with pytest.raises(ValueError, match=r"cannot read ids of the shape \(1, 2\).* max_tokens="):
         reader.called.logits(torch.zeros(1, 2))  # no whole numbers
+    with pytest.warns(UserWarning, match=f"at most {reader.called.max_tokens} tokens"):
+        reader.trace("5", "6 " * reader.called.max_tokens)
 
 
 class Narrow(nn.Module):

@@ -192,6 +192,16 @@ def test_a_long_text_is_cut_and_keeps_its_end(name, load):
         assert "".join(p.text for p in pair if p.segment == 1 and p.end > p.start).endswith("?")
 
 
+@pytest.mark.parametrize("name", [*WRITERS, *TWO_SIDED])
+def test_a_target_that_is_cut_is_warned_of_once(name, load):
+    reader = load(name)
+    with pytest.warns(UserWarning, match="the rest of this text is cut off") as warned:
+        pieces = reader.trace(TEXT, "mon chat " * 400).target_tokens
+    assert [warning.filename for warning in warned] == [__file__]
+    assert len(pieces) == reader.shape.max_positions
+    assert not pieces[-1].is_special
+
+
 @pytest.mark.parametrize("name", ["T5", "ALBERT", "spans", "classes"])
 def test_padding_changes_no_weight_of_the_text(name, load):
     reader = load(name)
