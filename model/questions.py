@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import NamedTuple
 
 from headlight.model.decoding.steps import Writing
@@ -56,7 +57,13 @@ class Request:
         return isinstance(self.target, str) or bool(self.target and self.target.finished)
 
     def __post_init__(self) -> None:
-        """Raise ValueError for what is no text."""
+        """Raise ValueError for what is no text, or no positions."""
         texts = isinstance(self.text, str) and isinstance(self.second, str | None)
         if not (texts and isinstance(self.target, str | Writing | None)):
             raise ValueError("A text is one string; a target may also be write(...).writing.")
+        try:
+            object.__setattr__(self, "masked", tuple(map(index, self.masked)))
+        except TypeError:
+            raise ValueError(
+                "Give the positions of masked tokens as whole numbers, such as [3]."
+            ) from None

@@ -66,6 +66,15 @@ def test_a_mask_stands_in_the_place_of_a_token(bert):
     assert masked[:2] + masked[3:] == pieces[:2] + pieces[3:]
 
 
+@pytest.mark.parametrize("masked", [1, ["cat"], "cat", [1.5]])
+def test_masked_positions_are_whole_numbers(masked, bert):
+    for call in (bert.trace, bert.predict):
+        with pytest.raises(ValueError, match=r"positions of masked tokens as whole numbers"):
+            call(FIRST, masked=masked)
+    expected = bert.trace(FIRST, masked=[1, 2]).source_tokens
+    assert bert.trace(FIRST, masked=torch.tensor([1, 2])).source_tokens == expected
+
+
 @pytest.mark.parametrize("second", [None, "the dog " * 40])
 def test_a_long_text_is_cut_to_what_the_model_takes(second, bert):
     pieces = bert.read("a cat " * 40, second)
