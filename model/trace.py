@@ -131,7 +131,7 @@ class PositionEdit:
 
     `off` adds no positions at all. `order` has the positions of the first tokens, and the others
     keep their own; `shift` is added to all positions. Raises ValueError if a position would be
-    negative, or no whole number.
+    negative, or no whole number, and for an `off` that is no bool.
     """
 
     off: bool = False
@@ -144,6 +144,8 @@ class PositionEdit:
             object.__setattr__(self, "shift", index(self.shift))
         except TypeError:
             raise ValueError("The order and the shift of positions are whole numbers.") from None
+        if self.off not in (True, False):
+            raise ValueError(f"Give off as True or False, not {self.off!r}.")
         if min(self.shift, *self.order, 0) < 0:
             raise ValueError("Positions count from 0: an order or a shift cannot be negative.")
 
@@ -271,11 +273,20 @@ class Trace:
 
     def query_tokens(self, site: Site) -> Sequence[Token]:
         """Return the tokens whose queries are the rows of this site's weights."""
-        return self.source_tokens if site.kind == "encoder" else self.target_tokens
+        return self.source_tokens if self.kind_at(site) == "encoder" else self.target_tokens
 
     def key_tokens(self, site: Site) -> Sequence[Token]:
         """Return the tokens whose keys are the columns of this site's weights."""
-        return self.target_tokens if site.kind == "decoder" else self.source_tokens
+        return self.target_tokens if self.kind_at(site) == "decoder" else self.source_tokens
+
+    def kind_at(self, site: Site) -> Kind:
+        """Return the kind of a site; raises ValueError if only others are recorded."""
+        recorded = {*self.attention, *self.overview}
+        if recorded and site not in recorded:
+            last = dict(sorted(recorded))  # layer of each kind
+            there = ", ".join(f"{kind} 0 to {layer}" for kind, layer in last.items())
+            raise ValueError(f"This trace has no {site!r}, but a Site of {there}.")
+        return site.kind
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
         raise ValueError(f"The scale of {site} has to be a number, such as 0.125.")
     if gate is not None and not (
         isinstance(gate, Tensor)
-        and gate.shape[-1:] == (heads,)
+        and gate.shape == (heads,)
         and bool(((gate >= 0) & (gate <= 1)).all())  # not so for NaN
     ):
         raise ValueError(f"The gate of {site} has to be a tensor of {heads} numbers from 0 to 1.")
@@ -62,8 +62,8 @@ def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
         if cells is not None and not (
             isinstance(cells, Tensor)
             and cells.dtype == torch.bool
-            and cells.dim() in (2, 3, 4)
-            and cells.shape[-3:-2] in ((), (1,), (heads,))
+            and cells.dim() > 1
+            and cells.shape[:-2] in ((), (1,), (heads,), (1, 1), (1, heads))
             and (site.kind == "cross" or cells.size(-2) == cells.size(-1))
         ):
             raise ValueError(

@@ -34,12 +34,14 @@ def cells(*shape):
         (Edits(), r"^Give edits as \{site: AttentionEdit\(\.\.\.\)\}, not Edits\.$"),
         ({SITE: AttentionEdit(gate=[1.0, 0.0, 1.0, 1.0])}, GATE),
         ({SITE: AttentionEdit(gate=torch.ones(3))}, GATE),
+        ({SITE: AttentionEdit(gate=torch.ones(2, 4))}, GATE),  # of two texts, not of one
         ({SITE: AttentionEdit(gate=torch.tensor([1, 1, 1, float("nan")]))}, GATE),
         ({SITE: AttentionEdit(gate=torch.tensor([1.0, 1.0, 1.0, 2.0]))}, GATE),
         ({SITE: AttentionEdit(scale=float("nan"))}, "The scale of Site.* has to be a number"),
         ({SITE: AttentionEdit(scale="0.1")}, "The scale of Site.* has to be a number"),
         ({SITE: AttentionEdit(block=cells(3))}, r"cells of Site.*\(4, queries, keys\)"),
         ({SITE: AttentionEdit(open=cells(3, 2, 2))}, r"cells of Site.*\(4, queries, keys\)"),
+        ({SITE: AttentionEdit(block=cells(2, 4, 2, 2))}, r"cells of Site.*\(4, queries, keys\)"),
         ({SITE: AttentionEdit(block=torch.ones(2, 2))}, "cells of Site.*tensor of bool"),
         ({Site("encoder", 0): AttentionEdit(block=cells(2, 3))}, "as many queries and keys"),
     ],
@@ -72,6 +74,12 @@ def test_positions_that_are_no_whole_numbers_are_refused(order):
         PositionEdit(order=order)
     with pytest.raises(ValueError, match="are whole numbers"):
         PositionEdit(shift=0.5)
+
+
+def test_positions_are_off_or_not():
+    assert PositionEdit(off=np.True_) == PositionEdit(off=True)
+    with pytest.raises(ValueError, match="Give off as True or False, not 'yes'"):
+        PositionEdit(off="yes")
 
 
 def test_an_order_may_be_any_sequence(translator):
