@@ -96,7 +96,7 @@ def test_lines_of_a_long_text_are_drawn_wherever_one_scrolls(page):
             place = int(token.removeprefix("token"))
             assert begins == bool(weights[place].any()), token
             assert ends == bool(weights[:, place].any()), token
-    assert page.locator(".note").text_content().startswith("Drawn: lines that begin or end in view")
+    assert page.locator(".note").text_content().startswith("Drawn: the strongest lines")
     assert page.errors == []
 
 

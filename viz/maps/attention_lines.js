@@ -187,8 +187,7 @@ export function draw(mount) {
     sheet.style.setProperty("--right", `${needed(keys)}px`);
     width = strip.clientWidth;
     const fits = strip.clientHeight <= root.clientHeight;
-    const most = MOST_LINES.toLocaleString("en");
-    note.textContent = fits ? "" : `Drawn: lines that begin or end in view, at most ${most}.`;
+    note.textContent = fits ? "" : "Drawn: the strongest lines that begin or end in view.";
     update();
   });
 }

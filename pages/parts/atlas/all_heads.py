@@ -55,7 +55,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     if np.isfinite(known := flat(figure.values)).any():
         head = heads_of(figure.values)[int(np.nanargmax(known))]
         value = number_text(float(np.nanmax(known)), 2)
-        words = f"{capital(short(head))} has the largest value, {value}."
+        words = f"{capital(short(head))} has the largest {figure.title}, {value}."
         say(words, "largest", numbers="Click a head.")
     name_selected(atlas)
     show_heads(map_of(figure, selected_head()), "atlas-map", of=of, what=what)

@@ -52,10 +52,10 @@ WORDS = (
     "makes the token less likely, red if more. What was written before stays as it is, and the "
     "other words share the weight."
 )
-LEAD = "**Blue: the token needs this word.** Next to it: where the heads look."
+LEAD = "**Blue: the token needs this word.** The other map: where the heads look."
 WEIGHTS = (
-    "The mean weight of the same heads, the pieces of a word summed up. What stands out only here "
-    "is looked at, but not missed."
+    "The mean weight of the same heads, summed up over the pieces of a word and the punctuation "
+    "after it. What stands out only here is looked at, but not missed."
 )
 CORRELATION = (
     "Spearman’s, over the {edges} edges of this text, most of which are neither looked at nor "
@@ -251,4 +251,5 @@ def in_one_line(result: Knockout, cell: knockout.TokenPair, share: float) -> str
     numbers = (
         f"weight {number_text(result.weights[cell], 2)}, share {number_text(share, 2)}, {change}"
     )
-    return f"“{result.written[row]}” without “{result.words[word]}”: {numbers}"
+    written, words = told_apart(result.written)[row], told_apart(result.words)[word]
+    return f"{written} without {words}: {numbers}"

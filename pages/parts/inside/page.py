@@ -109,7 +109,7 @@ def choose_weight(
     with value:
         share = taken_apart(weight).weights[key]
         is_off = run.edits.gates.get((*site, head), 1) == 0
-        st.metric(f"Weight: {site_words(*site, head)}{', off' * is_off}", f"{share:.3f}")
+        st.metric(f"Weight: {site_words(*site, head)}{', off' * is_off}", number_text(share))
     with bar:
         reveal_if_sought(WEIGHT_BAR)
     if summed_up := stood_for((*site, head, query, key)):

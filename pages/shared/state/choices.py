@@ -101,7 +101,7 @@ GUESS = switch(
     "guess",
     label="Guess first",
     help="Hides what a head looks at, or which head matters, until you have guessed it. A slide "
-    "that is added meanwhile asks its audience. No guess is kept.",
+    "that you add while this is on asks its audience. No guess is kept.",
 )
 # The row that is asked about, by default one with a clear answer.
 GUESS_ROW = counted("guess_row", None, MOST_TOKENS, label="Guess for")

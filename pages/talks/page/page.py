@@ -63,6 +63,7 @@ def load() -> None:
         try:
             slides, notes = talk.read(talk_in(file.getvalue()))
             talk.change(slides)
+            st.toast(f"{len(slides)} slides were loaded. “Undo” brings the earlier ones back.")
         except ValueError as error:
             notes = str(error), "The talk stays as it was."
     st.session_state.talk_notes = notes

@@ -37,6 +37,17 @@ def test_a_file_name_says_what_is_in_it():
     assert name == "headlight_en-fr_cross-attention-mean_i-love-my-cat"
 
 
+def test_files_of_other_sentences_and_heads_have_other_names():
+    what, places = "What was written from each word", ("Decoder, layer 1, head 2", "all layers")
+    names = {
+        About("A model", "a/folder/of/a/model", sentence, place=place).file_name(what)
+        for sentence in ("The cat sat on the mat.", "I love my cat.")
+        for place in places
+    }
+    assert len(names) == 4
+    assert all(name.startswith("headlight_model_what-was-written-from_") for name in names)
+
+
 def test_a_caption_says_all_in_sentences():
     about = About("English to French", "en-fr", "Who is that?", "Qui est-ce", "head 8 off")
     assert about.caption("Cross-attention, layer 2") == (
