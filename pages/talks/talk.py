@@ -4,14 +4,11 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from secrets import token_urlsafe
 
 import streamlit as st
 
 from headlight.model.edits import Edits
-from headlight.pages.browser.parts import browser_text
 from headlight.pages.shared import address
-from headlight.pages.shared.show.pictures import picked, show
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choice import one_of
 from headlight.pages.shared.state.choices import chosen, put
@@ -23,12 +20,11 @@ from headlight.pages.talks.slides import (
     MOST_SLIDES,
     Slide,
     first_pictures,
-    recognised,
     shortened,
     with_changes,
     write_talk,
 )
-from headlight.pages.talks.turning import draw_anew, turn_to
+from headlight.pages.talks.turning import turn_to
 
 TALKS = Path(__file__).parents[2] / "talks"
 READY = one_of(
@@ -38,7 +34,6 @@ READY = one_of(
 )
 OWN = "own"  # in place of a ready talk's name
 TOURING = "touring"  # the key of whether the ready talk is in force even if there is an own one
-KEPT = "headlight-talk"  # the name under which the browser keeps it
 LONGEST = 50  # changes that can be undone
 ADDED = "Added as slide {number}. Give it words on the page Talk."
 UPDATED = "Slide {number} shows this scene now."
@@ -47,10 +42,6 @@ NOTHING_DRAWN = (
     "something else to be shown, and press again."
 )
 TOO_LARGE = f"Not added: a talk has at most {MOST_SLIDES} slides and {LARGEST_FILE // 1000} kB."
-NOT_KEPT = (
-    "This browser does not let the talk be kept. Save it as a file on the page Talk before you "
-    "close or reload this tab."
-)
 
 
 @cache
@@ -257,51 +248,3 @@ def _complete(number: int, **changes: object) -> Slide:
     slides[number - 1] = completed = replace(slides[number - 1], **changes)
     st.session_state.talk = tuple(slides)
     return completed
-
-
-def keep() -> None:
-    """Have the browser keep the visitor's talk, and take up the one that it has kept.
-
-    It is in the browser's own storage, for all of its tabs, and stays there until the visitor
-    removes the slides; the server forgets it with the session.
-    """
-    state = st.session_state
-    session = state.setdefault("talk_session", token_urlsafe())
-    slides = state.get("talk")
-    text = None if slides is None else write_talk(slides) if slides else ""
-    heard = state.get("talk_heard", False)
-    show(browser_text(KEPT, text, session=session, heard=heard), "kept", take_up)
-    if words := state.pop("told", None):
-        st.toast(words)
-
-
-def take_up() -> None:
-    """Take up the talk that the browser has kept, or that was made in another tab; a callback.
-
-    Slides that were added before the browser sent the kept ones come after them. A text that cannot
-    be read is ignored.
-    """
-    match picked("kept"):
-        case {"failed": True}:
-            st.session_state.told = NOT_KEPT
-            return
-        case {"text": str(text), "first": bool(is_first)}:
-            pass
-        case _:
-            return
-    if is_first and st.session_state.get("talk_heard"):
-        return  # the browser has sent it twice
-    st.session_state.talk_heard = True
-    before = in_force()
-    try:
-        slides = read(text.encode(), kept=True)[0] if text else ()
-    except ValueError:
-        return
-    if is_first:
-        st.session_state.talk = (*slides, *own())[:MOST_SLIDES]
-    else:
-        change(
-            recognised(slides, own())
-        )  # a click that is on its way names a slide by its old name
-    if in_force() != before:  # otherwise a click in the slide that came with it would be undone
-        draw_anew()

@@ -8,7 +8,7 @@ from headlight.pages.shared.frame import changes
 from headlight.pages.shared.state import edit_history, showing
 from headlight.pages.shared.state.choices import chosen
 from headlight.pages.shared.state.page import PAGES, TOOLS, Page, Wing, allows, enter
-from headlight.pages.talks import presenter, saving_talk, stage, talk, turning
+from headlight.pages.talks import kept, presenter, saving_talk, stage, talk, turning
 from headlight.pages.talks.page.page import PAGE
 
 __all__ = ["PAGE", "WING"]
@@ -29,7 +29,7 @@ class Talks(Wing):
 
     def draws(self, page: Page) -> bool:
         """Draw a slide, if one is to be shown or saved."""
-        talk.keep()
+        kept.keep()
         stage.clear()
         if number := presenter.asked_for():
             (saving_talk.draw_next if saving_talk.is_under_way() else presenter.show_slide)(number)

@@ -7,9 +7,10 @@ import pytest
 from playwright.sync_api import expect
 
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
+from headlight.pages.talks.kept import KEPT
 from headlight.pages.talks.slides import MOST_SLIDES, Slide
 from headlight.pages.talks.stage import THUMBNAILS, thumbnail_key
-from headlight.pages.talks.talk import KEPT, shipped
+from headlight.pages.talks.talk import shipped
 from tests.browser.rest import RUNNING, settled
 from tests.browser.talks import with_talk
 from tests.matrix import first_of

@@ -27,12 +27,13 @@ from headlight.pages.shared.show.answers import compare_choices
 from headlight.pages.shared.show.captions import site_words
 from headlight.pages.shared.show.cells import if_taken_apart, open_inside
 from headlight.pages.shared.show.comparison import CHANGED, TRAINED
+from headlight.pages.shared.show.doubt import warn
 from headlight.pages.shared.show.opening import open_on_a_telling_head
 from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.riddle import Riddle, most_looked_at, row_asked_about
 from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.sight import reveal_if_sought, seek
-from headlight.pages.shared.show.words import formula, reading_of, warn
+from headlight.pages.shared.show.words import formula, reading_of
 from headlight.pages.shared.state import choices, edit_history, models
 from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.state.showing import say

@@ -8,9 +8,10 @@ from headlight.pages.parts.cause import estimate, knockout, patching, truth, wro
 from headlight.pages.shared.address import section
 from headlight.pages.shared.controls.sentence import ask
 from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.doubt import warn
 from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.sight import tabs
-from headlight.pages.shared.show.words import notes, warn
+from headlight.pages.shared.show.words import notes
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choice import one_of
 from headlight.pages.shared.state.choices import TARGET

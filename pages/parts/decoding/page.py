@@ -31,10 +31,10 @@ from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.run import ModelRun, reading_its_own, written
 from headlight.pages.shared.show.captions import GLOSSARY, caption
 from headlight.pages.shared.show.comparison import show_writing
+from headlight.pages.shared.show.doubt import warn
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.saving import About, about_run
-from headlight.pages.shared.show.words import warn
 from headlight.pages.shared.state.choices import KIND, TARGET, chosen
 from headlight.pages.shared.state.page import CLICKS, Page, allows
 from headlight.pages.shared.widgets.choose import choose

@@ -14,10 +14,11 @@ from headlight.model.questions import Objective
 from headlight.pages.shared.runs.arrays import tokens_of
 from headlight.pages.shared.runs.run import ModelRun, decoded, written
 from headlight.pages.shared.show.captions import GLOSSARY, edit_words
+from headlight.pages.shared.show.doubt import warn
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.texts import chips_written, ended, what_became
-from headlight.pages.shared.show.words import capital, warn
+from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.showing import drawn, is_wanted, say
 from headlight.pages.streamlit_fixes.waiting_messages import send_what_is_drawn
 from headlight.viz import token_strip

@@ -1,17 +1,14 @@
 """The plain words next to the pictures."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
-import streamlit as st
 
-from headlight.model.insight.doubt import LEAST_SURE, Doubt, alignment_in, doubts
 from headlight.model.masks import Method
 from headlight.model.tokens import Token
 from headlight.model.trace import Kind
-from headlight.pages.shared.runs.run import ModelRun, written
-from headlight.pages.shared.state.models import DEFAULT, ONE_SIDE
+from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.state.models import ONE_SIDE
 from headlight.viz.numbers import number_text
 
 HOW_TO_READ = {
@@ -178,23 +175,6 @@ BLOCKING: dict[Method, str] = {
         "the rows no longer sum to 1, and forbidden keys still shape the weights of the others."
     ),
 }
-BEYOND = "Beyond what this small model knows: "
-WHY = {
-    "no words": "there is no word in it.",
-    "script": "these are letters that it has not learned.",
-    "capitals": "it has hardly read a text in capitals.",
-    "language": "this looks {what}, and it reads only English.",
-    "repeated": "your text came back untranslated, which is right only if French says the same.",
-    "missing": "“{what}” is missing in the translation, or was changed.",
-    "lost": "“{what}” may be lost: the head that aligns words hardly looks there.",
-    "pieces": "“{what}” falls into {number:.0f} pieces: the model may not know the word.",
-    "unsure": (
-        "it was very unsure here, so expect mistakes ({number} nats a token; 98 in 100 good "
-        f"translations are above −{-LEAST_SURE})."
-    ),
-}
-LIMITS = "The model's limits"
-LONGEST_WORD = 40  # characters of a word that are shown
 
 
 def formula(kind: Kind, head_width: int, source: str, target: str) -> str:
@@ -273,30 +253,6 @@ def where_cut(run: ModelRun) -> list[str]:
         "nothing after them."
     )
     return [words] if run.is_cut else []
-
-
-def warn(run: ModelRun) -> None:
-    """Say why the shipped model's translation is not to be trusted, if there is a sign of it.
-
-    The signs are those of the model as trained, whatever a visitor changed in it.
-    """
-    if run.model != DEFAULT:
-        return
-    trained = replace(run.as_trained, target="", pad_to=None)
-    usual, alignment = written(trained), alignment_in(trained.trace())
-    read = run.sentence, usual.source_tokens
-    if doubt := next(doubts(*read, usual.text, usual.log_probabilities, alignment), None):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="doubt"):
-            st.text(why(doubt))
-            st.page_link("pages/model.py", label=LIMITS)
-
-
-def why(doubt: Doubt) -> str:
-    """Return a sign in a sentence."""
-    number = f"−{-doubt.number:.2f}" if doubt.sign == "unsure" else doubt.number
-    what = doubt.what if len(doubt.what) <= LONGEST_WORD else f"{doubt.what[:LONGEST_WORD]}…"
-    words = WHY[doubt.sign].format(what=what, number=number)
-    return capital(words) if doubt.sign == "repeated" else f"{BEYOND}{words}"
 
 
 def capital(words: str) -> str:

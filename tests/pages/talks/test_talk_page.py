@@ -11,7 +11,7 @@ from headlight.pages.parts.atlas.figures import TAB as ATLAS_TAB
 from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared.state.choices import GUESS
 from headlight.pages.shared.state.models import LIBRARY
-from headlight.pages.talks import talk
+from headlight.pages.talks import kept, talk
 from headlight.pages.talks.page import boxes
 from headlight.pages.talks.slides import MOST_SLIDES, Slide, write_talk
 from headlight.pages.talks.talk import TALKS, shipped
@@ -36,14 +36,14 @@ TALK = shipped()
 
 def ask(app, what, place, to=None):
     """Click something of a slide in the list, by its place from 0."""
-    keep, left = talk.keep, [(what, place, to)]
+    keep, left = kept.keep, [(what, place, to)]
 
     def clicked():
         while left:  # once, though the run may go on with another page
             boxes.do(*left.pop())
         keep()
 
-    with patch.object(talk, "keep", clicked):
+    with patch.object(kept, "keep", clicked):
         app.run()
     if what == "open":  # what a callback in the app brings about, here after the page was drawn
         app.query_params.clear()
@@ -391,10 +391,10 @@ def test_what_the_list_cannot_ask_is_left_alone(asked):
     go_to(app, "talk")
     if isinstance(asked, dict) and asked["slide"] == 0:
         asked = asked | {"slide": listed(app)["slides"][0]["name"]}
-    keep = talk.keep
+    keep = kept.keep
     with (
         patch.object(boxes, "all_picked", lambda key: [asked]),
-        patch.object(talk, "keep", lambda: (boxes.take(), keep())),
+        patch.object(kept, "keep", lambda: (boxes.take(), keep())),
     ):
         app.run()
     assert not app.exception

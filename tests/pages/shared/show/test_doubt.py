@@ -6,7 +6,7 @@ import pytest
 
 from headlight.model.insight import doubt
 from headlight.model.insight.doubt import LEAST_SURE, Doubt
-from headlight.pages.shared.show.words import BEYOND, why
+from headlight.pages.shared.show.doubt import BEYOND, why
 from tests.pages.apps import open_page, open_with
 from tests.pages.pictures import canvas_pictures
 

@@ -6,14 +6,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
-from headlight.pages.talks import talk
+from headlight.pages.talks import kept, talk
 from headlight.pages.talks.slides import LARGEST_FILE, MOST_SLIDES, Slide, write_talk
 from tests.pages.apps import button, open_page
 from tests.pages.pictures import canvas_pictures
 
 KEPT = tuple(Slide("attention", title=f"<b>{name}") for name in "abc")
 MADE = (Slide("masks", title="made"),)
-ANSWER = "from headlight.pages.talks import talk; talk.take_up(); talk.keep()"
+ANSWER = "from headlight.pages.talks import kept; kept.take_up(); kept.keep()"
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def told(monkeypatch):
         for name, value in state.items():
             app.session_state[name] = value
         for answer in answers:
-            monkeypatch.setattr(talk, "picked", lambda key, answer=answer: answer)
+            monkeypatch.setattr(kept, "picked", lambda key, answer=answer: answer)
             app.run()
             assert not app.exception
         return app
@@ -39,7 +39,7 @@ def sent(app):
     return header["text"], header["heard"]
 
 
-def kept(slides, first=True):
+def answer_with(slides, first=True):
     return {"text": write_talk(slides) if slides else "", "first": first}
 
 
@@ -48,7 +48,7 @@ def own(app):
 
 
 def test_a_new_session_takes_up_what_was_kept_before_it(told):
-    app = told(kept(KEPT))
+    app = told(answer_with(KEPT))
     assert own(app) == KEPT
     assert sent(app) == (write_talk(KEPT), True)
 
@@ -59,31 +59,31 @@ def test_a_session_that_knows_of_no_talk_sends_none(told):
 
 @pytest.mark.parametrize(("slides", "drawn"), [((), 1), (KEPT, None)])
 def test_a_slide_keeps_what_was_chosen_in_it_unless_another_talk_comes(told, slides, drawn):
-    state = told(kept(slides), slide=1, slide_drawn=1).session_state
+    state = told(answer_with(slides), slide=1, slide_drawn=1).session_state
     assert (state["slide_drawn"] if "slide_drawn" in state else None) == drawn  # noqa: SIM401
 
 
 def test_slides_added_before_the_kept_ones_were_told_of_come_after_them(told):
-    app = told(kept(KEPT), talk=MADE)
+    app = told(answer_with(KEPT), talk=MADE)
     assert own(app) == (*KEPT, *MADE)
     assert sent(app) == (write_talk((*KEPT, *MADE)), True)
 
 
 def test_what_is_told_twice_is_taken_up_once(told):
-    assert own(told(kept(KEPT), kept(KEPT), talk=MADE)) == (*KEPT, *MADE)
+    assert own(told(answer_with(KEPT), answer_with(KEPT), talk=MADE)) == (*KEPT, *MADE)
 
 
 def test_the_talk_of_another_tab_takes_the_place_of_this_one_and_can_be_undone(told):
-    app = told(kept(KEPT), kept(MADE, first=False))
+    app = told(answer_with(KEPT), answer_with(MADE, first=False))
     assert own(app) == MADE
     assert app.session_state["earlier_talks"] == [KEPT]
-    assert own(told(kept((), first=False), talk=MADE)) == ()
+    assert own(told(answer_with((), first=False), talk=MADE)) == ()
 
 
 def test_slides_that_another_tab_keeps_are_still_known_by_their_names(told):
     mine = (*KEPT, *KEPT[:1])  # two of them alike
     completed = replace(mine[1], pictures=("grid",), drawn=("grid",))
-    app = told(kept((*MADE, mine[0], completed, mine[3]), first=False), talk=mine)
+    app = told(answer_with((*MADE, mine[0], completed, mine[3]), first=False), talk=mine)
     made, *others = own(app)
     assert [slide.name for slide in others] == [mine[0].name, mine[1].name, mine[3].name]
     assert made.name not in {item.name for item in mine}
@@ -100,7 +100,7 @@ def test_slides_that_another_tab_keeps_are_still_known_by_their_names(told):
         {"text": 3, "first": True},
         {"text": write_talk(KEPT)},
         {"text": None, "first": False},
-        kept(KEPT) | {"first": "yes"},
+        answer_with(KEPT) | {"first": "yes"},
         {"text": "<script>", "first": True},
         {"text": "\ud800", "first": False},
         {"text": "[" * 100_000, "first": True},
@@ -118,7 +118,7 @@ def test_what_is_no_talk_is_left_alone(told, answer, made):
 def test_a_browser_that_keeps_nothing_is_told_of(told):
     app = told({"failed": True}, talk=MADE)
     assert own(app) == MADE
-    assert [toast.value for toast in app.toast] == [talk.NOT_KEPT]
+    assert [toast.value for toast in app.toast] == [kept.NOT_KEPT]
 
 
 @pytest.mark.parametrize("page", ["attention", "talk"])
