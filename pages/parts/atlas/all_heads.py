@@ -22,7 +22,7 @@ from headlight.pages.parts.atlas.figures import (
 from headlight.pages.shared.controls.measure import flat, selected_head, show_heads
 from headlight.pages.shared.runs.arrays import heads_of
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.captions import caption
+from headlight.pages.shared.show.captions import caption, site_words
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.words import capital
@@ -55,7 +55,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     if np.isfinite(known := flat(figure.values)).any():
         head = heads_of(figure.values)[int(np.nanargmax(known))]
         value = number_text(float(np.nanmax(known)), 2)
-        words = f"{capital(short(head))} has the largest {figure.title}, {value}."
+        words = f"{site_words(*head)} has the largest value of “{figure.title}”, {value}."
         say(words, "largest", numbers="Click a head.")
     name_selected(atlas)
     show_heads(map_of(figure, selected_head()), "atlas-map", of=of, what=what)

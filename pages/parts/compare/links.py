@@ -162,7 +162,7 @@ def presets() -> None:
         both = (replace(alone, text=side.text) for side in (TIRED, WIDE))
         pairs["It, in the chosen model"] = tuple(both)
     shown = tuple(map(kept, NAMES))
-    with st.container(horizontal=True, gap="small"):
+    with st.container(key="presets", horizontal=True, gap="small"):
         for title, pair in pairs.items():
             why_not = pair if isinstance(pair, str) else None
             st.button(
