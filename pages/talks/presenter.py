@@ -185,6 +185,12 @@ def footer(pictures: Sequence[str]) -> str:
     return writable(" · ".join(dict.fromkeys(filter(None, [*sentences[:1], *places, *changes]))))
 
 
+def subject(key: str) -> str:
+    """Return what a picture is of, in the words of the footer and those too long for it."""
+    told = drawn()[key][0].told if drawn().get(key) else ""
+    return " · ".join(filter(None, [footer([key]), writable(told)]))
+
+
 def turn() -> None:
     """Ask for the slide that was turned to, or to leave the talk if it is number 0; a callback."""
     number, turn_number = picked("slide-words")

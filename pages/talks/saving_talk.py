@@ -201,7 +201,7 @@ def collected(
     """Return a slide with its kept pictures, and the images of the others."""
     pictures, missing, waiting = [], [], below_a_question(kept)
     for key, what in presenter.on_stage(scene).items():
-        of = presenter.footer([key])
+        of = presenter.subject(key)
         if key in kept:
             question = kept.get(question_key(key))
             pictures.append(Drawn(what, for_a_file(kept[key]), question, of, key in waiting))

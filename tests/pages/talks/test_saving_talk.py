@@ -134,6 +134,14 @@ def test_each_picture_says_what_was_changed_in_its_own_run():
     ]
 
 
+def test_two_maps_say_what_they_are_of():
+    app = save(talk_page(Slide("compare", pictures=("maps",))))
+    (slide,) = slides_in(app.file)
+    (picture,) = slide["pictures"]
+    for side in ("A: ", "too tired.”", "B: ", "too wide.”", "Encoder, layer 2, head 2"):
+        assert side in picture["what"]
+
+
 def test_a_question_comes_with_what_is_said_of_every_guess():
     scene = {"sentence": "We sing.", "guess": "on", "head": "3"}
     (slide,) = slides_in(save(talk_page(Slide("attention", scene, pictures=("heatmap",)))).file)
