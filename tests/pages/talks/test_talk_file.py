@@ -86,12 +86,12 @@ def test_what_does_not_exist_here_is_left_out_with_a_note():
 
 
 def seconds_to_read(data):
-    began = time.perf_counter()
+    began = time.thread_time()  # of the processor: other processes do not count
     (slide,), (note,) = read_talk(data)
     assert not slide.parameters
     assert not slide.pictures
     assert len(note) < 400
-    return time.perf_counter() - began
+    return time.thread_time() - began
 
 
 @pytest.mark.parametrize("make", [talks.many_parameters, talks.many_pictures])
