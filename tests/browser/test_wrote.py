@@ -11,6 +11,7 @@ from headlight.model.trace import Site
 from headlight.viz import sum_bars
 from headlight.viz.numbers import number_text
 from tests.browser.boxes import type_in
+from tests.browser.rest import settled
 
 SENTENCE = "The old woman bought a small house."
 PARTS, KEYS = ".st-key-wrote-parts", ".st-key-wrote-keys"
@@ -36,6 +37,8 @@ def signed(number):
 @pytest.mark.matrix
 def test_another_pair_of_words_and_a_head_by_a_click(cause, translator, trace):
     type_in(cause, "Written word", "3: femme")
+    cause.wait_for_url(re.compile("wrote_word=3"))
+    settled(cause)  # the other box has the words of this place
     type_in(cause, "Against", "voiture")
     (other,) = translator.begin("voiture")
     result = attribute(translator, trace, 2, trace.target_tokens[3].id, other.id)
