@@ -125,13 +125,16 @@ class AttentionEdit(ByShape):
     steps: Steps | None = None
 
 
+LAST_POSITION = 1_000_000  # a table of more would fill the memory
+
+
 @dataclass(frozen=True)
 class PositionEdit:
     """Changed positions of the tokens of one side; `PositionEdit()` leaves them as trained.
 
     `off` adds no positions at all. `order` has the positions of the first tokens, and the others
     keep their own; `shift` is added to all positions. Raises ValueError if a position would be
-    negative, or no whole number, and for an `off` that is no bool.
+    negative, above LAST_POSITION, or no whole number, and for an `off` that is no bool.
     """
 
     off: bool = False
@@ -148,6 +151,8 @@ class PositionEdit:
             raise ValueError(f"Give off as True or False, not {self.off!r}.")
         if min(self.shift, *self.order, 0) < 0:
             raise ValueError("Positions count from 0: an order or a shift cannot be negative.")
+        if max(self.shift, *self.order, 0) > LAST_POSITION:
+            raise ValueError(f"An order or a shift of positions is at most {LAST_POSITION:,}.")
 
     def positions(self, start: int, end: int) -> list[int]:
         """Return the positions of the tokens start to end - 1."""

@@ -74,6 +74,11 @@ class Translator(OwnReader):
         nothing to read, and for a prefix or options that make no sense; warns if it is cut.
         """
         named = strategy if isinstance(strategy, Strategy) else Strategy(strategy)
+        if unused := options.keys() - {*named.method.options}:
+            raise ValueError(
+                f'The strategy "{named.strategy}" has no {min(unused)}: give one that has, such as '
+                'strategy="beam" for beam_size.'
+            )
         chosen = replace(named, **options)
         if isinstance(prefix, str):
             prefix = [token.id for token in self.begin(prefix)]

@@ -124,8 +124,8 @@ def doubts(
     lost = lost_words(text, tokens, alignment)
     if text.casefold() == written.casefold():
         yield Doubt("repeated")
-    elif missing := next(missing_in(written, text, tokens, lost), ""):
-        yield Doubt("missing", missing)
+    elif missing := dict.fromkeys(missing_in(written, text, tokens, lost)):
+        yield Doubt("missing", "”, “".join(missing))
     if len(lost) >= FEWEST_LOST:
         yield Doubt("lost", " … ".join(lost))
     word, pieces = most_pieces(text, tokens)

@@ -396,6 +396,13 @@ def test_what_another_model_wrote_is_refused(translator, pairs, writer):
     assert ids(other.target_tokens[1:]) == ids(writing.target_tokens[:-1])
 
 
+@pytest.mark.parametrize("options", [{"beam_size": 4}, {"seed": 3}, {"beams": 4}])
+def test_options_that_a_strategy_does_not_have_are_refused(translator, options):
+    (name,) = options
+    with pytest.raises(ValueError, match=f'The strategy "greedy" has no {name}: give one'):
+        translator.translate("I love my cat.", **options)
+
+
 def test_a_strategy_is_taken_by_its_name_or_as_it_is(translator, pairs):
     named = translator.translate(pairs[0][0], strategy="beam", beam_size=2, length_penalty=0)
     given = Strategy("beam", beam_size=2)

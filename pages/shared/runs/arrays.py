@@ -54,14 +54,18 @@ def blocked_cells(record: AttentionRecord) -> np.ndarray:
     return ~visible_to_any(record).cpu().numpy()
 
 
+def is_of_a_word(token: Piece) -> bool:
+    return not token.is_special and any(map(str.isalnum, token.text))
+
+
 def clearest_cell(
     weights: np.ndarray, queries: Sequence[Piece], keys: Sequence[Piece], kind: Kind
 ) -> tuple[int, int] | None:
     """Return the largest weight (Q, K) on another word, of the rows that look most at a word.
 
-    None if every row looks most at its own word or at a special token.
+    None if every row looks most at its own word, at punctuation or at a special token.
     """
-    written = [np.array([not token.is_special for token in side]) for side in (queries, keys)]
+    written = [np.array(list(map(is_of_a_word, side))) for side in (queries, keys)]
     words = [np.array([token.word for token in side]) for side in (queries, keys)]
     counts = np.outer(*written)  # (Q, K)
     if kind != "cross":

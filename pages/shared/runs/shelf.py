@@ -38,7 +38,7 @@ WILD = re.compile(r"[*?\[]")
 Stage = Literal["begin", "download", "line", "reading"]
 MOST_WAITING = 10  # models waiting to be loaded, including those under way
 MANY = "{count} models are being loaded already: try again in a few minutes."
-GONE = f"{{name}} is not in memory, which keeps the last {limits.MODELS} loaded. Load it to go on."
+GONE = "{name} is not in memory. Load it to go on."
 STOPPED = "Nobody waited for {name} any more. Load it again."
 _numbers = count(1)
 _reading = JobQueue("reading", at_once=1, waiting=MOST_WAITING)  # models that are downloaded

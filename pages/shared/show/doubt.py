@@ -16,7 +16,7 @@ WHY = {
     "capitals": "it has hardly read a text in capitals.",
     "language": "this looks {what}, and it reads only English.",
     "repeated": "your text came back untranslated, which is right only if French says the same.",
-    "missing": "“{what}” is missing in the translation, or was changed.",
+    "missing": "the translation leaves out or changes “{what}”.",
     "lost": "“{what}” may be lost: the head that aligns words hardly looks there.",
     "pieces": "“{what}” falls into {number:.0f} pieces: the model may not know the word.",
     "unsure": (

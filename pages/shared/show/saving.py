@@ -23,8 +23,7 @@ from headlight.pages.shared.state.page import shown
 from headlight.pages.shared.state.showing import showing
 from headlight.viz.numbers import MOST_NUMBERS, MOST_ROWS, Numbers, count, to_csv, to_npz, writable
 
-LONGEST_NAME = 110  # characters of a file's name, without its ending
-LONGEST_PART = 24  # of what each part of the name says, so that the last one has room, too
+LONGEST_NAME = 130  # characters of a file's name, without its ending
 PNG = "data:image/png;base64,"
 MOST_FRAMES = 240
 MOST_BYTES = 40_000_000  # of all frames together, encoded
@@ -56,8 +55,8 @@ class About:
 
     def file_name(self, what: str) -> str:
         """Return a name for files of a picture, of safe characters only."""
-        said = self.key.rpartition("/")[2], what, self.place, self.sentence
-        parts = ["headlight", *(slug(part, LONGEST_PART) for part in said)]
+        parts = ["headlight", slug(self.key.rpartition("/")[2], 20)]
+        parts += [slug(what, 34), slug(self.place, 34), slug(self.sentence, 24)]
         if self.changes:
             parts.insert(3, "changed")
         return "_".join(filter(None, parts))[:LONGEST_NAME].rstrip("-_")

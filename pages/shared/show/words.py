@@ -140,7 +140,7 @@ MASK_WORDS = {
 HEAD_WORDS = {
     "board": (
         "Click a head to switch it off or on; L1, a number or a heading switches all its heads. "
-        "The slider fades the head that you clicked last."
+        "The slider fades the framed head."
     ),
     "closed board": "The link that you followed leaves the heads as they are here.",
     "badges": (

@@ -83,7 +83,7 @@ def guess_first(index: int, slide: Slide) -> None:
         title = slide.title
         if title in ("", slide.lead):
             title = "" if on else slide.lead  # it tells the answer
-        change(slide.name, parameters=others | asks, title=title, drawn=())
+        change(slide.name, parameters=others | asks, title=title)
 
     page, key = PAGES[slide.page], f"slide-{index}-guess"
     is_on = slide.parameters.get(GUESS.key) == GUESS.write(True)

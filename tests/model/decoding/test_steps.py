@@ -175,7 +175,7 @@ def test_every_strategy_goes_on_from_a_text(strategy, translator):
     forced = [token.id for token in translator.begin("La maison")]
     decoding = translator.write(SOURCE, strategy, longest=12, forced=forced)
     assert decoding.writing.text.startswith("La maison")
-    options = {"prefix": "La maison", "max_new_tokens": 12, **vars(strategy)}
+    options = {"prefix": "La maison", "max_new_tokens": 12, "strategy": strategy}
     assert translator.translate(SOURCE, **options) == decoding.writing
 
 

@@ -76,6 +76,12 @@ def test_positions_that_are_no_whole_numbers_are_refused(order):
         PositionEdit(shift=0.5)
 
 
+@pytest.mark.parametrize("edit", [{"order": (10**7,)}, {"shift": 10**7}])
+def test_positions_whose_table_would_fill_the_memory_are_refused(edit):
+    with pytest.raises(ValueError, match="positions is at most 1,000,000"):
+        PositionEdit(**edit)
+
+
 def test_positions_are_off_or_not():
     assert PositionEdit(off=np.True_) == PositionEdit(off=True)
     with pytest.raises(ValueError, match="Give off as True or False, not 'yes'"):

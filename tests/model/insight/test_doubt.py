@@ -98,6 +98,13 @@ def test_names_and_numbers_that_were_not_copied_are_named(text, written, missing
     assert list(doubt.missing_in(written, text, shipped.read(text), lost=[])) == missing
 
 
+def test_all_names_and_numbers_that_are_missing_are_named_once(shipped):
+    text = "We saw Angela Merkel at 7:45, and Angela at 9:45."
+    tokens, written = shipped.read(text), "Nous vîmes cela à 7 heures45."
+    (sign,) = [item for item in doubts(text, tokens, written, [0.0]) if item.sign == "missing"]
+    assert sign.what == "Angela”, “Merkel”, “45"
+
+
 def test_a_name_that_nothing_written_looks_at_is_missing_unless_it_was_copied(shipped):
     text = "Maria gave Tom a ball."
     tokens = shipped.read(text)

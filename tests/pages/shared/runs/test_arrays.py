@@ -3,6 +3,7 @@ import pytest
 import torch
 
 from headlight.model import Site
+from headlight.model.library.pieces import Piece
 from headlight.model.trace import AttentionEdit
 from headlight.pages.shared.runs import arrays
 
@@ -19,6 +20,16 @@ def test_the_weights_of_layers_that_were_not_recorded_in_full_are_bytes(translat
     assert (first.dtype, second.dtype) == (np.uint8, np.float32)
     np.testing.assert_array_equal(first, np.rint(expected[0] * 255))
     np.testing.assert_array_equal(second, expected[1])
+
+
+def test_the_clearest_cell_is_of_words_and_not_of_a_comma():
+    spans = {"well": (0, 4), ",": (4, 5), "yes": (6, 9)}
+    tokens = [
+        Piece(number, text, *span, word=number) for number, (text, span) in enumerate(spans.items())
+    ]
+    weights = np.array([[0.2, 0.2, 0.6], [0.95, 0, 0.05], [0.1, 0.9, 0]])
+    assert arrays.clearest_cell(weights, tokens, tokens, "encoder") == (0, 2)
+    assert arrays.clearest_cell(weights[1:], tokens[1:], tokens, "encoder") is None
 
 
 @pytest.mark.parametrize(("head", "meant"), [("mean", [0, 1, 2]), (1, [1]), (9, [2])])

@@ -45,7 +45,11 @@ def test_files_of_other_sentences_and_heads_have_other_names():
         for place in places
     }
     assert len(names) == 4
-    assert all(name.startswith("headlight_model_what-was-written-from_") for name in names)
+    assert all(
+        name.startswith("headlight_model_what-was-written-from-each-word_") for name in names
+    )
+    head = About("A model", "en-fr", "The dog ate.").file_name("Decoder, masked, layer 3, head 6")
+    assert head == "headlight_en-fr_decoder-masked-layer-3-head-6_the-dog-ate"
 
 
 def test_a_caption_says_all_in_sentences():
