@@ -38,7 +38,7 @@ def test_a_model_of_ones_own_is_found_by_its_key_in_this_session_alone(state, tr
 
 def test_a_model_that_is_not_in_memory_is_an_error_that_names_it(state):
     name = "/some/where/else"
-    with pytest.raises(ValueError, match=r"^…/where/else is not in memory, "):
+    with pytest.raises(ValueError, match=r"^…/where/else is not in memory\. "):
         reader(LIBRARY + name)
     assert loading(LIBRARY + name) == 0
 
