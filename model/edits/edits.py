@@ -10,7 +10,7 @@ cells of query 5 with the keys 3 and 4 everywhere. All numbers count from 1, as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -103,6 +103,10 @@ class Edits:
             object.__setattr__(self, "together", "all")
         object.__setattr__(self, "cells", tuple(self.cells))
         object.__setattr__(self, "gates", ByAddress(self.gates))
+
+    def are_off(self, heads: Iterable[HeadAddress]) -> bool:
+        """Return whether all of some heads are off."""
+        return all(self.gates.get(head, 1) == 0 for head in heads)
 
     def after_stroke(
         self, stroke: Sequence[CellEdit], site: Site, head: int, visible: Tensor

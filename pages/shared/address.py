@@ -66,7 +66,10 @@ def restore(page: Page) -> None:
 
 
 def go_again(asked: Mapping[str, str] | None) -> None:
-    """Apply the address again if its model was missing, and note again what it says; a callback."""
+    """Apply the address whose model was missing, or note again what another one has lost.
+
+    It is a callback, for the run after the browser's own models have come.
+    """
     if asked:
         apply(asked, shown())
     else:

@@ -60,7 +60,6 @@ def take_up() -> None:
     else:
         # A click that is on its way names a slide by its old name.
         talk.change(recognised(slides, talk.own()))
-    if (
-        talk.in_force() != before
-    ):  # otherwise a click in the slide that came with it would be undone
+    # Otherwise a click in the slide that came with it would be undone.
+    if talk.in_force() != before:
         draw_anew()

@@ -39,10 +39,11 @@ class Talks(Wing):
 
     def tools(self, page: Page) -> None:
         """Draw the tools that make the page a slide, and a phone's way to the tour."""
-        if allows(TOOLS):
-            tour = {"on_click": talk.take_tour, "width": "stretch", "key": "tour-on-phones"}
-            st.button("Take the tour", **tour)
-        if not allows(TOOLS) or not page.pictures:
+        if not allows(TOOLS):
+            return
+        tour = {"on_click": talk.take_tour, "width": "stretch", "key": "tour-on-phones"}
+        st.button("Take the tour", **tour)
+        if not page.pictures:
             return
         add = {"on_click": talk.add_scene, "args": [page]}
         st.button("Add to talk", **add, width="stretch", key="add-to-talk")

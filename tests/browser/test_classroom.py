@@ -133,21 +133,18 @@ def test_a_class_to_which_changes_are_open_switches_heads_off(class_page):
 
 
 @pytest.mark.parametrize(
-    ("path", "control", "other"),
+    ("path", "query", "control", "other"),
     [
-        ("heads", "edits", "role_seed"),
-        ("masks", "edits", "head"),
-        ("compare", "compare_a", "compare_b"),
-        ("positions", "positions_dimensions", "positions_width"),
+        ("heads", {"roles": "on"}, "edits", "role_seed"),
+        ("masks", {}, "edits", "head"),
+        ("compare", {}, "compare_a", "compare_b"),
+        ("positions", {"positions_tab": "sinusoids"}, "positions_dimensions", "positions_width"),
     ],
 )
-def test_what_changes_something_is_open_with_it(class_page, path, control, other):
+def test_what_changes_something_is_open_with_it(class_page, path, query, control, other):
     """The widgets of edits and of sides, which are no choices of their own."""
-    query = {"roles": "on"} if path == "heads" else {}
-    query |= {"positions_tab": "sinusoids"} if path == "positions" else {}
     page = class_page(path, workshop=f":{control}", **query)
-    closed = f".st-key-{other} [inert]"
-    page.locator(closed).first.wait_for()
+    page.locator(f".st-key-{other} [inert]").first.wait_for()
     expect(page.locator(f".st-key-{control} :is(input, [role=slider])").first).to_be_attached()
     expect(page.locator(f".st-key-{control} [inert]")).to_have_count(0)
 

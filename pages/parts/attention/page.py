@@ -21,6 +21,7 @@ from headlight.pages.parts.attention.view import (
 )
 from headlight.pages.shared.address import section
 from headlight.pages.shared.controls.sentence import ask, show_translation, tokens_read
+from headlight.pages.shared.runs.arrays import heads_meant
 from headlight.pages.shared.runs.run import ModelRun, written
 from headlight.pages.shared.show import overview
 from headlight.pages.shared.show.answers import compare_choices
@@ -116,10 +117,9 @@ def detail(run: ModelRun, view: View, of: About) -> None:
 
 def are_off(run: ModelRun, kind: Kind, layer: choices.HeadChoice, head: choices.HeadChoice) -> bool:
     """Return whether a head is off, or all heads that a mean or maximum is taken over."""
-    layers = range(run.reader.shape.layers(kind)) if layer in choices.SUMMARIES else [layer]
-    heads = range(run.reader.shape.heads(kind)) if head in choices.SUMMARIES else [head]
-    gates = edit_history.in_force().gates
-    return all(gates.get((kind, *at), 1) == 0 for at in product(layers, heads))
+    layers = heads_meant(layer, run.reader.shape.layers(kind))
+    heads = heads_meant(head, run.reader.shape.heads(kind))
+    return edit_history.in_force().are_off(product([kind], layers, heads))
 
 
 def switch_off(head: HeadAddress, is_off: bool) -> None:

@@ -22,12 +22,7 @@ from headlight.pages.shared.runs.arrays import as_array, one_head
 from headlight.pages.shared.show.captions import caption, site_words
 from headlight.pages.shared.show.cells import follow, open_inside
 from headlight.pages.shared.show.pictures import picked, show
-from headlight.pages.shared.show.riddle import (
-    Riddle,
-    places_of_most,
-    row_asked_about,
-    told_apart,
-)
+from headlight.pages.shared.show.riddle import Riddle, places_of_most, row_asked_about, told_apart
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.texts import ended
 from headlight.pages.shared.state.choices import (

@@ -49,9 +49,7 @@ def switch(shapes: Shapes) -> None:
     """Switch what was clicked on the board: on if all of it was off, otherwise off."""
     for kind, layer, head in all_picked("switchboard"):
         heads = heads_of(shapes, kind, layer, head)
-        gates = edit_history.edits().gates
-        are_off = all(gates.get(each, 1) == 0 for each in heads)
-        edit_history.set_gates(heads, 1.0 if are_off else 0.0)
+        edit_history.set_gates(heads, 1.0 if edit_history.edits().are_off(heads) else 0.0)
         if None not in (layer, head):
             select_head(kind, layer, head)
 

@@ -108,7 +108,7 @@ def choose_weight(
     weight = Weight(run, site, head, query, key)
     with value:
         share = taken_apart(weight).weights[key]
-        is_off = run.edits.gates.get((*site, head), 1) == 0
+        is_off = run.edits.are_off([(*site, head)])
         st.metric(f"Weight: {site_words(*site, head)}{', off' * is_off}", number_text(share))
     with bar:
         reveal_if_sought(WEIGHT_BAR)

@@ -52,11 +52,10 @@ def choose_dimensions(choice: Choice, d_model: int, usual: Sequence[int]) -> lis
     """Draw the choice of dimensions for a table of width `d_model`, and return them in order."""
     numbers = chosen(choice)
     shown = list(usual) if numbers is None else [number for number in numbers if number < d_model]
-    box = {"options": range(d_model), "max_selections": MOST_LINES}
     with st.container(key=choice.key):
         editor(
             st.multiselect, choice.label, shown, lambda new: put(choice, tuple(new)),
-            f"{choice.key} of {d_model}", **box,
+            f"{choice.key} of {d_model}", options=range(d_model), max_selections=MOST_LINES,
         )  # fmt: skip
     return sorted(shown)
 

@@ -245,14 +245,15 @@ def notes(tokens: Sequence[Token], finished: bool = True, *, drawn: bool = True)
 
 def where_cut(run: ModelRun) -> list[str]:
     """Return a note on a text that is longer than the model can take, if it is."""
+    if not run.is_cut:
+        return []
     trace = run.trace()
     tokens = trace.source_tokens or trace.target_tokens
     count = sum(not token.is_special for token in tokens)
-    words = (
+    return [
         f"The sentence is longer than the model can take: it read the first {count} tokens, and "
         "nothing after them."
-    )
-    return [words] if run.is_cut else []
+    ]
 
 
 def capital(words: str) -> str:

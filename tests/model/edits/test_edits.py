@@ -149,3 +149,10 @@ def test_changes_are_counted_by_their_kinds():
         "1 head faded",
         "1 cell closed in all heads of all layers",
     ]
+
+
+def test_heads_are_off_if_all_of_them_are():
+    edits = Edits(gates={("cross", 0, 1): 0.0, ("cross", 0, 2): 0.5})
+    assert edits.are_off([("cross", 0, 1)])
+    assert not edits.are_off([("cross", 0, 1), ("cross", 0, 2)])
+    assert not Edits().are_off([("encoder", 0, 0)])
