@@ -26,6 +26,7 @@ export function fitToScreen(root, slide) {
   const fitted = root.fitted;
   let seen = "";
   let calm = 0;
+  let searching = false;
   let ended = false;
 
   function scale() {
@@ -60,7 +61,10 @@ export function fitToScreen(root, slide) {
     fitted.ran = false;
     if (fitted.wanted || (calm === CALM && !fits())) {
       fitted.wanted = isComing;
+      dataset.fitting ??= "again";
+      searching = true;
       const zoom = await withCode(document.documentElement, stageOf(), () => largestZoom(zoomTo, fits, () => ended));
+      searching = false;
       if (ended) return;
       zoomTo((root.zooms[id] = zoom * slide.size));
       await drawn();
@@ -85,6 +89,7 @@ export function fitToScreen(root, slide) {
   addEventListener("resize", resized);
   return () => {
     ended = true;
+    fitted.wanted ||= searching; // it leaves the pictures at a size that it tried
     clearTimeout(waiting);
     delete dataset.fitting;
     removeEventListener("resize", resized);

@@ -97,6 +97,12 @@ def expect_fitted(page, pictures, smallest=SMALLEST):
     until(page, is_fitted, AssertionError, Error)
 
 
+def size_fitted(page, picture):
+    """The zoom of a picture on a slide that is fitted at that very moment."""
+    size = f"picture => ({FITTED})() && document.querySelector(picture)?.currentCSSZoom"
+    return until(page, lambda: page.evaluate(size, css_class(picture)))
+
+
 def check_fitted(page, pictures, smallest):
     assert page.evaluate(ONE_SCREEN)
     if not pictures:

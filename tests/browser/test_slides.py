@@ -10,7 +10,7 @@ from headlight.pages.shared.show.pictures import css_class
 from headlight.pages.talks.slides import Slide
 from tests.browser.heatmaps import READING, point_of
 from tests.browser.rest import box_at_rest, tended
-from tests.browser.talks import FITTED, SMALLEST, expect_fitted, see_title, with_talk
+from tests.browser.talks import FITTED, SMALLEST, expect_fitted, see_title, size_fitted, with_talk
 from tests.matrix import first_of
 
 HERO = "The animal didn't cross the street because it was too tired."
@@ -164,8 +164,7 @@ def test_a_size_below_1_is_a_share_of_what_fits(page, server):
     zooms = []
     for slide in (PLAYER, halved):
         see_title(page, slide.title)
-        page.wait_for_function(FITTED)
-        zooms.append(page.locator(".decoding-player").evaluate("node => node.currentCSSZoom"))
+        zooms.append(size_fitted(page, "player"))
         page.keyboard.press("PageDown")
     assert zooms[1] == pytest.approx(zooms[0] / 2, rel=0.02)
 
