@@ -10,6 +10,10 @@ from tests.browser.heatmaps import hover_cell
 from tests.browser.rest import box_at_rest
 
 SENTENCE = "My brother bought three old bicycles yesterday."
+AT_THE_MARGIN = """() => {
+  const left = (selector) => document.querySelector(selector).getBoundingClientRect().left;
+  return left(".st-key-weight-bar .stMetric") === left(".stTextInput");
+}"""
 
 
 def click_cell(page, row, column):
@@ -100,6 +104,13 @@ def test_a_phone_shows_the_weight_that_a_tap_has_opened(page, server, translator
     expect(page.get_by_test_id("stMetric").first).to_be_in_viewport(ratio=1)
     bar = box_at_rest(page.locator(".st-key-weight-bar"))
     assert bar["y"] + bar["height"] <= 844 / 4
+    # Nothing of it is below the buttons of the window's top, and nothing is indented elsewhere.
+    left, right = (page.get_by_test_id(f"st{name}") for name in ("ExpandSidebarButton", "MainMenu"))
+    weight, key = (page.get_by_test_id("stMetric"), page.get_by_role("combobox", name="Key"))
+    assert weight.bounding_box()["x"] >= left.bounding_box()["x"] + left.bounding_box()["width"]
+    assert key.bounding_box()["x"] + key.bounding_box()["width"] <= right.bounding_box()["x"]
+    page.get_by_role("heading", name="Inside a head").scroll_into_view_if_needed()
+    page.wait_for_function(AT_THE_MARGIN)
 
 
 def test_the_numbers_of_the_dot_product_add_up_on_screen(page, server):
