@@ -14,6 +14,7 @@ from headlight.model.trace import Block, Run, Side, Trace
 from headlight.model.translator import Translator
 
 PARTS = {"self": "self-attention", "cross": "cross-attention", "feed_forward": "feed-forward"}
+NO_STREAM = "This trace has no decoder's stream: give lens(...) reader.streamed(trace, {})."
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,16 @@ def lens(reader: Reader, trace: Trace, top: int = 3) -> LensTable:
 
     The last row is what the trace recorded, which has the decoder's stream. Earlier layers were not
     trained to be read in this way: a row only shows what the stream holds in the output's
-    directions.
+    directions. Raises ValueError without a decoder's stream.
     Source: nostalgebraist 2020, "interpreting GPT: the logit lens".
     """
     layers = range(reader.shape.layers("decoder"))
-    stream = [trace.embedding["decoder"].states] + [
-        trace.residual[Block("decoder", layer, "feed_forward")].outputs for layer in layers[:-1]
-    ]
+    try:
+        stream = [trace.embedding["decoder"].states] + [
+            trace.residual[Block("decoder", layer, "feed_forward")].outputs for layer in layers[:-1]
+        ]
+    except KeyError:
+        raise ValueError(reader.missing.get("write", NO_STREAM)) from None
     answers = trace.logits[0].argmax(dim=-1)  # (T,)
     rows = []
     for states in (*stream, None):  # the logits of one layer at a time are in memory

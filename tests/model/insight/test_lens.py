@@ -63,6 +63,13 @@ def test_no_more_tokens_are_listed_than_there_are(make_model):
     assert lens(reader, trace, top=99).ids.shape == (3, 4, 20)
 
 
+def test_a_trace_without_a_decoders_stream_is_refused(make_model, bert):
+    with pytest.raises(ValueError, match="Choose a model with a decoder"):
+        lens(bert, bert.trace("the cat sat."))
+    with pytest.raises(ValueError, match=r"give lens\(\.\.\.\) reader\.streamed\(trace, {}\)"):
+        lens(reader_of(make_model()), Trace())
+
+
 def test_a_model_laid_out_for_decoding_is_read_alike(make_model):
     plain, laid_out = make_model(seed=2), lay_out(make_model(seed=2))
     expected, found = (lens(reader_of(each), record(each)) for each in (plain, laid_out))
