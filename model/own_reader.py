@@ -11,7 +11,7 @@ from headlight.model.questions import Objective, Question, Request
 from headlight.model.reader import Ability, Reader
 from headlight.model.stream import DecoderStream, stream_of
 from headlight.model.tokenizer import Tokenizer
-from headlight.model.tokens import BYTES, PAD_ID, SPECIAL_TOKENS, Token, pad, token_ids
+from headlight.model.tokens import BYTES, PAD_ID, SPECIAL_TOKENS, Token, check_known, pad, token_ids
 from headlight.model.trace import Run, RunEdits, Site, Trace
 from headlight.model.transformer import Transformer
 
@@ -124,7 +124,8 @@ class OwnReader(Reader):
                 f"Cannot pad to {pad_to} tokens: the model takes {self.model.config.max_positions}."
             )
 
-    def refuse_many(self, ids: Sequence[int]) -> None:
+    def check_ids(self, ids: Sequence[int]) -> None:
+        check_known(ids, self.tokenizer.vocab_size)
         if len(ids) > self.max_tokens:
             raise ValueError(f"The model reads at most {self.max_tokens} tokens, not {len(ids)}.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import NamedTuple
+from typing import NamedTuple, SupportsIndex
 
 from headlight.model.decoding.steps import Writing
 from headlight.model.trace import RunEdits
@@ -57,7 +57,7 @@ class Request:
         return isinstance(self.target, str) or bool(self.target and self.target.finished)
 
     def __post_init__(self) -> None:
-        """Raise ValueError for what is no text, or no positions."""
+        """Raise ValueError for what is no text, no positions, or no length."""
         texts = isinstance(self.text, str) and isinstance(self.second, str | None)
         if not (texts and isinstance(self.target, str | Writing | None)):
             raise ValueError("A text is one string; a target may also be write(...).writing.")
@@ -67,3 +67,10 @@ class Request:
             raise ValueError(
                 "Give the positions of masked tokens as whole numbers, such as [3]."
             ) from None
+        check_count("pad_to", self.pad_to)
+
+
+def check_count(what: str, count: object) -> None:
+    """Raise ValueError for a number of tokens that is neither None nor a whole number from 0."""
+    if count is not None and not (isinstance(count, SupportsIndex) and count >= 0):
+        raise ValueError(f"Give {what} as a whole number of tokens, from 0, not {count!r}.")

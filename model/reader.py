@@ -18,7 +18,7 @@ from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import NamedMask, check_edits, check_sites
 from headlight.model.positions import Rotary
-from headlight.model.questions import Objective, Question, Request
+from headlight.model.questions import Objective, Question, Request, check_count
 from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress, own_parts
 from headlight.model.tokens import Token
 from headlight.model.trace import Run, RunEdits, Shape, Site, Trace
@@ -142,7 +142,8 @@ class Reader(Protocol):
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
         """Record a run over ids of the vocabulary, with the special tokens that surround a text.
 
-        Both sides of an encoder-decoder read the same. Raises ValueError if there are too many ids.
+        Both sides of an encoder-decoder read the same. Raises ValueError if there are too many ids,
+        or if the model does not know one.
         """
 
     @property
@@ -249,6 +250,7 @@ class Reader(Protocol):
     def write_request(self, text: Request, strategy: Strategy, **options: object) -> Decoding:
         """Return what `write` does for a caller of its caller, who is warned if the text is cut."""
         check_edits(text.edits, self.shape, self.missing)
+        check_count("the longest text", options.get("longest"))
         (decoding,) = self.write_together([text], strategy, **options)
         self.warn_if_cut(len(decoding.writing.source_tokens), text.text)
         return decoding

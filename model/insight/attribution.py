@@ -10,6 +10,7 @@ from headlight.model.attention import UNCHANGED
 from headlight.model.insight.anatomy import Weight
 from headlight.model.reader import Reader
 from headlight.model.stream import Part, ScoreAddress, is_close, precise
+from headlight.model.tokens import check_known
 from headlight.model.trace import AttentionRecord, RunEdits, Site, Trace
 
 
@@ -60,7 +61,8 @@ def attribute(
 
     This is only the direct path: the influence of a part on later ones counts as theirs. The last
     norm's scale is held as it is in this run, over a trace's tokens under `edits`. Raises
-    ValueError if the model's logits are no such sum, or if the decoder does not read that row.
+    ValueError if the model's logits are no such sum, if the decoder does not read that row, or for
+    a token that the model does not know.
     Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
     """
     if "add up logits" in reader.missing:
@@ -69,6 +71,7 @@ def attribute(
         raise ValueError(f"The decoder reads {len(trace.target_tokens)} tokens, and no row {row}.")
     edits, recorded = edits or {}, RowTrace(row=row)
     stream = reader.decoder_stream(trace, edits, recorded)
+    check_known((token, other), stream.logits.size(-1))
     read = precise(stream.unembedding[token] - stream.unembedding[other])
     direction = stream.norm.directions(read, row)
     keys = {

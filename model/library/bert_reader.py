@@ -19,6 +19,7 @@ from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import SPACES, Piece
 from headlight.model.questions import Request
 from headlight.model.reader import OTHER_WORDS, Ability, Reader
+from headlight.model.tokens import check_known
 from headlight.model.trace import Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
@@ -207,6 +208,7 @@ class BertReader(Answering, Reader):
         """Record a run over ids between [CLS] and [SEP]; see `Reader.trace_ids`."""
         if len(ids) > self.max_tokens - 2:
             raise ValueError(f"The model reads at most {self.max_tokens - 2} pieces.")
+        check_known(ids, self.tokenizer.known)
         first, *_, last = self.tokenizer.read("a")
         trace = Trace([first, *map(self.tokenizer.piece, ids), last])
         self.record(trace, edits)

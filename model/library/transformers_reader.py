@@ -28,6 +28,7 @@ from headlight.model.positions import Rotary
 from headlight.model.questions import Request
 from headlight.model.reader import Reader
 from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress
+from headlight.model.tokens import check_known
 from headlight.model.trace import EmbeddingRecord, Run, RunEdits, Shape, Site, Trace
 
 if TYPE_CHECKING:
@@ -201,6 +202,7 @@ class TransformersReader(Answering, Reader):
 
     @torch.inference_mode()
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
+        check_known(ids, self.tokens.known)
         trace = Trace()
         if not self.reads_source:
             trace.target_tokens = self.tokens.framed(ids)

@@ -100,6 +100,15 @@ def test_more_padding_than_positions_names_both_numbers(translator):
         translator.read("I love my cat.", pad_to=25)
 
 
+@pytest.mark.parametrize("count", ["5", 1.5, -1])
+def test_lengths_that_are_no_whole_numbers_are_refused(translator, count):
+    with pytest.raises(ValueError, match=f"^Give pad_to as a whole .*, not {count!r}"):
+        translator.trace("I love my cat.", pad_to=count)
+    for call, name in ((translator.write, "longest"), (translator.translate, "max_new_tokens")):
+        with pytest.raises(ValueError, match=f"^Give the longest text as .*, not {count!r}"):
+            call("I love my cat.", **{name: count})
+
+
 def test_padding_changes_neither_translation_nor_score(translator, pairs):
     for source, target in pairs[:4]:
         padded = translator.translate(source, pad_to=24)
@@ -415,6 +424,12 @@ def test_a_strategy_is_taken_by_its_name_or_as_it_is(translator, pairs):
 def test_anything_but_a_strategy_is_refused(translator, pairs, strategy):
     with pytest.raises(ValueError, match=r'^Give a Strategy, such as Strategy\("beam"\), not '):
         translator.write(pairs[0][0], strategy)
+
+
+@pytest.mark.parametrize("index", [99_999, -1, "cat"])
+def test_ids_that_the_vocabulary_does_not_have_are_refused(translator, index):
+    with pytest.raises(ValueError, match=f"^An id is a whole number from 0 to .*, not {index!r}"):
+        translator.trace_ids([4, index])
 
 
 @pytest.mark.parametrize("beginning", [["Mon"], "Mon", [1.0]])

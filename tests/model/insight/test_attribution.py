@@ -132,6 +132,13 @@ def test_a_row_that_is_not_there(shipped):
         attribute(reader, trace, 400, TOKEN, OTHER)
 
 
+def test_a_token_that_is_not_there(shipped):
+    reader, trace = shipped
+    for ids in ((10**6, OTHER), (TOKEN, -1)):
+        with pytest.raises(ValueError, match="An id is a whole number from 0 to 15,999"):
+            attribute(reader, trace, ROW, *ids)
+
+
 def check_score(weight):
     result = sum_score(weight)
     score = weight.record.scores[0, weight.head, weight.query, weight.key].item()
