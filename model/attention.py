@@ -118,13 +118,14 @@ def fit_weights(given: Tensor, first_query: int, weights: Tensor, first_key: int
     `first_query` and `first_key` are positions. Raises ValueError if some weights are missing.
     """
     queries, keys = weights.shape[-2:]
-    given = given[..., first_query : first_query + queries, first_key : first_key + keys]
-    if given.shape[-2:] != (queries, keys):
+    these = given[..., first_query : first_query + queries, first_key : first_key + keys]
+    if these.shape[-2:] != (queries, keys):
         raise ValueError(
             f"The weights given for {given.size(-2)} queries and {given.size(-1)} keys cannot "
-            f"replace those for {queries} and {keys}. Take them from a text of the same length."
+            f"replace those for {first_query + queries} and {first_key + keys}. Take them from a "
+            "text of the same length."
         )
-    return given.to(weights).expand_as(weights)
+    return these.to(weights).expand_as(weights)
 
 
 class MultiHeadAttention(nn.Module):

@@ -48,7 +48,7 @@ def layers_of(shape: Shape) -> str:
 
 
 def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
-    """Raise ValueError for gates, a scale or cells that do not fit a site with so many heads."""
+    """Raise ValueError for gates, a scale, cells or weights that do not fit a site's heads."""
     scale, gate = edit.scale, edit.gate
     if scale is not None and not (isinstance(scale, Real) and math.isfinite(scale)):
         raise ValueError(f"The scale of {site} has to be a number, such as 0.125.")
@@ -58,17 +58,18 @@ def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
         and bool(((gate >= 0) & (gate <= 1)).all())  # not so for NaN
     ):
         raise ValueError(f"The gate of {site} has to be a tensor of {heads} numbers from 0 to 1.")
-    for cells in (edit.block, edit.open):
-        if cells is not None and not (
-            isinstance(cells, Tensor)
-            and cells.dtype == torch.bool
-            and cells.dim() > 1
-            and cells.shape[:-2] in ((), (1,), (heads,), (1, 1), (1, heads))
-            and (site.kind == "cross" or cells.size(-2) == cells.size(-1))
+    bools, numbers = ("cells", "bool"), ("weights", "numbers")
+    for (what, kind), given in (bools, edit.block), (bools, edit.open), (numbers, edit.weights):
+        if given is not None and not (
+            isinstance(given, Tensor)
+            and (given.dtype == torch.bool) == (kind == "bool")
+            and given.dim() > 1
+            and given.shape[:-2] in ((), (1,), (heads,), (1, 1), (1, heads))
+            and (site.kind == "cross" or given.size(-2) == given.size(-1))
         ):
             raise ValueError(
-                f"The cells of {site} have to be a tensor of bool with as many queries and keys as "
-                f"the text has tokens: (queries, keys), or ({heads}, queries, keys) by head."
+                f"The {what} of {site} have to be a tensor of {kind} with as many queries and keys "
+                f"as the text has tokens: (queries, keys), or ({heads}, queries, keys) by head."
             )
 
 

@@ -249,7 +249,7 @@ def test_given_weights_replace_the_softmaxs(parts, mask):
     own = attend(*parts, mask)
     again = attend(*parts, mask, AttentionEdit(weights=own.weights))
     assert_close(again.heads, own.heads, atol=0, rtol=0)
-    with pytest.raises(ValueError, match="of the same length"):
+    with pytest.raises(ValueError, match=f"for {QUERIES + 2} queries .* {QUERIES + 3} and {KEYS}"):
         attend(*parts, mask, AttentionEdit(weights=given), first_query=3)
 
 

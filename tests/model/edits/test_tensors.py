@@ -44,6 +44,9 @@ def cells(*shape):
         ({SITE: AttentionEdit(block=cells(2, 4, 2, 2))}, r"cells of Site.*\(4, queries, keys\)"),
         ({SITE: AttentionEdit(block=torch.ones(2, 2))}, "cells of Site.*tensor of bool"),
         ({Site("encoder", 0): AttentionEdit(block=cells(2, 3))}, "as many queries and keys"),
+        ({SITE: AttentionEdit(weights=torch.ones(3))}, r"weights of Site.*\(4, queries, keys\)"),
+        ({SITE: AttentionEdit(weights=torch.ones(3, 8, 8))}, "weights of Site.*tensor of numbers"),
+        ({SITE: AttentionEdit(weights=[[1.0]])}, r"weights of Site.*\(4, queries, keys\)"),
     ],
 )
 def test_what_a_model_does_not_have_is_refused(translator, call, edits, sentence):
