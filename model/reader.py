@@ -43,7 +43,7 @@ Ability = Literal[
     "compare words",  # by their embeddings, and after the encoder
 ]
 ABILITIES: tuple[Ability, ...] = get_args(Ability)
-CUT = "The model reads at most {most} tokens; the rest of this text is cut off."
+CUT = "The model reads at most {most} tokens; the rest of this {what} is cut off."
 
 
 class Reader(Protocol):
@@ -104,8 +104,10 @@ class Reader(Protocol):
 
         `longest` counts the tokens that were read.
         """
-        if target_cut or (longest >= self.shape.max_positions and self.is_cut(text, second)):
-            warnings.warn(CUT.format(most=self.shape.max_positions), stacklevel=4)
+        most = self.shape.max_positions
+        cut = {"text": longest >= most and self.is_cut(text, second), "target": target_cut}
+        if what := " and ".join(name for name, is_cut in cut.items() if is_cut):
+            warnings.warn(CUT.format(most=most, what=what), stacklevel=4)
 
     def second_text(self, second: str | None) -> str | None:
         """Return a second text, None if it is empty; raises ValueError if it cannot be read."""

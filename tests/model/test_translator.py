@@ -74,9 +74,11 @@ def test_a_sentence_that_is_cut_is_warned_of_once_where_it_was_given(translator,
         getattr(translator, call)("cat")
 
 
-@pytest.mark.parametrize("source", ["cat", "cat " * 100])
-def test_a_target_that_is_cut_is_warned_of_once_and_has_no_end(translator, source):
-    with pytest.warns(UserWarning, match="at most 24 tokens") as warned:
+@pytest.mark.parametrize(
+    ("source", "what"), [("cat", "this target is"), ("cat " * 100, "this text and target is")]
+)
+def test_a_target_that_is_cut_is_warned_of_once_and_has_no_end(translator, source, what):
+    with pytest.warns(UserWarning, match=f"at most 24 tokens; the rest of {what} cut") as warned:
         trace = translator.trace(source, "chat " * 100)
     assert [warning.filename for warning in warned] == [__file__]
     assert translator.objective(trace).ids == tuple(ids(trace.target_tokens[1:]))

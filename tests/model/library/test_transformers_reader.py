@@ -195,7 +195,7 @@ def test_a_long_text_is_cut_and_keeps_its_end(name, load):
 @pytest.mark.parametrize("name", [*WRITERS, *TWO_SIDED])
 def test_a_target_that_is_cut_is_warned_of_once(name, load):
     reader = load(name)
-    with pytest.warns(UserWarning, match="the rest of this text is cut off") as warned:
+    with pytest.warns(UserWarning, match="the rest of this target is cut off") as warned:
         pieces = reader.trace(TEXT, "mon chat " * 400).target_tokens
     assert [warning.filename for warning in warned] == [__file__]
     assert len(pieces) == reader.shape.max_positions
