@@ -185,9 +185,10 @@ def missing_in(
         is_name = pieces > 1 or name[0] in lost
         if is_name and not is_day and name[0][:ALIKE].casefold() not in beginnings:
             yield name[0]
-    for digits in re.findall(r"\d*[1-9]\d+|\d+[1-9]", text):
-        if not re.search(rf"(?<!\d)(?<![^\W\d_]{{2}}){digits}(?!\d)", written):
-            yield digits
+    for number in re.findall(r"\d+(?:[.,]\d+)*", text):
+        parts = re.findall(r"\d*[1-9]\d+|\d+[1-9]", number)
+        if not all(re.search(rf"(?<!\d)(?<![^\W\d_]{{2}}){each}(?!\d)", written) for each in parts):
+            yield number
     for hour, pm in PM.findall(text):
         if not re.search(AFTERNOON.format(later=int(hour) + 12), written, re.IGNORECASE):
             yield pm
