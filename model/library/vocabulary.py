@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 HALF = "\N{REPLACEMENT CHARACTER}"  # a character with missing bytes
-VISIBLE = str.maketrans({" ": VISIBLE_SPACE, "\n": "⏎"})
+CONTROLS = {code: 0x2400 + code for code in range(32)} | {127: "␡"}  # no font has these characters
+VISIBLE = CONTROLS | str.maketrans({" ": VISIBLE_SPACE, "\n": "⏎"})
 
 
 class Vocabulary:
@@ -114,7 +115,7 @@ def label_of(name: str, shown: str) -> str:
     """Return a token's text, or its name if it has none or only some bytes of a letter."""
     written = name.lstrip(VISIBLE_SPACE)
     is_part = BYTE_NAME.search(written) and spelled_out([written]) != shown
-    return written if shown and is_part else shown or name
+    return (written if shown and is_part else shown or name).translate(CONTROLS)
 
 
 def byte_names(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:

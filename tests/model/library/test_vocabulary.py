@@ -7,7 +7,7 @@ import transformers
 
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import whole_words
-from headlight.model.library.vocabulary import Vocabulary
+from headlight.model.library.vocabulary import CONTROLS, Vocabulary
 
 TEXTS = ("I love my cat.", "  two  spaces\n\nand lines", "a ☃☃ 漢字 é")
 
@@ -32,7 +32,7 @@ def test_any_ids_make_the_text_that_the_tokenizer_makes_of_them(vocabulary):
         assert [piece.id for piece in pieces] == ids
         for piece in pieces:
             shown = "" if piece.is_special else text[piece.start : piece.end]
-            assert piece.text in (shown, vocabulary.name(piece.id))
+            assert piece.text in (shown.translate(CONTROLS), vocabulary.name(piece.id))
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -71,6 +71,17 @@ def test_parts_of_a_character_and_spaces_are_no_letters(vocabulary):
     spelled = [name.replace("␣", " ").replace("⏎", "\n") for name in names]
     assert "".join(spelled).replace("<0xC3><0xA9>", "é") == "a é  b\n"
     assert not {"Ġ", "Ċ", "Ã", "©"}.intersection("".join(names))
+
+
+def test_characters_that_no_font_has_are_shown_as_pictures_of_them(vocabulary):
+    text = "a\x00\x1b\tb\x7f"
+    ids = vocabulary.tokenizer(text, add_special_tokens=False)["input_ids"]
+    if vocabulary.tokenizer.unk_token_id in ids:
+        pytest.skip("this vocabulary has no bytes")
+    for pieces in (vocabulary.written(ids)[1], PieceTokenizer(vocabulary.tokenizer, 64).read(text)):
+        shown = "".join(piece.text for piece in pieces if not piece.is_special)
+        assert all(picture in shown for picture in "␀␛␡")
+        assert shown.isprintable()
 
 
 def test_an_id_that_only_the_model_has_is_shown_as_a_number(vocabulary):
