@@ -155,10 +155,11 @@ def write_edits(edits: Edits) -> str:
     return "~".join([*masks, *write_gates(edits.gates), *write_cells(edits.cells)])
 
 
-def read_edits(text: str, shape: Shape) -> Edits:
+def read_edits(text: str, shape: Shape, refused: set[str] | None = None) -> Edits:
     """Return the edits in a text, for a model of this shape.
 
-    Raises ValueError if `write_edits` does not write such a text, or if the model lacks a part.
+    Parts that `write_edits` does not write, or that the model lacks, go to `refused`, or raise
+    ValueError without one.
     """
     off: list[str] = []
     masks: dict[MaskAddress, Setting] = {}
@@ -166,19 +167,24 @@ def read_edits(text: str, shape: Shape) -> Edits:
     cells: list[CellEdit] = []
     together: Together = "all"
     for part in text.split("~") if text else []:
-        match part.split("."):
-            case [name, "off"] if name in TRAINED:
-                off.append(name)
-            case ["masks", way] if way in TOGETHER:
-                together = way
-            case [name, _, *_] as texts if name in EXTRA:
-                masks.update([read_mask(texts, shape)])
-            case ["gate", _, _, _, _] as texts:
-                gates.update(read_gates(texts[1:], shape))
-            case ["open" | "close", _, _, _, _, _] as texts:
-                cells += read_cells(texts, shape, MOST_CELLS - len(cells))
-            case _:
-                raise ValueError(f"This is not a valid edit: {part}")
+        try:
+            match part.split("."):
+                case [name, "off"] if name in TRAINED:
+                    off.append(name)
+                case ["masks", way] if way in TOGETHER:
+                    together = way
+                case [name, _, *_] as texts if name in EXTRA:
+                    masks.update([read_mask(texts, shape)])
+                case ["gate", _, _, _, _] as texts:
+                    gates.update(read_gates(texts[1:], shape))
+                case ["open" | "close", _, _, _, _, _] as texts:
+                    cells += read_cells(texts, shape, MOST_CELLS - len(cells))
+                case _:
+                    raise ValueError(f"This is not a valid edit: {part}")
+        except ValueError:
+            if refused is None:
+                raise
+            refused.add(part)
     return Edits(off, masks, cells, gates, together)
 
 

@@ -191,7 +191,7 @@ def read_parameters(
         except (KeyError, ValueError):
             refused.append(name)
         else:
-            if by_key[name].cuts and len(values[name]) < len(text):
+            if isinstance(values[name], str) and len(values[name]) < len(text):
                 refused.append(name)
     return values, tuple(refused)
 

@@ -47,11 +47,12 @@ def or_summary(place: Choice, default: HeadChoice) -> Choice:
     return replace(place, default=default, read=read, write=write_head)
 
 
-def check_edits(written: str, shape: Shape) -> str:
-    """Return the text of edits if the model can take them; otherwise raise ValueError."""
+def known_edits(written: str, shape: Shape) -> str:
+    """Return the text of edits without those that the model cannot take."""
+    refused: set[str] = set()
     if written != TOO_MANY:
-        read_edits(written, shape)
-    return written
+        read_edits(written, shape, refused)
+    return "~".join(part for part in written.split("~") if part not in refused)
 
 
 def read_padding(written: str, shape: Shape) -> int | None:
@@ -80,7 +81,7 @@ MASK_KIND = replace(KIND, key="mask_kind", default="decoder")  # the kind whose 
 LAYER_NUMBER = counted("layer", 1, lambda shape: most(shape, 0), label="Layer")
 LAYER = or_summary(LAYER_NUMBER, 1)
 HEAD = or_summary(counted("head", 0, lambda shape: most(shape, 1), label="Head"), "mean")
-EDITS = Choice("edits", "", check_edits, label="Changes", room=LONGEST_EDITS, instead=TOO_MANY)
+EDITS = Choice("edits", "", known_edits, label="Changes", room=LONGEST_EDITS, instead=TOO_MANY)
 AS_TRAINED = switch(
     "as_trained", label="Show as trained"
 )  # leaves the edits out on pages that can do without them

@@ -139,6 +139,12 @@ def test_a_sentence_too_long_for_the_box_is_cut_and_told():
     assert refused == ("sentence",)
 
 
+def test_edits_that_make_no_sense_are_left_out_of_the_others_and_told():
+    edits = "gate.cross.2.5.0~nonsense~close.encoder.all.all.1-99999.1~look-ahead.off~~window"
+    values, refused = read_parameters({"edits": edits}, COMMON, SHAPE)
+    assert (values["edits"], refused) == ("gate.cross.2.5.0~look-ahead.off", ("edits",))
+
+
 def test_edits_too_long_for_a_link_are_named_in_it_but_whole_in_a_talk():
     values = defaults(COMMON) | {"edits": "~".join(["gate.cross.1.1.0"] * 80)}
     assert len(values["edits"]) > LONGEST_EDITS
