@@ -61,7 +61,7 @@ export function fitToScreen(root, slide) {
     fitted.ran = false;
     if (fitted.wanted || (calm === CALM && !fits())) {
       fitted.wanted = isComing;
-      dataset.fitting ??= "again";
+      dataset.fitting = ""; // sizes that are only tried are not shown
       searching = true;
       const zoom = await withCode(document.documentElement, stageOf(), () => largestZoom(zoomTo, fits, () => ended));
       searching = false;
@@ -116,8 +116,10 @@ export function fitting(stage, size) {
       return;
     }
     running = true;
+    stage.style.opacity = "0"; // sizes that are only tried are not shown
     zoomTo((await withCode(holder, stage, () => largestZoom(zoomTo, isWhole))) * size);
     await drawn();
+    stage.style.opacity = "";
     running = false;
   }
   const grown = new ResizeObserver(() => {

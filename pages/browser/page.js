@@ -64,11 +64,18 @@ function present({ target }) {
   if (target.closest("[class*=st-key-present] button, [class*=-Present] button")) turnFullScreen();
 }
 
-/** Replace lone surrogates in a box: they would make the server close the connection. */
+/** Mend what was put into a box.
+ *
+ * Lone surrogates would make the server close the connection, and Streamlit drops a text that is too long.
+ */
 function mend({ target }) {
-  if (target.value?.isWellFormed?.() ?? true) return;
+  if (target.value?.isWellFormed === undefined) return;
+  const counted = target.closest(".stTextInput, .stTextArea")?.querySelector("[data-testid=InputInstructions]");
+  const most = Number(/\/(\d+)$/.exec(counted?.textContent)?.[1] ?? Infinity);
+  const mended = target.value.slice(0, most).toWellFormed();
+  if (mended === target.value) return;
   const { set } = Object.getOwnPropertyDescriptor(target.constructor.prototype, "value");
-  set.call(target, target.value.toWellFormed());
+  set.call(target, mended);
 }
 
 /** Move the focus to the chosen one of a row of radio buttons, not to the first. */

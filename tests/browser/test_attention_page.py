@@ -124,6 +124,8 @@ def test_what_is_chosen_below_the_picture_of_a_phone_comes_into_sight(page, serv
     expect(said.get_by_text("layer 3, head 6:")).to_be_in_viewport()
     page.get_by_role("radio", name="Decoder, masked").click()
     expect(said.get_by_text("Decoder, masked, layer 3")).to_be_in_viewport()
+    page.get_by_role("heading", name="Attention", exact=True).scroll_into_view_if_needed()
+    expect(page.get_by_role("radio", name="Cross-attention")).to_be_in_viewport(ratio=1)
 
 
 def test_the_grid_works_with_the_keyboard_alone(page, server):

@@ -12,7 +12,7 @@ STAGE = """<style>.st-key-stage { zoom: var(--slide-zoom) }</style>
     <div class="st-key-stage"><div class="st-key-on-map" style="height: 300px"></div></div>
   </div>"""
 BEGIN = "slide => { window.root = {}; window.end = $fit.fitToScreen(root, slide); }"
-# Draw the slide anew as soon as a zoom is tried. The zooms seen on a slide that says it is fitted.
+# Draw the slide anew as soon as a zoom is tried. The zooms `seen` are those that are not hidden.
 ANEW = """slide => {
   const { style, dataset } = document.documentElement;
   window.seen = [];
@@ -24,10 +24,20 @@ ANEW = """slide => {
       end();
       window.end = $fit.fitToScreen(root, slide);
     }
-    if (isAnew && !("fitting" in dataset)) seen.push(zoom);
+    if (isAnew && dataset.fitting !== "") seen.push(zoom);
   }).observe(document.documentElement, { attributes: true });
   document.querySelector(".st-key-on-map").style.height = "200px";
   dispatchEvent(new Event("resize"));
+}"""
+IN_FILE = """async () => {
+  const stage = document.querySelector(".st-key-stage");
+  const zooms = [];
+  new MutationObserver(() => {
+    if (stage.style.opacity !== "0") zooms.push(stage.style.getPropertyValue("--slide-zoom"));
+  }).observe(stage, { attributes: true });
+  await $fit.fitting(stage, 1).fit();
+  await new Promise((done) => requestAnimationFrame(done));
+  return zooms;
 }"""
 ZOOM = "document.documentElement.style.getPropertyValue('--slide-zoom')"
 
@@ -43,3 +53,9 @@ def test_a_slide_that_is_drawn_anew_while_sizes_are_tried_comes_to_the_largest(p
     page.wait_for_function(f"() => seen.length && ({FITTED})()")
     assert 400 / 200 / 1.03 < float(page.evaluate(ZOOM)) <= 401 / 200
     assert {float(zoom) for zoom in page.evaluate("seen")} == {float(page.evaluate(ZOOM))}
+
+
+def test_a_file_shows_no_size_that_is_only_tried(page):
+    page.set_content(f"{STAGE}<script>{script(in_order([FIT]))}</script>")
+    (zoom,) = set(page.evaluate(IN_FILE))
+    assert 400 / 300 / 1.03 < float(zoom) <= 401 / 300

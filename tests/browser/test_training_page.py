@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import TimeoutError as TimeoutExpired
 from playwright.sync_api import expect
 
-from tests.browser.rest import RUNNING, settled, until
+from tests.browser.rest import RUNNING, box_at_rest, settled, until
 
 SETTINGS = {"Steps": 1500, "Layers each": 1, "Heads": 2, "Width d_model": 16}
 
@@ -191,6 +191,21 @@ def test_another_tab_does_not_find_them(training, server):
     other.get_by_text("Nothing has been trained yet").wait_for()
     settled(other)
     other.get_by_text("Nothing has been trained yet").wait_for()
+
+
+@pytest.mark.matrix
+def test_a_number_beyond_its_bounds_is_refused_in_sight(page, server):
+    page.goto(f"{server}/training")
+    steps = page.get_by_label("Steps", exact=True)
+    steps.fill("5")
+    steps.press("Enter")
+    said = page.get_by_text("Please enter a value between 10 and 10000.")
+    assert box_at_rest(said)["height"] > 20  # it is not for screen readers only
+    expect(button(page, "Start")).to_have_css("pointer-events", "none")
+    steps.fill("10")
+    steps.press("Enter")
+    expect(said).to_have_count(0)
+    expect(button(page, "Start")).to_have_css("pointer-events", "auto")
 
 
 @pytest.mark.matrix

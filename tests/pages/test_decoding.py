@@ -101,6 +101,18 @@ def test_a_limit_stops_the_translation_and_the_page_says_so():
     assert header["ending"] == "Stopped at the limit, after 3 tokens."
 
 
+@pytest.mark.parametrize(("seed", "longest"), [("0", 64), ("0", 3)])
+def test_what_was_sampled_is_said_next_to_what_greedy_writes(shipped, seed, longest):
+    app = open_page(strategy="sample", seed=seed, longest=str(longest))
+    made = shipped.write(SENTENCE, Strategy("sample", seed=int(seed)), longest=longest).writing
+    greedy = shipped.write(SENTENCE, longest=longest).writing.text
+    (said,) = [text.value for text in app.text if "Sampling" in text.value]
+    assert said.startswith(f"Sampling with seed {seed} writes “{made.text}”")
+    assert ("that it may have" in said) == (not made.finished)
+    assert f"{number_text(made.score)} nats" in said
+    assert ("Greedy writes the same." in said) == (made.text == greedy)
+
+
 def test_a_beam_is_drawn_as_a_tree(shipped):
     app = open_page(strategy="beam", beam_size="3", length_penalty="0.5")
     decoding = shipped.write(SENTENCE, Strategy("beam", beam_size=3, length_penalty=0.5))

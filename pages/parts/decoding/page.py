@@ -14,7 +14,7 @@ from headlight.pages.parts.decoding.cache import (
     cache_section,
     eviction_section,
 )
-from headlight.pages.parts.decoding.player import node_of, player, tree
+from headlight.pages.parts.decoding.player import node_of, player, say_sampled, tree
 from headlight.pages.parts.decoding.request import (
     CHOICES,
     STRATEGIES,
@@ -135,9 +135,13 @@ def everything(run: ModelRun) -> None:
             take_back = branches_of(request.run).remove
             undo.button("Undo", on_click=take_back, args=[request.branch], key="undo-forced")
         warn(run)
-    if "beam_size" in request.strategy.method.options:
+    if options := request.strategy.method.options:
+        greedy = replace(request, strategy=Strategy()).decode().writing.text
         with beam:
-            tree(decoding, node, of, replace(request, strategy=Strategy()).decode().writing.text)
+            if "beam_size" in options:
+                tree(decoding, node, of, greedy)
+            else:
+                say_sampled(decoding, greedy)
     what_if(request, of)
     path = decoding.path_to(*node) if node else decoding.path
     if cache_section(decoding, path, request.run.reader.shape, of):

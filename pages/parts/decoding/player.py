@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from headlight.model import Decoding
-from headlight.model.decoding.steps import DecodingStep, Node, stack_rows
+from headlight.model.decoding.steps import DecodingStep, Node, Writing, stack_rows
 from headlight.model.trace import Kind, Site
 from headlight.pages.parts.decoding.request import (
     STEP,
@@ -196,14 +196,28 @@ def tree(decoding: Decoding, node: NodeAddress | None, of: About, greedy: str) -
         ended(f"A beam of size {decoding.strategy.beam_size} writes “{made.text}”"),
         "beam",
         numbers=f"It has the best score of the texts that ended, {score} "
-        f"({number_text(made.score)} nats over {size} tokens). "
-        f"Greedy writes {'the same.' if greedy == made.text else ended(f'“{greedy}”')}",
+        f"({number_text(made.score)} nats over {size} tokens). {next_to(greedy, made)}",
     )
     picture = tree_of(decoding, node)
     show(picture, "tree", lambda: choose_node(tuple(picked("tree"))), of=of, what="The beam")
     caption(BEAM.format(click=if_clicks(" Click a text to see its steps below.")))
     if node:
         st.button("Back to the text that was returned", on_click=choose_node, args=[None])
+
+
+def say_sampled(decoding: Decoding, greedy: str) -> None:
+    """Say what was sampled next to what `greedy` is."""
+    made, size = decoding.writing, len(decoding.writing.target_tokens)
+    over = f"over {size} tokens" if made.finished else f"over the {size} tokens that it may have"
+    say(
+        ended(f"Sampling with seed {decoding.strategy.seed} writes “{made.text}”"),
+        "sampled",
+        numbers=f"{number_text(made.score)} nats {over}. {next_to(greedy, made)}",
+    )
+
+
+def next_to(greedy: str, made: Writing) -> str:
+    return f"Greedy writes {'the same.' if greedy == made.text else ended(f'“{greedy}”')}"
 
 
 def player_of(

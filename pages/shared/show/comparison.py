@@ -163,7 +163,7 @@ def why_the_same(before: ModelRun, after: ModelRun) -> str:
         if len(after.edits.gates) > 1:
             return ": other heads make up for them, or they are not needed here"
         return ": other heads make up for it, or it is not needed here"
-    if after == replace(before, edits=Edits(off={"look-ahead"})):
+    if after == replace(before, edits=Edits(off={"look-ahead"}, gates=after.edits.gates)):
         return ": while it is written, there is no later token to see"
     only_cells = after == replace(before, edits=Edits(cells=after.edits.cells))
     if only_cells and not any(is_in(cell, after) for cell in after.edits.cells):
