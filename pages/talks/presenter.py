@@ -15,7 +15,7 @@ from headlight.pages.shared.state.page import PAGES, Page, enter
 from headlight.pages.shared.state.showing import NOTE, drawn, place
 from headlight.pages.talks import talk, turning
 from headlight.pages.talks.slides import Slide
-from headlight.pages.talks.stage import THUMBNAILS, staged, thumbnail_key
+from headlight.pages.talks.stage import THUMBNAILS, show_answers, staged, thumbnail_key
 from headlight.viz.canvas import CanvasPicture
 from headlight.viz.numbers import writable
 
@@ -156,6 +156,7 @@ def draw_scene(page: Page, scene: Slide) -> None:
     address.keep_to_the_model(page)
     with staged(tuple(on_stage(scene))):
         page.body()
+        show_answers(pictures)
         if scene.qr_code:
             draw_code(link_of(scene.page, scene.parameters))
         if pictures and drawn().keys().isdisjoint((NOTE, *pictures)):

@@ -33,6 +33,7 @@ OFFSTAGE = "offstage"  # the key of everything that a slide does not show
 STAGE = "stage"
 KEPT = "pictures_kept"
 AS_IMAGES = "pictures_as_images"
+LATER = "later"  # the key of what draws the pictures of a slide that would give answers
 QUESTION = "question-"
 SAID = "slide-said"  # the key of the words about the pictures of a slide, above them
 NOTHING_ASKED = "**Guess first** asks nothing about what is shown here, but about {pictures}."
@@ -47,7 +48,7 @@ class Stage(Showing):
 
     def keys(self) -> set[str]:
         """Return the keys of the pictures that the slide shows; none on a page."""
-        return set(st.session_state.get(STAGE, {})) - {NOTE, SAID}
+        return set(st.session_state.get(STAGE, {})) - {NOTE, SAID, LATER}
 
     def scene(self) -> int | None:
         return slide()
@@ -84,11 +85,13 @@ class Stage(Showing):
             return False
         return not is_answered(key, riddle, (of, what), self.place(SAID))
 
-    def hides(self, of: About | None) -> bool:
-        """Hide it with Guess first; a note says so in place of a picture that could be saved."""
+    def hides(self, key: str, of: About | None, draw: Callable[[], object]) -> bool:
+        """Hide it with Guess first: on a slide until `show_answers`, on a page with a note."""
         if not is_guessed_first() or st.session_state.get(AS_IMAGES):
             return False
-        if of:
+        if key in self.keys():
+            st.session_state[STAGE][LATER].append(draw)
+        elif of:
             st.caption(HIDDEN)
         return True
 
@@ -110,7 +113,7 @@ class Stage(Showing):
 @contextmanager
 def staged(pictures: Sequence[str]) -> Iterator[None]:
     """Draw the pictures with these keys on a slide, and hide everything else that is drawn."""
-    places = {SAID: st.container(key=SAID)}
+    places = {SAID: st.container(key=SAID), LATER: []}
     stage = st.container(key=STAGE, horizontal=True)
     places |= {key: stage.container(key=f"on-{key}") for key in (NOTE, *pictures)}
     st.session_state[STAGE] = places
@@ -119,6 +122,13 @@ def staged(pictures: Sequence[str]) -> Iterator[None]:
             yield
     finally:
         del st.session_state[STAGE]
+
+
+def show_answers(pictures: Sequence[str]) -> None:
+    """Draw what would have given the answers to the questions about pictures, if none is open."""
+    if not any(map(is_open, pictures)):
+        for draw in st.session_state[STAGE][LATER]:
+            draw()
 
 
 @contextmanager
@@ -236,10 +246,11 @@ def ask_for_thumbnail(slide: Slide) -> None:
 def take_thumbnails(slides: Iterable[Slide]) -> None:
     """Have the browser make the requested thumbnails, and forget those of other slides."""
     if slide := st.session_state.pop("thumbnail_of", None):
-        pictures = [key for key in slide.pictures if key in drawn()][:MOST_IN_THUMBNAIL]
+        pictures = [key for key in slide.pictures if key in drawn()]
         if any(is_open(key) is False for key in pictures):
             return  # the answer could be read in it
-        shown = [css_class(question_key(key) if is_open(key) else key) for key in pictures]
+        shown = [question_key(key) for key in pictures if is_open(key)] or pictures
+        shown = list(map(css_class, shown[:MOST_IN_THUMBNAIL]))
         known = [thumbnail_key(each) for each in slides]
         number = time.monotonic_ns() // 1_000
         picture = thumbnail(THUMBNAILS, thumbnail_key(slide), shown, slides=known, number=number)

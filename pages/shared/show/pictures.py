@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
@@ -85,7 +85,9 @@ def show(
     """
     if riddle and showing().asks((key, *riddle_of), riddle, of, what):
         return False
-    if tells and showing().hides(of):
+    again = partial(show, picture, key, on_pick, of=of, what=what, to_keep=to_keep, changes=changes)
+    if tells and showing().hides(key, of, again):
+        place(key, of and (of, what))
         return False
     picture = showing().as_shown(picture)
     if showing().keeps(key, to_keep or (lambda: picture)):

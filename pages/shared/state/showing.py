@@ -54,8 +54,11 @@ class Showing:
         """
         return False
 
-    def hides(self, of: About | None) -> bool:
-        """Return whether a picture that would give the answer of a riddle is hidden; say so."""
+    def hides(self, key: str, of: About | None, draw: Callable[[], object]) -> bool:
+        """Return whether a picture that would give the answer of a riddle is hidden; say so.
+
+        It may be drawn later by `draw`.
+        """
         return False
 
     def as_file(

@@ -26,9 +26,9 @@ from headlight.pages.talks.turning import turn_to
 WORDS_HELP = "Line breaks stay; **bold** and *italic* between asterisks."
 NOTES_HELP = "Seen only by the speaker, in a separate window."
 GUESS_HELP = (
-    "The slide asks what its head or its map shows, and draws that after a click on a guess, or "
-    "the key a. The title that the page gave it, and small maps of all heads, may tell the answer "
-    "and are left out."
+    "The slide asks what its head or its map shows, and draws that, and small maps of all heads, "
+    "after a click on a guess, or the key a. The title that the page gave it may tell the answer "
+    "and is left out."
 )
 NOTHING_TO_GUESS = "It asks about other pictures of this page. Choose one of these: {pictures}."
 QR_HELP = "Phones open the scene of the slide in this app."

@@ -265,6 +265,16 @@ def test_a_slide_asks_in_the_place_of_its_picture_and_tells_above_it(number):
     assert address(app) == {"talk": str(number), "ready_talk": "own"}
 
 
+def test_the_maps_of_all_heads_come_to_a_slide_with_the_answer_and_are_known_before():
+    app = with_slides(Slide("attention", ATTENTION, pictures=("grid", "heatmap")))
+    (asks,) = on_stage(app)
+    assert {"grid", "heatmap"} <= {*app.session_state["talk"][0].drawn}
+    guess(app, 0)
+    assert on_stage(app) == ["grid", "heatmap"]
+    app.session_state[asks] = {"guess": None}
+    assert on_stage(app.run()) == [asks]
+
+
 @pytest.mark.parametrize("key", PAGES["cause"].riddles)
 def test_a_slide_of_each_picture_of_cause_that_asks_has_the_switch_and_asks(key):
     tab = next(name for name, tab in TABS.items() if key in tab.PICTURES)

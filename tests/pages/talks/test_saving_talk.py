@@ -142,6 +142,14 @@ def test_two_maps_say_what_they_are_of():
         assert side in picture["what"]
 
 
+def test_the_maps_of_all_heads_wait_in_a_file_for_the_answer():
+    scene = {"sentence": "We sing.", "guess": "on", "head": "3"}
+    app = talk_page(Slide("attention", scene, pictures=("grid", "source", "heatmap")))
+    (slide,) = slides_in(save(app).file)
+    waits = {picture["part"]: picture["waits"] for picture in slide["pictures"]}
+    assert waits == {"head_grid": True, "token_strip": False, "heatmap": False}
+
+
 def test_a_question_comes_with_what_is_said_of_every_guess():
     scene = {"sentence": "We sing.", "guess": "on", "head": "3"}
     (slide,) = slides_in(save(talk_page(Slide("attention", scene, pictures=("heatmap",)))).file)
