@@ -55,7 +55,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     if np.isfinite(known := flat(figure.values)).any():
         head = heads_of(figure.values)[int(np.nanargmax(known))]
         value = number_text(float(np.nanmax(known)), 2)
-        words = f"{site_words(*head)} has the largest value of “{figure.title}”, {value}."
+        words = f"{site_words(*head)} has the largest mean of “{figure.title}”, {value}."
         say(words, "largest", numbers="Click a head.")
     name_selected(atlas)
     show_heads(map_of(figure, selected_head()), "atlas-map", of=of, what=what)

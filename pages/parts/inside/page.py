@@ -138,9 +138,9 @@ def inside(plain: ModelRun) -> None:
     queries, keys = labels_of(run, site.kind)
     query, key = queries[weight.query], keys[weight.key]
     of = about_weight(weight, query, key)
-    if tab in ("steps", "why"):
+    if ask := {"steps": "How", "why": "Why"}.get(tab):
         share = number_text(taken_apart(weight).weights[weight.key])
-        entitle(f"“{query}” gives {share} of its attention to “{key}”")
+        entitle(f"{ask} “{query}” gives {share} of its attention to “{key}”")
 
     tabs = {
         "steps": lambda: step_by_step(weight, of, bar),

@@ -311,6 +311,9 @@ def test_a_slide_without_a_picture_to_guess_says_which_ones_are():
         ("decoding", {"strategy": "beam", "beam_size": "3"}, "A beam of size 3 writes “Le "),
         ("positions", {"positions_tab": "sinusoids"}, "Curves of sinusoids, "),
         ("training", {}, "Learning rate by step"),
+        ("inside", {"query": "1", "key": "1"}, "How “<start> → Le” gives 0."),
+        ("inside", {"inside_tab": "why", "query": "1", "key": "1"}, "Why “<start> → Le” gives 0."),
+        ("atlas", {}, "Encoder, layer 4, head 2 has the largest mean of “previous token”, 0."),
     ],
 )
 def test_a_new_slide_is_titled_by_what_its_page_says_or_shows(page, parameters, title):
