@@ -7,6 +7,7 @@ import { pageOf, takesKey, turnButton, turning } from "./turning.js";
 /**
  * @typedef {object} Header
  * @property {string} title
+ * @property {boolean} typed whether marks are read in the title: one that a page gave may quote asterisks
  * @property {string} words **bold**, *italic* and line breaks are read
  * @property {number} number of the slide, from 1
  * @property {number} count

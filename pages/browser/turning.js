@@ -138,9 +138,9 @@ function marked(text) {
 }
 
 /** The title and the words of a slide, `alone` if it has no pictures. */
-export function pageOf({ title, words }, alone) {
+export function pageOf({ title, typed, words }, alone) {
   return element("div", alone ? "page alone" : "page", [
-    element("h1", "", title),
+    element("h1", "", typed ? marked(title) : title),
     element("p", "words", marked(words)),
   ]);
 }

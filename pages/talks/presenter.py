@@ -130,6 +130,7 @@ def words_of(slides: Sequence[Slide], number: int, title: str) -> CanvasPicture:
     return parts.slide(
         title,
         scene.words,
+        typed=scene.title != scene.lead,
         number=number,
         count=len(slides),
         asked=st.session_state.get(TURNS, 0),

@@ -1,6 +1,7 @@
 """What a slide shows: pictures that fill the stage, a footer, words, and no hints."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -208,8 +209,10 @@ def test_the_footer_is_data_and_there_are_no_hints(page, server):
 
 
 def test_a_slide_of_words_alone_is_large_and_reads_two_marks(page, server):
-    with_talk(page, server, [WORDS, MAP], "?talk=1")
-    see_title(page, WORDS.title)
+    marked = replace(WORDS, title="Attention, *seen* <b>here</b>")
+    with_talk(page, server, [marked, MAP], "?talk=1")
+    see_title(page, "Attention, seen <b>here</b>")
+    assert page.locator(".slide h1 em").all_text_contents() == ["seen"]
     words = page.locator(".slide .words")
     expect(words).to_have_text("A bold and\nan odd <b>line</b> of 2 * 3 * 4")
     assert words.locator("strong").all_text_contents() == ["bold"]

@@ -16,6 +16,7 @@ import { pageOf, turnButton } from "../turning.js";
 /**
  * @typedef {object} SlideOfFile
  * @property {string} title
+ * @property {boolean} typed whether marks are read in the title: one that a page gave may quote asterisks
  * @property {string} words **bold**, *italic* and line breaks are read
  * @property {string} notes only for the speaker
  * @property {number} size share of the largest size at which its pictures fit

@@ -58,7 +58,8 @@ class DrawnSlide:
     """A slide in the form of the file; `missing` is a sentence on the parts that it lacks.
 
     The `link` leads to its scene in the running app; it is empty if there is none. The `scene` has
-    the sentence, the head and the changes, as in a link, for the model inside.
+    the sentence, the head and the changes, as in a link, for the model inside. Marks are read in a
+    title that somebody has `typed`.
     """
 
     title: str
@@ -70,6 +71,7 @@ class DrawnSlide:
     missing: str = ""
     link: str = ""
     scene: Mapping[str, str] = field(default_factory=dict)
+    typed: bool = True
 
 
 @dataclass
@@ -156,6 +158,7 @@ def written(slide: DrawnSlide, data: Data) -> dict[str, object]:
     grids = [drawn.picture for drawn in slide.pictures if named(drawn.picture, "head_grid")]
     return {
         "title": writable(slide.title),
+        "typed": slide.typed,
         "words": writable(slide.words),
         "notes": writable(slide.notes),
         "size": min(slide.size, 1),

@@ -84,7 +84,8 @@ def powerpoint_of(
         for drawn in asked:
             add(file, question_of(drawn, slide.notes), marked=False)
         answers = " ".join(drawn.question[1][0] for drawn in asked)  # to no guess
-        if not add(file, replace(slide, title=slide.title or answers)):
+        titled = slide if slide.title else replace(slide, title=answers, typed=False)
+        if not add(file, titled):
             left_out.append(number)
     written = io.BytesIO()
     file.save(written)
@@ -107,7 +108,7 @@ def question_of(drawn: Drawn, notes: str) -> DrawnSlide:
     """Return a slide that asks the question about a picture, with what one can guess."""
     header, _ = unpacked(drawn.question[0].data)
     texts = (option["text"] for option in header["options"])
-    return DrawnSlide(header["asks"], "   ".join(filter(None, texts)), notes)
+    return DrawnSlide(header["asks"], "   ".join(filter(None, texts)), notes, typed=False)
 
 
 def widen(file: Presentation) -> None:
@@ -138,12 +139,12 @@ def darken(file: Presentation) -> None:
 def write_alone(made: Slide, slide: DrawnSlide, *, marked: bool) -> None:
     """Write a slide without pictures; for `marked` see `write`."""
     title, words = ALONE_SIZES
-    if lines_of(slide.title, title) > 2:
-        title = LONG_TITLE_SIZE
+    title = LONG_TITLE_SIZE if lines_of(slide.title, title) > 2 else title
     heading, below = made.shapes.title, made.placeholders[1]
     Box(90, 110, WIDTH - 180, 240).put(heading)
     Box(150, 370, WIDTH - 300, 290).put(below)
-    write(heading.text_frame, slide.title, title, bold=True, anchor=MSO_ANCHOR.BOTTOM)
+    style = {"bold": True, "anchor": MSO_ANCHOR.BOTTOM, "marked": slide.typed}
+    write(heading.text_frame, slide.title, title, **style)
     write(below.text_frame, slide.words, words, anchor=MSO_ANCHOR.TOP, marked=marked)
     for frame in (heading.text_frame, below.text_frame):
         for paragraph in frame.paragraphs:
@@ -162,7 +163,8 @@ def write_with_pictures(made: Slide, slide: DrawnSlide) -> bool:
         room = replace(room, height=room.height - NOTE)
     heading = made.shapes.title
     title.put(heading)
-    write(heading.text_frame, slide.title, TITLE_SIZE, bold=True, anchor=MSO_ANCHOR.MIDDLE)
+    style = {"bold": True, "anchor": MSO_ANCHOR.MIDDLE, "marked": slide.typed}
+    write(heading.text_frame, slide.title, TITLE_SIZE, **style)
     heading.text_frame.paragraphs[0].alignment = PP_ALIGN.LEFT
     if slide.words:
         write(text_box(made, words), slide.words, WORDS_SIZE)
@@ -235,10 +237,9 @@ def write(
     anchor: MSO_ANCHOR = MSO_ANCHOR.TOP,
     marked: bool = True,
 ) -> None:
-    """Write a text with **bold** and *italic* into a frame, in letters of a size in pixels.
+    """Write a text into a frame, in letters of a size in pixels, or smaller if it does not fit.
 
-    It is made smaller if it does not fit. A text that is `bold`, or not `marked`, is written
-    without reading such marks.
+    If it is `marked`, **bold** and *italic* are read in it.
     """
     frame.word_wrap, frame.vertical_anchor = True, anchor
     frame.auto_size = MSO_AUTO_SIZE.TEXT_TO_FIT_SHAPE
@@ -247,7 +248,7 @@ def write(
         paragraph = frame.paragraphs[0] if at == 0 else frame.add_paragraph()
         paragraph.font.size = round(size * PIXEL)
         paragraph.font.bold = bold or None
-        add_runs(paragraph, line, marked=marked and not bold)
+        add_runs(paragraph, line, marked=marked)
 
 
 def add_runs(paragraph: _Paragraph, text: str, *, marked: bool, **fonts: bool) -> None:

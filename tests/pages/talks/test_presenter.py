@@ -338,6 +338,14 @@ def test_a_title_that_nobody_gave_follows_what_the_visitor_does(asked, lead, fol
     assert titles(app) == [before]
 
 
+@pytest.mark.parametrize(("lead", "typed"), [("“*” or “*”", False), ("", True)])
+def test_marks_are_read_only_in_a_title_that_somebody_typed(lead, typed):
+    scene = {"positions_tab": "sinusoids"}
+    slide = Slide("positions", scene, "“*” or “*”", pictures=("curves",), lead=lead)
+    app = with_talk(slide, talk="1")
+    assert words_of(app)["typed"] == typed
+
+
 def test_a_slide_of_an_own_talk_waits_until_the_browser_sends_it():
     app = open_page(talk="2", ready_talk="own")
     assert presenter.AWAITED in [info.value for info in app.info]

@@ -73,6 +73,14 @@ def test_a_slide_has_its_words_its_notes_and_the_link_to_its_scene():
     assert run.hyperlink.address == LINK
 
 
+def test_marks_are_read_in_a_title_that_was_typed_and_in_no_other():
+    title = "“*” or *it*"
+    slides = [replace(SLIDE, title=title), replace(SLIDE, title=title, typed=False)]
+    slides += [replace(slide, pictures=()) for slide in slides]
+    shown = [slide.shapes.title.text for slide in read(slides)[0].slides]
+    assert shown == ["“*” or it", title] * 2
+
+
 def test_a_question_and_its_options_come_on_a_slide_before_the_answer():
     asks = parts.guess("Which **one**?", [("**dog**", "2: dog"), ("it", "7: it")])
     asked = replace(MAP, question=(asks, ["It is dog."]))
