@@ -9,7 +9,7 @@ import { LEAST, SMALLEST, drawMap, fitMap, makeMap } from "./map.js";
  * @property {[string[], string[]][]} tokens of the rows and of the columns: of both maps, and of both together
  * @property {[number | null, number | null][]} rows of both together: indices in either map
  * @property {[number | null, number | null][]} columns
- * @property {[number, number] | null} clearest the row and the column that differ most
+ * @property {[number, number] | null} clearest the row and the column of the cell of two different tokens that differs most
  * @property {string[]} colors
  * @property {import("../colors.js").Scale} differences colours of differences
  */
