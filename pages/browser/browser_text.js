@@ -44,8 +44,19 @@ export function draw(mount) {
     if (key === name || key === null) tell();
   };
   addEventListener("storage", changed);
+  window.onpagehide = () => keepTyping(name);
   root.forget = () => removeEventListener("storage", changed);
   return root.forget;
+}
+
+/** Put what is being typed into a slide's box into the kept talk: a page that is left sends it too late. */
+function keepTyping(name) {
+  const box = document.activeElement?.closest("[class*=st-key-slide-]");
+  const [, place, part] = /st-key-slide-(\d+)-(title|words|notes)/.exec(box?.className ?? "") ?? [];
+  const talk = part && JSON.parse(read(name) || "{}");
+  if (!talk?.slides?.[place]) return;
+  talk.slides[place][part] = document.activeElement["value"];
+  write(name, JSON.stringify(talk));
 }
 
 /** The kept text, empty for none; null if the browser does not let it be read. */

@@ -119,6 +119,19 @@ def test_a_talk_outlives_reloads_typed_addresses_and_tabs_without_the_page_talk(
     expect(titles(page)).to_have_count(3)
 
 
+def test_what_is_being_typed_into_a_slide_outlives_a_reload(page, server):
+    with_talk(page, server, THREE, "talk")
+    expect(titles(page)).to_have_text(["a", "b", "c"])
+    titles(page).nth(1).click()
+    page.get_by_text("Slide 2", exact=True).wait_for()
+    settled(page)
+    page.get_by_role("textbox", name="Speaker notes").press_sequentially("Say this.")
+    page.reload()
+    expect(titles(page)).to_have_text(["a", "b", "c"])
+    titles(page).nth(1).click()
+    expect(page.get_by_role("textbox", name="Speaker notes")).to_have_value("Say this.")
+
+
 @pytest.mark.matrix
 def test_what_the_browser_kept_is_data(page, server):
     hostile = "<img src=x onerror=window.hit=1>"
