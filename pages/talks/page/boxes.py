@@ -37,6 +37,7 @@ NOT_DRAWN = (
     "open the scene, choose it there and press **Update slide**."
 )
 LIST = "slides"  # the key that it is drawn with
+MOST_LARGE = 3  # pictures: those of more have a column each
 
 
 def change(name: str, **changes: object) -> None:
@@ -100,6 +101,8 @@ def pictures(index: int, slide: Slide, box: Callable[..., None]) -> None:
     page = PAGES[slide.page]
     names = offered(page, slide)
     box(st.multiselect, "Pictures", "pictures", options=names, format_func=names.get)
+    if (count := len(slide.pictures)) > MOST_LARGE:
+        st.caption(f"{count} pictures will be small on one slide.")
     lowest, highest = SIZES
     size = {"min_value": lowest, "max_value": highest, "step": 0.05, "format": "%.2f ×"}
     box(st.slider, "Size", "size", **size)

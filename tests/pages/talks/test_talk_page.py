@@ -435,6 +435,16 @@ def test_a_slide_of_pictures_that_its_scene_does_not_draw_says_so_and_offers_oth
     assert box.options == ["all heads", "one head as a heatmap"]
 
 
+@pytest.mark.parametrize("count", [3, 4])
+def test_pictures_that_will_be_small_because_they_are_many_are_said_to_be(count):
+    pictures = ("source", "target-tokens", "grid", "heatmap")[:count]
+    app = new_app()
+    app.session_state["talk"] = (Slide("attention", pictures=pictures),)
+    go_to(app, "talk")
+    said = "4 pictures will be small on one slide."
+    assert (said in [caption.value for caption in app.caption]) == (count == 4)
+
+
 def test_removing_all_slides_can_be_undone_and_so_can_other_changes():
     app = open_page("talk")
     assert button(app, "Undo").disabled
