@@ -6,6 +6,7 @@ const BEFORE = "As trained";
 const AFTER = "With changes";
 const ENDED = "The end token: it stops here.";
 const STOPPED = "Stopped at its longest length.";
+const MANY = 22; // tokens of a map, above which letters need not have their full size next to it
 const LEVELS = 255; // of a weight in the grid of all heads
 
 /**
@@ -40,6 +41,7 @@ export function drawing(mount, templates, acts) {
     const keys = kind === "decoder" ? targets : sources;
     const isOff = (at) => request.edits.gates[`${kind}.${Math.floor(at / config.heads)}.${at % config.heads}`] === 0;
     put(grid, "head_grid", gridOf(run.trace[kind], queries, keys, config.heads, [layer, head], isOff), levelsOf(run.trace[kind]), acts.pick);
+    map.parentElement.classList.toggle("long", Math.max(queries.length, keys.length) > MANY);
     const visible = visibilityAt(request.edits, kind, layer, kind === "decoder" && config.look_ahead_mask);
     const weights = mapOf(run.trace[kind][layer], queries.length * keys.length, head);
     const cells = visible

@@ -10,6 +10,8 @@ from headlight.pages.live.page import weights_file
 from headlight.pages.talks.deck.file import Drawn, DrawnSlide, file_of
 from headlight.pages.talks.slides import Slide, write_talk
 from headlight.viz import attention_heatmap
+from tests.browser.rest import box_at_rest
+from tests.browser.talks import FONT
 
 SENTENCE = "The dog ate the meat because it was hungry."
 SCENE = {"sentence": SENTENCE, "kind": "cross", "layer": "1", "head": "4"}
@@ -67,3 +69,17 @@ def test_a_slide_answers_a_sentence_that_the_room_calls_out(
     expect(after).to_be_hidden()
     page.context.set_offline(False)
     assert page.errors == []
+
+
+def test_what_it_writes_is_large_and_its_map_is_whole_on_one_screen(page, address):
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(address)
+    page.get_by_role("button", name="Ask the model …").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("English sentence").fill("Love is a rebellious bird.")
+    expect(dialog.locator(".before .token-strip")).to_contain_text("L'amour est un oiseau")
+    for text in (".chip", ".label", ".control"):
+        assert dialog.locator(text).first.evaluate(FONT) >= 16
+    for part in (".of-map canvas.map", ".of-map .scale"):
+        place = box_at_rest(dialog.locator(part))
+        assert place["y"] + place["height"] <= 720
