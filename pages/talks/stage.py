@@ -188,7 +188,7 @@ def note_if_nothing_is_asked(page: Page) -> None:
     """Write above a page what Guess first asks about, if that is not shown."""
     room = st.session_state.pop(ROOM_FOR_NOTE, None)
     if room and not any(map(is_question, drawn())):
-        asked = ", ".join(page.pictures[key] for key in page.riddles)
+        asked = page.asks or ", ".join(page.pictures[key] for key in page.riddles)
         room.caption(NOTHING_ASKED.format(pictures=asked))
 
 

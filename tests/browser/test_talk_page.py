@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.pages.talks.kept import KEPT
+from headlight.pages.talks.page.boxes import REMOVED
 from headlight.pages.talks.slides import MOST_SLIDES, Slide
 from headlight.pages.talks.stage import THUMBNAILS, thumbnail_key
 from headlight.pages.talks.talk import shipped
@@ -215,6 +216,7 @@ def test_two_quick_presses_do_not_reach_another_slide(page, server):
     with_talk(page, server, THREE, "talk")
     remove = page.get_by_role("button", name="Remove: slide 1", exact=True)
     remove.evaluate("button => { button.click(); button.click(); }")
+    expect(page.get_by_text(REMOVED.format(number=1))).to_be_visible()
     expect(titles(page)).to_have_text(["b", "c"])
     page.wait_for_function(f"!({RUNNING})")
     expect(titles(page)).to_have_text(["b", "c"])

@@ -78,4 +78,5 @@ PAGE = Page(
     pictures={key: words for part in PARTS.values() for key, words in part.PICTURES.items()},
     first=("atlas-map",),
     riddles=("circuit-copying", "circuit-dictionary", "circuit-feeds"),
+    asks="what is under “By its weights only”",
 )

@@ -214,4 +214,5 @@ PAGE = Page(
     },
     first=("story-softmax",),
     riddles=(LENS, *WHY),
+    asks="what is under “Why it looks there” and under “Residual stream”",
 )  # fmt: skip

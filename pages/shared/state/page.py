@@ -21,9 +21,10 @@ class Page:
     group follow each other. `body` draws the page below its title. `choices` are those of this page
     only, which its links hold in addition to the common ones. `pictures` are those that a slide can
     show: their names by the keys they are drawn with; a new slide shows those of `first`, and Guess
-    first asks about those of `riddles`. The chosen layer is one of the `kind`. `changes` says
-    whether the body runs the model with the visitor's changes: all of them, those in force, those
-    of a side only, or none. `unread` are common choices that its pictures do not depend on either.
+    first asks about those of `riddles`: where they are, `asks` says if it is set. The chosen layer
+    is one of the `kind`. `changes` says whether the body runs the model with the visitor's changes:
+    all of them, those in force, those of a side only, or none. `unread` are common choices that its
+    pictures do not depend on either.
     """
 
     key: str
@@ -35,6 +36,7 @@ class Page:
     pictures: Mapping[str, str] = field(default_factory=dict)
     first: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
     riddles: tuple[str, ...] = ()
+    asks: str = ""
     kind: Choice = KIND
     changes: Changes = "none"
     unread: tuple[Choice, ...] = ()

@@ -30,12 +30,14 @@ GUESS_HELP = (
     "after a click on a guess, or the key a. The title that the page gave it may tell the answer "
     "and is left out."
 )
-NOTHING_TO_GUESS = "It asks about other pictures of this page. Choose one of these: {pictures}."
+NOTHING_TO_GUESS = "Guess first asks about other pictures of this page: {pictures}."
+LEFT_OUT = "Left out: it may tell the answer"
 QR_HELP = "Phones open the scene of the slide in this app."
 NOT_DRAWN = (
     "With what this slide's scene has chosen, its page does not draw: {pictures}. Take it out, or "
     "open the scene, choose it there and press **Update slide**."
 )
+REMOVED = "Slide {number} was removed. “Undo” brings it back."
 LIST = "slides"  # the key that it is drawn with
 MOST_LARGE = 3  # pictures: those of more have a column each
 
@@ -64,13 +66,18 @@ def boxes(index: int, slide: Slide) -> None:
         editor(widget, label, value, changed, f"slide-{index}-{name}", **more)
 
     st.subheader(f"Slide {index + 1}")
-    box(st.text_input, "Title", "title", max_chars=LONGEST_TITLE)
+    title = {"max_chars": LONGEST_TITLE, "placeholder": LEFT_OUT if asks_first(slide) else ""}
+    box(st.text_input, "Title", "title", **title)
     box(st.text_area, "Words", "words", max_chars=LONGEST_WORDS, height=110)
     st.caption(WORDS_HELP.replace("*", r"\*"))
     if slide.page:
         pictures(index, slide, box)
     notes = {"max_chars": LONGEST_NOTES, "height": 110, "help": NOTES_HELP}
     box(st.text_area, "Speaker notes", "notes", **notes)
+
+
+def asks_first(slide: Slide) -> bool:
+    return slide.parameters.get(GUESS.key) == GUESS.write(True)
 
 
 def guess_first(index: int, slide: Slide) -> None:
@@ -87,13 +94,14 @@ def guess_first(index: int, slide: Slide) -> None:
         change(slide.name, parameters=others | asks, title=title)
 
     page, key = PAGES[slide.page], f"slide-{index}-guess"
-    is_on = slide.parameters.get(GUESS.key) == GUESS.write(True)
+    is_on = asks_first(slide)
     asks = not {*slide.pictures}.isdisjoint(page.riddles)
     can_ask = [words for picture, words in offered(page, slide).items() if picture in page.riddles]
-    words = GUESS_HELP if asks else NOTHING_TO_GUESS.format(pictures=", ".join(can_ask))
     if can_ask or is_on:
         closed = not (asks or is_on)
-        editor(st.toggle, GUESS.label, is_on, changed, key, help=words, disabled=closed)
+        editor(st.toggle, GUESS.label, is_on, changed, key, help=GUESS_HELP, disabled=closed)
+    if can_ask and not asks:
+        st.caption(NOTHING_TO_GUESS.format(pictures=", ".join(can_ask)))
 
 
 def pictures(index: int, slide: Slide, box: Callable[..., None]) -> None:
@@ -171,6 +179,7 @@ def do(what: str, index: int, to: object = None) -> None:
             order.remove(index)
             talk.rearrange(order)
             edit(at - (index < at))
+            st.session_state.told = REMOVED.format(number=index + 1)
         case "move" if isinstance(to, int) and 0 <= to < len(order):
             order.insert(to, order.pop(index))
             talk.rearrange(order)

@@ -269,6 +269,7 @@ def test_guess_first_asks_about_the_pinned_token_and_takes_a_title_that_tells():
     edited(app.toggle, "slide-0-guess").set_value(True).run()
     (asking,) = app.session_state["talk"]
     assert asking.title == ""
+    assert edited(app.text_input, "slide-0-title").placeholder == boxes.LEFT_OUT
     assert asking.parameters == plain.parameters | {"guess": "on", "guess_row": "2"}
     edited(app.toggle, "slide-0-guess").set_value(False).run()
     (again,) = app.session_state["talk"]
@@ -281,6 +282,12 @@ def test_a_page_with_riddles_keeps_the_switch_in_its_link(page):
     assert bool(page.riddles) == (GUESS in page.linked)
 
 
+def reasons(app):
+    """Why a slide cannot ask about its pictures, as far as the page says it."""
+    said = (caption.value for caption in app.caption)
+    return " ".join(words for words in said if words.startswith("Guess first asks about other"))
+
+
 def test_a_slide_without_a_picture_to_guess_says_which_ones_are():
     app = open_page("heads", sentence="We sing.")
     button(app, "Add to talk").click().run()
@@ -288,18 +295,18 @@ def test_a_slide_without_a_picture_to_guess_says_which_ones_are():
     go_to(app, "talk")
     toggle = edited(app.toggle, "slide-0-guess")
     assert toggle.disabled
-    assert "one head as a heatmap" in toggle.help
+    assert "one head as a heatmap" in reasons(app)
     (slide,) = app.session_state["talk"]
     drawn = (*slide.pictures, "map")  # what the slide has shown: the others cannot be chosen
     app.session_state["talk"] = [replace(slide, drawn=drawn)]
     app.run()
     pictures = PAGES["heads"].pictures
-    toggle = edited(app.toggle, "slide-0-guess")
-    assert pictures["map"] in toggle.help
-    assert pictures["role-scores"] not in toggle.help
+    assert pictures["map"] in reasons(app)
+    assert pictures["role-scores"] not in reasons(app)
     app.session_state["talk"] = [replace(slide, drawn=drawn, pictures=("map",))]
     app.run()
     assert not edited(app.toggle, "slide-0-guess").disabled
+    assert reasons(app) == ""
     app.session_state["talk"] = [replace(slide, drawn=slide.pictures)]
     app.run()
     assert not any("slide-0-guess" in str(toggle.key) for toggle in app.toggle)
