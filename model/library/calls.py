@@ -55,17 +55,18 @@ class Calls:
     def inputs(self, lines: Sequence[Sequence[Piece]]) -> dict[str, Tensor]:
         """Return the model's inputs for the pieces of each row: each (rows, T).
 
-        Padding is hidden from all other tokens, so its id does not matter.
+        Padding is hidden from all other tokens, so its id does not matter. A padding token that the
+        model wrote, or that was typed, is a token like others.
         """
-        counts = torch.tensor([[self.tokens.unpadded(pieces)] for pieces in lines])
         longest, filling = max(map(len, lines)), self.tokens.tokenizer.pad_token_id or 0
         ids = [[piece.id for piece in pieces] for pieces in lines]
         inputs = {"input_ids": filled(ids, longest, filling)}
         if self.takes_segments:
             segments = [[piece.segment for piece in pieces] for pieces in lines]
             inputs["token_type_ids"] = filled(segments, longest, 0)
-        if counts.min() < longest:
-            inputs["attention_mask"] = torch.arange(longest) < counts
+        seen = filled([[not piece.is_padding for piece in pieces] for pieces in lines], longest, 0)
+        if not seen.all():
+            inputs["attention_mask"] = seen.bool()
         return {name: part.to(self.model.device) for name, part in inputs.items()}
 
 

@@ -179,13 +179,6 @@ class PieceTokenizer(Vocabulary):
             for count in range(length - len(pieces))
         ]  # fmt: skip
 
-    def unpadded(self, pieces: Sequence[Piece]) -> int:
-        """Return the number of pieces before the padding; the first never is padding."""
-        count = len(pieces)
-        while count > 1 and pieces[count - 1].id == self.pad_id:
-            count -= 1
-        return count
-
     def piece(self, index: int) -> Piece:
         """Return the piece of an id, as if it were a text of its own."""
         return self.written([index])[1][0]

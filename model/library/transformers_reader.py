@@ -269,12 +269,8 @@ class TransformersReader(Answering, Reader):
         return [replace(piece, word=piece.word + len(begun)) for piece in pieces]
 
     def write_greedily(self, trace: Trace, edits: RunEdits) -> list[Piece]:
-        """Return the decoder's tokens when it writes for a source: its start, and its text.
-
-        Padding that a model writes after its text is left out.
-        """
+        """Return the decoder's tokens when it writes for a source: its start, and its text."""
         begun = self.writer.start()
         decoded = self.writer.decode(trace.source_tokens, begun, edits=attention_edits(edits))
         trace.finished = decoded.finished
-        pieces = [*begun, *self.tokens.written(decoded.ids, begun)[1]]
-        return pieces[: self.tokens.unpadded(pieces)]
+        return [*begun, *self.tokens.written(decoded.ids, begun)[1]]

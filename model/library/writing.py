@@ -116,9 +116,7 @@ class Writer:
             return search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=record)
 
         ids = token_ids(source or begun, self.model.device)
-        mask = torch.ones_like(ids)
-        if source:
-            mask[:, self.tokens.unpadded(source) :] = 0
+        mask = torch.tensor([[not piece.is_padding for piece in source or begun]]).to(ids)
         inputs = {"input_ids": ids, "attention_mask": mask}
         if source:
             inputs["decoder_input_ids"] = token_ids(begun, self.model.device)

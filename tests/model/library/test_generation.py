@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 LONGEST = 12
 # All that is asked of a tokenizer.
-TOKENS = SimpleNamespace(max_tokens=64, unpadded=len, known=1_000)
+TOKENS = SimpleNamespace(max_tokens=64, known=1_000)
 STRATEGIES = {"greedy": Strategy(), "beam": Strategy("beam", beam_size=3)}
 OF_OWN_CODE = (*own_code.WRITERS, "LongT5", "FSMT")  # attend without the interface
 NAMES = [*first_of(DECODERS, 5), *first_of(PAIRS, 2), *first_of(OF_OWN_CODE, 2)]

@@ -11,7 +11,7 @@ from headlight.model.decoding.strategies import Strategy
 from headlight.model.library.transformers_loading import load_transformers_reader
 from headlight.model.trace import AttentionEdit, Run, Site, Trace
 from tests.matrix import first_of
-from tests.model.library.conftest import END
+from tests.model.library.conftest import END, PAD
 
 TEXT, TEXTS = "I love my cat.", ("I love my cat.", "The old house is on the hill.", "We read")
 PAIRED, ALONE = ("T5", "BART", "Marian", "M2M100"), ("GPT-2", "Llama")
@@ -274,8 +274,26 @@ def test_a_trace_reads_what_is_written(name, load):
     decoding = reader.write(TEXT)
     read = ids_of(reader.trace(TEXT).target_tokens)
     written = [*ids_of(decoding.begun), *ids_of(decoding.writing.target_tokens)]
-    assert read == written[: len(read)]
-    assert {*written[len(read) :]} <= {*reader.writer.end_ids, reader.tokens.pad_id}
+    assert read == written[: len(written) - decoding.writing.finished]
+
+
+@pytest.mark.parametrize("name", ["T5", "Marian"])
+def test_padding_that_a_model_writes_is_text(name, load, monkeypatch):
+    reader = load(name)
+    monkeypatch.setattr(reader.model.generation_config, "suppress_tokens", [*range(1, 400)])
+    decoding = reader.write(TEXT, longest=5)
+    assert {*ids_of(decoding.writing.target_tokens)} == {PAD}
+    alone, padded = (reader.trace(TEXT, decoding.writing, pad_to=pad_to) for pad_to in (None, 20))
+    in_batch = Trace()
+    reader.read_together([alone, reader.trace(TEXTS[1])], Run(trace=in_batch))
+    for kind in ("decoder", "cross"):
+        weights = stack_rows([step.weights for step in decoding], kind)
+        for trace in (alone, padded, in_batch):
+            read = trace.weights(kind)[:, :, : len(decoding), : weights.size(-1)]
+            torch.testing.assert_close(weights, read, atol=1e-5, rtol=0)
+    assert ids_of(reader.trace(TEXT).target_tokens) == ids_of(
+        reader.trace(TEXT, reader.write(TEXT).writing).target_tokens
+    )
 
 
 @pytest.mark.parametrize("name", ["BART", "T5"])
