@@ -11,6 +11,7 @@ from torch import Tensor
 
 from headlight.model.attention import UNCHANGED, fit_cells
 from headlight.model.decoding.steps import Writing
+from headlight.model.edits.tensors import check_sites, layers_of
 from headlight.model.insight.scoring import log_probabilities, rows_at_once
 from headlight.model.library.pieces import as_pieces, whole_words
 from headlight.model.questions import Objective
@@ -101,7 +102,8 @@ def edges_of(
 
     They go through cross-attention to the words of the source, or in a model without an encoder to
     those of the prompt; through all `layers` if none are given. The written tokens are those of
-    `writing`, which the trace read, or of a target that the trace was given.
+    `writing`, which the trace read, or of a target that the trace was given. Raises ValueError for
+    layers that the model lacks, or if there are none.
     """
     written = reader.objective(trace) if writing is None else what_was_written(trace, writing)
     kind: Kind = "cross" if "cross" in reader.shape.kinds else "decoder"
@@ -109,7 +111,11 @@ def edges_of(
     if kind == "decoder":
         read = read[: written.rows[0] + 1]
     layers = range(reader.shape.layers(kind)) if layers is None else layers
-    return Edges(kind, layers, words_of(read), written)
+    edges = Edges(kind, layers, words_of(read), written)
+    check_sites(edges.sites, reader.shape)
+    if not edges.sites:
+        raise ValueError(f"Give at least one layer: this model has {layers_of(reader.shape)}.")
+    return edges
 
 
 def what_was_written(trace: Trace, writing: Writing) -> Objective:

@@ -49,6 +49,20 @@ def test_an_edge_is_closed_as_its_cell_is_on_the_page_masks(reader, trace, layer
     assert_close(changes, closed_by_hand(reader, trace, edges, edits), atol=1e-5, rtol=0)
 
 
+@pytest.mark.parametrize(
+    ("layers", "sentence"),
+    [
+        (range(7), r"no Site\(kind='cross', layer=2\), but a Site of .*cross 0 to 1"),
+        (range(5, 7), r"no Site\(kind='cross', layer=5\), but"),
+        (range(-1, 1), r"no Site\(kind='cross', layer=-1\), but"),
+        (range(0), r"at least one layer: this model has .*cross 0 to 1"),
+    ],
+)
+def test_layers_that_are_not_there_are_refused(reader, trace, layers, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        edges_of(trace, reader, layers)
+
+
 def test_words_side_by_side_are_measured_as_one_by_one(reader, trace, monkeypatch):
     edges = edges_of(trace, reader)
     _, together = measured(reader, trace, edges)
