@@ -48,7 +48,7 @@ def layers_of(shape: Shape) -> str:
 
 
 def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
-    """Raise ValueError for gates, a scale, cells or weights that do not fit a site's heads."""
+    """Raise ValueError for gates, a scale, cells, weights or a bias that do not fit a site."""
     scale, gate = edit.scale, edit.gate
     if scale is not None and not (isinstance(scale, Real) and math.isfinite(scale)):
         raise ValueError(f"The scale of {site} has to be a number, such as 0.125.")
@@ -58,11 +58,13 @@ def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
         and bool(((gate >= 0) & (gate <= 1)).all())  # not so for NaN
     ):
         raise ValueError(f"The gate of {site} has to be a tensor of {heads} numbers from 0 to 1.")
-    bools, numbers = ("cells", "bool"), ("weights", "numbers")
-    for (what, kind), given in (bools, edit.block), (bools, edit.open), (numbers, edit.weights):
+    cells, numbers = (edit.block, edit.open), (("weights", edit.weights), ("biases", edit.bias))
+    for what, given in (*(("cells", part) for part in cells), *numbers):
+        kind = "bool" if what == "cells" else "finite numbers"
         if given is not None and not (
             isinstance(given, Tensor)
             and (given.dtype == torch.bool) == (kind == "bool")
+            and bool(given.isfinite().all())
             and given.dim() > 1
             and given.shape[:-2] in ((), (1,), (heads,), (1, 1), (1, heads))
             and (site.kind == "cross" or given.size(-2) == given.size(-1))

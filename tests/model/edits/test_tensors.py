@@ -13,6 +13,8 @@ SITE = Site("cross", 1)
 WHERE = r"an AttentionEdit at a Site \(encoder 0 to 1, decoder 0 to 1, cross 0 to 1\)"
 GATE = r"The gate of Site\(kind='cross', layer=1\) has to be a tensor of 4 numbers from 0 to 1"
 
+NAN = torch.full((30, 30), torch.nan)
+
 
 def cells(*shape):
     return torch.ones(shape, dtype=torch.bool)
@@ -45,8 +47,13 @@ def cells(*shape):
         ({SITE: AttentionEdit(block=torch.ones(2, 2))}, "cells of Site.*tensor of bool"),
         ({Site("encoder", 0): AttentionEdit(block=cells(2, 3))}, "as many queries and keys"),
         ({SITE: AttentionEdit(weights=torch.ones(3))}, r"weights of Site.*\(4, queries, keys\)"),
-        ({SITE: AttentionEdit(weights=torch.ones(3, 8, 8))}, "weights of Site.*tensor of numbers"),
+        ({SITE: AttentionEdit(weights=torch.ones(3, 8, 8))}, "weights of Site.*of finite numbers"),
         ({SITE: AttentionEdit(weights=[[1.0]])}, r"weights of Site.*\(4, queries, keys\)"),
+        ({SITE: AttentionEdit(weights=NAN)}, "weights of Site.*tensor of finite numbers"),
+        ({SITE: AttentionEdit(bias=NAN)}, "biases of Site.*tensor of finite numbers"),
+        ({SITE: AttentionEdit(bias="x")}, r"biases of Site.*\(4, queries, keys\)"),
+        ({SITE: AttentionEdit(bias=torch.ones(9))}, r"biases of Site.*\(4, queries, keys\)"),
+        ({SITE: AttentionEdit(bias=torch.ones(3, 9, 9))}, r"biases of Site.*\(4, queries, keys\)"),
     ],
 )
 def test_what_a_model_does_not_have_is_refused(translator, call, edits, sentence):
