@@ -1,6 +1,6 @@
 """Writing by any model, one token at a time; its prefixes are the texts that it has begun."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence, Set, Sized
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, SupportsIndex
@@ -288,12 +288,12 @@ def newest(rows: Tensor) -> Tensor:
 
 def refuse_impossible(forced: Sequence[int], vocabulary: int, limit: int) -> None:
     """Raise ValueError for forced ids that are none, do not exist, or exceed the limit."""
+    if not (isinstance(forced, Sized) and all(isinstance(one, SupportsIndex) for one in forced)):
+        raise ValueError('Give ids to begin with: [token.id for token in reader.begin("a text")].')
     if len(forced) > limit:
         raise ValueError(
             f"The forced beginning has {len(forced)} tokens; the text may have {limit}."
         )
-    if not all(isinstance(index, SupportsIndex) for index in forced):
-        raise ValueError('Give ids to begin with: [token.id for token in reader.begin("a text")].')
     for index in forced:
         if not 0 <= index < vocabulary:
             raise ValueError(f"The model cannot write a token with the id {index}.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import torch
@@ -76,8 +76,10 @@ class Strategy:
             )
         looks_at = self.method.options
         for name in looks_at:
-            if not isinstance(value := getattr(self, name), Real):
-                raise ValueError(f"{name} has to be a number, not {value!r}.")
+            is_whole = isinstance(getattr(Strategy, name), int)  # its default
+            if not isinstance(value := getattr(self, name), Integral if is_whole else Real):
+                number = "whole number" if is_whole else "number"
+                raise ValueError(f"{name} has to be a {number}, not {value!r}.")
         if "beam_size" in looks_at and self.beam_size < 1:
             raise ValueError("A beam needs at least 1 prefix.")
         if "temperature" in looks_at and not self.temperature > 0:  # nor NaN

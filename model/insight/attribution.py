@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import SupportsIndex
 
 import torch
 from torch import Tensor
@@ -67,8 +68,9 @@ def attribute(
     """
     if "add up logits" in reader.missing:
         raise ValueError(reader.missing["add up logits"])
-    if not 0 <= row < len(trace.target_tokens):
-        raise ValueError(f"The decoder reads {len(trace.target_tokens)} tokens, and no row {row}.")
+    count = len(trace.target_tokens)
+    if not (isinstance(row, SupportsIndex) and 0 <= row < count):
+        raise ValueError(f"The decoder reads {count} tokens, and no row {row!r}.")
     edits, recorded = edits or {}, RowTrace(row=row)
     stream = reader.decoder_stream(trace, edits, recorded)
     check_known((token, other), stream.logits.size(-1))

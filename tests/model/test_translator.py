@@ -434,7 +434,7 @@ def test_ids_that_the_vocabulary_does_not_have_are_refused(translator, index):
         translator.trace_ids([4, index])
 
 
-@pytest.mark.parametrize("beginning", [["Mon"], "Mon", [1.0]])
+@pytest.mark.parametrize("beginning", [["Mon"], "Mon", [1.0], None, 5])
 def test_a_beginning_that_is_no_ids_is_refused(translator, pairs, beginning):
     with pytest.raises(ValueError, match=r"reader\.begin"):
         translator.write(pairs[0][0], forced=beginning)

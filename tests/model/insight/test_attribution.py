@@ -126,10 +126,11 @@ def test_a_post_norm_model_is_refused(make_model):
         reader.decoder_stream(trace, {}, type(trace)())
 
 
-def test_a_row_that_is_not_there(shipped):
+@pytest.mark.parametrize("row", [400, -1, 0.5, "x"])
+def test_a_row_that_is_not_there(shipped, row):
     reader, trace = shipped
-    with pytest.raises(ValueError, match="and no row 400"):
-        attribute(reader, trace, 400, TOKEN, OTHER)
+    with pytest.raises(ValueError, match=f"and no row {row!r}"):
+        attribute(reader, trace, row, TOKEN, OTHER)
 
 
 def test_a_token_that_is_not_there(shipped):
