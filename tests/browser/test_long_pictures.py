@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from headlight.viz import attention_lines, head_grid
 from headlight.viz.numbers import number_text
@@ -10,6 +11,19 @@ from tests.browser.answers import noting, picked
 TOKENS = [f"token{index}" for index in range(512)]
 PLACES = np.random.default_rng(0).integers(0, 512, (12, 12, 2))
 TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+@pytest.mark.parametrize(("query", "key"), [(300, 310), (300, 2), (2, 300)])
+def test_a_lit_token_of_a_long_text_is_in_sight_with_what_it_looks_at_if_both_fit(page, query, key):
+    weights = np.full((512, 512), 0.001, np.float32)
+    weights[query, key] = 0.5
+    page.set_viewport_size({"width": 900, "height": 700})
+    page.set_content(attention_lines(weights, TOKENS, lit=("query", query)).to_html())
+    expect(page.locator(".token.query").nth(query)).to_be_in_viewport(ratio=1)
+    looked_at = expect(page.locator(".token.key").nth(key))
+    is_near = abs(query - key) < 20
+    (looked_at.to_be_in_viewport if is_near else looked_at.not_to_be_in_viewport)()
+    expect(page.get_by_text("The other tokens are above and below: scroll.")).to_be_attached()
 
 
 @pytest.fixture(scope="module")

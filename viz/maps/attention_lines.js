@@ -99,8 +99,25 @@ export function draw(mount) {
   if (focused) root.querySelector(`[data-place="${focused}"]`)?.focus();
 
   function update() {
+    const words = shown() ? "The other tokens are above and below: scroll." : "Drawn: the strongest lines that begin or end in view.";
+    note.textContent = fits() ? "" : words;
     write();
     render();
+  }
+  function fits() {
+    return strip.clientHeight <= root.clientHeight;
+  }
+  /** Bring a chosen token into sight once, with the one that it looks at most if there is room for both. */
+  function bring() {
+    const key = JSON.stringify([lit, queries, keys]);
+    if (root.brought === key || !chosen || fits()) return;
+    root.brought = key;
+    const pair = endsOf(linesBetween(0, 0)[0] ?? 0).sort((one, other) => one - other);
+    const isNear = row * (pair[1] - pair[0] + 1) < root.clientHeight - AROUND;
+    const [first, last] = isNear ? pair : [chosen.index, chosen.index];
+    const top = strip.getBoundingClientRect().top - root.getBoundingClientRect().top;
+    const isInView = top + row * first >= 0 && top + row * (last + 1) <= root.clientHeight;
+    if (!isInView) root.scrollTop += top + row * first - AROUND;
   }
   /** Set the height of a row, which fills the room except some pixels for words. */
   function setRow({ fills, height }, above = 0) {
@@ -186,9 +203,8 @@ export function draw(mount) {
     sheet.style.setProperty("--left", `${needed(queries)}px`);
     sheet.style.setProperty("--right", `${needed(keys)}px`);
     width = strip.clientWidth;
-    const fits = strip.clientHeight <= root.clientHeight;
-    note.textContent = fits ? "" : "Drawn: the strongest lines that begin or end in view.";
     update();
+    bring();
   });
 }
 
