@@ -10,6 +10,8 @@ const BUTTONS = ".stButton, .stDownloadButton, .stMenuButton, .stLinkButton, .st
 const CHOICES =
   ".stTextInput, .stTextArea, .stNumberInput, .stSelectbox, .stMultiSelect, .stSlider, .stCheckbox, " +
   ".stRadio, .stButtonGroup, .stPills, .stSegmentedControl, .stDateInput, .stSelectSlider";
+const OPENED = "[data-testid=stPopoverButton][aria-expanded=true]";
+const HELD = "[data-testid=stPopoverBody]";
 
 /**
  * Close all controls of the page except some, now and whenever new ones appear.
@@ -20,15 +22,16 @@ export function draw(mount) {
   const left = open.map((key) => `.st-key-${CSS.escape(key)}`).join(", ") || "#nothing";
   const main = document.querySelector("[data-testid=stMain]");
   function close() {
-    for (const control of main.querySelectorAll(buttons ? CHOICES : `${CHOICES}, ${BUTTONS}`)) {
-      const stays = control.closest(left) !== null;
-      if (control.inert === stays) control.inert = !stays;
-    }
+    const shut = buttons ? CHOICES : `${CHOICES}, ${BUTTONS}`;
+    for (const control of main.querySelectorAll(shut)) control.inert = !control.closest(left);
+    // What a popover holds is outside of the page, and as open as its button.
+    if (document.querySelector(OPENED)?.closest(left)) return;
+    for (const control of document.querySelectorAll(`:is(${shut}):is(${HELD} *)`)) control.inert = !control.closest(left);
   }
   close();
   if (!open.includes("clicks")) main.style.setProperty("--saved", "none"); // hides hints to click
   if (open.includes("edits")) main.style.setProperty("--changes", "auto"); // opens switches of heads
   const watch = new MutationObserver(close);
-  watch.observe(main, { childList: true, subtree: true });
+  watch.observe(document.body, { childList: true, subtree: true });
   return () => watch.disconnect();
 }

@@ -133,6 +133,18 @@ def test_a_class_to_which_changes_are_open_switches_heads_off(class_page):
 
 
 @pytest.mark.parametrize(
+    ("path", "opener", "is_open"),
+    [("", "Tokens drawn", False), ("masks", "More", False), ("masks", "Add a mask", True)],
+)
+def test_what_a_popover_holds_is_as_open_as_its_button(class_page, path, opener, is_open):
+    page = class_page(path, workshop=":edits")
+    page.get_by_role("button", name=opener, exact=True).click()
+    held = page.get_by_test_id("stPopoverBody").locator(".stButtonGroup, .stSelectbox, .stCheckbox")
+    held.first.wait_for()
+    expect(held.first).to_have_js_property("inert", not is_open)
+
+
+@pytest.mark.parametrize(
     ("path", "query", "control", "other"),
     [
         ("heads", {"roles": "on"}, "edits", "role_seed"),

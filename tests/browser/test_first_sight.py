@@ -90,7 +90,9 @@ def test_a_tap_moves_nothing_and_its_answer_is_in_sight(page, server, path, tapp
     page.get_by_text(re.compile("^The translation .* nats ")).wait_for()
     assert box_at_rest(page.locator(tapped), scroll=False) == before
     answer = box_at_rest(page.locator(".st-key-lead-outcome"), scroll=False)
-    assert answer["y"] + answer["height"] <= 844
+    undo = box_at_rest(page.get_by_role("button", name="Undo all"), scroll=False)
+    assert answer["y"] + answer["height"] <= undo["y"] + 1
+    assert undo["y"] + undo["height"] <= 844
 
 
 def test_a_phone_names_changes_that_were_brought_above_what_they_change(page, server):

@@ -168,7 +168,8 @@ function extremeOf(map, { name, number, rows, columns }) {
   }
   if (extreme === null) return `no ${name}`;
   const [query, key] = [rows[Math.floor(extreme / columns.length)], columns[extreme % columns.length]];
-  return `largest ${name} ${written(number(extreme), map.diverging)}, from “${query}” to “${key}”`;
+  const which = map.diverging ? "furthest from 0:" : "largest";
+  return `${which} ${name} ${written(number(extreme), map.diverging)}, from “${query}” to “${key}”`;
 }
 
 /** Fill a cell that has no number with slanted strokes. */

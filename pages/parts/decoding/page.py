@@ -35,6 +35,7 @@ from headlight.pages.shared.show.doubt import warn
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.saving import About, about_run
+from headlight.pages.shared.show.texts import ended
 from headlight.pages.shared.state.choices import KIND, TARGET, chosen
 from headlight.pages.shared.state.page import CLICKS, Page, allows
 from headlight.pages.shared.widgets.choose import choose
@@ -115,6 +116,13 @@ def teacher_forcing(run: ModelRun, decoding: Decoding) -> None:
     caption(TEACHER_FORCING)
 
 
+def greedy_words(request: Request) -> str:
+    """Return what greedy decoding writes next to the chosen strategy, from the same beginning."""
+    made, own = (each.decode().writing for each in (request, replace(request, strategy=Strategy())))
+    who = "Greedy, with the same forced," if request.branch.forced else "Greedy"
+    return f"{who} writes {'the same.' if own.text == made.text else ended(f'“{own.text}”')}"
+
+
 @section
 def everything(run: ModelRun) -> None:
     request = choose_request(run)
@@ -125,23 +133,24 @@ def everything(run: ModelRun) -> None:
     of = about_run(replace(request.run, target=made.text), place=request.words)
     node = node_of(request)
     above, beam = st.container(), st.container()
-    if not player(request, node, of):
-        return
+    is_drawn = player(request, node, of)
     with above:
         if request.branch.forced:
-            own = request.decode(Branch()).writing
+            own, name = request.decode(Branch()).writing, request.branch.name
+            both = f"{name}: “{made.text}”\nNothing forced: “{own.text}”"
             texts, undo = st.columns([6, 1], vertical_alignment="center")
-            texts.text(f"{request.branch.name}: {made.text}\nNothing forced: {own.text}")
+            texts.text(both if is_drawn else f"Forced: {name}")
             take_back = branches_of(request.run).remove
             undo.button("Undo", on_click=take_back, args=[request.branch], key="undo-forced")
+        if not is_drawn:
+            return
         warn(run)
     if options := request.strategy.method.options:
-        greedy = replace(request, strategy=Strategy()).decode().writing.text
         with beam:
             if "beam_size" in options:
-                tree(decoding, node, of, greedy)
+                tree(decoding, node, of, greedy_words(request))
             else:
-                say_sampled(decoding, greedy)
+                say_sampled(decoding, greedy_words(request))
     what_if(request, of)
     path = decoding.path_to(*node) if node else decoding.path
     if cache_section(decoding, path, request.run.reader.shape, of):

@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from headlight.model import Decoding
-from headlight.model.decoding.steps import DecodingStep, Node, Writing, stack_rows
+from headlight.model.decoding.steps import DecodingStep, Node, stack_rows
 from headlight.model.trace import Kind, Site
 from headlight.pages.parts.decoding.request import (
     STEP,
@@ -89,16 +89,16 @@ def likeliest_next(decoding: Decoding, node: NodeAddress | None) -> Riddle:
     in_order = [f"token {number}" for number, _ in enumerate(steps, start=1)]
     box = {"widget": st.selectbox, "format_func": in_order.__getitem__, "width": 240}
     step = steps[choose(GUESS_ROW, range(len(steps)), **box)]
-    candidates = sorted(step.candidates(CANDIDATES), key=lambda candidate: candidate.token.text)
+    bars = sorted(bars_of(step), key=lambda bar: (bar.before > "", bar.text))
     written = f"After “{step.text}”" if step.text else "At the beginning"
-    tokens = [candidate.token.text for candidate in candidates]
+    tokens = [f"…{bar.text}" if bar.before else bar.text for bar in bars]  # some join what is there
     return Riddle(
         f"{written}, which token does the model find likeliest?",
         "the likeliest is",
         tokens,
         told_apart(tokens),
-        [f"{number_text(100 * candidate.probability, 1)} %" for candidate in candidates],
-        places_of_most(np.array([candidate.probability for candidate in candidates])),
+        [f"{number_text(100 * bar.probability, 1)} %" for bar in bars],
+        places_of_most(np.array([bar.probability for bar in bars])),
     )
 
 
@@ -189,14 +189,14 @@ def force(request: Request, path: Sequence[int], step: int, choice: str | int) -
 
 
 def tree(decoding: Decoding, node: NodeAddress | None, of: About, greedy: str) -> None:
-    """Draw the beam, and say what it wrote next to `greedy`; a click on a text shows its steps."""
+    """Draw the beam, and say what it wrote, then `greedy`; a click on a text shows its steps."""
     made, size = decoding.writing, len(decoding.writing.target_tokens)
     score = number_text(decoding.strategy.score(made.score, size))
     say(
         ended(f"A beam of size {decoding.strategy.beam_size} writes “{made.text}”"),
         "beam",
         numbers=f"It has the best score of the texts that ended, {score} "
-        f"({number_text(made.score)} nats over {size} tokens). {next_to(greedy, made)}",
+        f"({number_text(made.score)} nats over {size} tokens). {greedy}",
     )
     picture = tree_of(decoding, node)
     show(picture, "tree", lambda: choose_node(tuple(picked("tree"))), of=of, what="The beam")
@@ -206,18 +206,14 @@ def tree(decoding: Decoding, node: NodeAddress | None, of: About, greedy: str) -
 
 
 def say_sampled(decoding: Decoding, greedy: str) -> None:
-    """Say what was sampled next to what `greedy` is."""
+    """Say what was sampled, and then `greedy`."""
     made, size = decoding.writing, len(decoding.writing.target_tokens)
     over = f"over {size} tokens" if made.finished else f"over the {size} tokens that it may have"
     say(
         ended(f"Sampling with seed {decoding.strategy.seed} writes “{made.text}”"),
         "sampled",
-        numbers=f"{number_text(made.score)} nats {over}. {next_to(greedy, made)}",
+        numbers=f"{number_text(made.score)} nats {over}. {greedy}",
     )
-
-
-def next_to(greedy: str, made: Writing) -> str:
-    return f"Greedy writes {'the same.' if greedy == made.text else ended(f'“{greedy}”')}"
 
 
 def player_of(

@@ -163,12 +163,18 @@ def why_the_same(before: ModelRun, after: ModelRun) -> str:
         if len(after.edits.gates) > 1:
             return ": other heads make up for them, or they are not needed here"
         return ": other heads make up for it, or it is not needed here"
-    if after == replace(before, edits=Edits(off={"look-ahead"}, gates=after.edits.gates)):
-        return ": while it is written, there is no later token to see"
-    only_cells = after == replace(before, edits=Edits(cells=after.edits.cells))
-    if only_cells and not any(is_in(cell, after) for cell in after.edits.cells):
+    edits = after.edits
+    only_cells = after == replace(before, edits=Edits(cells=edits.cells))
+    if only_cells and not any(is_in(cell, after) for cell in edits.cells):
         return ": this text is too short to have the cells that are changed"
+    sees_later = Edits({"look-ahead"} & {*edits.off}, cells=edits.cells, gates=edits.gates)
+    if after == replace(before, edits=sees_later) and all(map(opens_later, edits.cells)):
+        return ": while it is written, there is no later token to see"
     return ""
+
+
+def opens_later(cell: CellEdit) -> bool:
+    return cell.kind == "decoder" and cell.opened and cell.key > cell.query
 
 
 def is_in(cell: CellEdit, run: ModelRun) -> bool:

@@ -133,6 +133,15 @@ def edit(index: int) -> None:
     st.session_state.edited_slide = index
 
 
+def undo() -> None:
+    """Take the last change of the talk back, with the same slide in the boxes; a callback."""
+    at = edited()
+    name = "" if at is None else talk.own()[at].name
+    talk.undo()
+    if (index := talk.index_of(name)) is not None:
+        edit(index)
+
+
 def row_of(slide: Slide) -> Row:
     """Return a slide in the form of the list."""
     page = PAGES.get(slide.page)

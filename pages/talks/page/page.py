@@ -7,7 +7,7 @@ from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.widgets.choose import choose
 from headlight.pages.talks import saving_talk, talk
 from headlight.pages.talks.deck.file import talk_in
-from headlight.pages.talks.page.boxes import boxes, edit, edited, rows
+from headlight.pages.talks.page.boxes import boxes, edit, edited, rows, undo
 from headlight.pages.talks.slides import LARGEST_FILE, Slide, copied, write_talk
 from headlight.pages.talks.turning import turn_to
 
@@ -95,7 +95,7 @@ def tools() -> None:
             st.button("Edit a copy of the ready talk", on_click=talk.change, args=[ready])
         if slides:
             st.button("Remove all slides", on_click=remove_all)
-        st.button("Undo", key="undo-talk", on_click=talk.undo, disabled=not talk.can_undo())
+        st.button("Undo", key="undo-talk", on_click=undo, disabled=not talk.can_undo())
     with st.container(horizontal=True):
         file = write_talk(talk.in_force()), f"{file_name()}.json", "application/json"
         st.download_button("Save as a file", *file, on_click="ignore")

@@ -368,3 +368,19 @@ def test_the_next_word_is_guessed_among_the_candidates_in_no_telling_order(shipp
     (answer,) = asked(app)
     assert ": right, the likeliest is" in answer["said"]
     assert "player" in drawn(app)
+
+
+def test_pieces_that_join_what_is_written_are_told_apart_from_words():
+    sentence = "The dog ate the meat because it was hungry."
+    (question,) = asked(open_page("decoding", sentence=sentence, guess="on", guess_row="8"))
+    texts = [option["text"] for option in question["options"]]
+    assert {"qu'", "…qu'"} <= {*texts}
+    assert len({*texts}) == len(texts)
+
+
+def test_what_is_forced_is_named_and_can_be_undone_before_the_answer(shipped):
+    (token,) = shipped.begin("un")
+    app = open_page("decoding", **CAUSE, branch=f"1:{token.id}:{token.text}")
+    assert "Forced: un at step 1" in [text.value for text in app.text]
+    app.button(key="undo-forced").click().run()
+    assert not any(text.value.startswith("Forced") for text in app.text)

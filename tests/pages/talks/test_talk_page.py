@@ -167,6 +167,8 @@ def test_a_scene_is_added_given_words_moved_and_removed():
     ask(app, "remove", 0)
     assert app.session_state["talk"] == (second,)
     assert edited(app.text_input, "slide-0-title").value == "<b>Words"
+    button(app, "Undo").click().run()
+    assert edited(app.text_input, "slide-1-title").value == "<b>Words"
 
 
 @pytest.mark.parametrize(

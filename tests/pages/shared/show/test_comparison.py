@@ -136,6 +136,7 @@ def test_a_text_that_stays_the_same_says_why_only_if_it_is_known(run_in):
         "other heads make up for them": Edits(gates={("encoder", 0, head): 0.9 for head in (0, 1)}),
         "no later token to see": Edits(off={"look-ahead"}),
         "there is no later token": Edits(off={"look-ahead"}, gates={("cross", 0, 0): 0.9}),
+        "while it is written": Edits(cells=(CellEdit("decoder", 1, 2, True),)),
         "too short": Edits(cells=(CellEdit("decoder", 90, 1, False),)),
     }
     for words, edits in told.items():
