@@ -288,7 +288,7 @@ def newest(rows: Tensor) -> Tensor:
 
 def refuse_impossible(forced: Sequence[int], vocabulary: int, limit: int) -> None:
     """Raise ValueError for forced ids that are none, do not exist, or exceed the limit."""
-    if not (isinstance(forced, Sized) and all(isinstance(one, SupportsIndex) for one in forced)):
+    if not (isinstance(forced, Sized) and all(isinstance(each, SupportsIndex) for each in forced)):
         raise ValueError('Give ids to begin with: [token.id for token in reader.begin("a text")].')
     if len(forced) > limit:
         raise ValueError(

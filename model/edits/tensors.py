@@ -58,9 +58,12 @@ def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
         and bool(((gate >= 0) & (gate <= 1)).all())  # not so for NaN
     ):
         raise ValueError(f"The gate of {site} has to be a tensor of {heads} numbers from 0 to 1.")
-    cells, numbers = (edit.block, edit.open), (("weights", edit.weights), ("biases", edit.bias))
-    for what, given in (*(("cells", part) for part in cells), *numbers):
-        kind = "bool" if what == "cells" else "finite numbers"
+    for what, kind, given in (
+        ("cells", "bool", edit.block),
+        ("cells", "bool", edit.open),
+        ("weights", "finite numbers", edit.weights),
+        ("biases", "finite numbers", edit.bias),
+    ):
         if given is not None and not (
             isinstance(given, Tensor)
             and (given.dtype == torch.bool) == (kind == "bool")

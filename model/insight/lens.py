@@ -53,10 +53,8 @@ def lens(reader: Reader, trace: Trace, top: int = 3) -> LensTable:
             trace.residual[Block("decoder", layer, "feed_forward")].outputs for layer in layers[:-1]
         ]
     except KeyError:
-        why_not = [
-            reader.missing[lack] for lack in ("write", "show the stream") if lack in reader.missing
-        ]
-        raise ValueError([*why_not, NO_STREAM][0]) from None
+        why_not = reader.missing.get("write") or reader.missing.get("show the stream", NO_STREAM)
+        raise ValueError(why_not) from None
     answers = trace.logits[0].argmax(dim=-1)  # (T,)
     rows = []
     for states in (*stream, None):  # the logits of one layer at a time are in memory

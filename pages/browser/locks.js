@@ -23,10 +23,10 @@ export function draw(mount) {
   const main = document.querySelector("[data-testid=stMain]");
   function close() {
     const shut = buttons ? CHOICES : `${CHOICES}, ${BUTTONS}`;
-    for (const control of main.querySelectorAll(shut)) control.inert = !control.closest(left);
     // What a popover holds is outside of the page, and as open as its button.
-    if (document.querySelector(OPENED)?.closest(left)) return;
-    for (const control of document.querySelectorAll(`:is(${shut}):is(${HELD} *)`)) control.inert = !control.closest(left);
+    const held = document.querySelector(OPENED)?.closest(left) ? null : document.querySelector(HELD);
+    for (const place of held ? [main, held] : [main])
+      for (const control of place.querySelectorAll(shut)) control.inert = !control.closest(left);
   }
   close();
   if (!open.includes("clicks")) main.style.setProperty("--saved", "none"); // hides hints to click

@@ -108,7 +108,7 @@ def show_slide(number: int) -> None:
             talk.note_drawn(number, drawn())
     st.session_state[NOTED] = scene.name
     says = talk.said_of(scene.pictures)
-    if scene.lead and scene.title == scene.lead and says not in ("", title):
+    if scene.lead and not scene.typed and says not in ("", title):
         # Nobody wrote the title: it follows the pictures.
         st.session_state[turning.LIVE_TITLE] = says
         st.rerun()
@@ -130,7 +130,7 @@ def words_of(slides: Sequence[Slide], number: int, title: str) -> CanvasPicture:
     return parts.slide(
         title,
         scene.words,
-        typed=scene.title != scene.lead,
+        typed=scene.typed,
         number=number,
         count=len(slides),
         asked=st.session_state.get(TURNS, 0),

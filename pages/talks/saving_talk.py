@@ -151,7 +151,7 @@ def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
         scene.words,
         scene.notes,
         scene.size,
-        typed=scene.title != scene.lead,
+        typed=scene.typed,
         link=link_of(scene.page, scene.parameters),
     )
     presenter.put_in_force(saving.slides, number)

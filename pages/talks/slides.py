@@ -40,6 +40,11 @@ class Slide:
     lead: str = ""
     name: str = field(default_factory=token_hex, compare=False, repr=False)
 
+    @property
+    def typed(self) -> bool:
+        """Whether somebody gave it its title, and not its page."""
+        return self.title != self.lead
+
 
 def copied(slide: Slide) -> Slide:
     return replace(slide, name=token_hex())

@@ -217,7 +217,7 @@ def finish(page: Page) -> None:
         pictures = tuple(key for key in wanted if key in pictures_drawn) or pictures_drawn[:1]
         of = drawn()[pictures[0]]
         says = said_of(pictures) or shortened(of[1] if of else page.title)
-        title = says if scene.title == scene.lead else scene.title
+        title = scene.title if scene.typed else says
         completed = {"title": title, "lead": says, "pictures": pictures, "drawn": pictures_drawn}
         stage.ask_for_thumbnail(_complete(index + 1, **completed))
     st.rerun()

@@ -81,5 +81,5 @@ def test_what_it_writes_is_large_and_its_map_is_whole_on_one_screen(page, addres
     for text in (".chip", ".label", ".control"):
         assert dialog.locator(text).first.evaluate(FONT) >= 16
     for part in (".of-map canvas.map", ".of-map .scale"):
-        place = box_at_rest(dialog.locator(part))
-        assert place["y"] + place["height"] <= 720
+        box = box_at_rest(dialog.locator(part))
+        assert box["y"] + box["height"] <= 720

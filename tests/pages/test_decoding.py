@@ -101,18 +101,18 @@ def test_a_limit_stops_the_translation_and_the_page_says_so():
     assert header["ending"] == "Stopped at the limit, after 3 tokens."
 
 
-@pytest.mark.parametrize(("seed", "longest"), [("0", 64), ("0", 3)])
-def test_what_was_sampled_is_said_next_to_what_greedy_writes(shipped, seed, longest):
-    app = open_page(strategy="sample", seed=seed, longest=str(longest))
-    made = shipped.write(SENTENCE, Strategy("sample", seed=int(seed)), longest=longest).writing
+@pytest.mark.parametrize("longest", [64, 3])
+def test_what_was_sampled_is_said_next_to_what_greedy_writes(shipped, longest):
+    app = open_page(strategy="sample", seed="0", longest=str(longest))
+    made = shipped.write(SENTENCE, Strategy("sample", seed=0), longest=longest).writing
     greedy = shipped.write(SENTENCE, longest=longest).writing.text
     (said,) = [text.value for text in app.text if "Sampling" in text.value]
-    assert said.startswith(f"Sampling with seed {seed} writes “{made.text}”")
+    assert said.startswith(f"Sampling with seed 0 writes “{made.text}”")
     assert ("that it may have" in said) == (not made.finished)
     assert f"{number_text(made.score)} nats" in said
     assert ("Greedy writes the same." in said) == (made.text == greedy)
     (token,) = shipped.begin("Un")
-    forced = open_page(strategy="sample", seed=seed, branch=f"1:{token.id}:{token.text}")
+    forced = open_page(strategy="sample", seed="0", branch=f"1:{token.id}:{token.text}")
     assert any("Greedy, with the same forced, writes" in text.value for text in forced.text)
 
 

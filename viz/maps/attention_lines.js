@@ -100,7 +100,8 @@ export function draw(mount) {
 
   function update() {
     const words = shown() ? "The other tokens are above and below: scroll." : "Drawn: the strongest lines that begin or end in view.";
-    note.textContent = fits() ? "" : words;
+    const said = fits() ? "" : words;
+    if (note.textContent !== said) note.textContent = said; // this runs whenever a token is pointed at
     write();
     render();
   }
