@@ -11,6 +11,7 @@ from headlight.pages.shared.widgets.choose import choose
 
 TABS = {
     "sentence": "Your sentence",
+    "words": "Shuffled words",
     "sinusoids": "Sinusoids",
     "learned": "Learned",
     "token": "One token",
@@ -21,12 +22,14 @@ TAB = one_of("positions_tab", TABS, label="What is shown")
 ALONE = {"sinusoids": sinusoids.sinusoid_section, "learned": learned.learned_section}
 OF_SENTENCE = {
     "sentence": sentence.sentence_section,
+    "words": sentence.words_section,
     "token": sentence.token_section,
     "beyond": learned.beyond_section,
     "rotary": rotary.rotary_section,
 }
 NEEDS: dict[str, tuple[Ability, ...]] = {
     "sentence": ("move positions",),
+    "words": ("move positions",),
     "token": (),
     "beyond": ("move positions",),
     "rotary": (),

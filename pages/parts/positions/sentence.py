@@ -15,7 +15,6 @@ from headlight.pages.shared.show.captions import caption, labels_of, site_words
 from headlight.pages.shared.show.comparison import KEYS, TRAINED, compare_writing
 from headlight.pages.shared.show.pictures import embedding_rows, show
 from headlight.pages.shared.show.saving import About, about, about_run
-from headlight.pages.shared.show.sight import parts
 from headlight.pages.shared.show.texts import chips
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choice import Choice, counted, number, one_of
@@ -67,7 +66,6 @@ SIDES = {
 ONLY = one_of("positions_only", MODES, "off", label="Positions", help=HELP)  # of a single side
 SHIFT = number("positions_shift", 1, (1, 512), label="Shift by k")
 SEED = number("positions_seed", 0, (0, MOST_SHUFFLES - 1))
-PARTS = ("What it writes", "Attention before and after", "Shuffle the words")
 CHOICES = (*SIDES.values(), ONLY, SHIFT, SEED, SIDE, *TOKENS.values())
 
 
@@ -122,19 +120,11 @@ def sentence_section(before: ModelRun) -> None:
     )
     labels = TRAINED, f"with {' and '.join(briefly)}" if briefly else TRAINED
     of = about(before.sentence, target=before.target_text(), changes="; ".join(changes))
-    translates = "cross" in before.reader.shape.kinds
-    output, attention, *words = parts(PARTS if translates else PARTS[:2])
-    with output:
-        compare_writing(before, after, labels, of=of, in_columns=True)
-    with attention:
-        st.subheader("Attention before and after")
-        before_and_after(before, after, labels, (about_run(before), of))
-        if translates:
-            caption(SENTENCE_WORDS["same target"])
-    if translates:
-        with words[0]:
-            st.subheader("Shuffle the words")
-            shuffle_section(before.sentence)
+    compare_writing(before, after, labels, of=of, in_columns=True)
+    st.subheader("Attention before and after")
+    before_and_after(before, after, labels, (about_run(before), of))
+    if "cross" in before.reader.shape.kinds:
+        caption(SENTENCE_WORDS["same target"])
 
 
 def before_and_after(
@@ -157,16 +147,20 @@ def before_and_after(
             show(heatmap, f"weights-{key}", of=of_run, what=what)
 
 
-def shuffle_section(sentence: str) -> None:
+@section
+def words_section(run: ModelRun) -> None:
     """Draw the effect of shuffled words on the encoder's outputs, with positions and without."""
+    if "cross" not in run.reader.shape.kinds:
+        st.info(SENTENCE_WORDS["no encoder"])
+        return
     caption(SENTENCE_WORDS["shuffle"])
-    made = shuffle(sentence, chosen(SEED), models.chosen().key)
+    made = shuffle(run.sentence, chosen(SEED), models.chosen().key)
     if len(made.order) < 3:
         st.info(SENTENCE_WORDS["one word"])
         return
-    st.button("Shuffle again", on_click=shuffle_again, key="shuffle-words")
+    st.button("Shuffle again", on_click=shuffle_again)
     strip = token_strip("", chips(made.tokens), label="The words shuffled")
-    show(strip, "shuffled", of=about(sentence), what="The words shuffled")
+    show(strip, "shuffled", of=about(run.sentence), what="The words shuffled")
     left, middle, right = st.columns(3)
     left.metric("Largest difference without positions", power_text(made.without_positions.max()))
     middle.metric("Largest difference with positions", f"{made.with_positions.max():.3f}")

@@ -126,6 +126,7 @@ SENTENCE_WORDS = {
         "token gets the output it had before, but for rounding; with positions another one. Places "
         "count from 0."
     ),
+    "no encoder": "The words are shuffled for models that read with an encoder and write.",
     "one word": "One word has no other order. Type a longer sentence.",
 }
 
