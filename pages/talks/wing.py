@@ -38,10 +38,10 @@ class Talks(Wing):
         return False
 
     def tools(self, page: Page) -> None:
-        """Draw the tools that make the page a slide, and a phone's way to the tour."""
+        """Draw the way to the tour, and the tools that make the page a slide."""
         if not allows(TOOLS):
             return
-        tour = {"on_click": talk.take_tour, "width": "stretch", "key": "tour-on-phones"}
+        tour = {"on_click": talk.take_tour, "width": "stretch", "key": "tour-in-sidebar"}
         st.button("Take the tour", **tour)
         if not page.pictures:
             return

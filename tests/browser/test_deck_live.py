@@ -71,15 +71,16 @@ def test_a_slide_answers_a_sentence_that_the_room_calls_out(
     assert page.errors == []
 
 
-def test_what_it_writes_is_large_and_its_map_is_whole_on_one_screen(page, address):
-    page.set_viewport_size({"width": 1280, "height": 720})
+@pytest.mark.parametrize("scale", [1, 1.5])
+def test_what_it_writes_is_large_and_its_map_is_whole_on_one_screen(page, address, scale):
+    page.set_viewport_size({"width": int(1280 * scale), "height": int(720 * scale)})
     page.goto(address)
     page.get_by_role("button", name="Ask the model …").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("English sentence").fill("Love is a rebellious bird.")
     expect(dialog.locator(".before .token-strip")).to_contain_text("L'amour est un oiseau")
     for text in (".chip", ".label", ".control"):
-        assert dialog.locator(text).first.evaluate(FONT) >= 16
+        assert dialog.locator(text).first.evaluate(FONT) >= 16 * scale
     for part in (".of-map canvas.map", ".of-map .scale"):
         box = box_at_rest(dialog.locator(part))
-        assert box["y"] + box["height"] <= 720
+        assert box["y"] + box["height"] <= 720 * scale
