@@ -19,7 +19,7 @@ const LEGIBLE = 14; // pixels of a cell's side from which on tokens have their f
 const MANY = 40; // tokens from which on cells may be smaller than that on a slide
 const FRAME = 2; // pixels of each of a frame's two lines, unless cells are small
 const BELOW = 1.5 * FRAME; // pixels for the frame of a cell in the last row
-const APART = 6; // pixels of a cell's side from which on cells have gaps
+const APART = 9; // pixels of a cell's side from which on cells have gaps
 
 /** The elements of a map; `point(row, column)` is called on pointing or moving by arrow keys.
  *
