@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from operator import index
 from typing import NamedTuple, SupportsIndex
 
@@ -74,3 +75,13 @@ def check_count(what: str, count: object) -> None:
     """Raise ValueError for a number of tokens that is neither None nor a whole number from 0."""
     if count is not None and not (isinstance(count, SupportsIndex) and count >= 0):
         raise ValueError(f"Give {what} as a whole number of tokens, from 0, not {count!r}.")
+
+
+def check_options(write_text: Callable[..., object], options: Collection[str]) -> None:
+    """Raise ValueError for options that a model's own `write_text` does not take."""
+    _, _, *possible = signature(write_text).parameters
+    if unknown := {*options} - {*possible}:
+        raise ValueError(
+            f"write takes no {min(unknown)}: it takes {', '.join(possible)}, pad_to and edits. "
+            'What a strategy takes is given to it, as in Strategy("sample", seed=3).'
+        )

@@ -18,7 +18,7 @@ from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import NamedMask, check_edits, check_sites
 from headlight.model.positions import Rotary
-from headlight.model.questions import Objective, Question, Request, check_count
+from headlight.model.questions import Objective, Question, Request, check_count, check_options
 from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress, own_parts
 from headlight.model.tokens import Token
 from headlight.model.trace import Run, RunEdits, Shape, Site, Trace
@@ -246,6 +246,7 @@ class Reader(Protocol):
         """
         if not isinstance(strategy, Strategy):
             raise ValueError(f'Give a Strategy, such as Strategy("beam"), not {strategy!r}.')
+        check_options(self.write_text, options)
         request = Request(text, pad_to=pad_to, edits=edits)
         return self.write_request(request, strategy, longest=longest, forced=forced, **options)
 

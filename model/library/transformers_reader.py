@@ -171,13 +171,18 @@ class TransformersReader(Answering, Reader):
         return HeardRun(self.model, self.attached, heard, recorded, embedding).parts(score)
 
     def write_text(
-        self, text: Request, strategy: Strategy = Strategy(), **options: object
+        self,
+        text: Request,
+        strategy: Strategy = Strategy(),
+        longest: int | None = None,
+        forced: Sequence[int] = (),
+        chat: bool = True,
     ) -> Decoding:
-        """Write a text; the options are those of `Writer.write`."""
+        """Write a text; see `Writer.write`."""
         edits = text.edits or {}
         text = replace(text, edits=attention_edits(edits))
         with moving(edits, can=self.attached.moves):
-            return self.writer.write(text, strategy, **options)
+            return self.writer.write(text, strategy, longest=longest, forced=forced, chat=chat)
 
     def begin(self, text: str) -> list[Piece]:
         return self.writer.begin(text)

@@ -428,6 +428,16 @@ def test_anything_but_a_strategy_is_refused(translator, pairs, strategy):
         translator.write(pairs[0][0], strategy)
 
 
+@pytest.mark.parametrize("options", [{"seed": 3}, {"max_new_tokens": 4}, {"chat": False}])
+def test_options_that_writing_does_not_take_are_refused_with_those_that_it_does(
+    translator, options
+):
+    (name,) = options
+    takes = rf"^write takes no {name}: it takes longest, forced, pad_to and edits\. .*seed=3\)\.$"
+    with pytest.raises(ValueError, match=takes):
+        translator.write("I love my cat.", Strategy("sample"), **options)
+
+
 @pytest.mark.parametrize("index", [99_999, -1, "cat"])
 def test_ids_that_the_vocabulary_does_not_have_are_refused(translator, index):
     with pytest.raises(ValueError, match=f"^An id is a whole number from 0 to .*, not {index!r}"):
