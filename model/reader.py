@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from typing import Literal, Protocol, get_args
+from typing import Literal, NoReturn, Protocol, get_args
 
 import torch
 from torch import Tensor
@@ -43,6 +43,8 @@ Ability = Literal[
     "compare words",  # by their embeddings, and after the encoder
 ]
 ABILITIES: tuple[Ability, ...] = get_args(Ability)
+NO_TRANSLATE = "This model has no translate: call write(text).writing.text for what it writes."
+NO_PREDICT = "This model has no predict: trace(text).logits are what it predicts, if anything."
 CUT = "The model reads at most {most} tokens; the rest of this {what} is cut off."
 
 
@@ -282,6 +284,12 @@ class Reader(Protocol):
             raise ValueError(self.missing["write"])
         for text in texts:
             yield self.write_text(text, strategy, **options)
+
+    def translate(self, source: str, **options: object) -> NoReturn:
+        raise ValueError(self.missing.get("write", NO_TRANSLATE))
+
+    def predict(self, first: str, second: str | None = None, **options: object) -> NoReturn:
+        raise ValueError(NO_PREDICT)
 
     def begin(self, text: str) -> list[Token]:
         """Return the tokens of a text that writing should begin with; raises ValueError if none."""

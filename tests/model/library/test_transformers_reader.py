@@ -252,6 +252,17 @@ def test_what_cannot_be_read(load):
         load("headless").rerun(load("headless").trace(TEXT), Run())
 
 
+def test_calls_of_other_readers_are_answered_with_its_own(load):
+    gpt2, roberta = load("GPT-2"), load("RoBERTa")
+    with pytest.raises(ValueError, match=r"no translate: call write\(text\)\.writing\.text"):
+        gpt2.translate(TEXT, strategy="beam")
+    with pytest.raises(ValueError, match="no head that writes"):
+        roberta.translate(TEXT)
+    for reader in (gpt2, roberta):
+        with pytest.raises(ValueError, match=r"no predict: trace\(text\)\.logits are what"):
+            reader.predict(TEXT, SECOND, top=3)
+
+
 def log_probability(logits, objective):
     chosen = F.log_softmax(logits, dim=-1)[:, list(objective.rows)]
     return chosen.gather(-1, torch.tensor(objective.ids).expand(len(chosen), -1)[..., None]).sum()
