@@ -266,15 +266,15 @@ class Trace:
 
     def site_weights(self, site: Site) -> Tensor:
         """Return the weights (H, Q, K) of a site, from its record or from the overview."""
-        if site in self.attention:
-            return self.attention[site].weights[0]
-        return self.overview[site] / 255
+        if site in self.overview:
+            return self.overview[site] / 255
+        return self.attention[site].weights[0]
 
     def visible(self, site: Site) -> Tensor:
         """Return which keys some head of a site sees (Q, K), from its record or the overview."""
-        if site in self.attention:
-            return visible_to_any(self.attention[site])
-        return self.masks[site]
+        if site in self.masks:
+            return self.masks[site]
+        return visible_to_any(self.attention[site])
 
     def query_tokens(self, site: Site) -> Sequence[Token]:
         """Return the tokens whose queries are the rows of this site's weights."""

@@ -112,7 +112,7 @@ def rollout(trace: Trace, site: Site) -> Tensor:
     tokens; a row that sees nothing stays 0. Gates of heads do not count.
     Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3.
     """
-    if site.kind == "cross":
+    if trace.kind_at(site) == "cross":
         return trace.site_weights(site).mean(dim=0) @ rolled_out(trace, "encoder")
     return rolled_out(trace, site.kind, site.layer + 1)
 

@@ -375,6 +375,13 @@ def test_each_head_has_its_part_of_the_output_projection(translator):
     assert len({id(translator.model.attention_at(site)) for site in SITES}) == len(SITES)
 
 
+@pytest.mark.parametrize("site", [Site("crosss", 0), Site("cross", -1)])
+def test_a_site_of_no_model_has_no_output_projection(translator, bert, site):
+    for reader in (translator, bert):
+        with pytest.raises(ValueError, match=r"^This model has no Site.*, but a Site of encoder 0"):
+            reader.heads_to_stream(site)
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [({"second": "More."}, "no place for a second"), ({"masked": [1]}, "no token that hides")],
