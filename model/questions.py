@@ -71,10 +71,10 @@ class Request:
         check_count("pad_to", self.pad_to)
 
 
-def check_count(what: str, count: object) -> None:
-    """Raise ValueError for a number of tokens that is neither None nor a whole number from 0."""
-    if count is not None and not (isinstance(count, SupportsIndex) and count >= 0):
-        raise ValueError(f"Give {what} as a whole number of tokens, from 0, not {count!r}.")
+def check_count(what: str, count: object, least: int = 0) -> None:
+    """Raise ValueError for a number of tokens that is neither None nor whole, from `least`."""
+    if count is not None and not (isinstance(count, SupportsIndex) and count >= least):
+        raise ValueError(f"Give {what} as a whole number of tokens, from {least}, not {count!r}.")
 
 
 def check_options(write_text: Callable[..., object], options: Collection[str]) -> None:

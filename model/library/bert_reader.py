@@ -17,7 +17,7 @@ from headlight.model.library.hub import LoadingError
 from headlight.model.library.measuring import Parity, measure_parity
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import SPACES, Piece
-from headlight.model.questions import Request
+from headlight.model.questions import Request, check_count
 from headlight.model.reader import OTHER_WORDS, Ability, Reader
 from headlight.model.tokens import check_known
 from headlight.model.trace import Run, RunEdits, Site, Trace
@@ -225,8 +225,9 @@ class BertReader(Answering, Reader):
     ) -> dict[int, list[Prediction]]:
         """Return the most likely pieces for every [MASK] of a text, by position, best first.
 
-        Raises ValueError if the checkpoint has no masked-word head.
+        Raises ValueError if the checkpoint has no masked-word head, and for a `top` below 1.
         """
+        check_count("top", top, 1)
         if not self.predicts:
             raise ValueError(NO_HEAD)
         trace = self.trace(first, second=second, edits=edits, masked=masked)
