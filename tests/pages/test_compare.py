@@ -474,6 +474,14 @@ def test_reading_a_side_never_fails():
         assert side.edits == ("nonsense~~" if "toy" in text else "")
 
 
+def test_edits_of_a_side_that_make_no_sense_are_left_out_of_the_others_and_told():
+    app = open_page(compare_b_edits="gate.cross.2.5.0~nonsense~gate.cross.9.1.0~look-ahead.off")
+    assert app.session_state["compare_b_edits"] == "gate.cross.2.5.0~look-ahead.off"
+    assert any("too old, damaged or too long" in info.value for info in app.info)
+    side = ModelSide(edits="too-many").fitted()
+    assert (side.edits, side.refused) == ("", ("edits",))
+
+
 def test_edits_that_a_link_had_no_room_for_are_told():
     side = read_text("head=3&edits=too-many")
     assert (side.edits, side.refused) == ("", ("edits",))

@@ -96,10 +96,6 @@ class Side:
             side = side.readable()
             if side.kind not in side.kinds:
                 side = replace(side, kind=side.kinds[0])
-            try:
-                _ = side.changes
-            except ValueError:
-                side = side.without("edits")
             layers, heads = side.shape
         except ValueError:  # its model is gone, or not in memory
             return side
@@ -164,7 +160,7 @@ class ModelSide(Side):
         )
 
     def readable(self) -> Self:
-        """Return the side with a model that exists, and only the texts that it reads."""
+        """Return the side with a model that exists, and only the texts and edits that it takes."""
         entry = models.named(self.model)
         side = self if entry.key == self.model else self.without("model")
         if not side.text.strip():
@@ -172,6 +168,9 @@ class ModelSide(Side):
         reads_pairs, masks = (
             ability not in side.reader.missing for ability in ("read a pair", "mask words")
         )
+        edits = choices.known_edits(side.edits, side.reader.shape)
+        if edits != side.edits:
+            side = replace(side.without("edits"), edits=edits)
         return replace(
             side,
             second=side.second if reads_pairs else "",

@@ -50,9 +50,13 @@ def or_summary(place: Choice, default: HeadChoice) -> Choice:
 def known_edits(written: str, shape: Shape) -> str:
     """Return the text of edits without those that the model cannot take."""
     refused: set[str] = set()
-    if written != TOO_MANY:
-        read_edits(written, shape, refused)
+    read_edits(written, shape, refused)
     return "~".join(part for part in written.split("~") if part not in refused)
+
+
+def known_or_too_many(written: str, shape: Shape) -> str:
+    """Read the text of edits, or the word in place of those that are too long for a link."""
+    return written if written == TOO_MANY else known_edits(written, shape)
 
 
 def read_padding(written: str, shape: Shape) -> int | None:
@@ -81,7 +85,9 @@ MASK_KIND = replace(KIND, key="mask_kind", default="decoder")  # the kind whose 
 LAYER_NUMBER = counted("layer", 1, lambda shape: most(shape, 0), label="Layer")
 LAYER = or_summary(LAYER_NUMBER, 1)
 HEAD = or_summary(counted("head", 0, lambda shape: most(shape, 1), label="Head"), "mean")
-EDITS = Choice("edits", "", known_edits, label="Changes", room=LONGEST_EDITS, instead=TOO_MANY)
+EDITS = Choice(
+    "edits", "", known_or_too_many, label="Changes", room=LONGEST_EDITS, instead=TOO_MANY
+)
 AS_TRAINED = switch(
     "as_trained", label="Show as trained"
 )  # leaves the edits out on pages that can do without them
