@@ -132,9 +132,9 @@ LAST_POSITION = 1_000_000  # a table of more would fill the memory
 class PositionEdit:
     """Changed positions of the tokens of one side; `PositionEdit()` leaves them as trained.
 
-    `off` adds no positions at all. `order` has the positions of the first tokens, and the others
-    keep their own; `shift` is added to all positions. Raises ValueError if a position would be
-    negative, above LAST_POSITION, or no whole number, and for an `off` that is no bool.
+    `off` adds no positions at all. `order` has the positions of the first tokens, which may repeat,
+    and the others keep their own; `shift` is added to all positions. Raises ValueError if one would
+    be negative, above LAST_POSITION, or no whole number, and for an `off` that is no bool.
     """
 
     off: bool = False

@@ -104,6 +104,13 @@ def test_an_order_may_be_any_sequence(translator):
     assert translator.write(SOURCE, edits={"encoder": PositionEdit(order=orders[0])}).writing
 
 
+def test_positions_may_repeat_as_in_documents_that_count_anew():
+    edits = Edits(masks={("documents-anew", "encoder"): (2,)})
+    anew = edits.at_sites(Shape({"encoder": (1, 2)}, 8), 4)["encoder"]
+    assert anew == PositionEdit(order=[0, 1, 0, 1])
+    assert anew.positions(0, 5) == [0, 1, 0, 1, 4]
+
+
 def test_a_mask_of_a_side_that_a_model_lacks_moves_nothing():
     edits = Edits(masks={("documents-anew", "encoder"): (2,)})
     assert "encoder" in edits.at_sites(Shape({"encoder": (1, 2)}, 8), 4)
