@@ -26,12 +26,14 @@ export function draw(mount) {
   }
 
   function pressed(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || sheet?.open || types(event)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || types(event)) return;
     if (event.key === "?") {
       event.preventDefault();
-      help();
+      if (sheet?.open) sheet.close();
+      else help();
       return;
     }
+    if (sheet?.open) return;
     const key = header.keys.find((one) => one.key === event.key);
     if (!key) return;
     const choice = drawn(key.choices);

@@ -40,13 +40,13 @@ export function turning(root, slides) {
   const told = slides.speaker(press);
   const openNotes = () => tell(told.open() ? "" : BLOCKED);
   const turnBlack = () => void (black.hidden = !black.hidden);
-  const openSheet = () => sheet.showModal();
+  const turnSheet = () => (sheet.open ? sheet.close() : sheet.showModal());
   const actOf = {
     b: turnBlack,
     ".": turnBlack,
     f: turnFullScreen,
     s: openNotes,
-    "?": openSheet,
+    "?": turnSheet,
     Home: () => go(1),
     End: () => go(count),
     ...acts,
@@ -70,7 +70,10 @@ export function turning(root, slides) {
     return true;
   }
   const isOther = (event) =>
-    event.ctrlKey || event.metaKey || event.altKey || sheet.open || document.querySelector("dialog[open]") !== null;
+    event.ctrlKey ||
+    event.metaKey ||
+    event.altKey ||
+    (sheet.open ? event.key !== "?" : document.querySelector("dialog[open]") !== null);
   /** Runs before the pictures get the key: they have keys of their own, for pages. */
   function onKey(event) {
     if (event.key === "Tab") root.points = false;
@@ -103,7 +106,7 @@ export function turning(root, slides) {
     help: element("div", "keyboard", [sheet]),
     told,
     openNotes,
-    openSheet,
+    turnSheet,
     show,
     end: () => listeners.forEach((listener) => document.removeEventListener(...listener)),
   };

@@ -252,8 +252,10 @@ def test_overview_black_screen_keys_and_theme(deck):
     deck.keyboard.press("Escape")
     expect(deck.locator(".black")).to_be_hidden()
     deck.keyboard.press("?")
-    expect(deck.get_by_role("dialog", name="Keys")).to_contain_text("overview of all slides")
-    deck.keyboard.press("Escape")
+    sheet = deck.get_by_role("dialog", name="Keys")
+    expect(sheet).to_contain_text("overview of all slides")
+    deck.keyboard.press("?")
+    expect(sheet).to_be_hidden()
     deck.keyboard.press("d")
     assert deck.evaluate("document.documentElement.dataset.theme") == "dark"
 

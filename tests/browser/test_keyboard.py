@@ -52,6 +52,10 @@ def test_the_help_sheet_opens_lists_the_keys_and_closes(attention):
     attention.keyboard.press("Escape")
     expect(sheet).not_to_be_visible()
     expect(box(attention, "Head")).to_have_value("4")
+    attention.get_by_role("button", name="Keys: ?").click()
+    expect(sheet).to_be_visible()
+    attention.keyboard.press("?")
+    expect(sheet).not_to_be_visible()
 
 
 def test_a_key_switches_the_selected_head(page, server):

@@ -72,7 +72,7 @@ export function showTalk(parts, styles, ask) {
     turnButton("▦", "Overview", () => lookOver()),
     turnButton("◐", "Light or dark", turnTheme),
     turnButton("✎", "Speaker's window", turns.openNotes),
-    turnButton("?", "Keys", turns.openSheet),
+    turnButton("?", "Keys", turns.turnSheet),
   );
   root.append(deck, turns.bar, notice, turns.black, turns.help);
   document.title = talk.title;
