@@ -62,8 +62,9 @@ def load() -> None:
     if file := st.session_state.talk_file:
         try:
             slides, notes = talk.read(talk_in(file.getvalue()))
+            back = " “Undo” brings the earlier ones back." if talk.own() else ""
             talk.change(slides)
-            st.toast(f"{len(slides)} slides were loaded. “Undo” brings the earlier ones back.")
+            st.toast(f"{len(slides)} slides were loaded.{back}")
         except ValueError as error:
             notes = str(error), "The talk stays as it was."
     st.session_state.talk_notes = notes

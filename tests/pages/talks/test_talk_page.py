@@ -481,10 +481,15 @@ def test_a_file_is_loaded_and_a_bad_one_leaves_the_talk():
     data = write_talk(TALK[:2]).encode()
     app.file_uploader[0].upload("talk.json", data, "application/json").run()
     assert app.session_state["talk"] == TALK[:2]
+    assert [toast.value for toast in app.toast] == ["2 slides were loaded."]
     app.file_uploader[0].upload("bad.json", b"{}", "application/json").run()
     assert not app.exception
     assert any("not a talk" in text.value for text in app.text)
     assert app.session_state["talk"] == TALK[:2]
+    data = write_talk(TALK[:3]).encode()
+    app.file_uploader[0].upload("more.json", data, "application/json").run()
+    (toast,) = app.toast
+    assert toast.value == "3 slides were loaded. “Undo” brings the earlier ones back."
 
 
 def test_the_tour_is_offered_until_something_is_changed():
