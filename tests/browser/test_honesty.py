@@ -42,6 +42,18 @@ def test_changes_are_ignored_and_applied_again(page, server, translator):
     expect(changes(page)).to_contain_text(APPLIED["in force"])
 
 
+def test_the_way_to_the_limits_is_in_the_last_line_of_a_warning(page, server):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server}/?sentence=Ich liebe meine Katze.")
+    warning = page.locator(".st-key-doubt")
+    warning.get_by_role("link").wait_for()
+    lines, link = warning.locator("[data-testid=stText] span, a").evaluate_all(
+        "nodes => nodes.map((node) => [...node.getClientRects()].map(({ bottom }) => bottom))"
+    )
+    assert lines[0] < lines[-1]
+    assert link == [pytest.approx(lines[-1], abs=5)]
+
+
 @pytest.mark.matrix
 def test_nonsense_leads_to_the_limits_of_the_model(page, server):
     page.goto(f"{server}/?sentence=Ich liebe meine Katze.")

@@ -1,6 +1,7 @@
 """The warning of a translation that is not to be trusted, in words."""
 
 from dataclasses import replace
+from math import exp
 
 import streamlit as st
 
@@ -20,8 +21,8 @@ WHY = {
     "lost": "“{what}” may be lost: the head that aligns words hardly looks there.",
     "pieces": "“{what}” falls into {number:.0f} pieces: the model may not know the word.",
     "unsure": (
-        "it was very unsure here, so expect mistakes ({number} nats a token; 98 in 100 good "
-        f"translations are above −{-LEAST_SURE})."
+        "it was unsure, so expect mistakes (probability {number:.2f} a token; 98 in 100 good texts "
+        f"have over {exp(LEAST_SURE):.2f})."
     ),
 }
 LIMITS = "The model's limits"
@@ -46,7 +47,7 @@ def warn(run: ModelRun) -> None:
 
 def why(doubt: Doubt) -> str:
     """Return a sign in a sentence."""
-    number = f"−{-doubt.number:.2f}" if doubt.sign == "unsure" else doubt.number
+    number = exp(doubt.number) if doubt.sign == "unsure" else doubt.number
     what = doubt.what if len(doubt.what) <= LONGEST_WORD else f"{doubt.what[:LONGEST_WORD]}…"
     words = WHY[doubt.sign].format(what=what, number=number)
     return capital(words) if doubt.sign == "repeated" else f"{BEYOND}{words}"
