@@ -147,6 +147,21 @@ def test_a_word_of_the_lens_is_read_by_pointing_and_by_keys(page, server, transl
     expect(said).to_contain_text(f"After “{written[1]}”")
 
 
+def test_a_long_name_leaves_no_lone_word_in_its_second_line(page, server):
+    place = "kind=encoder&layer=3&head=2&query=4&key=2&inside_tab=why"
+    page.goto(f"{server}/inside?sentence={SENTENCE}&{place}")
+    name = page.locator(".sum-bars .sentence", has_text="feed-forward 2 in the query, feed-").first
+    widths = name.evaluate(
+        """name => {
+          const range = document.createRange();
+          range.selectNodeContents(name);
+          return [...range.getClientRects()].map(({ width }) => width);
+        }"""
+    )
+    assert len(widths) == 2
+    assert min(widths) > max(widths) / 2
+
+
 def test_a_click_on_a_head_that_wrote_the_key_goes_to_it_and_back(page, server, translator):
     place = "kind=encoder&layer=3&head=2&query=4&key=2&inside_tab=why"
     page.goto(f"{server}/inside?sentence={SENTENCE}&{place}")
