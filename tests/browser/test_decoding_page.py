@@ -95,6 +95,21 @@ def test_only_what_is_closed_is_crossed_out_and_all_tokens_are_in_sight(decoding
 
 
 @pytest.mark.matrix
+def test_the_last_token_is_never_alone_in_its_line(decoding):
+    for tokens in decoding().locator(".decoding-player .weighed-tokens").all():
+        below = tokens.evaluate(
+            """list => {
+              const tokens = [...list.querySelectorAll(".token")];
+              const ends = () => tokens.map((token) => token.getBoundingClientRect().bottom);
+              let width = list.clientWidth;
+              while (new Set(ends()).size === 1) list.style.width = `${(width -= 4)}px`;
+              return ends().filter((end) => end !== ends()[0]).length;
+            }"""
+        )
+        assert below == 2
+
+
+@pytest.mark.matrix
 def test_another_head_leaves_the_visitor_at_the_step(decoding, translator):
     page = decoding()
     for _ in range(3):

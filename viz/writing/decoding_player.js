@@ -157,7 +157,8 @@ export function draw(mount) {
         .join(" ");
     const tokens = source ? read : read.slice(0, newest + 1);
     const list = weighedTokens("Weights of this step", tokens, weigh, state);
-    if (!source) list.children[before].after(element("span", "end", "end of the prompt"));
+    if (source) return paired(list);
+    list.children[before].after(element("span", "end", "end of the prompt"));
     return list;
   }
   function sourceWeights() {
@@ -166,7 +167,7 @@ export function draw(mount) {
     const isClosed = weights.every((one) => one === 0);
     return [
       element("p", "heading", isClosed ? "In the source all is closed:" : "In the source it looks at:"),
-      weighedTokens("Weights over the source", source, (key) => weight(weights[key], "cross", key)),
+      paired(weighedTokens("Weights over the source", source, (key) => weight(weights[key], "cross", key))),
     ];
   }
   const weight = (value, kind, key) =>
@@ -181,6 +182,12 @@ export function draw(mount) {
     player.stop();
     forget();
   };
+}
+
+/** Keep the last two tokens together, so that the last one is never alone in a line. */
+function paired(list) {
+  list.append(element("div", "pair", [...list.children].slice(-2)));
+  return list;
 }
 
 /** A candidate as a button: its probability as a bar, and a tick for its sampling probability. */
