@@ -151,11 +151,13 @@ def slide(
 class Row:
     """A slide as a list shows it: its page, its first picture in words, and its small picture.
 
-    `name` identifies it in the list; a slide that `opens` has a scene.
+    `name` identifies it in the list; a slide that `opens` has a scene. A title that somebody has
+    `typed` is shown without its marks.
     """
 
     name: str
     title: str
+    typed: bool
     of: str
     picture: str
     thumbnail: str

@@ -2,7 +2,7 @@ import { begin, element } from "../../viz/canvas.js";
 import { fitToScreen } from "./fit.js";
 import { speaker } from "./speaker.js";
 import { thumbnails } from "./thumbnail.js";
-import { pageOf, takesKey, turnButton, turning } from "./turning.js";
+import { pageOf, plainTitle, takesKey, turnButton, turning } from "./turning.js";
 
 /**
  * @typedef {object} Header
@@ -15,7 +15,7 @@ import { pageOf, takesKey, turnButton, turning } from "./turning.js";
  * @property {boolean} alone whether there are no pictures
  * @property {number} size share of the largest size at which its pictures fit
  * @property {string} notes only for the speaker
- * @property {{ title: string, pictures: string[], thumbnail: string } | null} coming the next slide in the speaker's window
+ * @property {{ title: string, typed: boolean, pictures: string[], thumbnail: string } | null} coming the next slide in the speaker's window
  * @property {string} kept name under which the browser keeps thumbnails
  * @property {Record<string, string>} controls by key: the selector of the control that it clicks
  * @property {{ name: string, words: string }[]} keys all that can be pressed, for the help sheet
@@ -50,7 +50,7 @@ export function draw(mount) {
     at: () => at,
     go,
     tell: (words) => (notice.textContent = words),
-    speaker: (press) => speaker({ ...header, image: thumbnails(header.kept).get(header.coming?.thumbnail) }, press),
+    speaker: (press) => speaker(speakerSees(header), press),
     escape: (place) => !takesKey(place, "Escape", root.points) && stop(),
   });
   turns.bar.prepend(notice);
@@ -84,6 +84,17 @@ export function draw(mount) {
   return () => {
     root.forget();
     turns.told.leave();
+  };
+}
+
+/** What the speaker's window shows of a slide. */
+function speakerSees(header) {
+  const { coming, kept } = header;
+  return {
+    ...header,
+    title: plainTitle(header),
+    coming: coming && { ...coming, title: plainTitle(coming) },
+    image: thumbnails(kept).get(coming?.thumbnail),
   };
 }
 

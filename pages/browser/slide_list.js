@@ -1,9 +1,10 @@
 import { begin, buttonOf, element, icon } from "../../viz/canvas.js";
 import { keepOnly, thumbnails } from "./thumbnail.js";
+import { plainTitle } from "./turning.js";
 
 /**
  * @typedef {object} Header
- * @property {{ name: string, title: string, of: string, picture: string, thumbnail: string, opens: boolean }[]} slides
+ * @property {{ name: string, title: string, typed: boolean, of: string, picture: string, thumbnail: string, opens: boolean }[]} slides
  * @property {number} edited index of the slide whose boxes are open; -1 for none
  * @property {number} opened index of the slide whose scene is open on its page; -1 for none
  * @property {string} kept name under which the browser keeps small pictures
@@ -76,8 +77,9 @@ function makeRow(root) {
   function update(told) {
     now = told;
     const { slide, place } = now;
+    const words = plainTitle(slide);
     item.classList.toggle("edited", now.isEdited);
-    labels.set(select, `Edit “${slide.title}”, ${slide.of}`);
+    labels.set(select, `Edit “${words}”, ${slide.of}`);
     for (const [one, label] of labels) {
       one.ariaLabel = `${label}: slide ${place + 1}`;
       one.title = label;
@@ -88,7 +90,7 @@ function makeRow(root) {
     up.disabled = place === 0;
     down.disabled = place === now.last;
     number.textContent = String(place + 1);
-    title.textContent = slide.title || "No title";
+    title.textContent = words || "No title";
     if (!now.image) frame.replaceChildren(element("span", "name", slide.picture));
     else if (frame.querySelector("img")?.src !== now.image)
       frame.replaceChildren(element("img", "", "", { src: now.image, alt: "", draggable: "false" }));

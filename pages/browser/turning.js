@@ -140,6 +140,11 @@ function marked(text) {
   return [...marked(text.slice(0, match.index)), node, ...marked(after)];
 }
 
+/** The title of a slide in plain words, without the marks in one that somebody typed. */
+export function plainTitle({ title, typed }) {
+  return typed ? element("span", "", marked(title)).textContent : title;
+}
+
 /** The title and the words of a slide, `alone` if it has no pictures. */
 export function pageOf({ title, typed, words }, alone) {
   return element("div", alone ? "page alone" : "page", [

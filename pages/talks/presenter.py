@@ -121,6 +121,7 @@ def words_of(slides: Sequence[Slide], number: int, title: str) -> CanvasPicture:
     coming = (
         {
             "title": after[0].title or (page.title if page else ""),
+            "typed": after[0].typed,
             "pictures": [page.pictures[key] for key in after[0].pictures] if page else [],
             "thumbnail": thumbnail_key(after[0]),
         }

@@ -11,8 +11,8 @@ from tests.browser.talks import see_title, with_talk
 
 HOSTILE = "<img src=x onerror=window.hit=1>"
 TALK = (
-    Slide(title="One", words="Begin", notes=f"Say **hello**, *twice*.\n{HOSTILE} 2 * 3 * 4"),
-    Slide("attention", {}, "Two", "", ("grid",)),
+    Slide(title="*One* of 3", words="Begin", notes=f"Say **hello**, *twice*.\n{HOSTILE} 2 * 3 * 4"),
+    Slide("attention", {}, "*Two*", "", ("grid",)),
     Slide(title="Three", notes="Thank you."),
 )
 
@@ -21,15 +21,15 @@ TALK = (
 def speaker(page, server):
     """The window, opened from the first slide."""
     with_talk(page, server, TALK, "?talk=1")
-    see_title(page, "One")
+    see_title(page, "One of 3")
     with page.expect_popup() as opened:
         page.keyboard.press("s")
-    expect(opened.value.locator("h1")).to_have_text("One")  # before it, keys are not heard
+    expect(opened.value.locator("h1")).to_have_text("One of 3")  # before it, keys are not heard
     return opened.value
 
 
 def test_the_speaker_sees_notes_clock_and_what_comes_next(page, speaker):
-    expect(speaker.locator("h1")).to_have_text("One")
+    expect(speaker.locator("h1")).to_have_text("One of 3")
     expect(speaker.locator(".notes")).to_have_text(f"Say hello, twice.\n{HOSTILE} 2 * 3 * 4")
     expect(speaker.locator(".notes strong")).to_have_text("hello")
     expect(speaker.locator(".notes em")).to_have_text("twice")
@@ -49,13 +49,13 @@ def test_the_speaker_sees_notes_clock_and_what_comes_next(page, speaker):
 
 @pytest.mark.matrix
 def test_the_keys_of_the_window_turn_the_slides_of_the_talk(page, speaker):
-    expect(speaker.locator("h1")).to_have_text("One")
+    expect(speaker.locator("h1")).to_have_text("One of 3")
     for key, title in (("PageDown", "Two"), ("ArrowRight", "Three"), ("ArrowLeft", "Two")):
         speaker.keyboard.press(key)
         see_title(page, title)
         expect(speaker.locator("h1")).to_have_text(title)
     speaker.get_by_role("button", name="Previous slide").click()
-    see_title(page, "One")
+    see_title(page, "One of 3")
     speaker.keyboard.press("b")
     expect(page.locator(".slide .black")).to_be_visible()
 
@@ -63,7 +63,7 @@ def test_the_keys_of_the_window_turn_the_slides_of_the_talk(page, speaker):
 @pytest.mark.matrix
 def test_either_window_outlives_a_reload_or_the_end_of_the_other(page, speaker):
     page.reload()
-    see_title(page, "One")
+    see_title(page, "One of 3")
     page.keyboard.press("ArrowRight")
     see_title(page, "Two")
     expect(speaker.locator("h1")).to_have_text("Two")
@@ -77,8 +77,8 @@ def test_either_window_outlives_a_reload_or_the_end_of_the_other(page, speaker):
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
     expect(speaker.locator("h1")).to_have_text("No slide is shown")
     page.get_by_role("button", name="Present", exact=True).click()
-    see_title(page, "One")
-    expect(speaker.locator("h1")).to_have_text("One")
+    see_title(page, "One of 3")
+    expect(speaker.locator("h1")).to_have_text("One of 3")
     speaker.close()
     page.keyboard.press("ArrowRight")
     see_title(page, "Two")
@@ -88,7 +88,7 @@ def test_either_window_outlives_a_reload_or_the_end_of_the_other(page, speaker):
 def test_a_blocked_window_is_told(page, server):
     page.add_init_script("window.open = () => null")
     with_talk(page, server, TALK, "?talk=1")
-    see_title(page, "One")
+    see_title(page, "One of 3")
     page.get_by_role("button", name="Speaker's window").click()
     expect(page.locator(".slide .notice")).to_contain_text("allow pop-ups for this page")
 
@@ -100,6 +100,6 @@ def test_the_window_shows_the_next_slide_once_it_was_drawn(page, speaker):
     see_title(page, "Two")
     page.wait_for_function("name => localStorage.getItem(name)", arg=THUMBNAILS)
     speaker.keyboard.press("ArrowLeft")
-    see_title(page, "One")
+    see_title(page, "One of 3")
     expect(image).to_be_visible()
     assert image.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0

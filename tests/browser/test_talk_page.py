@@ -67,7 +67,7 @@ def test_a_talk_is_made_presented_saved_loaded_and_kept(page, server):
     titles(page).nth(1).click()
     page.get_by_text("Slide 2", exact=True).wait_for()
     title = page.get_by_label("Title", exact=True)
-    title.fill("<i>How</i> it is written")
+    title.fill("<i>How</i> it **is** *written*")
     title.press("Enter")
     expect(titles(page)).to_have_text([first, "<i>How</i> it is written"])
     press(page, "Move up", 2)

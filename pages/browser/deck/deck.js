@@ -2,7 +2,7 @@ import { element } from "../../../viz/canvas.js";
 import { PHONE, STAGE } from "../fit.js";
 import { all } from "../keyboard.js";
 import { speakerOfFile } from "../speaker.js";
-import { STEPS, turnButton, turning } from "../turning.js";
+import { STEPS, plainTitle, turnButton, turning } from "../turning.js";
 import { slideOf } from "./deck_slide.js";
 import { mounting } from "./mounting.js";
 
@@ -79,10 +79,9 @@ export function showTalk(parts, styles, ask) {
   document.body.append(root);
 
   function speakerSees() {
-    const { title, notes } = talk.slides[at - 1];
-    const next = talk.slides[at];
-    const pictures = next?.pictures.map(({ what }) => what);
-    return { title, notes, number: at, count, coming: next ? { title: next.title, pictures } : null };
+    const [now, next] = talk.slides.slice(at - 1, at + 1);
+    const coming = next ? { title: plainTitle(next), pictures: next.pictures.map(({ what }) => what) } : null;
+    return { title: plainTitle(now), notes: now.notes, number: at, count, coming };
   }
   function go(to) {
     at = Math.max(1, Math.min(count, to));

@@ -1,7 +1,7 @@
 import { buttonOf, element, pack, unpack } from "../../../viz/canvas.js";
 import { fitting } from "../fit.js";
 import { all } from "../keyboard.js";
-import { pageOf, turnButton } from "../turning.js";
+import { pageOf, plainTitle, turnButton } from "../turning.js";
 
 /**
  * @typedef {object} PictureOfFile
@@ -52,7 +52,7 @@ export function slideOf(slide, number, { mount, bytesOf, tell, ask: asked }) {
   const section = element("section", "", [pageOf(slide, alone), ...below, panel], {
     "aria-label": `Slide ${number}`,
   });
-  const name = `Slide ${number}: ${slide.title || "without a title"}`;
+  const name = `Slide ${number}: ${plainTitle(slide) || "without a title"}`;
   const choose = buttonOf("choose", "", null, { hidden: "", "aria-label": name });
   const frame = element("div", "frame waiting", [section, choose], { id: `slide-${number}` });
   frame.inert = true;

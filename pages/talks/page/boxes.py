@@ -148,7 +148,15 @@ def row_of(slide: Slide) -> Row:
     of = page.title if page else "Only words"
     shown = [page.pictures[key] for key in slide.pictures] if page else []
     picture = shown[0] if shown else "words"
-    return Row(slide.name, slide.title, of, picture, thumbnail_key(slide), opens=page is not None)
+    return Row(
+        slide.name,
+        slide.title,
+        slide.typed,
+        of,
+        picture,
+        thumbnail_key(slide),
+        opens=page is not None,
+    )
 
 
 def rows() -> None:

@@ -155,6 +155,7 @@ def test_the_speaker_hears_of_the_notes_and_the_next_slide(asked):
     assert told["notes"] == "Say <b>hello</b>"
     assert told["coming"] == {
         "title": "Masks",
+        "typed": slides[1].typed,
         "pictures": [PAGES["masks"].pictures["matrix"]],
         "thumbnail": thumbnail_key(slides[1]),
     }
