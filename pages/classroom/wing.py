@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from headlight.pages.browser.parts import locks, qr_code
+from headlight.pages.server import door
 from headlight.pages.shared import address
 from headlight.pages.shared.address import ON_THIS_MACHINE, is_of_this_machine
 from headlight.pages.shared.runs.readers import reader
@@ -22,6 +23,7 @@ INTRO = (
     "or controls here, the others are not shown or do not answer there. That is no protection: "
     "whoever opens the app without the link has all of it."
 )
+HOLDS_TOKEN = "The link holds the token that this Headlight opens with."
 NAMED = "Controls that stay open (all, if you choose none)"
 CONTROLS = {CLICKS: "clicks in pictures", BUTTONS: "buttons"}
 NO_CLICKS = f"A click in a picture opens nothing: that needs “{CONTROLS[CLICKS]}”, too."
@@ -103,6 +105,8 @@ def ask(page: Page) -> None:
             st.text(str(error))
         if is_of_this_machine(link):
             st.info(ON_THIS_MACHINE)
+    if door.access_token():
+        st.caption(HOLDS_TOKEN)
     st.code(link, language=None, wrap_lines=True)
 
 
@@ -134,6 +138,8 @@ def link_to(page: Page, opened: Lesson) -> str:
     parameters = address.parameters(page)
     if text := write(opened):
         parameters[PARAMETER] = text
+    if token := door.access_token():
+        parameters[door.PARAMETER] = token
     base = str(st.context.url or "").partition("?")[0]
     return f"{base}?{urlencode(parameters)}" if parameters else base
 
