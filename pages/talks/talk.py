@@ -36,6 +36,7 @@ OWN = "own"  # in place of a ready talk's name
 TOURING = "touring"  # the key of whether the ready talk is in force even if there is an own one
 LONGEST = 50  # changes that can be undone
 ADDED = "Added as slide {number}. Give it words on the page Talk."
+ASKS_FIRST = " It asks before it shows, since “Guess first” is on."
 UPDATED = "Slide {number} shows this scene now."
 NOTHING_DRAWN = (
     "The talk stays as it was: nothing that this page shows now can stand on a slide. Choose "
@@ -215,6 +216,8 @@ def finish(page: Page) -> None:
         if words == ADDED and asked and not {*asked} & {*wanted}:
             wanted = asked[:1]  # with Guess first, a slide asks what its page asks
         pictures = tuple(key for key in wanted if key in pictures_drawn) or pictures_drawn[:1]
+        if any(map(asks, pictures)):
+            st.session_state.told += ASKS_FIRST
         of = drawn()[pictures[0]]
         says = said_of(pictures) or shortened(of[1] if of else page.title)
         title = scene.title if scene.typed else says
@@ -223,8 +226,18 @@ def finish(page: Page) -> None:
     st.rerun()
 
 
+def asks(key: str) -> bool:
+    """Return whether a question about a picture was asked, and perhaps answered."""
+    return stage.is_open(key) is not None
+
+
 def said_of(pictures: Sequence[str]) -> str:
-    """Return the page's sentence as the title of a slide, with the changes if a text shows them."""
+    """Return the page's sentence as the title of a slide, with the changes if a text shows them.
+
+    Next to a question, open or answered, it would be about what the slide does not show.
+    """
+    if any(map(asks, pictures)):
+        return ""
     of, _ = ("changed" in pictures and drawn().get("changed")) or (None, "")
     return with_changes(lead(), of.changes) if lead() and of and of.changes else shortened(lead())
 

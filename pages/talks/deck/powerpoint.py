@@ -84,8 +84,8 @@ def powerpoint_of(
         for drawn in asked:
             add(file, question_of(drawn, slide.notes), marked=False)
         answers = " ".join(drawn.question[1][0] for drawn in asked)  # to no guess
-        titled = slide if slide.title else replace(slide, title=answers, typed=False)
-        if not add(file, titled):
+        title = (slide.typed and slide.title) or answers or slide.title
+        if not add(file, replace(slide, title=title, typed=slide.typed and title == slide.title)):
             left_out.append(number)
     written = io.BytesIO()
     file.save(written)

@@ -38,6 +38,7 @@ NOT_DRAWN = (
     "open the scene, choose it there and press **Update slide**."
 )
 REMOVED = "Slide {number} was removed. “Undo” brings it back."
+UNDONE = "Slide {number} is as it was before."
 LIST = "slides"  # the key that it is drawn with
 MOST_LARGE = 3  # pictures: those of more have a column each
 
@@ -135,9 +136,12 @@ def edit(index: int) -> None:
 
 def undo() -> None:
     """Take the last change of the talk back, with the same slide in the boxes; a callback."""
-    at = edited()
-    name = "" if at is None else talk.own()[at].name
+    at, slides = edited(), talk.own()
+    name = "" if at is None else slides[at].name
     talk.undo()
+    others = [number for number, slide in enumerate(talk.own(), 1) if slide not in slides]
+    if len(others) == 1:
+        st.session_state.told = UNDONE.format(number=others[0])
     if (index := talk.index_of(name)) is not None:
         edit(index)
 

@@ -8,7 +8,7 @@ import pytest
 from headlight.model.trace import Site
 from headlight.pages.parts.cause.page import TABS
 from headlight.pages.shared.state.page import PAGES
-from headlight.pages.talks import stage
+from headlight.pages.talks import stage, talk
 from headlight.pages.talks.slides import Slide, write_talk
 from headlight.pages.talks.talk_file import read_talk
 from tests.matrix import first_of
@@ -321,6 +321,15 @@ def test_a_slide_that_is_added_asks_what_its_page_asks():
     assert picture in PAGES["heads"].riddles
     (shown,) = on_stage(with_slides(slide))
     assert shown.startswith(f"question-{picture}-")
+    assert [toast.value for toast in app.toast] == [talk.ADDED.format(number=1) + talk.ASKS_FIRST]
+
+
+def test_a_slide_that_asks_is_titled_by_its_picture_and_not_by_a_text_it_does_not_show():
+    scene = {"kind": "cross", "layer": "1", "head": "4", "edits": "gate.cross.1.4.0"}
+    app = open_page("heads", guess="on", sentence=SENTENCE, **scene)
+    button(app, "Add to talk").click().run()
+    (slide,) = app.session_state["talk"]
+    assert slide.title == slide.lead == "Cross-attention, layer 1, head 4"
 
 
 def test_the_small_picture_of_a_slide_is_of_its_question_and_never_of_the_answer(monkeypatch):

@@ -468,6 +468,17 @@ def test_removing_all_slides_can_be_undone_and_so_can_other_changes():
     assert button(app, "Undo").disabled
 
 
+def test_undo_names_the_slide_that_it_gives_back():
+    app = open_page("talk")
+    button(app, "Edit a copy of the ready talk").click().run()
+    ask(app, "edit", 2)
+    edited(app.text_area, "slide-2-notes").set_value("Other notes").run()
+    ask(app, "edit", 0)
+    button(app, "Undo").click().run()
+    assert app.session_state["talk"] == TALK
+    assert [toast.value for toast in app.toast] == [boxes.UNDONE.format(number=3)]
+
+
 def test_a_slide_is_presented_from_its_row():
     app = open_page("talk")
     button(app, "Edit a copy of the ready talk").click().run()

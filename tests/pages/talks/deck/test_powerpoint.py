@@ -92,6 +92,10 @@ def test_a_question_and_its_options_come_on_a_slide_before_the_answer():
     assert len(pictures(second)) == 2
     _, untitled = read([replace(SLIDE, title="", pictures=[MAP, asked])])[0].slides
     assert untitled.shapes.title.text == "It is dog."
+    _, of_page = read([replace(SLIDE, title="A head", typed=False, pictures=[MAP, asked])])[
+        0
+    ].slides
+    assert of_page.shapes.title.text == "It is dog."
 
 
 def test_the_code_of_a_scene_is_in_the_corner_and_takes_no_column_of_the_pictures():
