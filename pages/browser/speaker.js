@@ -117,6 +117,7 @@ function run(page, channel, every) {
   };
   const press = (key) => channel.postMessage({ key });
   let start = Date.now();
+  let began = "opening";
 
   const clock = make("span", "clock");
   const passed = make("span", "passed");
@@ -125,7 +126,7 @@ function run(page, channel, every) {
   bar.append(
     clock,
     passed,
-    button("Reset", "Begin to count anew", () => tick((start = Date.now()))),
+    button("Reset", "Begin to count anew", reset),
     number,
     button("‹", "Previous slide", () => press("ArrowLeft")),
     button("›", "Next slide", () => press("ArrowRight")),
@@ -139,12 +140,17 @@ function run(page, channel, every) {
   main.append(bar, title, notes, coming, image);
   page.body.append(main);
 
+  function reset() {
+    start = Date.now();
+    began = "Reset";
+    tick();
+  }
   const two = (value) => String(value).padStart(2, "0");
   function tick() {
     const now = new Date();
     const seconds = Math.floor((now.getTime() - start) / 1000);
     clock.textContent = `${two(now.getHours())}:${two(now.getMinutes())}`;
-    passed.textContent = `${two(Math.floor(seconds / 60))}:${two(seconds % 60)} since the start`;
+    passed.textContent = `${two(Math.floor(seconds / 60))}:${two(seconds % 60)} since ${began}`;
   }
   channel.onmessage = ({ data }) => {
     if (!("told" in data)) return;

@@ -112,7 +112,7 @@ def tools() -> None:
     with how, st.expander("How a talk is made"):
         st.markdown(HOW)
     with file, st.expander("Load a talk from a file"):
-        label = f"A file saved here, JSON or HTML, with at most {LARGEST_FILE // 1000} kB of text"
+        label = f"A file saved here, JSON or HTML, with slides of at most {LARGEST_FILE // 1000} kB"
         st.file_uploader(label, type=["json", "html"], key="talk_file", on_change=load)
     for note in st.session_state.get("talk_notes", ()):
         st.text(note)
@@ -134,7 +134,8 @@ def saved_file() -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="saved-file"):
         name, ending, mime = TYPES[saving.kind]
         file = saving.file, f"{file_name()}.{ending}", mime
-        label = f"Download the {name} file ({len(saving.file) / 1e6:.1f} MB)"
+        inside = " with the model inside" if saving.kind == "live" else ""
+        label = f"Download the {name} file{inside} ({len(saving.file) / 1e6:.1f} MB)"
         st.download_button(label, *file, on_click="ignore", type="primary")
         if left_out := saving.left_out:
             st.text(LEFT_OUT.format(slides=", ".join(map(str, left_out))))
