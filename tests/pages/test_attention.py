@@ -4,6 +4,7 @@ import pytest
 from headlight.model import Site
 from headlight.model.edits import Edits, write_edits
 from headlight.model.library.pieces import merge_words
+from headlight.pages.parts.attention.page import said_of
 from headlight.pages.shared.state.choices import HEAD, LAYER
 from headlight.pages.shared.state.models import EXAMPLES
 from tests.pages.apps import address, go_to, open_page, open_with
@@ -329,3 +330,11 @@ def test_a_mean_over_heads_that_are_all_off_is_said_not_to_be_used(shipped):
     scene["edits"] = "gate.cross.2.1-7.0"
     said = [text.value for text in open_page("attention", **scene).text]
     assert not any("not used" in words for words in said)
+
+
+def test_tokens_that_occur_several_times_are_told_apart_in_what_is_said():
+    weights, words = np.array([[0.2, 0.1, 0.7], [0.9, 0.1, 0.0]]), ["the", "cat", "the"]
+    assert said_of(("query", 0), weights, ["a", "b"], words) == (
+        "“a” gives 0.700 of its attention to “the” (token 3)."
+    )
+    assert said_of(("key", 1), weights, ["a", "b"], words).startswith("“cat” gets 0.100")

@@ -123,7 +123,9 @@ def name_selected(atlas: Atlas) -> None:
     kind, layer, head = address = selected_head()
     pattern = atlas.kinds[kind].clearest[layer][head]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"**{site_words(*address)}**. Clearest pattern: {pattern}.", width="content")
+        st.markdown(
+            f"Your head: **{site_words(*address)}**. Clearest pattern: {pattern}.", width="content"
+        )
         st.button("Open its card", on_click=put, args=[TAB, "head"])
 
 

@@ -31,7 +31,7 @@ from headlight.pages.shared.show.comparison import CHANGED, TRAINED
 from headlight.pages.shared.show.doubt import warn
 from headlight.pages.shared.show.opening import open_on_a_telling_head
 from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
-from headlight.pages.shared.show.riddle import Riddle, most_looked_at, row_asked_about
+from headlight.pages.shared.show.riddle import Riddle, most_looked_at, row_asked_about, told_apart
 from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.sight import reveal_if_sought, seek
 from headlight.pages.shared.show.words import formula, reading_of
@@ -145,10 +145,10 @@ def said_of(
     side, index = token
     if side == "key":
         share = number_text(weights[:, index].mean())
-        return f"“{keys[index]}” gets {share} of the attention, on average."
+        return f"{told_apart(keys)[index]} gets {share} of the attention, on average."
     key = int(weights[index].argmax())
     share = f"{number_text(weights[index, key])} of its attention"
-    return f"“{queries[index]}” gives {share} to “{keys[key]}”."
+    return f"{told_apart(queries)[index]} gives {share} to {told_apart(keys)[key]}."
 
 
 def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:

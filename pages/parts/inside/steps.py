@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from headlight.model.insight.anatomy import Anatomy, Weight
 from headlight.model.trace import block_of
-from headlight.pages.parts.inside.words import INPUT_OF_BERT, INPUT_OF_LIBRARY, STEPS
+from headlight.pages.parts.inside.words import INPUT_OF_BERT, INPUT_OF_LIBRARY, OF_THE_QUERY, STEPS
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.inside import taken_apart
 from headlight.pages.shared.show.captions import caption
@@ -90,7 +90,7 @@ def what_is_read(weight: Weight, part: Anatomy) -> Step:
         row_of("query token, as read", part.query_input),
         row_of("key token, as read", part.key_input),
     ]
-    words = words.format(layer=weight.site.layer + 1)
+    words = f"{words.format(layer=weight.site.layer + 1)} {OF_THE_QUERY}"
     return Step(title, words, formula, {"story-input": vector_rows(rows)})
 
 

@@ -79,6 +79,7 @@ STEPS = {  # title and words of each step; the additional steps of some models h
         "A pre-norm model norms the input instead, and leaves the sum as it is.",
     ),
 }
+OF_THE_QUERY = "Down to “stream before this block”, the strips are of the query token."
 INPUT_OF_LIBRARY = (
     "Every token begins as its embedding, with its position where this model adds one. The "
     "head in layer {layer} reads what the blocks before it made of that, through the norm before "

@@ -158,9 +158,9 @@ SUGGESTIONS = (
     "distilbert/distilbert-base-uncased-finetuned-sst-2-english",
 )
 INTRO = (
-    "Any model of the transformers library whose weights are saved as safetensors can be loaded "
-    "here; only you see it. The app itself brings none of them: press one of the names below and "
-    "then Load, which downloads it once, or name a folder that has it already."
+    "Any model of the transformers library whose parameters are saved as safetensors can be loaded "
+    "here; only you see it. The app itself brings none of them: press a name under Suggestions "
+    "and then Load, which downloads it once, or name a folder that has it already."
 )
 WANTED = "wanted"  # the key of the typed name
 

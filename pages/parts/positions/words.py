@@ -141,7 +141,7 @@ TOKEN_WORDS = {
 
 BEYOND_WORDS = {
     "formula": (
-        "The sinusoid is a formula, and has a value at every position. The learned table has 256 "
+        "The sinusoid is a formula, and goes on at every position. The learned table has 256 "
         "rows, 0 to 255, and nothing after them."
     ),
     "shift": (

@@ -156,10 +156,14 @@ def say_outcome(before: ModelRun, after: ModelRun, cause: str = "") -> None:
 def why_the_same(before: ModelRun, after: ModelRun) -> str:
     """Return why a text may stay the same under changes, to follow that it does; may be empty."""
     if after == replace(before, edits=Edits(gates=after.edits.gates)):
-        if (objective := before.objective()) and (lost := lost_in(before, after, objective)) > MUCH:
+        if objective := before.objective():
             what = objective.description.removeprefix("the log-probability of ")
-            times = "millions of" if lost > MILLION else f"{exp(lost):,.0f}"
-            return f", but {what} is {times} times less likely"
+            lost = lost_in(before, after, objective)
+            if lost > MUCH:
+                times = "millions of" if lost > MILLION else f"{exp(lost):,.0f}"
+                return f", but {what} is {times} times less likely"
+            if lost < -ROUNDING:
+                return f", and {what} is even likelier"
         if len(after.edits.gates) > 1:
             return ": other heads make up for them, or they are not needed here"
         return ": other heads make up for it, or it is not needed here"
@@ -168,7 +172,8 @@ def why_the_same(before: ModelRun, after: ModelRun) -> str:
     if only_cells and not any(is_in(cell, after) for cell in edits.cells):
         return ": this text is too short to have the cells that are changed"
     sees_later = Edits({"look-ahead"} & {*edits.off}, cells=edits.cells, gates=edits.gates)
-    if after == replace(before, edits=sees_later) and all(map(opens_later, edits.cells)):
+    opens = "look-ahead" in edits.off or any(map(opens_later, edits.cells))
+    if opens and after == replace(before, edits=sees_later):
         return ": while it is written, there is no later token to see"
     return ""
 

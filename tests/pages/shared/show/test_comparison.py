@@ -22,6 +22,8 @@ from headlight.pages.shared.show.saving import NO_MODEL
 from headlight.viz.numbers import number_text
 from tests.pages.shared.show.conftest import CAT, SENTENCE, TARGET, switched_off
 
+CLOSED = CellEdit("decoder", 1, 1, False)
+
 pytestmark = pytest.mark.usefixtures("visitor")
 
 
@@ -132,16 +134,17 @@ def test_a_text_that_stays_the_same_is_drawn_once_with_both_log_probabilities(
 def test_a_text_that_stays_the_same_says_why_only_if_it_is_known(run_in):
     before = run_in("en-fr-learned", target=TARGET)
     told = {
-        "other heads make up for it": Edits(gates={("encoder", 0, 0): 0.5}),
+        "other heads make up for it": Edits(gates={("encoder", 0, 1): 0.5}),
         "other heads make up for them": Edits(gates={("encoder", 0, head): 0.9 for head in (0, 1)}),
         "no later token to see": Edits(off={"look-ahead"}),
         "there is no later token": Edits(off={"look-ahead"}, gates={("cross", 0, 0): 0.9}),
         "while it is written": Edits(cells=(CellEdit("decoder", 1, 2, True),)),
+        "is written, there": Edits(cells=(CLOSED, CellEdit("decoder", 1, 2, True))),
         "too short": Edits(cells=(CellEdit("decoder", 90, 1, False),)),
     }
     for words, edits in told.items():
         assert words in why_the_same(before, replace(before, edits=edits))
-        both = replace(edits, cells=(CellEdit("decoder", 1, 1, True),))
+        both = replace(edits, masks={("documents-anew", "encoder"): (2,)})
         assert why_the_same(before, replace(before, edits=both)) == ""
 
 
@@ -149,7 +152,7 @@ def test_a_text_that_stays_but_is_much_less_likely_says_how_much(run_in):
     before = run_in("en-fr-learned", "My sister bought a red bicycle yesterday.")
     gates = {("cross", layer, head): 0.6 for layer in range(2) for head in range(8)}
     after = replace(before, edits=Edits(gates=gates))
-    scores = [trace_log_probabilities(run.trace()).sum().item() for run in (before, after)]
+    scores = [log_probability(run) for run in (before, after)]
     times = np.exp(scores[0] - scores[1])
     assert times > np.e
     assert (
@@ -158,6 +161,21 @@ def test_a_text_that_stays_but_is_much_less_likely_says_how_much(run_in):
     gates = {("encoder", layer, head): 0.0 for layer in range(2) for head in range(8)}
     off = replace(before, edits=Edits(gates=gates | dict.fromkeys(after.edits.gates, 0.0)))
     assert "millions of times less likely" in why_the_same(before, off)
+
+
+def test_a_text_that_stays_and_is_likelier_says_so(run_in):
+    before = run_in("en-fr-learned", target=TARGET)
+    one_each = (Edits(gates={("encoder", 0, head): 0.5}) for head in range(8))
+    afters = [replace(before, edits=edits) for edits in one_each]
+    said = {after: why_the_same(before, after) for after in afters}
+    likelier = [after for after in afters if log_probability(after) > log_probability(before)]
+    assert 0 < len(likelier) < len(afters)
+    for after, words in said.items():
+        assert (words == ", and the whole target is even likelier") == (after in likelier)
+
+
+def log_probability(run):
+    return trace_log_probabilities(run.trace()).sum().item()
 
 
 def test_a_label_names_the_edits_of_a_run_if_it_has_any(run_in):
