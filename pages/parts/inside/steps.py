@@ -127,7 +127,10 @@ def dot_product(part: Anatomy) -> Step:
         Row("query × key", as_array(part.products), total=part.dot),
     ]
     formula = rf"q \cdot k = \sum_d q_d\,k_d = {part.dot:.3f}"
-    return Step(*STEPS["dot"], formula, {"story-dot": vector_rows(rows, marked=best)})
+    title, words = STEPS["dot"]
+    if part.residual is not None:
+        words += f" {STEPS['who wrote']}"
+    return Step(title, words, formula, {"story-dot": vector_rows(rows, marked=best)})
 
 
 def scaling(weight: Weight, part: Anatomy) -> Step:

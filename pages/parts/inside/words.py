@@ -15,8 +15,9 @@ STEPS = {  # title and words of each step; the additional steps of some models h
     "dot": (
         "The dot product",
         "Query and key are multiplied number by number, and the products summed. The numbers "
-        "that add the most are framed. The tab “Why it looks there”, above, says what wrote them.",
+        "that add the most are framed.",
     ),
+    "who wrote": "The tab “Why it looks there”, above, says what wrote them.",
     "rotated": (
         "Query and key are shown after the rotation that tells this model where its tokens are: "
         "the product depends on how far apart the two tokens are."

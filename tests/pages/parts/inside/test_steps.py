@@ -100,9 +100,11 @@ def test_a_bert_norms_its_input_and_the_sum(bert_folder):
 def test_a_model_of_the_library_has_the_steps_that_it_records(
     name, site, records_stream, transformers_folders
 ):
-    titles = [step.title for step in steps_of(weight_in(transformers_folders[name], site))]
-    every = [step.title for step in steps_of(WEIGHT)]
+    steps = steps_of(weight_in(transformers_folders[name], site))
+    titles, every = ([step.title for step in each] for each in (steps, steps_of(WEIGHT)))
     assert titles == (every if records_stream else every[1:-1])
+    (product,) = (step for step in steps if step.title == "The dot product")
+    assert ("Why it looks there" in product.words) == records_stream
 
 
 def test_a_bias_of_distances_is_added_to_the_score(transformers_folders):
