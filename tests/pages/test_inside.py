@@ -139,6 +139,7 @@ def test_why_another_model_looks_there_or_why_not(name, transformers_folders):
     said = " ".join(text.value for text in (*app.info, *app.caption))
     assert ("no plain sum of what its blocks add" in said) == (name == "BART")
     assert bool(heatmaps(app)) == (name != "BART")
+    assert [box.label for box in app.selectbox].count("Compared with the key") == (name != "BART")
     assert ("so it is one part" in said) == (name == "T5")
 
 

@@ -55,8 +55,9 @@ def why(weight: Weight, of: About, bar: DeltaGenerator) -> None:
     """
     with bar:
         way_back(weight)
-    against = choose_against(weight)
     try:
+        summed(weight, None)  # a refusal leaves nothing to compare
+        against = choose_against(weight)
         result = summed(weight, against)
     except ValueError as error:
         st.info(str(error))
