@@ -228,7 +228,7 @@ def compare_scores(before: ModelRun, after: ModelRun) -> None:
         return
     trained, now = scores_of(before, after, objective)
     difference = number_text(now - trained, signed=True)
-    change = f"{difference} against {number_text(trained)} as trained" if changed else None
+    change = f"{difference}, from {number_text(trained)} as trained" if changed else None
     arrow, color = ("up", "normal") if now > trained else ("down", "inverse")
     if now == trained:
         arrow = color = "off"

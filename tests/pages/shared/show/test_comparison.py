@@ -36,10 +36,8 @@ def test_the_score_is_that_of_the_target_with_the_changes_and_as_trained(run_in,
     label, value, change = said.pop()
     assert label == "The log-probability of the whole target"
     assert value == f"{number_text(now)} nats"
-    assert (
-        change
-        == f"{number_text(now - trained, signed=True)} against {number_text(trained)} as trained"
-    )
+    difference = number_text(now - trained, signed=True)
+    assert change == f"{difference}, from {number_text(trained)} as trained"
     compare_scores(before, before)
     assert said.pop() == (label, f"{number_text(trained)} nats", None)
 
