@@ -144,6 +144,8 @@ def test_the_difference_from_transformers_is_measured_on_the_text(folder):
     ]
     assert f"{power_text(measured.outputs)} in the last hidden states" in words
     assert f"{power_text(measured.weights)} in the weights" in words
+    labels = [each.label for each in app.button]
+    assert "Same numbers as transformers?" not in labels, "the answer is in its place"
 
 
 def test_the_licence_is_that_of_the_front_matter_and_nothing_else_is_shown(make_bert_folder):

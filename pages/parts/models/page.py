@@ -120,15 +120,18 @@ def parity(entry: CatalogEntry) -> None:
         show_differences(differences, "the outputs", reader(entry.key))
         return
     run = ModelRun(chosen(SENTENCE), second=chosen(SECOND), model=entry.key)
-    label = "Same numbers as transformers?"
-    if st.button(label, help=PARITY, key=f"measure {entry.key}"):
-        try:
-            measured_parity(run)
-        except Exception as error:  # the folder may be gone, or memory used up
-            st.text(f"{'It could not be compared:'} {first_line(error)}")
-            return
     if differences := measured_parity.kept(run):
         show_differences(differences, "the last hidden states", reader(entry.key))
+        return
+    label = "Same numbers as transformers?"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button(label, help=PARITY, key=f"measure {entry.key}"):
+            try:
+                measured_parity(run)
+            except Exception as error:  # the folder may be gone, or memory used up
+                st.text(f"{'It could not be compared:'} {first_line(error)}")
+                return
+            st.rerun()  # the answer stands in the button's place
 
 
 def dtype_of(model: Reader) -> str:
