@@ -131,6 +131,16 @@ def test_switched_heads_of_a_bert_are_those_of_the_run_drawn(bert_folder, bert):
     assert "edits" not in address(app)
 
 
+def test_what_a_bert_predicts_is_said_below_the_switches_once_heads_are_off(bert_folder):
+    text = "the cat was [MASK]."
+    app = open_with(bert_folder, "heads", sentence=text, edits="gate.encoder.1.1.0")
+    (said,) = (text.value for text in app.text if "nats" in text.value)
+    assert said.startswith("The likeliest in place of token 5 ")
+    assert "Log-probability of the likeliest words: " in said
+    button(app, "Undo all").click().run()
+    assert not [text.value for text in app.text if "nats" in text.value]
+
+
 def test_switched_heads_that_a_bert_does_not_have_are_told_and_left_out(bert_folder):
     switched = "gate.encoder.1.2.0~gate.encoder.99.1.0"
     app = open_with(bert_folder, "heads", edits=switched)

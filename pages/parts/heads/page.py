@@ -177,6 +177,7 @@ def switched(before: ModelRun) -> None:
         head_in_detail(after, of)
     roles(after)
     with texts:  # last, because decoding takes longer than everything else
+        answers.say_predictions(before, after)
         comparison.compare_writing(before, after, of=of, in_columns=True)
 
 

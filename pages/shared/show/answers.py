@@ -13,9 +13,12 @@ from headlight.model.insight.scoring import log_probabilities
 from headlight.model.questions import Question
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.comparison import LABELS
+from headlight.pages.shared.show.comparison import LABELS, scores_in_words
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.show.texts import ended, listed
+from headlight.pages.shared.show.words import capital
+from headlight.pages.shared.state.showing import say
 from headlight.viz import CanvasPicture, probability_bars
 
 TOP = 8  # answers shown
@@ -68,6 +71,26 @@ def compare_choices(
     for number, pair in enumerate(pairs):
         compare_choice((before, after), pair, labels, key=f"answer-{number}", of=of)
     return bool(pairs)
+
+
+def say_predictions(before: ModelRun, after: ModelRun) -> None:
+    """Say in one sentence what changes did to the predictions of a model that does not write.
+
+    The numbers follow it; without a measure nothing is said.
+    """
+    if before == after or "write" not in before.reader.missing or before.objective() is None:
+        return
+    asked = asked_alike(before, after)
+    answer = [pair for pair in asked if all(question.together for question in pair)]
+    outcomes = []
+    for pair in answer or asked:
+        what = "answer" if answer else f"likeliest {pair[0].words.removeprefix('The ').lower()}"
+        first, second = (Answers(*each).text for each in zip((before, after), pair, strict=True))
+        outcomes.append((what, first, second))
+    changes = [f"the {what} changes from “{a}” to “{b}”" for what, a, b in outcomes if a != b]
+    stays = f"{what} stays “{first}”" if len(outcomes) == 1 else "likeliest words stay the same"
+    said = ended(capital(listed(changes) or f"the {stays}"))
+    say(said, "outcome", numbers=scores_in_words(before, after))
 
 
 def measured_on(run: ModelRun) -> list[str]:
@@ -169,6 +192,11 @@ class Answers(NamedTuple):
     def best(self) -> list[int]:
         probabilities = self.probabilities
         return probabilities.topk(min(TOP, len(probabilities))).indices.tolist()
+
+    @property
+    def text(self) -> str:
+        """The joint result of this row and later ones, if there is one, or the likeliest answer."""
+        return self.question.together or self.texts(self.best[:1])[0]
 
     def texts(self, answers: Sequence[int]) -> list[str]:
         label = self.run.reader.label

@@ -82,10 +82,14 @@ def what_became(before: str, after: str) -> str:
         swapped = f"has “{gained}” in place of “{lost}”"
         change = swapped if lost and gained else f"loses “{lost}”" if lost else f"gains “{gained}”"
         changes.append((len(lost) + len(gained), change))
-    largest = [change for _, change in sorted(changes, key=lambda each: -each[0])]
-    more = len(largest) - MOST_CHANGES
+    return listed([change for _, change in sorted(changes, key=lambda each: -each[0])])
+
+
+def listed(changes: Sequence[str]) -> str:
+    """Return the first changes as one text, with how many more there are."""
+    more = len(changes) - MOST_CHANGES
     rest = [f"and {how_many(more, 'more change')}"] if more > 0 else []
-    return ", ".join(largest[:MOST_CHANGES] + rest)
+    return ", ".join([*changes[:MOST_CHANGES], *rest])
 
 
 def cut(text: str, words: Sequence[re.Match]) -> str:

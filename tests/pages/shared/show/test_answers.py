@@ -8,6 +8,7 @@ from headlight.model.insight.scoring import log_probabilities
 from headlight.model.questions import Question
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.runs.shelf import shelf
+from headlight.pages.shared.show import answers
 from headlight.pages.shared.show.answers import (
     NO_OUTPUT,
     TOP,
@@ -16,8 +17,11 @@ from headlight.pages.shared.show.answers import (
     compare_answers,
     compare_choices,
     measured_on,
+    say_predictions,
 )
+from headlight.pages.shared.show.comparison import scores_in_words
 from headlight.pages.shared.show.saving import NO_MODEL
+from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.models import LIBRARY
 from tests.model.library.conftest import PAIR, SIZE, save_model
 from tests.pages.shared.show.conftest import CAT, SENTENCE, TARGET, switched_off
@@ -48,6 +52,69 @@ def test_questions_are_alike_if_they_ask_for_the_same_kind_of_thing(run_in):
     assert asked_alike(one, run_in("GPT-2")) == []
     assert asked_alike(run_in("classes"), run_in("spans")) == []
     assert asked_alike(run_in("en-fr-learned"), run_in("en-fr-learned")) == []
+
+
+def likeliest(run):
+    """The likeliest answer to each question of a run."""
+    rows = run.trace().logits[0].argmax(dim=-1).tolist()
+    asked = zip(run.reader.questions(run.trace()), rows, strict=True)
+    return [run.reader.label(run.trace(), *each) for each in asked]
+
+
+@pytest.fixture
+def outcomes(monkeypatch):
+    """The sentences that say what changes did, with their numbers."""
+    results = []
+    monkeypatch.setattr(answers, "say", lambda said, _, numbers: results.append((said, numbers)))
+    return results
+
+
+def became(first, second):
+    return f"stays “{first}”." if first == second else f"changes from “{first}” to “{second}”."
+
+
+@pytest.mark.parametrize(
+    ("name", "hidden", "what"),
+    [("BERT", [2], "likeliest in place of token 3"), ("classes", [], "likeliest class")],
+)
+def test_what_becomes_of_a_prediction_is_said_with_its_numbers(
+    name, hidden, what, run_in, outcomes
+):
+    before, said = run_in(name, CAT, hidden=hidden), []
+    for heads in map(range, range(1, 5)):
+        after = switched_off(before, "encoder", heads)
+        say_predictions(before, after)
+        said.append((f"The {what} {became(*likeliest(before), *likeliest(after))}", after))
+    assert outcomes == [(words, scores_in_words(before, after)) for words, after in said]
+
+
+def test_a_span_is_one_answer_and_of_many_words_those_that_change_are_named(run_in, outcomes):
+    before = run_in("spans", "who was playing?", second="the cat was playing.")
+    after = switched_off(before, "encoder")
+    say_predictions(before, after)
+    spans = (run.reader.answer(run.trace()).text for run in (before, after))
+    assert outcomes.pop()[0] == f"The answer {became(*spans)}"
+    before = run_in("BERT", CAT, hidden=[1, 2, 3])
+    for heads in map(range, range(1, 5)):
+        after = switched_off(before, "encoder", heads)
+        say_predictions(before, after)
+        both = zip((2, 3, 4), likeliest(before), likeliest(after), strict=True)
+        named = [
+            f"the likeliest in place of token {place} {became(*pair)}"
+            for place, *pair in both
+            if len({*pair}) == 2
+        ]
+        words = ", ".join(named).replace(".,", ",") or "the likeliest words stay the same."
+        assert outcomes.pop()[0] == capital(words)
+
+
+def test_nothing_is_said_of_a_model_that_writes_or_has_no_measure(run_in, outcomes):
+    for before in (run_in("GPT-2"), run_in("BERT", CAT), run_in("headless")):
+        after = switched_off(before, before.reader.shape.sites[0].kind)
+        say_predictions(before, after)
+    before = run_in("BERT", CAT, hidden=[2])
+    say_predictions(before, before)
+    assert outcomes == []
 
 
 @pytest.mark.parametrize(("name", "kind"), [("en-fr-learned", "cross"), ("GPT-2", "decoder")])
