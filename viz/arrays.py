@@ -4,7 +4,7 @@ Weights of many heads on long texts may be in bytes, a quarter of the memory: th
 is its nearest whole number of 255ths.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,22 @@ def as_array(weights: Any) -> np.ndarray:
     if array.dtype.kind in "OSU":
         raise ValueError('Give an array or tensor of numbers, such as trace.weights("decoder").')
     return array
+
+
+def head_figures(figures: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, np.ndarray]:
+    """Figures (layers, heads) by kind as arrays, whatever library holds them.
+
+    Raises ValueError for another shape, and for a kind that has no label.
+    """
+    arrays = {kind: as_array(values) for kind, values in figures.items()}
+    for kind, values in arrays.items():
+        if values.ndim != 2:
+            raise ValueError(
+                f"Give figures [layer, head]: those of {kind} have the shape {values.shape}."
+            )
+        if kind not in labels:
+            raise ValueError(f"Give labels a name for every kind: there is none for {kind}.")
+    return arrays
 
 
 def check_known(weights: np.ndarray) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from headlight.viz.arrays import head_figures
 from headlight.viz.canvas import CanvasPicture, Part
 from headlight.viz.colors import DIVERGING
 from headlight.viz.numbers import of_heads
@@ -27,8 +28,10 @@ def head_effects(
     Blue is below 0, a loss because the head helped, and red above, up to the largest change.
     `measure` says what the numbers are, and `ends` the meaning of numbers below 0 and above; cells
     show `decimals` decimals. `labels` names the kinds; `selected` is a kind, a layer and a head,
-    from 0; NaN is said to be `absent`. A click answers with a kind, a layer and a head.
+    from 0; NaN is said to be `absent`. A click answers with a kind, a layer and a head. Raises
+    ValueError for effects of another shape, and for a kind without a label.
     """
+    effects = head_figures(effects, labels)
     limit = max(np.nanmax(np.abs(values), initial=0) for values in effects.values())
     header = {
         "effects": [

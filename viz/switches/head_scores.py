@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from headlight.viz.arrays import as_array
+from headlight.viz.arrays import head_figures
 from headlight.viz.canvas import CanvasPicture, Part
 from headlight.viz.colors import SEQUENTIAL
 from headlight.viz.numbers import of_heads
@@ -25,14 +25,9 @@ def head_scores(
 
     The colours run from the first of the `limits` to the second. `labels` names the kinds;
     `selected` is a kind, a layer and a head, from 0. A click answers with a kind, a layer and a
-    head. Raises ValueError for figures of another shape.
+    head. Raises ValueError for figures of another shape, and for a kind without a label.
     """
-    scores = {kind: as_array(values) for kind, values in scores.items()}
-    for kind, values in scores.items():
-        if values.ndim != 2:
-            raise ValueError(
-                f"Give figures [layer, head]: those of {kind} have the shape {values.shape}."
-            )
+    scores = head_figures(scores, labels)
     header = {
         "scores": [
             {"name": kind, "label": labels[kind], "scores": listed(values)}

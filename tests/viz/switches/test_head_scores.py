@@ -47,3 +47,8 @@ def test_tensors_are_taken_as_arrays_are():
 def test_figures_of_another_shape_are_refused():
     with pytest.raises(ValueError, match=r"those of cross have the shape \(3,\)"):
         head_scores({"cross": np.zeros(3)}, labels=LABELS, name="Copying")
+
+
+def test_a_kind_without_a_label_is_refused():
+    with pytest.raises(ValueError, match="there is none for cross"):
+        head_scores(SCORES, labels={"decoder": "Decoder"}, name="Copying")
