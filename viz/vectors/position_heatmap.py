@@ -3,6 +3,7 @@
 import numpy as np
 import plotly.graph_objects as go
 
+from headlight.viz.arrays import as_array
 from headlight.viz.colors import DIVERGING, limit_of
 from headlight.viz.numbers import Numbers, counted
 
@@ -22,15 +23,17 @@ def position_heatmap(
 
     Both axes count from 0, as in the paper's formula. The colours run from minus `limit` to plus
     it; for None see `limit_of`. `rows` and `columns` name the axes, `name` the numbers; `height`
-    is in pixels.
+    is in pixels. Raises ValueError for a table with other axes.
     """
-    clipped = False
+    values, clipped = as_array(values), False
+    if values.ndim != 2:
+        raise ValueError(f"Give a table [row, column]: this one has the shape {values.shape}.")
     if limit is None:
-        limit, clipped = limit_of(np.asarray(values))
+        limit, clipped = limit_of(values)
     title = f"{name}, clipped" if clipped else name
     figure = go.Figure(
         go.Heatmap(
-            z=np.asarray(values, dtype=np.float32),
+            z=values.astype(np.float32),
             colorscale=DIVERGING["light"],
             zmin=-limit,
             zmax=limit,

@@ -1,4 +1,7 @@
+import re
+
 import numpy as np
+import pytest
 
 from headlight.viz import position_heatmap
 from headlight.viz.vectors.position_heatmap import numbers_of
@@ -25,3 +28,9 @@ def test_the_numbers_are_those_drawn_with_the_names_of_both_axes():
     numbers = numbers_of(position_heatmap(TABLE, columns="other", name="factor"))["factor"]
     np.testing.assert_array_equal(numbers.values, TABLE.astype(np.float32))
     assert numbers.axes == {"position": ["0", "1"], "other": ["0", "1", "2"]}
+
+
+def test_a_table_with_other_axes_is_refused():
+    for shape in ((3,), (2, 3, 4)):
+        with pytest.raises(ValueError, match=f"this one has the shape {re.escape(str(shape))}"):
+            position_heatmap(np.zeros(shape))
