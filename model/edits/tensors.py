@@ -61,13 +61,14 @@ def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
     for what, kind, given in (
         ("cells", "bool", edit.block),
         ("cells", "bool", edit.open),
-        ("weights", "finite numbers", edit.weights),
+        ("weights", "finite numbers from 0", edit.weights),
         ("biases", "finite numbers", edit.bias),
     ):
         if given is not None and not (
             isinstance(given, Tensor)
             and (given.dtype == torch.bool) == (kind == "bool")
             and bool(given.isfinite().all())
+            and (what != "weights" or bool((given >= 0).all()))
             and given.dim() > 1
             and given.shape[:-2] in ((), (1,), (heads,), (1, 1), (1, heads))
             and (site.kind == "cross" or given.size(-2) == given.size(-1))

@@ -49,6 +49,7 @@ def cells(*shape):
         ({SITE: AttentionEdit(weights=torch.ones(3))}, r"weights of Site.*\(4, queries, keys\)"),
         ({SITE: AttentionEdit(weights=torch.ones(3, 8, 8))}, "weights of Site.*of finite numbers"),
         ({SITE: AttentionEdit(weights=[[1.0]])}, r"weights of Site.*\(4, queries, keys\)"),
+        ({SITE: AttentionEdit(weights=-torch.eye(9))}, "weights .* of finite numbers from 0"),
         ({SITE: AttentionEdit(weights=NAN)}, "weights of Site.*tensor of finite numbers"),
         ({SITE: AttentionEdit(bias=NAN)}, "biases of Site.*tensor of finite numbers"),
         ({SITE: AttentionEdit(bias="x")}, r"biases of Site.*\(4, queries, keys\)"),
