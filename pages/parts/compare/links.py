@@ -140,7 +140,10 @@ def paste(name: str, key: str) -> None:
 
 
 def presets() -> None:
-    """Draw buttons that choose both sides at once, from what the other pages show."""
+    """Draw buttons that choose both sides at once, from what the other pages show.
+
+    The page opens on the chosen model if that is one of the transformers library.
+    """
     now = elsewhere()
     trained = replace(now, edits="")
     if st.session_state.pop(BEFORE_AND_AFTER, False):
@@ -159,8 +162,10 @@ def presets() -> None:
         pairs[f"Two snapshots{own}"] = two_snapshots(now, source, history.steps)
     if models.named(now.model).is_library:
         alone = replace(trained, second="", masked="", target="")
-        both = (replace(alone, text=side.text) for side in (TIRED, WIDE))
-        pairs["It, in the chosen model"] = tuple(both)
+        both = tuple(replace(alone, text=side.text) for side in (TIRED, WIDE))
+        pairs["It, in the chosen model"] = both
+        if not any(side.key in st.session_state for side in SIDES.values()):  # on a first visit
+            show_both(both)
     shown = tuple(map(kept, NAMES))
     with st.container(key="presets", horizontal=True, gap="small"):
         for title, pair in pairs.items():

@@ -12,6 +12,7 @@ from headlight.model.library.transformers_loading import load_transformers_reade
 from headlight.pages.shared.runs import run
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.show import answers
+from headlight.pages.shared.state.choices import MODEL
 from headlight.pages.shared.state.models import EXAMPLES, LIBRARY
 from headlight.viz.tokens import WRITES
 from tests.matrix import first_of
@@ -65,14 +66,22 @@ def captions(app):
     return " ".join(caption.value for caption in app.caption)
 
 
-def test_the_two_sentences_with_it(bert_folder, bert):
-    app = click(compared(bert_folder, layer="2", head="3"), "It, in the chosen model")
+def test_the_page_opens_on_the_two_sentences_with_it_in_the_chosen_model(bert_folder, bert):
+    app = compared(bert_folder, layer="2", head="3")
     for side, sentence in enumerate((EXAMPLES[1], WIDE)):
         trace = bert.trace(sentence)
         weights = trace.attention[Site("encoder", 1)].weights[0, 2]
         expect(app, side, weights, trace.source_tokens)
     assert "no output that the two models share" in captions(app)
     assert "decoder" not in told(app)
+
+
+def test_what_is_chosen_instead_stays_on_a_later_visit(bert_folder):
+    app = click(compared(bert_folder), "It: tired or wide")
+    go_to(go_to(app, "heads"), "compare")
+    assert widget(app.selectbox, "side_a_model").value == MODEL.default
+    app = click(app, "It, in the chosen model")
+    assert widget(app.selectbox, "side_a_model").value == LIBRARY + str(bert_folder)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +133,8 @@ def test_hidden_words_and_switched_heads_before_and_after(bert_folder, bert, dra
 
 
 def test_a_sentence_stays_from_one_model_to_the_other_and_back(bert_folder, bert):
-    app = choose_model(compared(bert_folder, second=""), "a", bert_folder)
+    app = click(compared(bert_folder, second=""), "It: tired or wide")
+    choose_model(app, "a", bert_folder)
     trace = bert.trace(EXAMPLES[1])
     layer = trace.attention[Site("encoder", 1)].weights[0, 1]
     expect(app, 0, layer, trace.source_tokens)
