@@ -174,6 +174,8 @@ def presets() -> None:
                 title, f"preset {title}", why_not, icon=SHOWN if pair == shown else None,
                 on_click=show_both, args=[pair], disabled=why_not is not None,
             )  # fmt: skip
+    with st.container(key="sides-on-phones"):  # which are far below there
+        st.caption("Choose A and B, and type their sentences, below the maps.")
 
 
 def show_both(pair: Pair) -> None:
