@@ -77,7 +77,7 @@ def test_parts_are_pages_of_their_own_without_network():
 
 
 def test_a_list_says_of_every_slide_what_it_is_and_of_none_that_it_is_edited():
-    row = Row("name", "<b>é", "Attention", "all heads", "key", opens=True)
+    row = Row("name", "<b>é", True, "Attention", "all heads", "key", opens=True)
     header, _ = unpack(slide_list([row], edited=0, opened=None, kept="kept", known=["key"]))
     assert header["slides"] == [vars(row)]
     assert (header["edited"], header["opened"]) == (0, -1)
