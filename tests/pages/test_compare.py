@@ -224,7 +224,9 @@ def test_probabilities_are_those_of_both_runs(shipped, monkeypatch):
     drawn = []
     chart = answers.probability_bars
     monkeypatch.setattr(
-        answers, "probability_bars", lambda *parts: drawn.append(parts) or chart(*parts)
+        answers,
+        "probability_bars",
+        lambda *parts, **more: drawn.append(parts) or chart(*parts, **more),
     )
     click(open_page(sentence="I love my cat."), "Two models")
     runs, tokens = drawn[-1]

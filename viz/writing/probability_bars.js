@@ -9,7 +9,7 @@ import { written } from "../numbers.js";
  * @property {string[]} colors of the runs
  * @property {number[]} limits where the bars of each token end
  * @property {import("../colors.js").Scale | null} below colours above 0 and below it; null if nothing is below
- * @property {boolean} numbered whether the tokens are those of a text
+ * @property {number} first number of the tokens of a text; 0 for none
  */
 
 /**
@@ -18,7 +18,7 @@ import { written } from "../numbers.js";
  */
 export function draw(mount) {
   const { header, array, root } = begin(mount);
-  const { tokens, runs, colors, limits, numbered } = header;
+  const { tokens, runs, colors, limits, first } = header;
   const numbers = new Float32Array(array.buffer); // run by run
   const numberOf = (run, place) => numbers[run * tokens.length + place];
   const text = (run, place) => (Number.isNaN(numberOf(run, place)) ? "–" : written(numberOf(run, place)));
@@ -42,9 +42,9 @@ export function draw(mount) {
       element("span", "token cut", token, { ...hidden, title: token }),
       element("div", "bars", runs.map((_, run) => bar(run, place)), hidden),
     ];
-    if (numbered) content.unshift(element("span", "place", String(place + 1), hidden));
+    if (first) content.unshift(element("span", "place", String(place + first), hidden));
     return element("div", "row", content, { role: "listitem", "aria-label": `${token}: ${said}` });
   });
-  const list = element("div", numbered ? "rows" : "rows named", rows, { role: "list" });
+  const list = element("div", first ? "rows" : "rows named", rows, { role: "list" });
   root.replaceChildren(legendOf(negative ? [...runs, "below 0"] : runs, [...colors, negative]), list);
 }

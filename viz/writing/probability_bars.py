@@ -15,12 +15,14 @@ ROUNDING = 1e-3  # of a probability of 1, in 16 bits
 COLORS = ("#7f8c8d", "#2a7f9e", "#b45309")  # grey for the run that others are compared with
 
 
-def probability_bars(runs: Mapping[str, np.ndarray], tokens: Sequence[str]) -> CanvasPicture:
+def probability_bars(
+    runs: Mapping[str, np.ndarray], tokens: Sequence[str], *, first: int = 1
+) -> CanvasPicture:
     """Probabilities (0 to 1) of the same tokens in up to three runs, named by the keys.
 
-    Bars are in the order of the text, from top to bottom. Raises ValueError if a run's
-    probabilities do not fit the tokens, or these are no strings, for more runs than there are
-    colours, and for numbers that are no probabilities.
+    Bars are in the order of the text, from top to bottom, and numbered from `first`. Raises
+    ValueError if a run's probabilities do not fit the tokens, or these are no strings, for more
+    runs than there are colours, and for numbers that are no probabilities.
     """
     check_texts(tokens)
     for name, probabilities in runs.items():
@@ -34,7 +36,7 @@ def probability_bars(runs: Mapping[str, np.ndarray], tokens: Sequence[str]) -> C
             f"Probabilities are from 0 to 1, and these from {values.min():g} to {values.max():g}."
         )
     numbers = {"probability": Numbers(values, {"run": list(runs), "token": tokens})}
-    return bars(values, tokens, list(runs), [1.0] * len(tokens), numbers)
+    return bars(values, tokens, list(runs), [1.0] * len(tokens), numbers, first=first)
 
 
 def measure_bars(
@@ -47,7 +49,7 @@ def measure_bars(
     names = list(limits)
     values = np.array([[measured[name] for name in names] for measured in runs.values()])
     numbers = {"measure": Numbers(values, {"run": list(runs), "measure": names})}
-    return bars(values, names, list(runs), list(limits.values()), numbers, numbered=False)
+    return bars(values, names, list(runs), list(limits.values()), numbers)
 
 
 def bars(
@@ -57,9 +59,12 @@ def bars(
     limits: Sequence[float],
     numbers: Mapping[str, Numbers],
     *,
-    numbered: bool = True,
+    first: int = 0,
 ) -> CanvasPicture:
-    """Values [run, name] as bars up to the limit of each name; ValueError if runs are too many."""
+    """Values [run, name] as bars up to the limit of each name; for 0 as `first` without numbers.
+
+    Raises ValueError if the runs are too many.
+    """
     if len(runs) > len(COLORS):
         raise ValueError(f"{len(runs)} runs are more than the {len(COLORS)} colours.")
     header = {
@@ -68,7 +73,7 @@ def bars(
         "colors": COLORS[: len(runs)],
         "limits": list(limits),
         "below": SIGNS if (values < 0).any() else None,
-        "numbered": numbered,
+        "first": first,
     }
     height = 40 + len(names) * (6 + 14 * len(runs))
     return CanvasPicture.pack(PART, header, values.astype("<f4"), height=height, numbers=numbers)

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import streamlit as st
 
+from headlight.model.edits import Edits
 from headlight.pages.parts.cause import estimate, knockout, patching, truth, wrote
 from headlight.pages.shared.address import section
 from headlight.pages.shared.controls.sentence import ask
 from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.doubt import warn
 from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.sight import tabs
@@ -17,6 +19,7 @@ from headlight.pages.shared.state.choice import one_of
 from headlight.pages.shared.state.choices import TARGET
 from headlight.pages.shared.state.page import Page
 
+READS = "The model with your changes reads here what it writes as trained."
 # Each has a title, a body, its choices and its pictures.
 TABS = {
     "knockout": knockout,
@@ -41,7 +44,10 @@ def cause() -> None:
         for note in notes(read, drawn=False):
             st.info(note)
         warn(run)
-        everything(replace(run, edits=edit_history.in_force()))
+        edits = edit_history.in_force()
+        if edits != Edits() and not run.target and "write" not in run.reader.missing:
+            caption(READS)
+        everything(replace(run, edits=edits))
 
 
 PAGE = Page(

@@ -128,6 +128,7 @@ def texts_beside(reader: Reader, text: str) -> dict[str, str]:
 
 FIRST = "first"
 SAME = "“{word}” is the answer to the clean text: type another."
+OWN = "the model’s own"
 GIVES_WAY = "The model's own token replaces the answer that was asked for:"
 
 
@@ -177,11 +178,12 @@ def choose_compared(run: ModelRun) -> Compared | None:
         row = texts.written.rows[index]
         first, second = (best[index] for best in texts.likeliest)
         own = texts.written.ids[index]
-        words = {"default": "the model’s own", "instead": GIVES_WAY, "width": 260}
-        answer = partial(choose_word, run.reader, row=row, **words)
-        clean = answer(texts.clean, CLEAN_ANSWER, best=[own, *first], refused={})
-        rest = [token for token in second if token != clean[0]]
-        other = answer(texts.changed, CHANGED_ANSWER, best=rest, refused={clean[0]: SAME})
+        answer = partial(choose_word, run.reader, row=row, instead=GIVES_WAY, width=260)
+        default = OWN if run == run.as_trained else "as trained"
+        best = {"best": [own, *first], "default": default}
+        clean = answer(texts.clean, CLEAN_ANSWER, **best, refused={})
+        rest = {"best": [token for token in second if token != clean[0]], "default": OWN}
+        other = answer(texts.changed, CHANGED_ANSWER, **rest, refused={clean[0]: SAME})
     return Compared(changed, texts, Answers(row, clean[0], other[0]), (clean[1], other[1]))
 
 

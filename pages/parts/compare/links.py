@@ -248,7 +248,7 @@ def two_models(now: ModelSide) -> Pair | str:
     for other in models.choices().values():
         if other.key != entry.key and (other.source, other.target) == languages:
             return now, replace(now, model=other.key, masked="")
-    return "There is no other model for this sentence."
+    return "There is no other model like the one that the other pages show."
 
 
 def two_snapshots(now: ModelSide, source: str, steps: list[int]) -> Pair | str:

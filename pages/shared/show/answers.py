@@ -147,7 +147,10 @@ def compare_probabilities(
     room = st.container(height=LIST_HEIGHT, border=False) if len(tokens) > LONG else nullcontext()
     with room:
         st.markdown(f"**{PROBABILITIES}**")
-        show(probability_bars(bars, tokens), "probabilities", of=of, what=PROBABILITIES)
+        alone = {*before.reader.shape.kinds} == {"decoder"}
+        first = before.objective().rows[0] + 2 if alone else 1  # what is read is not written
+        picture = probability_bars(bars, tokens, first=first)
+        show(picture, "probabilities", of=of, what=PROBABILITIES)
 
 
 def compare_choice(

@@ -46,6 +46,6 @@ def test_measures_of_several_runs_have_bars_with_ends_of_their_own():
     header, values = unpack(picture, "<f4")
     assert header["tokens"] == ["score", "loss"]
     assert header["limits"] == [1.0, 3.25]
-    assert not header["numbered"]
+    assert header["first"] == 0
     np.testing.assert_array_equal(values.reshape(2, 2), [[0.75, 0.5], [0.25, 3.0]])
     assert picture.numbers["measure"].axes == {"run": ["on", "off"], "measure": ["score", "loss"]}

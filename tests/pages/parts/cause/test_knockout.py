@@ -12,6 +12,7 @@ from headlight.model.edits import CellEdit, Edits, write_edits
 from headlight.model.insight.knockout import edges_of, knock_out
 from headlight.pages.parts.cause import knockout
 from headlight.pages.parts.cause.knockout import ALL, LAYERS, in_words, windows
+from headlight.pages.parts.cause.page import READS
 from headlight.pages.shared.state.models import LIBRARY
 from headlight.pages.talks.slides import Slide
 from tests.pages.apps import address, button, drawn, new_app, on_stage, open_page, open_with, said
@@ -57,11 +58,15 @@ def test_the_maps_are_those_of_the_model_with_the_changes_in_force(shipped, edit
     texts = [token.text for token in written.target_tokens]
     assert rows == [" → ".join(pair) for pair in zip(["<start>", *texts], texts, strict=False)]
     assert words == ["My", "sister", "sold", "seven", "boats.", "<end>"]
+    captions = [caption.value for caption in app.caption]
+    assert (READS in captions) == (edits != Edits())
 
 
 def test_a_known_target_is_what_the_edges_lead_from(shipped):
     app = open_page("cause", sentence=SENTENCE, target="Ma sœur a vendu.")
     check(app, *expected(shipped, shipped.trace(SENTENCE, "Ma sœur a vendu.")))
+    app = open_page("cause", sentence=SENTENCE, target="Ma sœur a vendu.", edits="look-ahead.off")
+    assert READS not in [caption.value for caption in app.caption]
 
 
 @pytest.mark.parametrize(("window", "layers"), [("2", range(1, 2)), ("2-3", range(1, 3))])

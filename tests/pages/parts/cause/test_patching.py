@@ -172,6 +172,15 @@ def test_the_models_own_answer_is_listed_once():
         assert len(others) > 8
 
 
+def test_with_changes_the_written_token_is_not_called_the_models_own(shipped):
+    written = shipped.translate(SENTENCE)
+    scene = {"cause_tab": "patching", "sentence": SENTENCE, "edits": "gate.cross.1.4.0"}
+    app = open_page("cause", **scene, patch_text=CHANGED, patch_word="2")
+    clean, changed = (app.selectbox(key=f"patch_{key}").options[0] for key in ("clean", "changed"))
+    assert clean == f"as trained: {written.target_tokens[1].text}"
+    assert changed.startswith("the model’s own: ")
+
+
 def test_answers_that_are_as_far_apart_after_either_text_are_said_so(monkeypatch):
     monkeypatch.setattr(insight, "LEAST", 1e6)
     app = open_page("cause", cause_tab="patching", sentence="Her sister sold my cat.")

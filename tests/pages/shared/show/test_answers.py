@@ -117,13 +117,16 @@ def test_nothing_is_said_of_a_model_that_writes_or_has_no_measure(run_in, outcom
     assert outcomes == []
 
 
-@pytest.mark.parametrize(("name", "kind"), [("en-fr-learned", "cross"), ("GPT-2", "decoder")])
-def test_both_probabilities_of_each_token_are_drawn(name, kind, run_in, shown, said):
+@pytest.mark.parametrize(
+    ("name", "kind", "first"), [("en-fr-learned", "cross", 1), ("GPT-2", "decoder", 2)]
+)
+def test_both_probabilities_of_each_token_are_drawn(name, kind, first, run_in, shown, said):
     before = run_in(name)
     after = switched_off(before, kind)
     compare_answers(before, after, ("A", "B"), of=NO_MODEL)
     match, tokens = bars(shown["probabilities"])
     assert tokens == measured_on(before)
+    assert shown["probabilities"][0]["first"] == first, "the number of the first that is predicted"
     for label, run in (("A", before), ("B", after)):
         trace = run.reader.trace(SENTENCE, before.target_text() or None, edits=run.changes())
         expected = log_probabilities(trace.logits, before.objective())[0].exp()
