@@ -35,6 +35,7 @@ READY = one_of(
 OWN = "own"  # in place of a ready talk's name
 TOURING = "touring"  # the key of whether the ready talk is in force even if there is an own one
 LONGEST = 50  # changes that can be undone
+FIRST = "first_pictures"  # those with which a slide of the opened scene would begin
 ADDED = "Added as slide {number}. Give it words on the page Talk."
 ASKS_FIRST = " It asks before it shows, since “Guess first” is on."
 UPDATED = "Slide {number} shows this scene now."
@@ -145,6 +146,7 @@ def open_slide(index: int) -> None:
     scene = own()[index]
     address.apply(scene.parameters, PAGES[scene.page])
     st.session_state.opened_slide = scene.name
+    st.session_state.pop(FIRST, None)
     st.session_state.to_scene = scene
 
 
@@ -167,7 +169,7 @@ def index_of(name: str | None) -> int | None:
 def add_scene(page: Page) -> None:
     """Add what a page shows as a new slide, which `finish` completes; a callback."""
     parameters = address.parameters(page, scene=True)
-    scene = Slide(page.key, parameters, pictures=first_pictures(page))
+    scene = Slide(page.key, parameters)
     if add(scene):
         st.session_state.added = scene.name, ADDED
         st.session_state.changes_added = edit_history.edits()
@@ -181,18 +183,14 @@ def has_changes_added() -> bool:
 def update_scene(page: Page) -> None:
     """Put what a page shows into the slide that was opened, which `finish` completes; a callback.
 
-    A title that somebody gave it stays, and so do the pictures if they are of the same page.
+    A title that somebody gave it stays, and so do pictures of the same page that somebody chose.
     """
     if (index := opened()) is None:
         return
     before, parameters = own()[index], address.parameters(page, scene=True)
-    scene = replace(
-        before,
-        page=page.key,
-        parameters=parameters,
-        pictures=before.pictures if before.page == page.key else first_pictures(page),
-        drawn=(),
-    )
+    are_chosen = before.page == page.key and before.pictures != st.session_state.get(FIRST)
+    pictures = before.pictures if are_chosen else ()
+    scene = replace(before, page=page.key, parameters=parameters, pictures=pictures, drawn=())
     put_at(index, scene)
     st.session_state.added = scene.name, UPDATED
 
@@ -200,22 +198,24 @@ def update_scene(page: Page) -> None:
 def finish(page: Page) -> None:
     """Give a slide that was just added the pictures that its page has drawn, and draw it again."""
     name, words = st.session_state.pop("added", (None, ""))
+    pictures_drawn = _drawn_of(page, drawn())
+    first = _first_of(page, pictures_drawn)
     if (index := index_of(name)) is None:
+        if (at := opened()) is not None and PAGES.get(own()[at].page) is page:
+            st.session_state.setdefault(FIRST, first)
         stage.take_thumbnails(own())
         return
     scene = own()[index]
-    pictures_drawn = _drawn_of(page, drawn())
     if pictures_drawn or PAGES[scene.page] is not page:
         st.session_state.told = words.format(number=index + 1)
     else:
         undo()
         st.session_state.told = NOTHING_DRAWN
     if pictures_drawn and PAGES[scene.page] is page:
-        wanted = first_pictures(page) if words == ADDED else scene.pictures
-        asked = tuple(key for key in pictures_drawn if stage.is_open(key))
-        if words == ADDED and asked and not {*asked} & {*wanted}:
-            wanted = asked[:1]  # with Guess first, a slide asks what its page asks
-        pictures = tuple(key for key in wanted if key in pictures_drawn) or pictures_drawn[:1]
+        kept = tuple(key for key in scene.pictures if key in pictures_drawn)
+        are_chosen = scene.pictures and kept == scene.pictures
+        pictures = kept if are_chosen else tuple(dict.fromkeys(first + kept))
+        st.session_state[FIRST] = first
         if any(map(asks, pictures)):
             st.session_state.told += ASKS_FIRST
         of = drawn()[pictures[0]]
@@ -224,6 +224,15 @@ def finish(page: Page) -> None:
         completed = {"title": title, "lead": says, "pictures": pictures, "drawn": pictures_drawn}
         stage.ask_for_thumbnail(_complete(index + 1, **completed))
     st.rerun()
+
+
+def _first_of(page: Page, pictures_drawn: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the pictures, of those drawn, with which a slide of a page begins."""
+    wanted = first_pictures(page)
+    asked = tuple(key for key in pictures_drawn if stage.is_open(key))
+    if asked and not {*asked} & {*wanted}:
+        wanted = asked[:1]  # with Guess first, a slide asks what its page asks
+    return tuple(key for key in wanted if key in pictures_drawn) or pictures_drawn[:1]
 
 
 def asks(key: str) -> bool:

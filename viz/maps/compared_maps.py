@@ -19,8 +19,8 @@ Axes = tuple[Sequence[str], Sequence[str]]  # the tokens of the queries and of t
 class Change(NamedTuple):
     """A cell that both maps have: its tokens, its weights, and the second minus the first.
 
-    The difference is that of the weights as written, to `DECIMALS`, so that the three add up. Its
-    `place` is the row and the column on the axes of both together.
+    Each is rounded by itself, to `DECIMALS`. The `place` is the row and the column on the axes of
+    both together.
     """
 
     query: str
@@ -88,11 +88,11 @@ def largest_changes(
 ) -> list[Change]:
     """The cells that differ most between two maps, the largest difference first.
 
-    Cells that are written the same are left out. Raises ValueError if sizes do not fit.
+    Cells whose difference is written as 0 are left out. Raises ValueError if sizes do not fit.
     """
     first, second = (head_weights(each).astype(np.float64) for each in (first, second))
     rows, columns = axes_of(first, second, first_tokens, second_tokens)
-    changes = differences(first.round(DECIMALS), second.round(DECIMALS), rows, columns)
+    changes = differences(first, second, rows, columns)
     sizes = np.nan_to_num(np.abs(changes))
     changed = []
     for cell in np.argsort(-sizes, axis=None, kind="stable")[:most]:

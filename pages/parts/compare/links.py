@@ -170,8 +170,9 @@ def presets() -> None:
     with st.container(key="presets", horizontal=True, gap="small"):
         for title, pair in pairs.items():
             why_not = pair if isinstance(pair, str) else None
+            is_shown = why_not is None and tuple(side.fitted() for side in pair) == shown
             st.button(
-                title, f"preset {title}", why_not, icon=SHOWN if pair == shown else None,
+                title, f"preset {title}", why_not, icon=SHOWN if is_shown else None,
                 on_click=show_both, args=[pair], disabled=why_not is not None,
             )  # fmt: skip
     with st.container(key="sides-on-phones"):  # which are far below there
@@ -247,7 +248,8 @@ def two_models(now: ModelSide) -> Pair | str:
     languages = entry.source, entry.target
     for other in models.choices().values():
         if other.key != entry.key and (other.source, other.target) == languages:
-            return now, replace(now, model=other.key, masked="")
+            mean = replace(now, head="mean")  # heads of the same number have nothing in common
+            return mean, replace(mean, model=other.key, masked="")
     return "There is no other model like the one that the other pages show."
 
 

@@ -174,7 +174,8 @@ def why_the_same(before: ModelRun, after: ModelRun) -> str:
     sees_later = Edits({"look-ahead"} & {*edits.off}, cells=edits.cells, gates=edits.gates)
     opens = "look-ahead" in edits.off or any(map(opens_later, edits.cells))
     if opens and after == replace(before, edits=sees_later):
-        return ": while it is written, there is no later token to see"
+        what = "" if all(map(opens_later, edits.cells)) else "for what is opened, "
+        return f": {what}while it is written, there is no later token to see"
     return ""
 
 

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from headlight.model.edits import Edits, write_edits
 from headlight.pages.parts.atlas.figures import TAB as ATLAS_TAB
 from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared.state.choices import GUESS
@@ -245,6 +246,53 @@ def test_a_slide_is_opened_changed_on_its_page_and_updated():
     assert listed(app)["opened"] == 1
     ask(app, "remove", 1)
     assert listed(app)["opened"] == -1
+
+
+@pytest.mark.parametrize(
+    ("page", "key", "value"),
+    [
+        ("heads", "edits", Edits(gates={("cross", 0, 3): 0.0})),
+        ("masks", "edits", Edits(off={"look-ahead"})),
+        ("decoding", "strategy", "beam"),
+        ("attention", "picture", "heatmap"),
+    ],
+)
+def test_an_update_shows_what_a_new_slide_of_the_scene_would(page, key, value):
+    def added(**parameters):
+        app = open_page(page, sentence="We sing.", **parameters)
+        button(app, "Add to talk").click().run()
+        return app
+
+    written = write_edits(value) if key == "edits" else value
+    app, (expected,) = added(picture="lines"), added(**{key: written}).session_state["talk"]
+    (before,) = app.session_state["talk"]
+    assert before.pictures != expected.pictures
+    app.query_params.clear()
+    go_to(app, "talk")
+    ask(app, "open", 0)
+    if key == "edits":
+        key, value = "histories", {"en-fr": [Edits(), value]}
+    app.session_state[key] = value
+    app.run()
+    button(app, "Update slide 1").click().run()
+    (updated,) = app.session_state["talk"]
+    assert (updated.pictures, updated.title) == (expected.pictures, expected.title)
+
+
+def test_a_picture_that_an_update_no_longer_draws_gives_way_to_the_first_ones():
+    app = open_page("attention", sentence="We sing.", picture="lines")
+    button(app, "Add to talk").click().run()
+    (slide,) = app.session_state["talk"]
+    chosen = ("lines", "grid")
+    assert {*chosen} <= {*slide.drawn}
+    app.session_state["talk"] = (replace(slide, pictures=chosen),)
+    app.query_params.clear()
+    go_to(app, "talk")
+    ask(app, "open", 0)
+    app.segmented_control(key="picture").set_value("heatmap").run()
+    button(app, "Update slide 1").click().run()
+    (slide,) = app.session_state["talk"]
+    assert slide.pictures == ("heatmap", "grid")
 
 
 def test_an_update_renews_a_title_that_nobody_gave():

@@ -192,7 +192,7 @@ def test_a_card_says_how_a_head_is_missed_and_where_it_looks(atlas):
     rank = 1 + sum((each.removal > removal).sum() for each in atlas.kinds.values())
     assert f"**{number_text(removal, signed=True)}** nats a token, rank {rank} of 88" in words
     assert f"Clearest pattern: **{known.clearest[3][1]}**" in words
-    header, data = picture(app, "numbered")
+    header, data = picture(app, "limits")
     assert header["tokens"][0] == "3 before"
     np.testing.assert_allclose(np.frombuffer(data, "<f4"), known.shares[AT], rtol=1e-6)
 

@@ -29,7 +29,9 @@ def drawn(monkeypatch):
     """The bars of probabilities that are drawn: of each run by its label, and their tokens."""
     match, chart = [], answers.probability_bars
     monkeypatch.setattr(
-        answers, "probability_bars", lambda *parts: match.append(parts) or chart(*parts)
+        answers,
+        "probability_bars",
+        lambda *parts, **more: match.append(parts) or chart(*parts, **more),
     )
     return match
 

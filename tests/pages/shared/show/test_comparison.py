@@ -137,7 +137,7 @@ def test_a_text_that_stays_the_same_says_why_only_if_it_is_known(run_in):
         "no later token to see": Edits(off={"look-ahead"}),
         "there is no later token": Edits(off={"look-ahead"}, gates={("cross", 0, 0): 0.9}),
         "while it is written": Edits(cells=(CellEdit("decoder", 1, 2, True),)),
-        "is written, there": Edits(cells=(CLOSED, CellEdit("decoder", 1, 2, True))),
+        ": for what is opened, while it": Edits(cells=(CLOSED, CellEdit("decoder", 1, 2, True))),
         "too short": Edits(cells=(CellEdit("decoder", 90, 1, False),)),
     }
     for words, edits in told.items():
