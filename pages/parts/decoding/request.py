@@ -161,7 +161,7 @@ class Request:
     @property
     def words(self) -> str:
         forced = f", forced: {self.branch.name}" if self.branch.forced else ""
-        return f"Decoded by {strategy_words(self.strategy, self.longest)}{forced}"
+        return f"Decoding: {strategy_words(self.strategy, self.longest)}{forced}"
 
 
 def choose_request(run: ModelRun) -> Request | None:

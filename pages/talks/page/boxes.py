@@ -38,7 +38,7 @@ NOT_DRAWN = (
     "open the scene, choose it there and press **Update slide**."
 )
 REMOVED = "Slide {number} was removed. “Undo” brings it back."
-UNDONE = "Slide {number} is as it was before."
+BACK, UNDONE = "Slide {number} is back.", "Slide {number} is as it was before."
 LIST = "slides"  # the key that it is drawn with
 MOST_LARGE = 3  # pictures: those of more have a column each
 
@@ -141,7 +141,8 @@ def undo() -> None:
     talk.undo()
     others = [number for number, slide in enumerate(talk.own(), 1) if slide not in slides]
     if len(others) == 1:
-        st.session_state.told = UNDONE.format(number=others[0])
+        words = UNDONE if len(talk.own()) == len(slides) else BACK
+        st.session_state.told = words.format(number=others[0])
     if (index := talk.index_of(name)) is not None:
         edit(index)
 

@@ -109,7 +109,7 @@ def footer(app):
         ),
         (
             Slide("decoding", {"sentence": "We sing.", "strategy": "beam"}, pictures=("tree",)),
-            "“We sing.” · Decoded by beam, beam size 4, length penalty 1.0, at most 64 tokens",
+            "“We sing.” · Decoding: beam, beam size 4, length penalty 1.0, at most 64 tokens",
         ),
         (Slide("compare", pictures=("maps",)), ""),  # what differs is in the titles of the maps
         (

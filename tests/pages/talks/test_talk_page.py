@@ -525,6 +525,9 @@ def test_undo_names_the_slide_that_it_gives_back():
     button(app, "Undo").click().run()
     assert app.session_state["talk"] == TALK
     assert [toast.value for toast in app.toast] == [boxes.UNDONE.format(number=3)]
+    ask(app, "remove", 1)
+    button(app, "Undo").click().run()
+    assert [toast.value for toast in app.toast] == [boxes.BACK.format(number=2)]
 
 
 def test_a_slide_is_presented_from_its_row():
