@@ -195,3 +195,17 @@ def test_a_mean_says_before_and_after_a_click_which_head_it_opens(page, server):
     page.get_by_text("mean of the heads”, that with the largest weight here.").wait_for()
     expect(box(page, "Head")).to_have_value(head)
     expect(page.get_by_test_id("stMetricValue").first).to_have_text(weight)
+
+
+@pytest.mark.parametrize("size", first_of(["640 360", "390 844"]))
+def test_on_a_small_screen_the_kinds_of_attention_are_above_the_picture_they_choose(
+    page, server, size
+):
+    width, height = map(int, size.split())
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(server)
+    kinds = box_at_rest(page.locator(".st-key-kind"), scroll=False)
+    assert kinds["y"] + kinds["height"] < box_at_rest(page.locator(".st-key-picture"))["y"]
+    page.goto(f"{server}/positions")
+    changed = box_at_rest(page.locator(".st-key-positions_encoder"), scroll=False)
+    assert changed["y"] < box_at_rest(page.locator(".st-key-kind"), scroll=False)["y"]
