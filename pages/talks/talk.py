@@ -169,9 +169,9 @@ def index_of(name: str | None) -> int | None:
 def add_scene(page: Page) -> None:
     """Add what a page shows as a new slide, which `finish` completes; a callback."""
     parameters = address.parameters(page, scene=True)
-    scene = Slide(page.key, parameters)
+    scene = Slide(page.key, parameters, pictures=first_pictures(page))
     if add(scene):
-        st.session_state.added = scene.name, ADDED
+        st.session_state.added = scene.name, ADDED, True
         st.session_state.changes_added = edit_history.edits()
 
 
@@ -188,21 +188,24 @@ def update_scene(page: Page) -> None:
     if (index := opened()) is None:
         return
     before, parameters = own()[index], address.parameters(page, scene=True)
-    are_chosen = before.page == page.key and before.pictures != st.session_state.get(FIRST)
-    pictures = before.pictures if are_chosen else ()
+    anew = before.page != page.key or before.pictures == st.session_state.get(FIRST)
+    pictures = first_pictures(page) if anew else before.pictures
     scene = replace(before, page=page.key, parameters=parameters, pictures=pictures, drawn=())
     put_at(index, scene)
-    st.session_state.added = scene.name, UPDATED
+    st.session_state.added = scene.name, UPDATED, anew
 
 
 def finish(page: Page) -> None:
-    """Give a slide that was just added the pictures that its page has drawn, and draw it again."""
-    name, words = st.session_state.pop("added", (None, ""))
+    """Give a slide that was just added the pictures that its page has drawn, and draw it again.
+
+    They are chosen `anew`, or those that the page no longer draws give way to its first ones.
+    """
+    name, words, anew = st.session_state.pop("added", (None, "", False))
     pictures_drawn = _drawn_of(page, drawn())
-    first = _first_of(page, pictures_drawn)
     if (index := index_of(name)) is None:
-        if (at := opened()) is not None and PAGES.get(own()[at].page) is page:
-            st.session_state.setdefault(FIRST, first)
+        at = opened()
+        if at is not None and own()[at].page == page.key and FIRST not in st.session_state:
+            st.session_state[FIRST] = _first_of(page, pictures_drawn)
         stage.take_thumbnails(own())
         return
     scene = own()[index]
@@ -212,10 +215,10 @@ def finish(page: Page) -> None:
         undo()
         st.session_state.told = NOTHING_DRAWN
     if pictures_drawn and PAGES[scene.page] is page:
-        kept = tuple(key for key in scene.pictures if key in pictures_drawn)
-        are_chosen = scene.pictures and kept == scene.pictures
-        pictures = kept if are_chosen else tuple(dict.fromkeys(first + kept))
-        st.session_state[FIRST] = first
+        st.session_state[FIRST] = first = _first_of(page, pictures_drawn)
+        kept = () if anew else tuple(key for key in scene.pictures if key in pictures_drawn)
+        are_all = kept and kept == scene.pictures
+        pictures = kept if are_all else tuple(dict.fromkeys(first + kept))
         if any(map(asks, pictures)):
             st.session_state.told += ASKS_FIRST
         of = drawn()[pictures[0]]

@@ -179,11 +179,10 @@ def choose_compared(run: ModelRun) -> Compared | None:
         first, second = (best[index] for best in texts.likeliest)
         own = texts.written.ids[index]
         answer = partial(choose_word, run.reader, row=row, instead=GIVES_WAY, width=260)
-        default = OWN if run == run.as_trained else "as trained"
-        best = {"best": [own, *first], "default": default}
-        clean = answer(texts.clean, CLEAN_ANSWER, **best, refused={})
-        rest = {"best": [token for token in second if token != clean[0]], "default": OWN}
-        other = answer(texts.changed, CHANGED_ANSWER, **rest, refused={clean[0]: SAME})
+        best, default = [own, *first], OWN if run == run.as_trained else "as trained"
+        clean = answer(texts.clean, CLEAN_ANSWER, best=best, default=default, refused={})
+        rest, refused = [token for token in second if token != clean[0]], {clean[0]: SAME}
+        other = answer(texts.changed, CHANGED_ANSWER, best=rest, default=OWN, refused=refused)
     return Compared(changed, texts, Answers(row, clean[0], other[0]), (clean[1], other[1]))
 
 

@@ -279,6 +279,14 @@ def test_an_update_shows_what_a_new_slide_of_the_scene_would(page, key, value):
     assert (updated.pictures, updated.title) == (expected.pictures, expected.title)
 
 
+def test_a_slide_that_was_added_while_its_page_was_left_has_pictures():
+    app = open_page("heads", sentence="We sing.")
+    button(app, "Add to talk").click()
+    app.switch_page("pages/masks.py").run()
+    (slide,) = app.session_state["talk"]
+    assert (slide.page, slide.pictures) == ("heads", ("switchboard",))
+
+
 def test_a_picture_that_an_update_no_longer_draws_gives_way_to_the_first_ones():
     app = open_page("attention", sentence="We sing.", picture="lines")
     button(app, "Add to talk").click().run()
