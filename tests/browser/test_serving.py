@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from bench.crowd import family, serving
 from headlight.pages.server.serving import COOKIE, WHERE
-from tests.browser.rest import RUNNING, until
+from tests.browser.rest import RUNNING, count_runs, rerun, until
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("haproxy", path=WHERE), reason="HAProxy is not installed."
@@ -38,6 +38,7 @@ def visitors(browser):
             page = context.new_page()
             page.sockets = []
             page.on("websocket", lambda opened: page.sockets.append(opened))
+            count_runs(page)
             page.goto(f"{address}/?sentence=We+eat.")
             arrived(page, "We eat.")
             return page
@@ -54,8 +55,9 @@ def arrived(page, sentence):
 
 def enter(page, sentence):
     box = page.get_by_role("textbox", name="Sentence")
-    box.fill(sentence)
-    box.press("Enter")
+    with rerun(page):
+        box.fill(sentence)
+        box.press("Enter")
     page.wait_for_url(f"**sentence={sentence.replace(' ', '+')}*")
     arrived(page, sentence)
 
@@ -101,8 +103,9 @@ def test_a_worker_that_is_killed_costs_its_visitors_a_moment_and_others_nothing(
     enter(other, "She reads.")
     before, killed = workers(served), worker_of(hit)
     hit.evaluate("window.here = true")
-    os.kill(before[killed - 1], signal.SIGKILL)
-    until(hit, lambda: len(hit.sockets) > 1)  # the page connects by itself, and is not loaded again
+    with rerun(hit):  # the page connects by itself, and is not loaded again
+        os.kill(before[killed - 1], signal.SIGKILL)
+    assert len(hit.sockets) > 1
     arrived(hit, "They sing.")
     enter(hit, "I sleep.")
     assert hit.evaluate("window.here")
