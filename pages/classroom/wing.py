@@ -25,7 +25,7 @@ INTRO = (
 )
 HOLDS_TOKEN = "The link holds the token that this Headlight opens with."
 NAMED = "Controls that stay open (all, if you choose none)"
-CONTROLS = {CLICKS: "clicks in pictures", BUTTONS: "buttons"}
+CONTROLS = {CLICKS: "Clicks in pictures", BUTTONS: "Buttons"}
 NO_CLICKS = f"A click in a picture opens nothing: that needs “{CONTROLS[CLICKS]}”, too."
 NEEDS = {SECOND: "read a pair", MASKED: "mask words"}  # abilities without which there is no control
 
@@ -169,10 +169,6 @@ class Classroom(Wing):
         """Return whether a control is open; the tools are a teacher's."""
         return not is_given() if control == TOOLS else lesson().allows(control)
 
-    def tools(self, page: Page) -> None:
-        if is_given():
-            st.caption("A class: what is not needed now is closed.")
-
     def buttons(self, page: Page) -> None:
         """Draw the button that makes a link for a class."""
         if is_given():
@@ -181,7 +177,9 @@ class Classroom(Wing):
             ask(page)
 
     def above(self, page: Page) -> None:
-        """Lock the controls that the class is not to use."""
+        """Lock the controls that the class is not to use, and say that some are closed."""
+        if is_given():
+            st.caption("A class: what is not needed now is closed.")
         if controls := lesson().controls:
             show(locks(controls, buttons=lesson().allows(BUTTONS)), "locks")
 

@@ -37,6 +37,7 @@ LATER = "later"  # the key of what draws the pictures of a slide that would give
 QUESTION = "question-"
 SAID = "slide-said"  # the key of the words about the pictures of a slide, above them
 NOTHING_ASKED = "**Guess first** asks nothing about what is shown here, but about {pictures}."
+ASKED_BELOW = "**Guess first** asks below: a question stands in place of a picture."
 HIDDEN = "A picture here is hidden while **Guess first** is on: it would give the answers away."
 ROOM_FOR_NOTE = "room_for_note"
 THUMBNAILS = "headlight-thumbnails"  # the name under which the browser keeps them
@@ -184,10 +185,12 @@ def leave_room_for_note(page: Page) -> None:
         st.session_state[ROOM_FOR_NOTE] = st.empty()
 
 
-def note_if_nothing_is_asked(page: Page) -> None:
-    """Write above a page what Guess first asks about, if that is not shown."""
+def note_what_is_asked(page: Page) -> None:
+    """Write above a page where Guess first asks, or what it asks about if that is not shown."""
     room = st.session_state.pop(ROOM_FOR_NOTE, None)
-    if room and not any(map(is_question, drawn())):
+    if room and any(map(is_question, drawn())):
+        room.caption(ASKED_BELOW)
+    elif room:
         asked = page.asks or ", ".join(page.pictures[key] for key in page.riddles)
         room.caption(NOTHING_ASKED.format(pictures=asked))
 

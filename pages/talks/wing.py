@@ -75,7 +75,7 @@ class Talks(Wing):
                 st.button(label, on_click=talk.take_tour, key="take-the-tour")
 
     def after(self, page: Page) -> None:
-        stage.note_if_nothing_is_asked(page)
+        stage.note_what_is_asked(page)
         talk.finish(page)
 
     def renew(self) -> None:

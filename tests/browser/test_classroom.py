@@ -77,7 +77,7 @@ def test_controls_of_every_named_page_are_offered_and_clicks_are_told_of(class_p
         "Pages that stay open next to Attention", "Decoding", "workshop=attention%2Cdecoding%3Ahead"
     )
     add(NAMED, "Beam size", "decoding%3Ahead%2Cbeam_size")
-    add(NAMED, "clicks in pictures", "%3Ahead%2Cbeam_size%2Cclicks")
+    add(NAMED, "Clicks in pictures", "%3Ahead%2Cbeam_size%2Cclicks")
     expect(dialog.get_by_text(NO_CLICKS)).to_be_hidden()
 
 
@@ -118,6 +118,7 @@ def test_controls_that_are_not_open_do_not_answer_and_pictures_still_tell(class_
 def test_locked_controls_take_no_room_on_a_phone(class_page):
     page = class_page("", size=(390, 844), workshop=":head")
     expect(page.get_by_label("English sentence")).to_be_visible()  # all is about it
+    expect(page.get_by_text("A class: what is not needed now is closed.")).to_be_in_viewport()
     page.wait_for_function("() => document.querySelector('.st-key-sentence [inert]')")
     expect(page.locator(".st-key-model")).to_be_hidden()
     expect(page.locator(".st-key-head").get_by_role("combobox")).to_be_in_viewport()

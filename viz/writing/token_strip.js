@@ -19,6 +19,7 @@ import { moveFocus, onPointing, POINT_AT } from "../pointing.js";
  * @property {Chip[]} chips
  * @property {boolean} clickable
  * @property {boolean} explained whether the meaning of the shades is written
+ * @property {boolean} framed whether the meaning of frames is written, too
  */
 
 const LEGEND = "The stronger the shade of a token, the less likely the model found it.";
@@ -36,7 +37,7 @@ export function draw(mount) {
   const chips = element("div", "chips");
   let word = null; // the word of the piece before
   const legend = element("p", "legend");
-  const meaning = header.chips.some(({ changed }) => changed) ? [LEGEND, FRAMED] : [LEGEND];
+  const meaning = header.framed ? [LEGEND, FRAMED] : [LEGEND];
   const explain = (said = header.explained ? element("span", "hint", HINT) : "") =>
     legend.replaceChildren(...(header.explained ? meaning.map((words) => `${words} `) : []), said);
   explain();

@@ -33,12 +33,14 @@ def token_strip(
     label: str,
     clickable: bool = False,
     explained: bool = True,
+    framed: bool = False,
 ) -> CanvasPicture:
     """A label, the text in large letters, and its tokens as a row of chips.
 
     A click on a `clickable` chip, except special tokens, answers with its index in the row. Chips
     with a probability are shaded, more strongly the less likely they are, and show it on hovering;
-    the meaning of the shades is written below if they are to be `explained`.
+    the meaning of the shades is written below if they are to be `explained`. So is the meaning of
+    frames, around chips that changed, if there are any here or in another strip: `framed`.
     """
     header = {
         "text": text,
@@ -46,5 +48,6 @@ def token_strip(
         "chips": [vars(chip) for chip in chips],
         "clickable": clickable,
         "explained": explained,
+        "framed": framed or any(chip.changed for chip in chips),
     }
     return CanvasPicture.pack(PART, header, height=120)

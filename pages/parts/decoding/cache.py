@@ -24,13 +24,13 @@ from headlight.model.trace import Kind, Shape, Site
 from headlight.pages.parts.decoding.request import STEP, Request
 from headlight.pages.shared.runs.run import decoded, evicted
 from headlight.pages.shared.show.captions import caption, site_words
+from headlight.pages.shared.show.comparison import show_writing
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About
-from headlight.pages.shared.show.texts import chips_written
 from headlight.pages.shared.state.choice import number, one_of
 from headlight.pages.shared.state.choices import LAYER, chosen
 from headlight.pages.shared.widgets.choose import choose
-from headlight.viz import CellRows, step_cells, token_strip
+from headlight.viz import CellRows, step_cells
 from headlight.viz.numbers import bytes_text
 
 STATES = (
@@ -201,9 +201,8 @@ def eviction_section(request: Request, of: About) -> None:
     budget = choose(BUDGET, widget=st.slider, max_value=max(2, min(read, 64)), width=320)
     after = evicted(request.run, policy, budget, request.longest)
     for name, made, other in (("Every key kept", before, after), ("Evicting", after, before)):
-        chips = chips_written(made.writing, other.writing)
-        strip = token_strip(made.writing.text, chips, label=name, explained=made is before)
-        show(strip, f"eviction-{name}", of=of, what=name)
+        words = {"other": other.writing, "explained": made is after}
+        show_writing(made.writing, f"eviction-{name}", name, of=of, **words)
     st.text(where_it_breaks(before, after, budget))
     site = Site("decoder", min(chosen(LAYER), reader.shape.layers("decoder") - 1))
     where, words = site_words(*site), [written_words(number, after) for number in range(len(after))]

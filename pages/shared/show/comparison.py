@@ -82,9 +82,9 @@ def show_writing(
 
     For `what` see `show`; it is the label by default.
     """
-    strip = token_strip(
-        writing.text, chips_written(writing, other), label=label, explained=explained
-    )
+    framed = other is not None and any(chip.changed for chip in chips_written(other, writing))
+    options = {"label": label, "explained": explained, "framed": framed}
+    strip = token_strip(writing.text, chips_written(writing, other), **options)
     show(strip, key, of=of, what=what or label)
 
 

@@ -193,14 +193,16 @@ def test_the_switch_is_off_at_first_and_in_the_link_when_it_is_on():
 
 
 @pytest.mark.parametrize(("tab", "asks"), [("steps", False), ("why", True)])
-def test_a_page_says_that_it_asks_nothing_unless_it_does(tab, asks):
+def test_a_page_says_that_it_asks_below_or_that_it_asks_nothing(tab, asks):
     app = open_page("inside", sentence="We sing.", guess="on", inside_tab=tab)
     assert bool(questions(app)) == asks
     assert {"“Why it looks there”", "“Residual stream”"} <= {
         f"“{name}”" for name in app.segmented_control(key="inside_tab").options
     }
     said = stage.NOTHING_ASKED.format(pictures=PAGES["inside"].asks)
-    assert (said in [caption.value for caption in app.caption]) != asks
+    captions = [caption.value for caption in app.caption]
+    assert (said in captions) != asks
+    assert (stage.ASKED_BELOW in captions) == asks
 
 
 def test_the_first_row_that_is_asked_about_is_the_one_that_the_page_speaks_of():

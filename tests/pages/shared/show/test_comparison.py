@@ -7,14 +7,17 @@ import pytest
 import torch
 
 from headlight.model import load_bert
+from headlight.model.decoding.steps import Writing
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.scoring import trace_log_probabilities
+from headlight.model.tokens import Token
 from headlight.pages.shared.show import comparison
 from headlight.pages.shared.show.comparison import (
     change_of_states,
     compare_scores,
     compare_writing,
     scores_in_words,
+    show_writing,
     why_the_same,
     with_edits,
 )
@@ -101,8 +104,26 @@ def test_both_texts_are_drawn_and_what_differs_is_marked(name, run_in, shown):
         texts.append([token.text for token in expected.writing.target_tokens])
     assert texts[0] != texts[1]
     assert any(chip["changed"] for chip in shown["changed"][0]["chips"])
+    assert not shown["trained"][0]["explained"]
+    assert shown["changed"][0]["explained"]
+    assert shown["changed"][0]["framed"], "what the frames of both texts mean"
     compare_writing(before, before, of=NO_MODEL)
     assert not any(chip["changed"] for chip in shown["trained"][0]["chips"])
+
+
+def test_frames_are_explained_below_the_last_text_if_only_the_first_has_some(shown):
+    tokens = [Token(5, "a", 0, 1), Token(6, "b", 2, 3)]
+    whole = Writing("", "a b", [], tokens, -2.0, True, [-1.0, -1.0])
+    part = replace(whole, text="a", target_tokens=tokens[:1], log_probabilities=[-1.0])
+    shown_of = {}
+    for made, other in ((whole, part), (part, whole)):
+        show_writing(made, "text", "Text", of=NO_MODEL, other=other)
+        shown_of[made.text] = shown["text"][0]
+    assert [chip["changed"] for chip in shown_of["a b"]["chips"]] == [False, True]
+    assert not any(chip["changed"] for chip in shown_of["a"]["chips"])
+    assert shown_of["a"]["framed"]
+    show_writing(part, "text", "Text", of=NO_MODEL, other=part)
+    assert not shown["text"][0]["framed"]
 
 
 def test_a_text_that_stays_the_same_is_drawn_once_with_both_log_probabilities(
