@@ -62,7 +62,8 @@ def load() -> None:
     if file := st.session_state.talk_file:
         try:
             slides, notes = talk.read(talk_in(file.getvalue()))
-            back = " “Undo” brings the earlier ones back." if talk.own() else ""
+            replaces = talk.own() not in ((), slides)
+            back = " “Undo” brings the earlier ones back." if replaces else ""
             talk.change(slides)
             st.toast(f"{len(slides)} slides were loaded.{back}")
         except ValueError as error:
@@ -112,7 +113,7 @@ def tools() -> None:
     with how, st.expander("How a talk is made"):
         st.markdown(HOW)
     with file, st.expander("Load a talk from a file"):
-        label = f"A file saved here, JSON or HTML, with slides of at most {LARGEST_FILE // 1000} kB"
+        label = f"A talk saved as JSON or HTML, with at most {LARGEST_FILE // 1000} kB of slides"
         st.file_uploader(label, type=["json", "html"], key="talk_file", on_change=load)
     for note in st.session_state.get("talk_notes", ()):
         st.text(note)

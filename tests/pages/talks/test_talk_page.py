@@ -560,6 +560,8 @@ def test_a_file_is_loaded_and_a_bad_one_leaves_the_talk():
     app.file_uploader[0].upload("more.json", data, "application/json").run()
     (toast,) = app.toast
     assert toast.value == "3 slides were loaded. “Undo” brings the earlier ones back."
+    app.file_uploader[0].upload("same.json", data, "application/json").run()
+    assert [toast.value for toast in app.toast] == ["3 slides were loaded."], "nothing to undo"
 
 
 def test_the_tour_is_offered_until_something_is_changed():
