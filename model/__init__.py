@@ -24,8 +24,9 @@ from headlight.model.library.module_reader import ModuleReader
 from headlight.model.library.opening import open_model
 from headlight.model.library.transformers_reader import TransformersReader
 from headlight.model.library.watch import Seen, watch
+from headlight.model.positions import PositionEdit
 from headlight.model.reader import Reader
-from headlight.model.trace import AttentionEdit, AttentionRecord, PositionEdit, Run, Site, Trace
+from headlight.model.trace import AttentionEdit, AttentionRecord, Run, Site, Trace
 from headlight.model.transformer import Transformer
 from headlight.model.translator import Translator, load
 

@@ -2,12 +2,48 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import index
 
 import torch
 from torch import Tensor, nn
 
 from headlight.model.config import TransformerConfig
-from headlight.model.trace import PositionEdit
+
+LAST_POSITION = 1_000_000  # a table of more would fill the memory
+
+
+@dataclass(frozen=True)
+class PositionEdit:
+    """Changed positions of the tokens of one side; `PositionEdit()` leaves them as trained.
+
+    `off` adds no positions at all. `order` has the positions of the first tokens, which may repeat,
+    and the others keep their own; `shift` is added to all positions. Raises ValueError if one would
+    be negative, above LAST_POSITION, or no whole number, and for an `off` that is no bool.
+    """
+
+    off: bool = False
+    order: tuple[int, ...] = ()
+    shift: int = 0
+
+    def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "order", tuple(map(index, self.order)))
+            object.__setattr__(self, "shift", index(self.shift))
+        except TypeError:
+            raise ValueError("The order and the shift of positions are whole numbers.") from None
+        if self.off not in (True, False):
+            raise ValueError(f"Give off as True or False, not {self.off!r}.")
+        if min(self.shift, *self.order, 0) < 0:
+            raise ValueError("Positions count from 0: an order or a shift cannot be negative.")
+        if max(self.shift, *self.order, 0) > LAST_POSITION:
+            raise ValueError(f"An order or a shift of positions is at most {LAST_POSITION:,}.")
+
+    def positions(self, start: int, end: int) -> list[int]:
+        """Return the positions of the tokens start to end - 1."""
+        return [
+            self.shift + (self.order[token] if token < len(self.order) else token)
+            for token in range(start, end)
+        ]
 
 
 def frequencies(d_model: int, base: float = 10_000.0) -> Tensor:

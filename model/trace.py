@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import index
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import torch
@@ -15,6 +14,7 @@ from headlight.model.tokens import Token
 
 if TYPE_CHECKING:
     from headlight.model.cache import KeyValueCache
+    from headlight.model.positions import PositionEdit
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -125,43 +125,6 @@ class AttentionEdit(ByShape):
     steps: Steps | None = None
 
 
-LAST_POSITION = 1_000_000  # a table of more would fill the memory
-
-
-@dataclass(frozen=True)
-class PositionEdit:
-    """Changed positions of the tokens of one side; `PositionEdit()` leaves them as trained.
-
-    `off` adds no positions at all. `order` has the positions of the first tokens, which may repeat,
-    and the others keep their own; `shift` is added to all positions. Raises ValueError if one would
-    be negative, above LAST_POSITION, or no whole number, and for an `off` that is no bool.
-    """
-
-    off: bool = False
-    order: tuple[int, ...] = ()
-    shift: int = 0
-
-    def __post_init__(self) -> None:
-        try:
-            object.__setattr__(self, "order", tuple(map(index, self.order)))
-            object.__setattr__(self, "shift", index(self.shift))
-        except TypeError:
-            raise ValueError("The order and the shift of positions are whole numbers.") from None
-        if self.off not in (True, False):
-            raise ValueError(f"Give off as True or False, not {self.off!r}.")
-        if min(self.shift, *self.order, 0) < 0:
-            raise ValueError("Positions count from 0: an order or a shift cannot be negative.")
-        if max(self.shift, *self.order, 0) > LAST_POSITION:
-            raise ValueError(f"An order or a shift of positions is at most {LAST_POSITION:,}.")
-
-    def positions(self, start: int, end: int) -> list[int]:
-        """Return the positions of the tokens start to end - 1."""
-        return [
-            self.shift + (self.order[token] if token < len(self.order) else token)
-            for token in range(start, end)
-        ]
-
-
 @dataclass(frozen=True, repr=False)
 class EmbeddingRecord(ByShape):
     """The input of a side's first layer, fields in the order in which they are computed.
@@ -211,7 +174,7 @@ def visible_to_any(record: AttentionRecord) -> Tensor:
 
 
 # A visitor's changes: the attention at a site, and the positions of a side.
-RunEdits = Mapping[Site | Side, AttentionEdit | PositionEdit]
+RunEdits = Mapping[Site | Side, "AttentionEdit | PositionEdit"]
 
 
 @dataclass(repr=False)

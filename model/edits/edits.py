@@ -41,7 +41,8 @@ from headlight.model.edits.masking import (
     write_masks,
 )
 from headlight.model.edits.masks import Setting, all_cells
-from headlight.model.trace import KINDS, AttentionEdit, Kind, PositionEdit, Shape, Side, Site
+from headlight.model.positions import PositionEdit
+from headlight.model.trace import KINDS, AttentionEdit, Kind, Shape, Side, Site
 
 Address = TypeVar("Address", MaskAddress, HeadAddress)
 Value = TypeVar("Value")

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from headlight.model.attention import UNCHANGED, fit_cells
-from headlight.model.trace import SELF, AttentionEdit, PositionEdit, RunEdits, Shape, Site
+from headlight.model.positions import PositionEdit
+from headlight.model.trace import SELF, AttentionEdit, RunEdits, Shape, Site
 
 
 def check_edits(edits: RunEdits | None, shape: Shape, missing: Mapping[str, str]) -> None:

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from headlight.model.insight.anatomy import Weight
-from headlight.model.positions import Rotary
+from headlight.model.positions import PositionEdit, Rotary
 from headlight.model.tokens import Token
-from headlight.model.trace import PositionEdit, Run
+from headlight.model.trace import Run
 from headlight.model.transformer import Transformer
 from headlight.model.translator import Translator
 

@@ -23,9 +23,9 @@ from headlight.model.library.hub import LoadingError
 from headlight.model.library.pieces import Piece
 from headlight.model.linear import Linear
 from headlight.model.masks import padding_mask
-from headlight.model.positions import Positions
+from headlight.model.positions import PositionEdit, Positions
 from headlight.model.tokens import token_ids
-from headlight.model.trace import EmbeddingRecord, PositionEdit, Run, Site
+from headlight.model.trace import EmbeddingRecord, Run, Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig

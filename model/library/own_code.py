@@ -29,8 +29,9 @@ from headlight.model.library.flow import Flow, Mixing, Scores
 from headlight.model.library.fused import Projected, multi_head, scaled_dot_product
 from headlight.model.library.running import RUNNING, Running
 from headlight.model.library.stages import Stages, by_heads, like
+from headlight.model.positions import PositionEdit
 from headlight.model.reader import Ability
-from headlight.model.trace import AttentionEdit, AttentionRecord, Kind, PositionEdit, Run, Site
+from headlight.model.trace import AttentionEdit, AttentionRecord, Kind, Run, Site
 
 SOFTMAXES = {"softmax", "special_softmax"}
 MISSING: Mapping[Ability, str] = {

@@ -14,8 +14,9 @@ from headlight.model.decoding.search import NEVER_WRITTEN
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.attribution import attribute
+from headlight.model.positions import PositionEdit
 from headlight.model.tokens import START_ID
-from headlight.model.trace import PositionEdit, Site
+from headlight.model.trace import Site
 from headlight.model.training.repeats import small_model
 from headlight.model.training.small_models import default_options
 from headlight.model.translator import Translator, reader_of

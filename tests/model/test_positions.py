@@ -6,6 +6,7 @@ from torch.testing import assert_close
 
 from headlight.model.config import TransformerConfig
 from headlight.model.positions import (
+    PositionEdit,
     Positions,
     by_offset,
     frequencies,
@@ -13,7 +14,6 @@ from headlight.model.positions import (
     rotation_error,
     sinusoids,
 )
-from headlight.model.trace import PositionEdit
 
 POSITIONS = ("sinusoidal", "learned", "none")
 

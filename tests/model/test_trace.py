@@ -8,8 +8,9 @@ from headlight.model import load
 from headlight.model.cache import KeyValueCache
 from headlight.model.decoding.search import decode
 from headlight.model.insight.scoring import trace_log_probabilities
+from headlight.model.positions import PositionEdit
 from headlight.model.tokens import Token
-from headlight.model.trace import AttentionEdit, PositionEdit, Run, Site, Trace
+from headlight.model.trace import AttentionEdit, Run, Site, Trace
 
 SOURCE = [Token(4, "my", 0, 2), Token(5, "cat", 3, 6), Token(3, "<end>", 6, 6)]
 TARGET = [Token(2, "<start>", 0, 0), Token(6, "mon", 0, 3)]

@@ -12,7 +12,8 @@ from headlight.model.edits import Edits
 from headlight.model.library.bert import build_bert
 from headlight.model.library.files import read_config, read_weights
 from headlight.model.library.hub import LoadingError
-from headlight.model.trace import PositionEdit, Run, Site, Trace
+from headlight.model.positions import PositionEdit
+from headlight.model.trace import Run, Site, Trace
 
 SHAPES = {
     "plain": {},
