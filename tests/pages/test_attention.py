@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from headlight.model import Site
-from headlight.model.edits import Edits, write_edits
+from headlight.model.edits import CellEdit, Edits, write_edits
 from headlight.model.library.pieces import merge_words
 from headlight.pages.parts.attention.page import said_of
 from headlight.pages.shared.state.choices import HEAD, LAYER
@@ -338,3 +338,29 @@ def test_tokens_that_occur_several_times_are_told_apart_in_what_is_said():
         "“a” gives 0.700 of its attention to “the” (token 3)."
     )
     assert said_of(("key", 1), weights, ["a", "b"], words).startswith("“cat” gets 0.100")
+
+
+@pytest.mark.parametrize(
+    ("kind", "edits", "usual"),
+    [
+        ("encoder", Edits(), True),
+        ("decoder", Edits(), True),
+        ("decoder", Edits(gates={("decoder", 1, 0): 0}), True),
+        ("decoder", Edits(off=["look-ahead"]), False),
+        ("encoder", Edits(masks={("window", "encoder", "all"): (1,)}), False),
+        ("encoder", Edits(masks={("window", "encoder", 0): (1,)}), True),
+        ("encoder", Edits(cells=[CellEdit("encoder", 2, 1, False, layer=1, head=3)]), False),
+        ("encoder", Edits(masks={("distance", "encoder", "all"): (1,)}), False),
+    ],
+)
+@pytest.mark.parametrize("layer", ["2", "mean"])
+def test_what_a_head_may_see_is_said_as_its_mask_is(kind, edits, usual, layer):
+    app = open_page(sentence="I love my cat.", kind=kind, layer=layer, edits=write_edits(edits))
+    usual &= layer != "mean" or not edits.masks
+    said = [caption.value for caption in app.caption]
+    own = {"encoder": "looks at all English tokens", "decoder": "The later ones are blocked"}[kind]
+    assert any(own in words for words in said) == usual
+    assert any("that its mask leaves open" in words for words in said) != usual
+    (formula,) = [block.value for block in app.latex]
+    assert ("mask" in formula) != usual
+    assert ("later" in formula) == (usual and kind == "decoder")

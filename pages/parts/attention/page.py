@@ -106,13 +106,13 @@ def detail(run: ModelRun, view: View, of: About) -> None:
             if not is_summary:
                 switch_off((kind, layer, head), is_off)
     entry = models.chosen()
-    sides = {"source": entry.source, "target": entry.target}
+    sides = {"source": entry.source, "target": entry.target, "usual": view.sees_as_usual(layer)}
     st.caption(reading_of(kind, head, drawn[0], row=view.row_words, **sides))
     if layer in choices.SUMMARIES:
         st.caption(f"{LAYER_SUMMARIES[layer]} {NUMBERS_ALONE}")
     if "own layers" not in run.reader.missing:
         width = run.reader.model.config.head_width
-        st.latex(formula(kind, width, entry.source, entry.target))
+        st.latex(formula(kind, width, **sides))
 
 
 def are_off(run: ModelRun, kind: Kind, layer: choices.HeadChoice, head: choices.HeadChoice) -> bool:

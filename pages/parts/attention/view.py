@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 import streamlit as st
+import torch
 
 from headlight.model.library.pieces import Between, Selection, as_pieces, select
 from headlight.model.trace import Kind, Site
@@ -124,6 +125,20 @@ class View:
         if self.selection.words or layer in SUMMARIES:
             return None
         return self.selection.of(blocked_cells(self.run.record(Site(self.kind, layer)))) > 0
+
+    def sees_as_usual(self, layer: HeadChoice) -> bool:
+        """Return whether every head sees all keys, in a decoder those up to the query, unbiased."""
+        trace, shape = self.run.trace(), self.run.reader.shape
+        for index in heads_meant(layer, shape.layers(self.kind)):
+            site = Site(self.kind, index)
+            visible = trace.visible(site)
+            usual = torch.ones_like(visible)
+            if not torch.equal(visible, usual.tril() if self.kind == "decoder" else usual):
+                return False
+            edit = self.run.edits.at_site(site, shape.heads(self.kind), trace.longest)
+            if any(part is not None for part in (edit.block, edit.open, edit.bias)):
+                return False
+        return True
 
     def behind(self, layer: HeadChoice, head: HeadChoice) -> Behind | None:
         """Return the largest weights behind a mean or maximum, and their heads; otherwise None."""

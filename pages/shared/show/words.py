@@ -48,6 +48,17 @@ KIND_WORDS: dict[Kind, str] = {
     ),
 }
 
+MASKED_WORDS: dict[Kind, str] = KIND_WORDS | {  # with another mask than the kind's own
+    "encoder": (
+        "Encoder self-attention: each {source}token looks at the {source}tokens that its mask "
+        "leaves open."
+    ),
+    "decoder": (
+        "Masked self-attention: each {target}token looks at the {target}tokens that its mask "
+        "leaves open."
+    ),
+}
+
 ROW_WORDS = {  # the names of a decoder's row
     "read": (
         " A row is labelled with the token the decoder has just read, and is used to choose the "
@@ -177,26 +188,44 @@ BLOCKING: dict[Method, str] = {
 }
 
 
-def formula(kind: Kind, head_width: int, source: str, target: str) -> str:
-    """Return the formula of a head's weights in LaTeX, with the names of the sides it reads."""
+def formula(kind: Kind, head_width: int, source: str, target: str, *, usual: bool = True) -> str:
+    """Return the formula of a head's weights in LaTeX, with the names of the sides it reads.
+
+    The mask in it is the kind's own if it is the `usual` one, and otherwise any.
+    """
     query = source if kind == "encoder" else target
     key = target if kind == "decoder" else source
-    mask = r"+ \begin{cases}0 & \text{earlier or same}\\-\infty & \text{later}\end{cases}"
+    mask = r"+ \text{mask}"
+    if usual:
+        cases = r"0 & \text{earlier or same}\\-\infty & \text{later}"
+        mask = rf"+ \begin{{cases}}{cases}\end{{cases}}" if kind == "decoder" else ""
     return (
         rf"\text{{weights}} = \mathrm{{softmax}}\!\left(\frac{{Q_\text{{{query}}}\,"
         rf"K_\text{{{key}}}^{{\top}}}}{{\sqrt{{{head_width}}}}}"
-        rf"{mask if kind == 'decoder' else ''}\right)"
+        rf"{mask}\right)"
     )
 
 
 def reading_of(
-    kind: Kind, head: int | str, weights: np.ndarray, *, source: str, target: str, row: str
+    kind: Kind,
+    head: int | str,
+    weights: np.ndarray,
+    *,
+    source: str,
+    target: str,
+    row: str,
+    usual: bool = True,
 ) -> str:
     """Return in words what the drawn weights (Q, K) of a head show about the named sides.
 
-    `row` names the label of a decoder's row, by the keys of `ROW_WORDS`.
+    `row` names the label of a decoder's row, by the keys of `ROW_WORDS`; `usual` says whether the
+    mask is the kind's own.
     """
-    words = KIND_WORDS[kind] + SUMMARY_WORDS.get(head, "") + sums_of(weights)
+    words = (
+        (KIND_WORDS if usual else MASKED_WORDS)[kind]
+        + SUMMARY_WORDS.get(head, "")
+        + sums_of(weights)
+    )
     if kind != "encoder":
         words += ROW_WORDS[row]
     named = {"source": source, "target": target}
