@@ -82,10 +82,10 @@ def expect_sides(app, first, second):
         assert "no cell in common" in told(app)
     for change in changes:
         difference = f"{change.difference:+.3f}".replace("-", "−")
-        assert (
-            f"“{change.query}” looks at “{change.key}”: A {change.first:.3f}, "
-            f"B {change.second:.3f}, difference {difference}" in told(app)
-        )
+        which = r"(?: \(token \d+(?: of A, \d+ of B)?\))?"
+        query, key = (re.escape(f"“{name}”") + which for name in (change.query, change.key))
+        numbers = f": A {change.first:.3f}, B {change.second:.3f}, difference {difference}"
+        assert re.search(f"{query} looks at {key}{re.escape(numbers)}", told(app))
 
 
 def head(trace, kind, layer, number):
@@ -114,6 +114,26 @@ def test_the_page_opens_on_the_two_sentences_with_it(shipped):
     assert next(text.value for text in app.text).startswith("“it” looks at “street”: ")
     chosen = [button.label for button in app.button if button.proto.icon]
     assert chosen == ["It: tired or wide"]
+
+
+def test_tokens_that_occur_several_times_are_told_apart(shipped):
+    sentences = (
+        "The cat saw the dog and the dog saw the cat.",
+        "The dog saw a dog and the cat.",
+    )
+    app = open_page()
+    for side, sentence in zip("ab", sentences, strict=True):
+        app = widget(app.text_input, f"side_{side}_sentence").set_value(sentence).run()
+    read = [texts(shipped.trace(sentence).source_tokens) for sentence in sentences]
+    lines = [line for line in told(app).split("\n") if " looks at " in line]
+    assert len(lines) > 8
+    for line in lines:
+        for name, which in re.findall(r"“([^”]+)”( \(token [^)]*\))?", line):
+            assert bool(which) == any(tokens.count(name) > 1 for tokens in read)
+            numbers = list(map(int, re.findall(r"\d+", which)))
+            for tokens, number in zip(read, (numbers * 2)[:2], strict=False):
+                assert tokens[number - 1] == name
+    assert any(" of A, " in line for line in lines)
 
 
 def test_what_is_said_of_them_is_so(shipped):

@@ -35,7 +35,7 @@ from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption, labels_of, site_words
 from headlight.pages.shared.show.cells import follow, if_taken_apart, open_inside
 from headlight.pages.shared.show.pictures import picked, show
-from headlight.pages.shared.show.riddle import least_without
+from headlight.pages.shared.show.riddle import least_without, told_apart
 from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.sight import reveal_if_sought
 from headlight.pages.shared.state.choices import KINDS
@@ -165,8 +165,8 @@ def cells_of_head(run: ModelRun, on: int | None, head: HeadAddress, of: About) -
     if not closings.cells:
         st.info("Every cell of this head is closed.")
         return
-    queries, keys = labels_of(run, kind)
-    names = [f"“{queries[query]}” looks at “{keys[key]}”" for query, key in closings.cells]
+    queries, keys = map(told_apart, labels_of(run, kind))
+    names = [f"{queries[query]} looks at {keys[key]}" for query, key in closings.cells]
     named = outliers(closings.true, closings.estimated)
 
     def open_point() -> None:

@@ -1,5 +1,6 @@
 """Compare: two scenes side by side: sentences, heads, models, changes or steps of a training."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import compress
 
@@ -62,6 +63,7 @@ NOTHING_ALIKE = (
     "There is no output that the two models share: what they write, choose or find likely is of "
     "different kinds."
 )
+NOTHING_HIDDEN = "Hide a word of both texts to see what each side finds likely there."
 NO_TRANSLATION = "Snapshots hold only the attention. The decoder read {read} at every step."
 LABELS = ("of A", "of B")
 
@@ -99,18 +101,18 @@ def picture(both: Pair, of: About) -> None:
     """Draw both maps, their difference, and the cells that differ most."""
     data = *(side.weights for side in both), *(side.shown.tokens for side in both)
     changes = largest_changes(*data)
+    axes = list(zip(*data[2:], strict=True))
     if change := clearest_change(changes):
-        say(f"{in_one_line(change)}.", "difference")
+        say(f"{in_one_line(change, axes)}.", "difference")
     maps = compared_maps(*data, titles=titles_of(both))
     show(maps, "maps", of=of, what="Both maps and their difference")
     caption(PICTURE)
     st.subheader("Largest differences")
-    axes = zip(*data[2:], strict=True)
     queries, keys = (sum(None not in pair for pair in aligned(*axis)) for axis in axes)
     if not queries * keys:
         st.text("The two maps have no cell in common, so there is nothing to compare.")
     elif changes:
-        st.text("\n".join(map(in_one_line, changes)))
+        st.text("\n".join(in_one_line(change, axes) for change in changes))
     else:
         st.text("Where the two maps can be compared, they are equal to three decimals.")
         if both[0].changes.gates != both[1].changes.gates:
@@ -128,13 +130,27 @@ def titles_of(both: Pair) -> tuple[str, ...]:
     )
 
 
-def in_one_line(change: Change) -> str:
-    """Return the weights of a cell in both maps and their difference, as a sentence."""
+def in_one_line(change: Change, axes: Sequence[tuple[Sequence[str], Sequence[str]]]) -> str:
+    """Return the weights of a cell in both maps and their difference, as a sentence.
+
+    The `axes` are the queries of A and of B, and the keys of both.
+    """
+    cell = zip((change.query, change.key), change.place, axes, strict=True)
+    query, key = (
+        named_in_both(name, aligned(*axis)[place], *map(list, axis)) for name, place, axis in cell
+    )
     difference = number_text(change.difference, signed=True)
     first, second = (number_text(weight) for weight in (change.first, change.second))
-    return (
-        f"“{change.query}” looks at “{change.key}”: A {first}, B {second}, difference {difference}"
-    )
+    return f"{query} looks at {key}: A {first}, B {second}, difference {difference}"
+
+
+def named_in_both(name: str, pair: tuple[int, int], first: list[str], second: list[str]) -> str:
+    """Return a token of both maps in quotation marks, with its positions if another is equal."""
+    left, right = pair
+    if first.count(first[left]) == second.count(second[right]) == 1:
+        return f"“{name}”"
+    where = f"token {left + 1}" + ("" if left == right else f" of A, {right + 1} of B")
+    return f"“{name}” ({where})"
 
 
 def what_was_read(both: Pair, choosable: bool) -> None:
@@ -172,7 +188,8 @@ def output(both: Pair, of: About) -> None:
     write = all("write" not in run.reader.missing for run in runs)
     room = st.container()
     if not compare_outputs(*runs, ("A", "B"), of=of) and not write:
-        caption(NOTHING_ALIKE)
+        hides = all("mask words" not in run.reader.missing for run in runs)
+        caption(NOTHING_HIDDEN if hides else NOTHING_ALIKE)
     with room:  # last, because decoding takes longer than everything else
         texts = [written(run) for run in runs] if write else []
         ended = [text.finished or not text.source_tokens for text in texts] or [True, True]

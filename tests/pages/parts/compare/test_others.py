@@ -74,7 +74,8 @@ def test_the_page_opens_on_the_two_sentences_with_it_in_the_chosen_model(bert_fo
         trace = bert.trace(sentence)
         weights = trace.attention[Site("encoder", 1)].weights[0, 2]
         expect(app, side, weights, trace.source_tokens)
-    assert "no output that the two models share" in captions(app)
+    assert "Hide a word of both texts" in captions(app)
+    assert "no output that the two models share" not in captions(app)
     assert "decoder" not in told(app)
 
 
