@@ -35,6 +35,7 @@ from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.state.showing import NOTE, place, say
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import Change, clearest_change, compared_maps, largest_changes
+from headlight.viz.maps.compared_maps import name_of
 from headlight.viz.numbers import number_text
 from headlight.viz.tokens import aligned
 
@@ -102,8 +103,9 @@ def picture(both: Pair, of: About) -> None:
     data = *(side.weights for side in both), *(side.shown.tokens for side in both)
     changes = largest_changes(*data)
     axes = list(zip(*data[2:], strict=True))
+    names = [names_in_both(*axis) for axis in axes]
     if change := clearest_change(changes):
-        say(f"{in_one_line(change, axes)}.", "difference")
+        say(f"{in_one_line(change, names)}.", "difference")
     maps = compared_maps(*data, titles=titles_of(both))
     show(maps, "maps", of=of, what="Both maps and their difference")
     caption(PICTURE)
@@ -112,7 +114,7 @@ def picture(both: Pair, of: About) -> None:
     if not queries * keys:
         st.text("The two maps have no cell in common, so there is nothing to compare.")
     elif changes:
-        st.text("\n".join(in_one_line(change, axes) for change in changes))
+        st.text("\n".join(in_one_line(change, names) for change in changes))
     else:
         st.text("Where the two maps can be compared, they are equal to three decimals.")
         if both[0].changes.gates != both[1].changes.gates:
@@ -130,27 +132,26 @@ def titles_of(both: Pair) -> tuple[str, ...]:
     )
 
 
-def in_one_line(change: Change, axes: Sequence[tuple[Sequence[str], Sequence[str]]]) -> str:
+def in_one_line(change: Change, names: Sequence[Sequence[str]]) -> str:
     """Return the weights of a cell in both maps and their difference, as a sentence.
 
-    The `axes` are the queries of A and of B, and the keys of both.
+    The `names` are those of the queries and the keys on the axes of both together.
     """
-    cell = zip((change.query, change.key), change.place, axes, strict=True)
-    query, key = (
-        named_in_both(name, aligned(*axis)[place], *map(list, axis)) for name, place, axis in cell
-    )
+    query, key = (axis[place] for axis, place in zip(names, change.place, strict=True))
     difference = number_text(change.difference, signed=True)
     first, second = (number_text(weight) for weight in (change.first, change.second))
     return f"{query} looks at {key}: A {first}, B {second}, difference {difference}"
 
 
-def named_in_both(name: str, pair: tuple[int, int], first: list[str], second: list[str]) -> str:
-    """Return a token of both maps in quotation marks, with its positions if another is equal."""
-    left, right = pair
-    if first.count(first[left]) == second.count(second[right]) == 1:
-        return f"“{name}”"
-    where = f"token {left + 1}" + ("" if left == right else f" of A, {right + 1} of B")
-    return f"“{name}” ({where})"
+def names_in_both(first: list[str], second: list[str]) -> list[str]:
+    """Return the tokens of both maps in quotation marks, equal ones with their positions."""
+    names = []
+    for pair in aligned(first, second):
+        name, (left, right) = f"“{name_of(pair, first, second)}”", pair
+        if None not in pair and (first.count(first[left]), second.count(second[right])) != (1, 1):
+            name += f" (token {left + 1}{'' if left == right else f' of A, {right + 1} of B'})"
+        names.append(name)
+    return names
 
 
 def what_was_read(both: Pair, choosable: bool) -> None:
