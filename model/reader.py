@@ -45,6 +45,7 @@ Ability = Literal[
 ABILITIES: tuple[Ability, ...] = get_args(Ability)
 NO_TRANSLATE = "This model has no translate: call write(text).writing.text for what it writes."
 NO_PREDICT = "This model has no predict: trace(text).logits are what it predicts, if anything."
+NO_PARITY = "This model runs on Headlight's own code, so there is no other code to compare it with."
 CUT = "The model reads at most {most} tokens; the rest of this {what} is cut off."
 
 
@@ -290,6 +291,9 @@ class Reader(Protocol):
 
     def predict(self, first: str, second: str | None = None, **options: object) -> NoReturn:
         raise ValueError(NO_PREDICT)
+
+    def parity(self) -> NoReturn:
+        raise ValueError(NO_PARITY)
 
     def begin(self, text: str) -> list[Token]:
         """Return the tokens of a text that writing should begin with; raises ValueError if none."""

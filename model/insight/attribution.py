@@ -10,13 +10,14 @@ from torch import Tensor
 from headlight.model.attention import UNCHANGED
 from headlight.model.insight.anatomy import Weight
 from headlight.model.reader import Reader
+from headlight.model.records import ByShape
 from headlight.model.stream import Part, ScoreAddress, is_close, precise
 from headlight.model.tokens import check_known
 from headlight.model.trace import AttentionRecord, RunEdits, Site, Trace
 
 
-@dataclass(frozen=True)
-class Attribution:
+@dataclass(frozen=True, repr=False)
+class Attribution(ByShape):
     """The share of each part in the logit of one token minus that of another, in nats.
 
     The parts sum to `difference`, as the model computed it; the keys of a head sum to the head.

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from headlight.model.questions import check_count
 from headlight.model.reader import Reader
+from headlight.model.records import ByShape
 from headlight.model.tokens import Token
 from headlight.model.trace import Block, Run, Side, Trace
 from headlight.model.translator import Translator
@@ -18,8 +19,8 @@ PARTS = {"self": "self-attention", "cross": "cross-attention", "feed_forward": "
 NO_STREAM = "This trace has no decoder's stream: give lens(...) reader.streamed(trace, {})."
 
 
-@dataclass(frozen=True)
-class LensTable:
+@dataclass(frozen=True, repr=False)
+class LensTable(ByShape):
     """The output layer's predictions from the decoder's stream after the embedding and each layer.
 
     L counts the embedding and the layers; column t reads the target's token t and predicts the next

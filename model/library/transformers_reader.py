@@ -90,7 +90,8 @@ class TransformersReader(Answering, Reader):
         classes, or for an answer's first and last position.
         """
         outputs = self.calls(trace, Run(edits or {}, trace), output_hidden_states=True)
-        trace.logits = self.answers.rows(trace, outputs)
+        rows = self.answers.rows(trace, outputs)
+        trace.logits = None if rows is None or not rows.size(1) else rows  # no word is masked
         trace.outputs = last_states(outputs, "encoder" if self.reads_source else "decoder")
 
     @torch.inference_mode()

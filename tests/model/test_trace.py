@@ -7,6 +7,8 @@ from torch.testing import assert_close
 from headlight.model import load
 from headlight.model.cache import KeyValueCache
 from headlight.model.decoding.search import decode
+from headlight.model.insight.attribution import attribute
+from headlight.model.insight.lens import lens
 from headlight.model.insight.scoring import trace_log_probabilities
 from headlight.model.positions import PositionEdit
 from headlight.model.tokens import Token
@@ -151,9 +153,11 @@ def test_a_record_is_its_shapes_in_one_line_in_a_shell(translator):
     assert f"weights {tuple(record.weights.shape)}" in repr(record)
     parts = trace.embedding["encoder"], next(iter(trace.residual.values()))
     step = translator.write("I love my cat.")[0]
-    for shown in (translation, record, *parts, step, AttentionEdit(block=torch.ones(9, 9))):
+    tables = lens(translator, trace), attribute(translator, trace, 0, 7, 8)
+    edit = AttentionEdit(block=torch.ones(9, 9))
+    for shown in (translation, record, *parts, step, edit, *tables):
         assert "\n" not in repr(shown)
-        assert len(repr(shown)) < 200
+        assert len(repr(shown)) < 250
 
 
 def test_weights_of_another_kind_are_refused_with_the_kinds_that_there_are(translator):

@@ -253,7 +253,14 @@ def test_what_cannot_be_read(load):
         load("headless").rerun(load("headless").trace(TEXT), Run())
 
 
-def test_calls_of_other_readers_are_answered_with_its_own(load):
+@pytest.mark.parametrize("name", MASKED)
+def test_a_model_that_fills_in_words_has_no_logits_without_a_masked_one(name, load):
+    assert load(name).trace(TEXT).logits is None
+
+
+def test_calls_of_other_readers_are_answered_with_its_own(load, shipped):
+    with pytest.raises(ValueError, match="no other code to compare it with"):
+        shipped.parity()
     gpt2, roberta = load("GPT-2"), load("RoBERTa")
     with pytest.raises(ValueError, match=r"no translate: call write\(text\)\.writing\.text"):
         gpt2.translate(TEXT, strategy="beam")
