@@ -91,7 +91,7 @@ class TransformersReader(Answering, Reader):
         """
         outputs = self.calls(trace, Run(edits or {}, trace), output_hidden_states=True)
         rows = self.answers.rows(trace, outputs)
-        trace.logits = None if rows is None or not rows.size(1) else rows  # no word is masked
+        trace.logits = rows if rows is not None and rows.size(1) else None
         trace.outputs = last_states(outputs, "encoder" if self.reads_source else "decoder")
 
     @torch.inference_mode()

@@ -102,8 +102,10 @@ def test_a_phone_shows_the_weight_that_a_tap_has_opened(page, server, translator
     expect(page.get_by_role("heading", name="Inside a head")).to_be_attached()
     expect(page.get_by_text("1. What is read")).to_be_in_viewport(ratio=1)
     expect(page.get_by_test_id("stMetric").first).to_be_in_viewport(ratio=1)
+    bar = page.locator(".st-key-weight-bar")
+    assert box_at_rest(bar, scroll=False)["y"] <= 844 / 2
     page.get_by_text("9. Into the residual stream").scroll_into_view_if_needed()
-    bar = box_at_rest(page.locator(".st-key-weight-bar"))  # which sticks to the top now
+    bar = box_at_rest(bar)  # which sticks to the top now
     assert bar["y"] + bar["height"] <= 844 / 4
     # Nothing of it is below the buttons of the window's top, and nothing is indented elsewhere.
     left, right = (page.get_by_test_id(f"st{name}") for name in ("ExpandSidebarButton", "MainMenu"))

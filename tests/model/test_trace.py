@@ -154,8 +154,10 @@ def test_a_record_is_its_shapes_in_one_line_in_a_shell(translator):
     parts = trace.embedding["encoder"], next(iter(trace.residual.values()))
     step = translator.write("I love my cat.")[0]
     tables = lens(translator, trace), attribute(translator, trace, 0, 7, 8)
-    edit = AttentionEdit(block=torch.ones(9, 9))
-    for shown in (translation, record, *parts, step, edit, *tables):
+    for shown in (translation, record, *parts, step, AttentionEdit(block=torch.ones(9, 9))):
+        assert "\n" not in repr(shown)
+        assert len(repr(shown)) < 200
+    for shown in tables:
         assert "\n" not in repr(shown)
         assert len(repr(shown)) < 250
 

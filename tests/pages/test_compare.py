@@ -23,7 +23,7 @@ from headlight.pages.shared.address import write_parameters
 from headlight.pages.shared.show import answers
 from headlight.pages.shared.state.models import EXAMPLES
 from headlight.viz import compared_maps, largest_changes
-from headlight.viz.tokens import WRITES
+from headlight.viz.tokens import WRITES, aligned
 from tests.pages import apps
 from tests.pages.pictures import canvas_pictures, save_menus
 from tests.viz.maps.test_compared_maps import maps_of
@@ -82,10 +82,23 @@ def expect_sides(app, first, second):
         assert "no cell in common" in told(app)
     for change in changes:
         difference = f"{change.difference:+.3f}".replace("-", "−")
-        which = r"(?: \(token \d+(?: of A, \d+ of B)?\))?"
-        query, key = (re.escape(f"“{name}”") + which for name in (change.query, change.key))
-        numbers = f": A {change.first:.3f}, B {change.second:.3f}, difference {difference}"
-        assert re.search(f"{query} looks at {key}{re.escape(numbers)}", told(app))
+        query, key = (
+            f"“{name}”{positions(place, *axes)}"
+            for name, place, *axes in zip(change[:2], change.place, *tokens, strict=True)
+        )
+        assert (
+            f"{query} looks at {key}: A {change.first:.3f}, "
+            f"B {change.second:.3f}, difference {difference}" in told(app)
+        )
+
+
+def positions(place, first, second):
+    """The positions of a token of both maps, if an equal one stands elsewhere in a map."""
+    left, right = aligned(first, second)[place]
+    if first.count(first[left]) == 1 and second.count(second[right]) == 1:
+        return ""
+    same = f" (token {left + 1})"
+    return same if left == right else f" (token {left + 1} of A, {right + 1} of B)"
 
 
 def head(trace, kind, layer, number):

@@ -102,16 +102,14 @@ def picture(both: Pair, of: About) -> None:
     """Draw both maps, their difference, and the cells that differ most."""
     data = *(side.weights for side in both), *(side.shown.tokens for side in both)
     changes = largest_changes(*data)
-    axes = list(zip(*data[2:], strict=True))
-    names = [names_in_both(*axis) for axis in axes]
+    names = [names_in_both(*axis) for axis in zip(*data[2:], strict=True)]
     if change := clearest_change(changes):
         say(f"{in_one_line(change, names)}.", "difference")
     maps = compared_maps(*data, titles=titles_of(both))
     show(maps, "maps", of=of, what="Both maps and their difference")
     caption(PICTURE)
     st.subheader("Largest differences")
-    queries, keys = (sum(None not in pair for pair in aligned(*axis)) for axis in axes)
-    if not queries * keys:
+    if not all(map(any, names)):
         st.text("The two maps have no cell in common, so there is nothing to compare.")
     elif changes:
         st.text("\n".join(in_one_line(change, names) for change in changes))
@@ -144,11 +142,17 @@ def in_one_line(change: Change, names: Sequence[Sequence[str]]) -> str:
 
 
 def names_in_both(first: list[str], second: list[str]) -> list[str]:
-    """Return the tokens of both maps in quotation marks, equal ones with their positions."""
+    """Return the tokens on an axis of both maps in quotation marks; empty for those of only one.
+
+    Those that occur several times have their positions.
+    """
     names = []
-    for pair in aligned(first, second):
-        name, (left, right) = f"“{name_of(pair, first, second)}”", pair
-        if None not in pair and (first.count(first[left]), second.count(second[right])) != (1, 1):
+    for left, right in aligned(first, second):
+        if left is None or right is None:
+            names.append("")
+            continue
+        name = f"“{name_of((left, right), first, second)}”"
+        if not first.count(first[left]) == second.count(second[right]) == 1:
             name += f" (token {left + 1}{'' if left == right else f' of A, {right + 1} of B'})"
         names.append(name)
     return names

@@ -17,7 +17,7 @@ from headlight.pages.shared.show.captions import GLOSSARY, edit_words
 from headlight.pages.shared.show.doubt import warn
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About, about_run
-from headlight.pages.shared.show.texts import chips_written, ended, what_became
+from headlight.pages.shared.show.texts import changed_places, chips_written, ended, what_became
 from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.showing import drawn, is_wanted, say
 from headlight.pages.streamlit_fixes.waiting_messages import send_what_is_drawn
@@ -82,7 +82,7 @@ def show_writing(
 
     For `what` see `show`; it is the label by default.
     """
-    framed = other is not None and any(chip.changed for chip in chips_written(other, writing))
+    framed = other is not None and bool(changed_places(writing, other))
     options = {"label": label, "explained": explained, "framed": framed}
     strip = token_strip(writing.text, chips_written(writing, other), **options)
     show(strip, key, of=of, what=what or label)

@@ -14,7 +14,6 @@ from headlight.model.trace import AttentionEdit, Site
 from headlight.pages.parts.cause import estimate as tab
 from headlight.pages.parts.cause.estimate import MOST_CELLS, MOST_NAMED, outliers
 from headlight.pages.shared.runs.heads import Closings
-from headlight.pages.shared.show.riddle import told_apart
 from headlight.pages.shared.state.choices import LONGEST_SENTENCE
 from headlight.viz.numbers import number_text
 from tests.matrix import first_of
@@ -114,7 +113,7 @@ def test_the_cells_of_the_chosen_head_are_closed_one_by_one(read):
     )
     result = sorted((round(float(one), 3), round(float(other), 3)) for one, other in numbers.T)
     np.testing.assert_allclose(result, expected, atol=2e-3)
-    assert any(f"looks at {told_apart(keys)[0]}, weight" in name for name in header["told"])
+    assert any(f"looks at “{keys[0]}”, weight" in name for name in header["told"])
 
 
 def test_of_many_cells_some_are_measured_and_the_page_says_so(monkeypatch):
