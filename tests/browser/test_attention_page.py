@@ -48,15 +48,21 @@ def test_pointing_at_a_token_shows_the_weights_of_its_lines(page, server, transl
     open_app(page, f"{server}/?sentence={NEW_SENTENCE}&kind=encoder&layer=1&head=2&picture=lines")
     trace = translator.trace(NEW_SENTENCE)
     weights = trace.attention[Site("encoder", 0)].weights[0, 1]
-    lines = page.locator(".attention-lines")
-    shown = lines.locator(".key")
-    hover(lines.locator(".query").nth(3), shown.first.locator(".weight").text_content)
-    for column, token in enumerate(trace.source_tokens):
-        assert shown.nth(column).locator(".name").text_content() == token.text
-        weight = shown.nth(column).locator(".weight").text_content()
-        assert float(weight) == pytest.approx(weights[3, column].item(), abs=6e-4)
-    first = hover(shown.nth(1), lines.locator(".query .weight").first.text_content)
-    assert float(first) == pytest.approx(weights[0, 1].item(), abs=6e-4)
+    queries, keys = (page.locator(f".attention-lines .{side}") for side in ("query", "key"))
+
+    def shows(tokens, weights):
+        def is_shown():
+            """The weights next to these tokens are those."""
+            texts = tokens.locator(".weight").all_text_contents()
+            return "" not in texts and list(map(float, texts)) == expected
+
+        expected = pytest.approx(weights.tolist(), abs=6e-4)
+        return is_shown
+
+    hover(queries.nth(3), shows(keys, weights[3]))
+    assert keys.locator(".name").all_text_contents() == [each.text for each in trace.source_tokens]
+    hover(keys.nth(1), shows(queries, weights[:, 1]))
+    assert page.errors == []
 
 
 def test_each_side_of_the_lines_is_one_tab_stop_and_arrow_keys_go_on(page, server):
