@@ -57,10 +57,7 @@ WEIGHTS = (
     "The mean weight of the same heads, summed up over the pieces of a word and the punctuation "
     "after it. What stands out only here is looked at, but not missed."
 )
-CORRELATION = (
-    "Spearman’s, over the {edges} edges of this text, most of which are neither looked at nor "
-    "missed."
-)
+CORRELATION = "Spearman’s, over the {edges} edges of this text."
 DISAGREEMENTS = {
     "Looked at more than missed": "A word’s share is its part of what the token loses in all, one "
     f"word at a time (of {knockout.LEAST} nats at least). Here it is below the weight: other edges "

@@ -62,7 +62,7 @@ EQUAL_GATES = (
 )
 NOTHING_ALIKE = (
     "There is no output that the two models share: what they write, choose or find likely is of "
-    "different kinds."
+    "different kinds, or one of them has no such output."
 )
 NOTHING_HIDDEN = "Hide a word of both texts to see what each side finds likely there."
 NO_TRANSLATION = "Snapshots hold only the attention. The decoder read {read} at every step."
