@@ -23,6 +23,7 @@ export function tend() {
   addEventListener("focusin", (event) => byTab && enterAtChosen(event));
   let passing = false; // whether the browser has gone back or forward since the visitor's last act
   addEventListener("popstate", () => (passing = true), true);
+  addEventListener("popstate", beginAtTop);
   let stepped = false; // whether the page has made a step of its own since then
   for (const kind of ["pointerdown", "keydown", "click"]) addEventListener(kind, () => (passing = stepped = false), true);
 
@@ -38,7 +39,17 @@ export function tend() {
     const replaces = same ? passing || !location.search : stepped;
     stepped ||= same && !replaces;
     (replaces ? history.replaceState : pushState).call(history, state, title, address);
+    beginAtTop();
   };
+}
+
+let path = location.pathname;
+
+/** Show a page from its top: a slow browser would keep the scroll of the page before. */
+function beginAtTop() {
+  if (location.pathname === path) return;
+  path = location.pathname;
+  document.querySelector(".stMain")?.scrollTo(0, 0);
 }
 
 /** Follow a link only once a text typed before is sent: after it, the text would call the old page back. */

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.rest import box_at_rest, tended
+from tests.browser.rest import box_at_rest, settled, tended
 from tests.matrix import first_of
 
 SHARE = ("Add to talk", "Present", "Copy link", "Keys: ?")
@@ -40,6 +40,22 @@ def test_a_tap_next_to_the_open_menu_of_a_phone_closes_it_and_does_nothing_else(
     head.tap()  # a second tap is heard: it is off after one of them, and on again after both
     page.get_by_role("button", name="Decoder, masked, layer 1, head 8: off").wait_for()
     context.close()
+
+
+@pytest.mark.matrix
+def test_a_page_begins_at_its_top_in_a_slow_browser_too(page, server):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(server)
+    tended(page)
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 8})
+    main = page.locator(".stMain")
+    main.evaluate("main => main.scrollTo(0, main.scrollHeight)")
+    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_role("link", name="Masks", exact=True).click()
+    page.get_by_role("heading", name="Masks", exact=True).wait_for()
+    page.locator("canvas.editable").wait_for()
+    settled(page)
+    assert main.evaluate("main => main.scrollTop") == 0
 
 
 @pytest.mark.matrix
