@@ -28,12 +28,16 @@ export function moveFocus(event, buttons, columns = 0) {
   next.focus();
 }
 
+const explanations = new WeakMap(); // by the element that they are about
+
 /** Call `explain` when a pointer moves onto an element or it has the focus, and `leave` afterwards.
  *
- * What appears under a pointer at rest, such as the next slide, is not pointed at.
+ * What appears under a pointer at rest, such as the next slide, is not pointed at. Once a pointer
+ * has left, what has the keyboard's focus is explained again.
  */
 export function onPointing(part, explain, leave = () => {}) {
   let isIn = false;
+  explanations.set(part, explain);
   part.onpointermove = () => {
     if (!isIn) explain();
     isIn = true;
@@ -41,6 +45,8 @@ export function onPointing(part, explain, leave = () => {}) {
   part.onpointerleave = () => {
     isIn = false;
     leave();
+    const focused = part.getRootNode().activeElement;
+    if (focused?.matches(":focus-visible")) explanations.get(focused)?.();
   };
   part.onfocus = explain;
   part.onblur = leave;

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from headlight.model import Site
 from tests.browser.heatmaps import hover_cell
-from tests.browser.rest import box_at_rest
+from tests.browser.rest import box_at_rest, hover, settled
 
 SENTENCE = "My brother bought three old bicycles yesterday."
 AT_THE_MARGIN = """() => {
@@ -142,11 +142,13 @@ def test_a_word_of_the_lens_is_read_by_pointing_and_by_keys(page, server, transl
     written = [token.text for token in translator.translate(SENTENCE).target_tokens]
     last = lens.locator("tr").last.locator("td")
     expect(last).to_have_text(written)
-    last.nth(1).hover()
+    settled(page)
     said = lens.get_by_role("status")
-    expect(said).to_contain_text(f"“{written[1]}” 0.")
+    hover(last.nth(1), lambda: f"“{written[1]}” 0." in said.text_content())
     last.nth(1).focus()
     page.keyboard.press("ArrowRight")
+    expect(said).to_contain_text(f"After “{written[1]}”")
+    lens.locator("th").last.hover()  # the pointer leaves the word that it was on
     expect(said).to_contain_text(f"After “{written[1]}”")
 
 
