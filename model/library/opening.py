@@ -93,7 +93,7 @@ def with_same_weights(model: nn.Module) -> nn.Module:
         return copy.deepcopy(model, kept)
     except Exception as error:  # of many kinds, of what a module may hold
         raise ValueError(
-            f"{type(model).__name__} holds something that cannot be copied beside its weights: "
+            f"{type(model).__name__} holds something besides its weights that cannot be copied: "
             f"{first_line(error)} Use `watch`, which copies nothing."
         ) from error
 

@@ -67,7 +67,7 @@ DICTIONARY = (
     "whole model writes for the word by itself, over the {count} commonest words that are one "
     "token, of the {lines} sentences kept in the atlas. The map counts what is right from the "
     "encoder’s vector of the word, read by itself. {head} has **{encoded} of {count}** right, and "
-    "{direct} from the embedding alone."
+    "{direct} from the embedding only."
 )
 
 
