@@ -28,8 +28,6 @@ export function moveFocus(event, buttons, columns = 0) {
   next.focus();
 }
 
-const explanations = new WeakMap(); // by the element that they are about
-
 /** Call `explain` when a pointer moves onto an element or it has the focus, and `leave` afterwards.
  *
  * What appears under a pointer at rest, such as the next slide, is not pointed at. Once a pointer
@@ -37,7 +35,6 @@ const explanations = new WeakMap(); // by the element that they are about
  */
 export function onPointing(part, explain, leave = () => {}) {
   let isIn = false;
-  explanations.set(part, explain);
   part.onpointermove = () => {
     if (!isIn) explain();
     isIn = true;
@@ -46,7 +43,7 @@ export function onPointing(part, explain, leave = () => {}) {
     isIn = false;
     leave();
     const focused = part.getRootNode().activeElement;
-    if (focused?.matches(":focus-visible")) explanations.get(focused)?.();
+    if (focused?.matches(":focus-visible")) focused.onfocus?.();
   };
   part.onfocus = explain;
   part.onblur = leave;

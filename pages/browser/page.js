@@ -22,8 +22,7 @@ export function tend() {
   addEventListener("pointerdown", () => (byTab = false), true);
   addEventListener("focusin", (event) => byTab && enterAtChosen(event));
   let passing = false; // whether the browser has gone back or forward since the visitor's last act
-  addEventListener("popstate", () => (passing = true), true);
-  addEventListener("popstate", beginAtTop);
+  addEventListener("popstate", () => ((passing = true), beginAtTop()), true);
   let stepped = false; // whether the page has made a step of its own since then
   for (const kind of ["pointerdown", "keydown", "click"]) addEventListener(kind, () => (passing = stepped = false), true);
 

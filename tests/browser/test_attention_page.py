@@ -51,12 +51,13 @@ def test_pointing_at_a_token_shows_the_weights_of_its_lines(page, server, transl
     queries, keys = (page.locator(f".attention-lines .{side}") for side in ("query", "key"))
 
     def shows(tokens, weights):
+        expected = pytest.approx(weights.tolist(), abs=6e-4)
+
         def is_shown():
             """The weights next to these tokens are those."""
             texts = tokens.locator(".weight").all_text_contents()
             return "" not in texts and list(map(float, texts)) == expected
 
-        expected = pytest.approx(weights.tolist(), abs=6e-4)
         return is_shown
 
     hover(queries.nth(3), shows(keys, weights[3]))
