@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import re
 from collections.abc import Sequence
-from datetime import date
 from html import escape
-from importlib.metadata import version
 from math import log
 from pathlib import Path
 
-from bench.report import Case, options_of, report
+from bench.report import Case, machine, options_of, report
 
 RESULTS = Path(__file__).resolve().parent / "results"
 PAGE = RESULTS / "README.md"
@@ -59,24 +55,6 @@ def write_section(title: str, text: str, page: Path = PAGE) -> None:
     else:
         written = f"{written.rstrip()}\n\n{part}"
     page.write_text(written.rstrip() + "\n", "utf-8")
-
-
-def machine() -> str:
-    """The machine in one sentence, without its name, and how busy it was."""
-    model = platform.processor() or platform.machine()
-    information = Path("/proc/cpuinfo")
-    if information.exists() and (
-        named := re.search(r"^model name\s*:\s*(.+)$", information.read_text(), re.MULTILINE)
-    ):
-        model = named[1]
-    busy = ""
-    if hasattr(os, "getloadavg"):
-        busy = f" At the end {os.getloadavg()[2]:.1f} processes wanted to run, over 15 minutes."
-    return (
-        f"{date.today()}: {model.strip()}, {os.cpu_count()} cores, Python "
-        f"{platform.python_version()}, torch {version('torch')}, Streamlit "
-        f"{version('streamlit')}.{busy}"
-    )
 
 
 def table(cases: Sequence[Case]) -> str:

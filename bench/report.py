@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import platform
+import re
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from datetime import date
+from importlib.metadata import version
 from pathlib import Path
 from statistics import median
+
+import torch
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,7 @@ def options_of() -> argparse.ArgumentParser:
 
 
 def report(cases: list[Case], path: Path | None) -> None:
-    """Print the cases as a table, and write them as JSON if there is a path."""
+    """Print the cases as a table, then the machine; write the cases as JSON if there is a path."""
     width = max(len(case.case) for case in cases)
     print(f"{'case':{width}}  {'ours':>10}  {'peer':>10}  {'unit':<8}  {'ratio':>8}")
     for case in cases:
@@ -63,9 +70,28 @@ def report(cases: list[Case], path: Path | None) -> None:
             f"{case.ratio:8.4f}  {case.note}"
         )
         print(line.rstrip())
+    print(machine())
     if path is not None:
         written = [asdict(case) for case in cases]
         for case in written:
             if not case["note"]:
                 del case["note"]
         path.write_text(json.dumps(written, indent=2) + "\n", "utf-8")
+
+
+def machine() -> str:
+    """The machine without its name, the instructions that torch uses there, and how busy it was."""
+    model = platform.processor() or platform.machine()
+    information = Path("/proc/cpuinfo")
+    if information.exists() and (
+        named := re.search(r"^model name\s*:\s*(.+)$", information.read_text(), re.MULTILINE)
+    ):
+        model = named[1]
+    busy = ""
+    if hasattr(os, "getloadavg"):
+        busy = f" At the end {os.getloadavg()[2]:.1f} processes wanted to run, over 15 minutes."
+    return (
+        f"{date.today()}: {model.strip()} ({torch.backends.cpu.get_cpu_capability()}), "
+        f"{os.cpu_count()} cores, Python {platform.python_version()}, torch {version('torch')}, "
+        f"Streamlit {version('streamlit')}.{busy}"
+    )

@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from bench.random_heads import random_weights
@@ -23,9 +24,10 @@ def test_the_ratio_is_ours_over_the_peers():
 def test_cases_are_printed_and_written_as_json(tmp_path, capsys):
     path = tmp_path / "cases.json"
     report([Case("long name of a case", 30.0, 4.0, "ms", 7.5)], path)
-    heading, line = capsys.readouterr().out.splitlines()
+    heading, line, machine = capsys.readouterr().out.splitlines()
     assert line.split()[-4:] == ["30.00", "4.00", "ms", "7.5000"]
     assert len(heading) == len(line)
+    assert torch.backends.cpu.get_cpu_capability() in machine
     assert json.loads(path.read_text()) == [
         {"case": "long name of a case", "ours": 30.0, "peer": 4.0, "unit": "ms", "ratio": 7.5}
     ]

@@ -9,7 +9,8 @@ from streamlit.proto.BidiComponent_pb2 import BidiComponent
 
 from bench.crowd import Clock, Served, family, resident
 from bench.load import cases_of, rush_cases, sentence_of, wrong
-from bench.performance import machine, plot, write_section
+from bench.performance import plot, write_section
+from bench.report import machine
 from bench.visitors import Rerun, Visitor, heatmap
 from headlight.model import load
 from headlight.pages.browser.library import mounted
