@@ -11,7 +11,7 @@ from headlight.model.library.bert import bert_config, build_bert
 from headlight.model.library.bert_reader import BertReader
 from headlight.model.library.checks import check_weights
 from headlight.model.library.files import count_numbers, read_config, read_tokenizer, read_weights
-from headlight.model.library.hub import LoadingError, Progress, fetch, first_line
+from headlight.model.library.hub import LoadingError, Progress, as_folder, fetch, first_line
 from headlight.model.library.transformers_loading import load_transformers_reader
 from headlight.model.memory import check_memory
 from headlight.model.memory_layout import best_device
@@ -32,9 +32,17 @@ def load_model(name: str | Path, progress: Progress | None = None) -> Reader:
     """
     if not (isinstance(name, str | Path) and str(name).strip()):
         raise LoadingError(f"Give a name, such as {shipped_models()[0]}, or a model's folder.")
-    if str(name) in shipped_models() or (Path(name).expanduser() / WEIGHTS).is_file():
+    if str(name) in shipped_models():
         return load(name)
+    if folder := own_checkpoint(str(name)):
+        return load(folder)
     return load_from_library(str(name), progress)
+
+
+def own_checkpoint(name: str) -> Path | None:
+    """Return the folder of this name if it holds a model of this project's own."""
+    folder = as_folder(name)
+    return folder if folder and (folder / WEIGHTS).is_file() else None
 
 
 def load_from_library(name: str, progress: Progress | None = None) -> Reader:
@@ -75,6 +83,8 @@ def fetch_model(name: str, progress: Progress | None = None) -> Path:
 
     The download stops if the model does not fit into memory. Raises LoadingError.
     """
+    if folder := own_checkpoint(name):
+        return folder
     read_config(name)
     device = best_device()
 

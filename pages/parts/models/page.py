@@ -5,6 +5,7 @@ import torch
 
 from headlight.model.library.hub import first_line
 from headlight.model.library.measuring import BOUNDS, Parity
+from headlight.model.own_reader import OwnReader
 from headlight.model.reader import ABILITIES as ALL_ABILITIES
 from headlight.model.reader import Ability, Reader
 from headlight.pages.shared.controls import loading
@@ -66,7 +67,8 @@ def entry_box(entry: CatalogEntry, is_chosen: bool) -> None:
     abilities(model)
     if entry.is_library:
         licence(entry)
-        parity(entry)
+        if not isinstance(model, OwnReader):  # there is no other implementation of it
+            parity(entry)
 
 
 def buttons(entry: CatalogEntry) -> None:

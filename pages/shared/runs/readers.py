@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import Condition
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from headlight.model.library.hub import Card, first_line
 from headlight.model.library.measuring import Parity
 from headlight.model.own_reader import OwnReader
 from headlight.model.reader import Reader
+from headlight.model.training.tasks import TASKS
 from headlight.model.translator import load
 from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.housekeeping import freeze, session_ended, share_arenas
@@ -77,7 +79,16 @@ def loading(key: str) -> int:
 
 def entry_of(name: str, loaded: Reader) -> CatalogEntry:
     """Return the entry of a loaded model for lists on screen."""
-    return library_entry(name, writes="cross" in loaded.shape.kinds)
+    entry = library_entry(name, writes="cross" in loaded.shape.kinds)
+    if not isinstance(loaded, OwnReader):
+        return entry
+    tasks = (task.example for task in TASKS.values())  # which the page Training's models know
+    known = [
+        text
+        for text in (*entry.examples, *tasks)
+        if not any(token.is_unknown for token in loaded.tokenizer.encode(text))
+    ]
+    return replace(entry, examples=tuple(known) or entry.examples)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Models of the transformers library: which may be opened, and those in memory for all visitors."""
+"""Models named by visitors: which may be opened, and those in memory for all visitors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from headlight.model.library.hub import (
     first_line,
     read_card,
 )
-from headlight.model.library.loading import fetch_model, load_from_library
+from headlight.model.library.loading import fetch_model, load_model
 from headlight.model.reader import Reader
 from headlight.pages.shared.runs import housekeeping, limits
 
@@ -132,7 +132,7 @@ class ReadJob(Job[Reader]):
 
     def work(self) -> Reader:
         self.loading.stage = "reading"
-        return load_from_library(self.folder)
+        return load_model(self.folder)
 
 
 class Shelf:

@@ -154,7 +154,7 @@ def forget(key: str) -> None:
 def leave(before: CatalogEntry) -> None:
     """Drop choices about the previous model's text, and a text that the new model cannot read."""
     st.session_state.target = st.session_state.masked = ""
-    if before.is_own or chosen().is_own:
+    if before.examples != chosen().examples:
         st.session_state.sentence = chosen().examples[0]
 
 
@@ -197,7 +197,7 @@ class Workshop:
     earlier: dict[str, dict[str, Curve]] = field(default_factory=dict)  # curves by name and panel
     models: dict[str, tuple[CatalogEntry, OwnReader]] = field(default_factory=dict)
     library: dict[str, CatalogEntry] = field(default_factory=dict)  # loaded from transformers
-    used: tuple[str, str] = ("", "")  # the model last put to use: its origin and its key
+    used: str = ""  # the key of the trained model last put to use
     refused: str = ""  # why something could not be done, until that is shown
     gone: bool = False  # whether the tab asked for another workshop, which is gone
 

@@ -87,7 +87,7 @@ def steps(monkeypatch):
 
     steps = SimpleNamespace(taken=[], read=Model)
     monkeypatch.setattr(module, "fetch_model", fetch)
-    monkeypatch.setattr(module, "load_from_library", read)
+    monkeypatch.setattr(module, "load_model", read)
     monkeypatch.setattr(module, "read_card", lambda name: Card())
     return steps
 
