@@ -1,7 +1,10 @@
 """A model in a folder: weights.safetensors, config.json, tokenizer.json."""
 
 import csv
+import io
 import os
+import tempfile
+import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +35,18 @@ def save_checkpoint(
     save_tokenizer(folder / TOKENIZER, tokenizer)
     weights = {name: parameter.detach().to(dtype) for name, parameter in model.named_parameters()}
     save_tensors(folder / WEIGHTS, weights)
+
+
+def pack_checkpoint(model: Transformer, tokenizer: Tokenizer) -> bytes:
+    """Return a zip file of what `save_checkpoint` writes; unpacked, it is a checkpoint folder."""
+    packed = io.BytesIO()
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(packed, "w") as archive:
+        save_checkpoint(Path(folder), model, tokenizer, torch.float32)
+        for name in (WEIGHTS, CONFIG, TOKENIZER):
+            # Without the time of day, so that the same model gives the same bytes.
+            entry = zipfile.ZipInfo(name)
+            archive.writestr(entry, (Path(folder) / name).read_bytes(), zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
 
 
 def load_checkpoint(folder: Path) -> tuple[Transformer, Tokenizer]:

@@ -21,7 +21,7 @@ from headlight.viz.numbers import writable
 
 PARAMETER = "talk"  # in an address: the number of the slide
 TURNS = "turns_asked"  # the key of the last turn's number
-MODEL_GONE = "The model of this slide is no longer available: it was trained or uploaded elsewhere."
+MODEL_GONE = "The model of this slide is no longer available: it was trained elsewhere."
 NOT_DRAWN = (
     "This slide's scene does not draw the pictures chosen for it. Open the scene from the page "
     "Talk, and update the slide."

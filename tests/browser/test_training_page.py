@@ -1,6 +1,7 @@
 """A training watched from its first step to its use on another page."""
 
 import re
+import zipfile
 
 import pytest
 from playwright.sync_api import TimeoutError as TimeoutExpired
@@ -62,7 +63,7 @@ def wait_for_step(page, least):
     )
 
 
-def test_a_training_is_watched_paused_scrubbed_and_used(training):
+def test_a_training_is_watched_paused_scrubbed_saved_and_opened_again(training, tmp_path):
     page = training
     page.evaluate("window.opened = true")  # gone after a reload
     button(page, "Start").click()
@@ -103,11 +104,16 @@ def test_a_training_is_watched_paused_scrubbed_and_used(training):
     page.wait_for_function(f"!({RUNNING})")  # a run of the page ends what is being downloaded
     with page.expect_download() as download:
         button(page, "Download as a checkpoint").click()
-    file = download.value.path().read_bytes()
-    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(
-        {"name": "mine.zip", "mimeType": "application/zip", "buffer": file}
-    )
-    button(page, "Use the uploaded model").wait_for()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        archive.extractall(tmp_path)
+    go_to(page, "Models")
+    box = page.get_by_label("Name on the Hugging Face Hub, or a folder on this computer")
+    box.fill(str(tmp_path))
+    button(page, "Load").click()
+    page.get_by_text("Decoder, masked").first.wait_for()
+    expect(page.get_by_text(str(tmp_path), exact=True)).to_be_visible()
+    go_to(page, "Attention")
+    expect(page.get_by_label("Sentence")).to_have_value("31415926")
 
 
 @pytest.mark.matrix

@@ -1,5 +1,7 @@
 import ast
+import io
 import pickle
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from headlight.model import checkpoint
 from headlight.model.checkpoint import (
     copy_weights,
     load_checkpoint,
+    pack_checkpoint,
     replacing,
     save_checkpoint,
     save_tensors,
@@ -46,6 +49,16 @@ def test_float32_weights_come_back_exactly(tie_embeddings, make_model, tokenizer
     assert not again.training
     assert torch.equal(again(IDS, IDS), ours(IDS, IDS))
     assert read_tokenizer.encode("I love my cat.") == tokenizer.encode("I love my cat.")
+
+
+def test_a_packed_model_is_a_checkpoint_folder_when_unzipped(folder, tmp_path):
+    ours, tokenizer = load_checkpoint(folder)
+    packed = pack_checkpoint(ours, tokenizer)
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        archive.extractall(tmp_path / "unzipped")
+    again, read_tokenizer = load_checkpoint(tmp_path / "unzipped")
+    assert torch.equal(again(IDS, IDS), ours(IDS, IDS))
+    assert pack_checkpoint(again, read_tokenizer) == packed
 
 
 def test_float16_weights_come_back_rounded_as_float32(make_model, tokenizer, tmp_path):

@@ -1,4 +1,6 @@
+import io
 import time
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -7,11 +9,12 @@ import pytest
 from headlight.model.training.small_models import default_options
 from headlight.pages.parts.training import run
 from headlight.pages.parts.training.run import GONE
-from headlight.pages.parts.training.use import packed, title_of
+from headlight.pages.parts.training.use import packed
+from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.runs.training import recorded_training
 from headlight.viz.tokens import and_written
 from tests.matrix import first_of
-from tests.pages.apps import on_stage, open_page, texts_on_stage
+from tests.pages.apps import on_stage, open_page, open_with, texts_on_stage
 from tests.pages.pictures import canvas_pictures
 
 TINY = {"steps": 12, "layers": 1, "heads": 2, "d_model": 16, "d_ff": 16, "batch_size": 4}
@@ -279,36 +282,15 @@ def test_the_schedule_is_drawn_for_both(app, compared):
 
 
 @pytest.mark.matrix
-def test_a_download_can_be_uploaded_and_used(app):
+def test_an_unzipped_download_is_opened_by_the_name_of_its_folder(app, tmp_path):
     train(app)
     job = app.session_state["workshop"].training.job
-    data = packed(job)
-    app.file_uploader(key="toy_upload").upload("mine.zip", data, "application/zip").run()
-    assert not app.exception
-    assert not app.error
-    click(app, "use_uploaded")
-    assert "Uploaded: mine" in [text.value for text in app.text]
-    used = own_reader(app.session_state)
-    assert used.translate("2021").text == job.reader().translate("2021").text
-    app.switch_page("app.py").run()
-    assert not app.exception
-
-
-@pytest.mark.parametrize("data", [b"", b"no zip", b"PK\x03\x04 half of one"])
-def test_a_file_that_is_no_checkpoint_is_refused(app, data):
-    app.file_uploader(key="toy_upload").upload("<b>.zip", data, "application/zip").run()
-    assert not app.exception
-    assert app.error[0].value == "This file was refused, and nothing was loaded."
-    assert "toy_use_uploaded" not in [button.key for button in app.button]
-    assert not app.session_state["workshop"].models
-
-
-def test_two_uploads_are_told_apart():
-    assert title_of("my <b>.zip", set()) == "Uploaded: my <b>"
-    taken = {"Uploaded: a", "Uploaded: a (2)"}
-    assert title_of("a.zip", taken) == "Uploaded: a (3)"
-    assert title_of(".zip", set()) == "Uploaded: model"
-    assert len(title_of("x" * 900, set())) < 60
+    with zipfile.ZipFile(io.BytesIO(packed(job))) as archive:
+        archive.extractall(tmp_path)
+    opened = open_with(tmp_path, "models")
+    assert opened.text_input(key="wanted").value == str(tmp_path)
+    ours = shelf().get(str(tmp_path)).reader
+    assert ours.translate("2021").text == job.reader().translate("2021").text
 
 
 def own_reader(state):

@@ -15,7 +15,6 @@ from headlight.model.training.small_models import TrainingOptions
 from headlight.model.training.tasks import DIGITS
 from headlight.pages.parts.training.options import CHOICES, LABELS, choose_options
 from headlight.pages.parts.training.run import TOY_KIND, TOY_RUN, watch
-from headlight.pages.parts.training.use import upload
 from headlight.pages.shared.address import section
 from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import show_altair
@@ -98,7 +97,6 @@ def training() -> None:
         options = choose_options()
     with seen:
         watch(ready=options is not None)
-        upload()
     if options:
         st.subheader("Learning rate and loss")
         lessons(options)

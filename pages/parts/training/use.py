@@ -1,19 +1,16 @@
 """A trained model in use: on the visitor's own input, on the other pages, as a file."""
 
 import random
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from functools import partial
-from itertools import chain, count, zip_longest
+from itertools import zip_longest
 
 import streamlit as st
 
-from headlight.model.archive import pack_checkpoint
-from headlight.model.own_reader import OwnReader
+from headlight.model.checkpoint import pack_checkpoint
 from headlight.model.tokens import END_ID, Token
 from headlight.model.training.jobs import TrainingJob, TrainingState
-from headlight.model.training.tasks import LONGEST_INPUT, TASKS, Task
-from headlight.pages.shared.address import section
-from headlight.pages.shared.runs import training
+from headlight.model.training.tasks import LONGEST_INPUT, Task
 from headlight.pages.shared.runs.training import answered
 from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import show
@@ -35,14 +32,10 @@ SIDES = {
 TRY = "It is asked again at every update, so you can watch it get better at your own example."
 USE = (
     "It stays yours, in this session only: no other visitor sees it. Choose it, or a shipped "
-    "model, next to the sentence on the other pages."
-)
-UPLOAD = (
-    "A zip of `weights.safetensors`, `config.json` and `tokenizer.json`, as the download "
-    "of a trained model makes it. Nothing else is read, and nothing is kept on the server's disk."
+    "model, next to the sentence on the other pages. To open a download in Headlight on your own "
+    "computer, unzip it into a folder and name that on the page Models."
 )
 EXAMPLES = 4  # made for the other pages
-LONGEST_TITLE = 40  # characters of the name of an uploaded file
 
 
 def try_it(training: Training, state: TrainingState) -> None:
@@ -95,7 +88,7 @@ def use_it(job: TrainingJob) -> None:
         file = partial(packed, job), f"{task.name}.zip", "application/zip"
         options = {"on_click": "ignore", "key": "toy_download"}
         st.download_button("Download as a checkpoint", *file, **options)
-    confirm("trained")
+    confirm()
     caption(USE)
 
 
@@ -110,7 +103,7 @@ def use(job: TrainingJob) -> None:
     title = f"{task.title}, trained here for {about}{state.step:,} steps"
     with refusals():
         models.use_model(job.reader(), title, tuple(examples), *SIDES[task.name])
-        workshop().used = "trained", models.chosen().key
+        workshop().used = models.chosen().key
 
 
 def example_of(task: Task, source: str) -> str:
@@ -118,64 +111,15 @@ def example_of(task: Task, source: str) -> str:
     return source + source[: len(source) // 2] if task.decoder_only else source
 
 
-def confirm(origin: str) -> None:
-    """Say so while the other pages use the model of this origin."""
+def confirm() -> None:
+    """Say so while the other pages use a model that was trained here."""
     model = models.chosen()
-    if workshop().used == (origin, model.key):
+    if workshop().used == model.key:
         st.success("The other pages now show:")
-        st.text(model.title)  # a file can have any name
+        st.text(model.title)
         st.page_link("app.py", label="Open it on the Attention page")
 
 
 def packed(job: TrainingJob) -> bytes:
     reader = job.reader()
     return pack_checkpoint(reader.model, reader.tokenizer)
-
-
-@section
-def upload() -> None:
-    """Draw the box for a checkpoint from the visitor's disk; other files are refused unread."""
-    file = st.file_uploader("Upload a checkpoint", "zip", key="toy_upload")
-    caption(UPLOAD)
-    if file is None:
-        training.let_go()
-        return
-    try:
-        reader = training.uploaded(file.getvalue())
-    except ValueError as error:
-        st.error("This file was refused, and nothing was loaded.")
-        st.text(str(error))
-        return
-    config = reader.model.config
-    st.text(
-        f"Read: {config.encoder_layers} + {config.decoder_layers} layers, {config.heads} heads, "
-        f"width {config.d_model}, {reader.tokenizer.vocab_size} tokens."
-    )
-    st.button("Use the uploaded model", on_click=use_uploaded, key="toy_use_uploaded")
-    confirm("uploaded")
-
-
-def use_uploaded() -> None:
-    """Let the other pages use the uploaded model, named after its file."""
-    file = st.session_state.toy_upload
-    with refusals():
-        reader = training.uploaded(file.getvalue())
-        title = title_of(file.name, {entry.title for entry in models.choices().values()})
-        sides = ("source", "target") if reader.model.config.encoder_layers else (ONE_SIDE, ONE_SIDE)
-        models.use_model(reader, title, examples_for(reader), *sides)
-        workshop().used = "uploaded", models.chosen().key
-
-
-def title_of(file: str, taken: Set[str]) -> str:
-    """Return the title of the model in an uploaded file, numbered if it is already `taken`."""
-    name = file.removesuffix(".zip").strip()[:LONGEST_TITLE] or "model"
-    titles = (f"Uploaded: {name}{number}" for number in chain([""], map(" ({})".format, count(2))))
-    return next(title for title in titles if title not in taken)
-
-
-def examples_for(reader: OwnReader) -> tuple[str, ...]:
-    """Return example inputs of the tasks whose characters the model knows, or one for any model."""
-    examples = dict.fromkeys(example_of(task, task.example) for task in TASKS.values())
-    encode = reader.tokenizer.encode
-    known = [text for text in examples if not any(token.is_unknown for token in encode(text))]
-    return tuple(known) or ("1",)

@@ -36,7 +36,7 @@ ICON = "data:image/svg+xml," + quote(
 )
 ALONE = f"<style>{Path(__file__).with_name('alone.css').read_text(encoding='utf-8')}</style>"
 KEPT = "headlight-workshop"  # the name under which the browser's tab keeps the key
-GONE = "The models trained or uploaded in this tab are gone: "
+GONE = "The models trained in this tab are gone: "
 LEFT = GONE + "they are released a few minutes after the tab was closed or lost its connection."
 RESTARTED = GONE + "the server was started anew since, or another one answers now."
 

@@ -64,6 +64,3 @@ TRAINING_SECONDS = whole_number("HEADLIGHT_TRAINING_SECONDS", 600, lowest=10)  #
 COUNTS = whole_number("HEADLIGHT_COUNTS", 1)  # visitors' texts counted at once
 COUNT_LINES = whole_number("HEADLIGHT_COUNT_LINES", 2_000)  # lines of each text
 COUNT_SECONDS = whole_number("HEADLIGHT_COUNT_SECONDS", 600, lowest=10)  # for each text
-UPLOAD_MEGABYTES = whole_number("HEADLIGHT_UPLOAD_MEGABYTES", 400)  # models a visitor uploads
-# The same for all visitors together.
-ALL_UPLOADS_MEGABYTES = of_this_worker(whole_number("HEADLIGHT_ALL_UPLOADS_MEGABYTES", 1_000))
