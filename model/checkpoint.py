@@ -95,18 +95,6 @@ def assemble(
     return model.eval()
 
 
-def refuse_misfit(
-    config: TransformerConfig, tokenizer: Tokenizer, shapes: Mapping[str, Sequence[int]]
-) -> None:
-    """Raise ValueError if weights of these shapes do not fit the model, before any memory is taken.
-
-    The first use of torch's "meta" device takes a second.
-    """
-    refuse_other_vocabulary(config, tokenizer)
-    with torch.device("meta"):
-        refuse_other_shapes(Transformer(config), shapes)
-
-
 def refuse_other_vocabulary(config: TransformerConfig, tokenizer: Tokenizer) -> None:
     """Raise ValueError if a config and a tokenizer disagree on the tokens."""
     for size in (config.source_vocab_size, config.target_vocab_size):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 Result = TypeVar("Result")
 Status = Literal["waiting", "running", "paused", "stopped", "finished", "failed"]
@@ -59,6 +60,7 @@ class JobQueue:
         self.longest = longest
         self.patience = patience
         self.jobs: list[Job] = []  # that wait or run
+        self.left: set[Job] = set()  # that were left, and whose threads have not ended
         self.lock = threading.Lock()  # held while the status of a job changes
 
     def add(self, job: Job) -> None:
@@ -84,9 +86,21 @@ class JobQueue:
     def end(self, job: Job, status: Status, note: str = "") -> None:
         """Note that a job has ended, and start the next."""
         with self.lock:
+            if job in self.left:
+                self.left.remove(job)
+                return
             self.jobs.remove(job)
             job.end(status, note)
             self._start_next()
+
+    def leave(self, job: Job, note: str) -> None:
+        """Let a job fail whose thread does not end by itself, and start the next."""
+        with self.lock:
+            if job.status == "running":
+                self.left.add(job)
+                self.jobs.remove(job)
+                job.end("failed", note)
+                self._start_next()
 
     def ask_to_end(self, job: Job, status: Literal["paused", "stopped"]) -> bool:
         """End a job that does not run; return whether it runs and was asked to end."""
@@ -243,6 +257,21 @@ class Job(Generic[Result]):
         except BaseException as error:  # such as too little memory, or a panic in Rust code
             return "failed", self.explain(error)
         return "finished", ""
+
+
+class Checked(TorchFunctionMode):
+    """Ends the work of a job at its next call of torch if the job should not go on."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__()
+        self.job = job
+
+    def __torch_function__(
+        self, function: Callable, types: object, args: tuple = (), kwargs: dict | None = None
+    ) -> object:
+        """Call a function of torch."""
+        self.job.check()
+        return function(*args, **(kwargs or {}))
 
 
 def keep_in_the_background() -> None:

@@ -19,6 +19,7 @@ from headlight.model.config import TransformerConfig
 from headlight.model.edits import check_sites
 from headlight.model.layers import EncoderLayer, activation
 from headlight.model.library.answers import OutputHead
+from headlight.model.library.bounds import Counted
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.pieces import Piece
 from headlight.model.linear import Linear
@@ -237,7 +238,9 @@ def build_bert(config: PreTrainedConfig, weights: dict[str, Tensor], name: str) 
         ours.pop("head.output.weight", None)
     build = partial(Bert, shape, config.type_vocab_size, head, config.num_labels)
     try:
-        with torch.device("meta"):  # before memory is taken for weights that do not fit
+        numbers = sum(weight.numel() for weight in weights.values())
+        # Before memory is taken for weights that do not fit.
+        with Counted(numbers, len(weights)), torch.device("meta"):
             copy_weights(build(), ours)
         bert = build()
         copy_weights(bert, ours)

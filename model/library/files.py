@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -19,6 +19,14 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import Tensor
 
+from headlight.model.library.bounds import (
+    Counted,
+    check_counts,
+    check_files,
+    check_growth,
+    check_header,
+    check_tokenizer,
+)
 from headlight.model.library.hub import (
     CONFIG_FILE,
     INDEX_FILE,
@@ -56,6 +64,7 @@ def read_config(name: str) -> PreTrainedConfig:
         from transformers import AutoConfig
 
     folder = fetch(name, (CONFIG_FILE,))
+    check_files(folder)
     model_type = type_of_model(folder, name)
     try:
         config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
@@ -78,7 +87,9 @@ def type_of_model(folder: Path, name: str) -> str:
     """Return the model_type in the config of a folder; raises LoadingError if there is none."""
     path = folder / CONFIG_FILE
     try:
-        model_type = json.loads(path.read_bytes())["model_type"]
+        entries = json.loads(path.read_bytes())
+        check_counts(entries, path)
+        model_type = entries["model_type"]
     except FileNotFoundError as error:
         raise LoadingError(
             f"{name} has no {CONFIG_FILE}, so it is not a model of the transformers library. Give "
@@ -87,6 +98,8 @@ def type_of_model(folder: Path, name: str) -> str:
         ) from error
     except OSError as error:
         raise LoadingError(f"{path} cannot be read: {first_line(error)}") from error
+    except LoadingError:
+        raise
     except (ValueError, LookupError, TypeError, RecursionError):
         model_type = None
     if not isinstance(model_type, str):
@@ -114,12 +127,24 @@ def numbers_by_dtype(folder: Path) -> Counter[str]:
     Raises LoadingError if there are none, one is missing, or one cannot be read.
     """
     counts: Counter[str] = Counter()
-    for path in weight_files(folder):
+    for dtype, numbers in saved_tensors(weight_files(folder)):
+        counts[dtype] += numbers
+    return counts
+
+
+def saved_tensors(paths: Iterable[Path]) -> Iterator[tuple[str, int]]:
+    """Yield the dtype and the number of weights of each tensor in safetensors files."""
+    for path in paths:
         # For torch it would ask for as much memory as the file is long.
         with reading(path), safe_open(path, framework="numpy") as file:
             for tensor in map(file.get_slice, file.keys()):
-                counts[tensor.get_dtype()] += math.prod(tensor.get_shape())
-    return counts
+                yield tensor.get_dtype(), math.prod(tensor.get_shape())
+
+
+def counted(paths: Iterable[Path]) -> Counted:
+    """Return a mode of torch in which no model can be made that is larger than its files."""
+    numbers = [numbers for _, numbers in saved_tensors(paths)]
+    return Counted(sum(numbers), len(numbers))
 
 
 def weight_files(folder: Path) -> list[Path]:
@@ -139,12 +164,12 @@ def weight_files(folder: Path) -> list[Path]:
         )
     try:
         names = set(json.loads(index.read_bytes())["weight_map"].values())
-        if not all(name.endswith(WEIGHTS_SUFFIX) for name in names):
-            raise ValueError("it names files of weights that can hold code")
+        if not all(name.endswith(WEIGHTS_SUFFIX) and Path(name).name == name for name in names):
+            raise ValueError("it names files that can hold code, or are outside the folder")
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise LoadingError(
-            f"{index} does not say which {WEIGHTS_SUFFIX[1:]} files hold the weights. Download or "
-            "save the model again."
+            f"{index} does not say which {WEIGHTS_SUFFIX[1:]} files hold the weights, or names "
+            "some outside its folder. Download or save the model again."
         ) from error
     paths = [folder / name for name in sorted(names)]
     if missing := [path.name for path in paths if not path.is_file()]:
@@ -171,6 +196,7 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
 def reading(path: Path) -> Iterator[None]:
     """Raise LoadingError if a safetensors file cannot be read in this block."""
     try:
+        check_header(path)
         yield
     except (SafetensorError, OSError) as error:
         raise LoadingError(
@@ -183,6 +209,7 @@ def read_tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenize
     """Return the tokenizer in a folder; raises LoadingError if none can be read."""
     from transformers import AutoTokenizer
 
+    check_files(folder)
     # Without any of these transformers makes an empty tokenizer, and does not say so.
     if not any((folder / name).is_file() for name in VOCABULARIES):
         raise LoadingError(
@@ -190,9 +217,14 @@ def read_tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenize
             "save_pretrained."
         )
     try:
-        return AutoTokenizer.from_pretrained(
+        check_tokenizer(folder)
+        tokenizer = AutoTokenizer.from_pretrained(
             folder, config=config, trust_remote_code=False, local_files_only=True
         )
+        # It may have been made of another file, such as sentencepiece's.
+        if normalizer := getattr(getattr(tokenizer, "backend_tokenizer", None), "normalizer", None):
+            check_growth(json.loads(normalizer.__getstate__()))
+        return tokenizer
     except Exception as error:  # the libraries underneath raise nothing narrower
         raise LoadingError(
             f"The tokenizer in {folder} cannot be read: {first_line(error)}"

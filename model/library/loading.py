@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headlight.model.checkpoint import WEIGHTS
+import torch
+
+from headlight.model.checkpoint import CONFIG, WEIGHTS
+from headlight.model.config import TransformerConfig
 from headlight.model.library.answers import class_labels
 from headlight.model.library.bert import bert_config, build_bert
 from headlight.model.library.bert_reader import BertReader
+from headlight.model.library.bounds import check_counts, check_files, check_tokenizer
 from headlight.model.library.checks import check_weights
-from headlight.model.library.files import count_numbers, read_config, read_tokenizer, read_weights
+from headlight.model.library.files import (
+    count_numbers,
+    counted,
+    read_config,
+    read_tokenizer,
+    read_weights,
+)
 from headlight.model.library.hub import LoadingError, Progress, as_folder, fetch, first_line
 from headlight.model.library.transformers_loading import load_transformers_reader
 from headlight.model.memory import check_memory
 from headlight.model.memory_layout import best_device
+from headlight.model.own_reader import OwnReader
 from headlight.model.reader import Reader
+from headlight.model.transformer import Transformer
 from headlight.model.translator import load, shipped_models
 
 if TYPE_CHECKING:
@@ -35,7 +48,7 @@ def load_model(name: str | Path, progress: Progress | None = None) -> Reader:
     if str(name) in shipped_models():
         return load(name)
     if folder := own_checkpoint(str(name)):
-        return load(folder)
+        return load_own(folder)
     return load_from_library(str(name), progress)
 
 
@@ -43,6 +56,24 @@ def own_checkpoint(name: str) -> Path | None:
     """Return the folder of this name if it holds a model of this project's own."""
     folder = as_folder(name)
     return folder if folder and (folder / WEIGHTS).is_file() else None
+
+
+def load_own(folder: Path) -> OwnReader:
+    """Load a model of this project's own from a folder; raises LoadingError if that fails."""
+    check_files(folder)
+    try:
+        check_tokenizer(folder)
+        check_counts(json.loads((folder / CONFIG).read_bytes()), folder / CONFIG)
+        with counted([folder / WEIGHTS]), torch.device("meta"):
+            Transformer(TransformerConfig.from_file(folder / CONFIG))
+        return load(folder)
+    except LoadingError:
+        raise
+    except Exception as error:  # of many kinds, from a missing file to too little memory
+        raise LoadingError(
+            f"{folder} is no checkpoint that can be read: {first_line(error)} Save it again, or "
+            "choose another model."
+        ) from error
 
 
 def load_from_library(name: str, progress: Progress | None = None) -> Reader:
@@ -54,10 +85,11 @@ def load_from_library(name: str, progress: Progress | None = None) -> Reader:
         if fits_our_layers(read_config(name), name):
             return load_bert(name, progress)
         return load_transformers_reader(name, progress)
-    except ArithmeticError as error:  # sizes of nothing
+    except LoadingError:
+        raise
+    except Exception as error:  # of many kinds, such as sizes of nothing, or lists too deep
         raise LoadingError(
-            f"The sizes in the config of {name} do not fit together: {first_line(error)} Choose "
-            "another model."
+            f"The files of {name} do not fit together: {first_line(error)} Choose another model."
         ) from error
 
 

@@ -20,9 +20,11 @@ from headlight.model.library.attachment import (
 from headlight.model.library.checks import check_weights
 from headlight.model.library.files import (
     count_numbers,
+    counted,
     read_config,
     read_tokenizer,
     saved_dtype,
+    weight_files,
 )
 from headlight.model.library.hub import LoadingError, Progress, fetch, first_line
 from headlight.model.library.piece_tokenizer import PieceTokenizer
@@ -141,16 +143,17 @@ def load_model(
 ) -> PreTrainedModel:
     """Return the model in a folder, with eager attention; raises LoadingError."""
     try:
-        model, report = model_class(config, head).from_pretrained(
-            folder,
-            config=config,
-            attn_implementation="eager",
-            dtype=dtype,
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-            output_loading_info=True,
-        )
+        with counted(weight_files(folder)):
+            model, report = model_class(config, head).from_pretrained(
+                folder,
+                config=config,
+                attn_implementation="eager",
+                dtype=dtype,
+                use_safetensors=True,
+                local_files_only=True,
+                trust_remote_code=False,
+                output_loading_info=True,
+            )
     except Exception as error:  # of many kinds: no such class, other shapes, a broken file
         raise LoadingError(CANNOT_LOAD.format(name=name, why=first_line(error))) from error
     # A pooler is often not saved, and not shown unless classes are read from it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import count
@@ -14,7 +15,7 @@ from weakref import WeakSet
 import streamlit as st
 from cachetools import LRUCache
 
-from headlight.model.jobs import Job, JobQueue
+from headlight.model.jobs import Checked, EndedError, Job, JobQueue
 from headlight.model.library.hub import (
     ON_THE_HUB,
     Card,
@@ -28,6 +29,9 @@ from headlight.model.reader import Reader
 from headlight.pages.shared.runs import housekeeping, limits
 
 LOOK = 0.1  # seconds between two checks whether a model is still wanted
+GRACE = 5.0  # seconds in which the reading of one that is not wanted should end by itself
+LONGEST = 600.0  # seconds for reading a model
+MOST_LEFT = 3  # readings that have not ended, though nobody waits for them
 NONE = (
     "Headlight is shared here, and its operator named no other models that can be opened. Run "
     "Headlight on your own computer to open any."
@@ -40,6 +44,11 @@ MOST_WAITING = 10  # models waiting to be loaded, including those under way
 MANY = "{count} models are being loaded already: try again in a few minutes."
 GONE = "{name} is not in memory. Load it to go on."
 STOPPED = "Nobody waited for {name} any more. Load it again."
+TOO_LONG = "{name} was not read within {minutes:.0f} minutes. Choose another model."
+STUCK = (
+    "Models cannot be loaded now: {count} that nobody waits for are still being read. Try again "
+    "later, or start Headlight again."
+)
 _numbers = count(1)
 _reading = JobQueue("reading", at_once=1, waiting=MOST_WAITING)  # models that are downloaded
 
@@ -96,13 +105,21 @@ class LoadJob(Job[Loaded]):
             self.shelf.forget(self)
 
     def load(self) -> Loaded:
-        """Download the model if it is not here yet, and read it in its turn."""
+        """Download the model if it is not here yet, and read it in its turn.
+
+        If its reading does not end when it should, it is left, so that others go on.
+        """
         folder = fetch_model(self.name, self.progress)
+        if len(_reading.left) >= MOST_LEFT:
+            raise LoadingError(STUCK.format(count=MOST_LEFT))
         self.stage = "line"
         reading = self.reading = ReadJob(self, str(folder))
         reading.resume()
         while reading.is_active:
             reading.join(LOOK)
+            if why := reading.overdue():
+                reading.join(GRACE)
+                _reading.leave(reading, why)
         self.reading = None  # it and this job hold each other
         if reading.result is None:
             raise LoadingError(reading.note)
@@ -130,9 +147,20 @@ class ReadJob(Job[Reader]):
     def explain(self, error: BaseException) -> str:
         return self.loading.explain(error)
 
+    def overdue(self) -> str:
+        """Return why the reading should end, or an empty text."""
+        if self.seconds > LONGEST:
+            return TOO_LONG.format(name=self.loading.name, minutes=LONGEST / 60)
+        return self.neglected()
+
+    def check(self) -> None:
+        if why := self.overdue():
+            raise EndedError("failed", why)
+
     def work(self) -> Reader:
         self.loading.stage = "reading"
-        return load_model(self.folder)
+        with Checked(self):
+            return load_model(self.folder)
 
 
 class Shelf:
@@ -233,9 +261,11 @@ def is_allowed(name: str) -> bool:
         return fits(name, hub_patterns()) and not as_folder(name)
     folders = [pattern for pattern in limits.MODELS_ALLOWED if os.path.isabs(pattern)]
     plain = os.path.normpath(name) if os.path.isabs(name) else ""
-    return fits(plain, folders) and fits(
-        os.path.realpath(plain), [real(folder) for folder in folders]
-    )
+    with suppress(ValueError):  # a character that no path can have
+        return fits(plain, folders) and fits(
+            os.path.realpath(plain), [real(folder) for folder in folders]
+        )
+    return False
 
 
 def hub_patterns() -> list[str]:

@@ -1,6 +1,10 @@
 """Which models a host lets visitors load."""
 
+import os
+
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.shelf import NONE, any_is_allowed, is_allowed, rule
@@ -85,6 +89,23 @@ def test_of_folders_outside_nothing_is_looked_at(allow, monkeypatch):
     monkeypatch.setattr("os.stat", look)
     assert not is_allowed("/etc/passwd")
     assert not is_allowed("~root/x")
+
+
+ODD = st.text(st.characters() | st.sampled_from("\0\ud800/.~*[\\"), max_size=40)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=ODD)
+@example(name="a\0b")
+@example(name="\ud800")
+@example(name="x" * 10_000)
+def test_no_name_is_an_error_and_none_leads_out_of_an_allowed_folder(name, allow, tmp_path):
+    (tmp_path / "models").mkdir(exist_ok=True)
+    allow(f"{tmp_path}/models/*")
+    for asked in (name, f"{tmp_path}/models/{name}", f"{tmp_path}/models/../{name}"):
+        if is_allowed(asked):
+            inside = f"{tmp_path.resolve()}/models/"
+            assert os.path.realpath(asked).startswith(inside)
 
 
 def test_the_rule_names_no_folder(allow):

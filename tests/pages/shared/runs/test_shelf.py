@@ -1,10 +1,12 @@
 """Models of the transformers library in memory, and on their way there."""
 
+import gc
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from headlight.model.library.hub import Card, LoadingError
 from headlight.pages.shared.runs import shelf as module
@@ -131,6 +133,84 @@ def test_models_are_read_one_at_a_time_and_none_for_which_nobody_waits(steps):
     go.set()
     assert [finished(job).name for job in (first, third)] == ["a", "c"]
     assert ("read", "/models/b") not in steps.taken
+
+
+@pytest.fixture
+def stuck(steps, monkeypatch):
+    """A reading that does not end, until this is set, and is not waited for."""
+    go, begun = Event(), Event()
+
+    def hang():
+        begun.set()
+        go.wait(60)
+        return Model()
+
+    steps.read = hang
+    monkeypatch.setattr(module, "GRACE", 0.01)
+    yield begun
+    go.set()
+    while module._reading.left:
+        Event().wait(0.01)
+
+
+def test_a_reading_that_does_not_end_is_left_when_its_visitor_goes(stuck, steps):
+    shelf, visitor, other = Shelf(), Model(), Model()
+    absurd = shelf.ask("absurd", visitor)
+    assert stuck.wait(20)
+    waiting = shelf.ask("b", other)
+    while waiting.before != 1:
+        Event().wait(0.01)
+    steps.read = Model
+    del visitor
+    gc.collect()
+    assert finished(waiting).name == "b"
+    absurd.join(20)
+    assert absurd.note == "Nobody waited for absurd any more. Load it again."
+    assert shelf.get("absurd") is None
+
+
+def test_a_reading_that_takes_too_long_is_left_though_its_visitor_waits(stuck, steps, monkeypatch):
+    monkeypatch.setattr(module, "LONGEST", 0.01)
+    shelf, visitor, other = Shelf(), Model(), Model()
+    absurd = shelf.ask("absurd", visitor)
+    absurd.join(20)
+    assert absurd.note == "absurd was not read within 0 minutes. Choose another model."
+    monkeypatch.setattr(module, "LONGEST", 600)
+    steps.read = Model
+    assert finished(shelf.ask("b", other)).name == "b"
+
+
+def test_only_so_many_readings_are_left(stuck):
+    shelf = Shelf()
+    for number in range(module.MOST_LEFT):
+        visitor = Model()
+        stuck.clear()
+        job = shelf.ask(f"absurd {number}", visitor)
+        assert stuck.wait(20)
+        del visitor
+        gc.collect()
+        job.join(20)
+    more = shelf.ask("b", shelf)
+    more.join(20)
+    assert more.note.startswith("Models cannot be loaded now: 3 that nobody waits for")
+
+
+def test_a_reading_ends_at_its_next_call_of_torch_when_its_visitor_goes(steps):
+    began, shelf, visitor = Event(), Shelf(), Model()
+
+    def endless():
+        while True:
+            torch.empty(1)
+            began.set()
+
+    steps.read = endless
+    job = shelf.ask("endless", visitor)
+    assert began.wait(20)
+    del visitor
+    gc.collect()
+    job.join(20)
+    assert job.note == "Nobody waited for endless any more. Load it again."
+    assert not module._reading.left
 
 
 def test_a_model_stays_as_long_as_a_visitor_lists_it(shelf):
