@@ -29,12 +29,10 @@ LENGTH_BYTES = 8  # the length of the header, at the beginning of a file of weig
 # Numbers of things that a configuration lists one by one before a model is made.
 COUNTS = re.compile(r".*(layer|depth|label|num_block|extra_ids|words).*|offset")
 MOST_LISTED = 30_000
-MOST_GROWTH = (
-    100  # characters that a tokenizer's rules may make of one; of sentencepiece's about 30
-)
+MOST_GROWTH = 100  # characters that a tokenizer may make of one; sentencepiece's make 30
 # A model computes tables that are not saved, and saves tied weights only once.
-MOST_TIMES, MORE_NUMBERS, MORE_PARTS = 3, 30_000_000, 1_000
-MOST_PARTS_A_TENSOR = 20
+BYTES_A_NUMBER, MORE_BYTES = 12, 128 * MEGABYTE
+PARTS_A_TENSOR, MORE_PARTS = 20, 1_000
 MAKING = {"arange", "empty", "eye", "full", "linspace", "ones", "rand", "randn", "tensor", "zeros"}
 
 
@@ -128,13 +126,13 @@ def longest_piece(rules: Mapping) -> int:
 class Counted(TorchFunctionMode):
     """Raises LoadingError once a model on the meta device, which takes no memory, has too much.
 
-    That is more numbers and tensors than the weights in its files account for.
+    That is more bytes or tensors than the weights in its files account for.
     """
 
     def __init__(self, numbers: int, tensors: int) -> None:
         super().__init__()
-        self.numbers = MOST_TIMES * numbers + MORE_NUMBERS  # that it may still make
-        self.parts = MOST_PARTS_A_TENSOR * tensors + MORE_PARTS
+        self.bytes = BYTES_A_NUMBER * numbers + MORE_BYTES  # that it may still make
+        self.parts = PARTS_A_TENSOR * tensors + MORE_PARTS
 
     def __torch_function__(
         self, function: Callable, types: object, args: tuple = (), kwargs: dict | None = None
@@ -142,7 +140,7 @@ class Counted(TorchFunctionMode):
         """Call a function of torch, and count what it makes."""
         made = function(*args, **(kwargs or {}))
         if function.__name__ in MAKING and isinstance(made, Tensor) and made.is_meta:
-            self.numbers, self.parts = self.numbers - made.numel(), self.parts - 1
-            if min(self.numbers, self.parts) < 0:
+            self.bytes, self.parts = self.bytes - made.nbytes, self.parts - 1
+            if min(self.bytes, self.parts) < 0:
                 raise LoadingError("Its configuration asks for more than its weights fill.")
         return made

@@ -165,7 +165,8 @@ SUGGESTIONS = (
 INTRO = (
     "Any model of the transformers library whose parameters are saved as safetensors can be loaded "
     "here; only you see it. The app itself brings none of them: press a name under Suggestions "
-    "and then Load, which downloads it once, or name a folder that has it already."
+    "and then Load, which downloads it once, or name a folder that has it already. The download of "
+    "a model trained here is such a folder, once it is unzipped."
 )
 WANTED = "wanted"  # the key of the typed name
 

@@ -117,7 +117,8 @@ class LoadJob(Job[Loaded]):
         reading.resume()
         while reading.is_active:
             reading.join(LOOK)
-            if why := reading.overdue():
+            why = reading.overdue()
+            if why and reading.is_active:
                 reading.join(GRACE)
                 _reading.leave(reading, why)
         self.reading = None  # it and this job hold each other
