@@ -42,6 +42,10 @@ class Task:
         text = self.write(source, shortest, longest)
         return text, self.solve(text)
 
+    def prompt(self, source: str) -> str:
+        """Return what a model reads; one with only a decoder continues the second, half copy."""
+        return source + source[: len(source) // 2] if self.decoder_only else source
+
     def asked(self, source: str) -> tuple[str, str]:
         """Return the text that a model should read for a typed source, and the expected text.
 

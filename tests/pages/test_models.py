@@ -1,10 +1,13 @@
 """The page Models: what is in memory, and what a visitor loads, is theirs to look at."""
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
 
 from headlight.model import load_bert
+from headlight.model.checkpoint import save_checkpoint
+from headlight.model.training.small_models import SmallModel, default_options
 from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.shelf import NONE, shelf
@@ -217,6 +220,25 @@ def test_a_model_that_comes_while_another_page_is_shown_is_listed_there(folder):
     box = app.selectbox(key="model")
     assert box.value == DEFAULT
     assert short(str(folder)) in box.options
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """The unzipped download of a model that reverses numbers."""
+    folder = tmp_path_factory.mktemp("saved")
+    small = SmallModel(replace(default_options("reverse"), layers=1, heads=2, d_model=16, d_ff=16))
+    save_checkpoint(folder, small.model, small.tokenizer)
+    return folder
+
+
+@pytest.mark.parametrize("page", first_of([*PAGES]))
+def test_every_page_takes_a_checkpoint_of_ones_own(page, saved):
+    app = ask_for(open_page("models"), saved)
+    assert app.session_state["sentence"] == "31415926"
+    assert "Same numbers as transformers?" not in [each.label for each in app.button]
+    go_to(app, page)
+    assert not app.exception
+    assert not app.error
 
 
 # The other pages are opened with every model in test_every_model.py.

@@ -10,7 +10,7 @@ import streamlit as st
 from headlight.model.checkpoint import pack_checkpoint
 from headlight.model.tokens import END_ID, Token
 from headlight.model.training.jobs import TrainingJob, TrainingState
-from headlight.model.training.tasks import LONGEST_INPUT, Task
+from headlight.model.training.tasks import LONGEST_INPUT
 from headlight.pages.shared.runs.training import answered
 from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import show
@@ -97,18 +97,13 @@ def use(job: TrainingJob) -> None:
     task, options = job.task, job.options
     chance = random.Random(options.seed)
     sources = [task.pair(chance, options.shortest, options.longest)[0] for _ in range(EXAMPLES)]
-    examples = [example_of(task, source) for source in (task.example, *sources)]
+    examples = [task.prompt(source) for source in (task.example, *sources)]
     state = job.look()
     about = "about " if state.status == "running" else ""  # the training continues meanwhile
     title = f"{task.title}, trained here for {about}{state.step:,} steps"
     with refusals():
         models.use_model(job.reader(), title, tuple(examples), *SIDES[task.name])
         workshop().used = models.chosen().key
-
-
-def example_of(task: Task, source: str) -> str:
-    """Return what a model reads; one with only a decoder continues the second, half copy."""
-    return source + source[: len(source) // 2] if task.decoder_only else source
 
 
 def confirm() -> None:

@@ -80,15 +80,16 @@ def loading(key: str) -> int:
 def entry_of(name: str, loaded: Reader) -> CatalogEntry:
     """Return the entry of a loaded model for lists on screen."""
     entry = library_entry(name, writes="cross" in loaded.shape.kinds)
-    if not isinstance(loaded, OwnReader):
+    if not isinstance(loaded, OwnReader) or can_read(loaded, entry.examples[0]):
         return entry
-    tasks = (task.example for task in TASKS.values())  # which the page Training's models know
-    known = [
-        text
-        for text in (*entry.examples, *tasks)
-        if not any(token.is_unknown for token in loaded.tokenizer.encode(text))
-    ]
-    return replace(entry, examples=tuple(known) or entry.examples)
+    # A model of the page Training's, which knows the characters of its task.
+    inputs = dict.fromkeys(task.prompt(task.example) for task in TASKS.values())
+    known = tuple(text for text in inputs if can_read(loaded, text))
+    return replace(entry, examples=known or entry.examples)
+
+
+def can_read(reader: OwnReader, text: str) -> bool:
+    return not any(token.is_unknown for token in reader.tokenizer.encode(text))
 
 
 @contextmanager

@@ -1,8 +1,14 @@
 """The model behind a key, whichever it is."""
 
+from dataclasses import replace
+
 import pytest
 
+from headlight.model.checkpoint import save_checkpoint
 from headlight.model.library.measuring import Parity
+from headlight.model.training.small_models import SmallModel, default_options
+from headlight.model.training.tasks import TASKS
+from headlight.model.translator import PRETRAINED
 from headlight.pages.shared.runs.readers import (
     Size,
     entry_of,
@@ -15,7 +21,13 @@ from headlight.pages.shared.runs.readers import (
 )
 from headlight.pages.shared.runs.run import ModelRun, measured_parity
 from headlight.pages.shared.runs.shelf import shelf
-from headlight.pages.shared.state.models import DEFAULT, LIBRARY, CatalogEntry, Workshop
+from headlight.pages.shared.state.models import (
+    DEFAULT,
+    EXAMPLES,
+    LIBRARY,
+    CatalogEntry,
+    Workshop,
+)
 
 OWN = CatalogEntry("own-1", "Mine", ("a",), "input", "output")
 
@@ -58,6 +70,21 @@ def test_a_model_that_translates_has_two_sides(name, sides, state, loaded, trans
     assert (entry.source, entry.target) == sides
     assert entry.is_library
     assert not entry.is_own
+
+
+@pytest.mark.parametrize("task", ["reverse", "repeat"])
+def test_a_checkpoint_of_a_task_has_examples_that_it_can_read(task, state, loaded, tmp_path):
+    small = SmallModel(replace(default_options(task), layers=1, d_model=16, d_ff=16))
+    save_checkpoint(tmp_path, small.model, small.tokenizer)
+    opened = reader(loaded(tmp_path))
+    examples = entry_of(str(tmp_path), opened).examples
+    assert TASKS[task].prompt(TASKS[task].example) in examples
+    assert not any(each.is_unknown for text in examples for each in opened.tokenizer.encode(text))
+
+
+def test_a_checkpoint_that_reads_words_has_the_examples_of_all(state, loaded):
+    folder = PRETRAINED / "en-fr-learned"
+    assert entry_of(str(folder), reader(loaded(folder))).examples == EXAMPLES
 
 
 def test_errors_in_words_stay_and_others_get_some():
