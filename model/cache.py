@@ -14,15 +14,14 @@ class CacheSize(NamedTuple):
 
     keys: int  # positions that are held
     heads: int  # with keys of their own
-    width: int  # of a key
     bytes: int  # of the keys and values
     window: int | None = None  # positions that are held at most; None for all
 
     @classmethod
     def of(cls, key: Tensor, value: Tensor, window: int | None = None) -> CacheSize:
         """Measure keys and values (B, H, K, D) of a batch of texts."""
-        rows, heads, keys, width = key.shape
-        return cls(keys, heads, width, (key.nbytes + value.nbytes) // rows, window)
+        rows, heads, keys, _ = key.shape
+        return cls(keys, heads, (key.nbytes + value.nbytes) // rows, window)
 
 
 class KeyValueCache:

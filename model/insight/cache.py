@@ -62,22 +62,21 @@ def bytes_held(sizes: Mapping[Site, CacheSize], kind: Kind) -> int:
 
 
 def bytes_at(sizes: Iterable[CacheSize], positions: int) -> int:
-    """Return the bytes for a number of positions by the formula: 2 · H · D · K · bytes a number.
+    """Return the bytes for a number of positions, from those that a position was measured to take.
 
-    A layer with a window holds no more keys than that.
+    A position takes heads · (width of a key + width of a value) · bytes a number. A layer with a
+    window holds no more positions than that.
     """
     return sum(
-        2 * size.heads * size.width * min(positions, size.window or positions) * number_bytes(size)
-        for size in sizes
+        size.bytes // max(size.keys, 1) * min(positions, size.window or positions) for size in sizes
     )
 
 
-def number_bytes(size: CacheSize) -> int:
-    return size.bytes // (2 * size.heads * size.width * size.keys) if size.bytes else 0
-
-
 def keep_sinks(sums: Tensor, budget: int) -> Tensor:
-    """Return which keys (H, K) are kept: the first, up to half of them, and the last ones."""
+    """Return which keys (H, K) are kept: the text's first, up to half of them, and the last ones.
+
+    The place of a first key that a layer's own window has dropped stays empty.
+    """
     sinks = min(MOST_SINKS, budget // 2)
     first = torch.arange(sums.size(1), device=sums.device) < sinks
     return first | newest(sums, budget - sinks)
@@ -97,7 +96,7 @@ def keep_heaviest(sums: Tensor, budget: int) -> Tensor:
 def newest(sums: Tensor, count: int) -> Tensor:
     """Return which keys (H, K) are the last `count` ones."""
     positions = torch.arange(sums.size(1), device=sums.device)
-    return (positions >= sums.size(1) - count).expand(sums.shape)
+    return (positions >= sums.size(1) - min(count, sums.size(1))).expand(sums.shape)
 
 
 POLICIES: dict[str, Callable[[Tensor, int], Tensor]] = {
@@ -118,20 +117,22 @@ class Eviction(Steps):
     policy: str
     budget: int
     group: int = 1
-    sums: Tensor | None = None  # (H, K): of the weights so far; -inf for an evicted key
+    sums: Tensor | None = None  # (H, keys of the text): of the weights so far; -inf if evicted
 
     def mask(self, masked_scores: Tensor) -> Tensor:
         if self.sums is None:
             return masked_scores
         queries, keys = masked_scores.shape[-2:]
-        self.sums = F.pad(self.sums, (0, queries))[:, -keys:]  # a layer's own window drops the rest
-        return masked_scores.masked_fill(self.sums.isneginf()[None, :, None], -torch.inf)
+        self.sums = F.pad(self.sums, (0, queries))
+        self.sums[:, :-keys] = -torch.inf  # a layer's own window has dropped them
+        return masked_scores.masked_fill(self.sums[:, -keys:].isneginf()[None, :, None], -torch.inf)
 
     def inputs(self, weights: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         seen = weights[0].sum(dim=1)  # (H, K): by all queries of this step
         by_group = seen.unflatten(0, (-1, self.group)).sum(dim=1)
-        seen = by_group.repeat_interleave(self.group, dim=0)
-        sums = seen if self.sums is None else self.sums + seen
+        sums = by_group.repeat_interleave(self.group, dim=0)
+        if self.sums is not None:
+            sums = self.sums + F.pad(sums, (self.sums.size(1) - sums.size(1), 0))
         kept = POLICIES[self.policy](sums, self.budget) & ~sums.isneginf()
         self.sums = sums.masked_fill(~kept, -torch.inf)
         return weights, value
@@ -148,9 +149,12 @@ def write_evicting(
 ) -> Decoding:
     """Write a text greedily while every head of the decoder keeps at most `budget` keys.
 
-    A prompt is read whole first. Positions stay those of the text. Raises ValueError for a budget
-    below 1, for edits with steps of their own, and as `Reader.write` does.
+    A prompt is read whole first. Positions stay those of the text. Raises ValueError for a policy
+    that is none of `POLICIES`, a budget below 1, edits with steps of their own, and as
+    `Reader.write` does.
     """
+    if policy not in POLICIES:
+        raise ValueError(f"There is no policy {policy!r}: choose {', '.join(POLICIES)}.")
     if budget < 1:
         raise ValueError(f"At least one key has to be kept, not {budget}.")
     evicting: dict = dict(edits or {})

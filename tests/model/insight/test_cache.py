@@ -81,10 +81,11 @@ def ids(decoding):
     return [token.id for token in decoding.writing.target_tokens]
 
 
+@pytest.mark.parametrize("budget", [99, 10**30])
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_cache_that_is_large_enough_changes_nothing(policy, translator):
+def test_a_cache_that_is_large_enough_changes_nothing(policy, budget, translator):
     plain = translator.write(TEXT, longest=LONGEST)
-    evicting = write_evicting(translator, TEXT, policy, 99, longest=LONGEST)
+    evicting = write_evicting(translator, TEXT, policy, budget, longest=LONGEST)
     assert ids(plain) == ids(evicting)
     assert first_difference(plain, evicting) is None
     for before, after in zip(plain.steps, evicting.steps, strict=True):
@@ -139,3 +140,8 @@ def test_the_first_difference_counts_tokens(translator):
     assert first_difference(plain, short) == 3
     with pytest.raises(ValueError, match="At least one key"):
         write_evicting(translator, TEXT, "window", 0)
+
+
+def test_an_unknown_policy_is_answered_with_those_that_there_are(translator):
+    with pytest.raises(ValueError, match="no policy 'lru': choose window, sinks, heaviest"):
+        write_evicting(translator, TEXT, "lru", 4)

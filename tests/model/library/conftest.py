@@ -24,6 +24,12 @@ SIZE = {
     "intermediate_size": 20, "max_position_embeddings": 40, "pad_token_id": PAD,
     "bos_token_id": 4, "eos_token_id": END,
 }  # fmt: skip
+LATENT = SIZE | {
+    "num_key_value_heads": 4, "q_lora_rank": 8, "kv_lora_rank": 8, "qk_rope_head_dim": 4,
+    "qk_nope_head_dim": 6, "v_head_dim": 5, "n_routed_experts": 4, "n_group": 1, "topk_group": 1,
+    "num_experts_per_tok": 1, "moe_intermediate_size": 12, "first_k_dense_replace": 1,
+    "n_shared_experts": 1, "head_dim": 4,
+}  # fmt: skip
 BART = {
     "vocab_size": 400, "d_model": 16, "encoder_layers": 2, "decoder_layers": 3,
     "encoder_attention_heads": 2, "decoder_attention_heads": 4, "encoder_ffn_dim": 20,

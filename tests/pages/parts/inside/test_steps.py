@@ -17,16 +17,10 @@ from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.state.models import LIBRARY
 from headlight.viz.numbers import number_text
-from tests.model.library.conftest import SIZE, save_model
+from tests.model.library.conftest import LATENT, SIZE, save_model
 from tests.pages.sessions import end, session
 from tests.viz.unpacking import split
 
-LATENT = SIZE | {
-    "num_key_value_heads": 4, "q_lora_rank": 8, "kv_lora_rank": 8, "qk_rope_head_dim": 4,
-    "qk_nope_head_dim": 6, "v_head_dim": 5, "n_routed_experts": 4, "n_group": 1, "topk_group": 1,
-    "num_experts_per_tok": 1, "moe_intermediate_size": 12, "first_k_dense_replace": 1,
-    "n_shared_experts": 1, "head_dim": 4,
-}  # fmt: skip
 OWN_SCALE = SIZE | {"num_key_value_heads": 2, "head_dim": 8, "query_pre_attn_scalar": 3}
 GEMMA = "Gemma3ForCausalLM", "Gemma3TextConfig", OWN_SCALE
 RUN = ModelRun("I love my cat.", model="en-fr-learned")
