@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from operator import index
 
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor, nn
 
 from headlight.model.config import TransformerConfig
 
-LAST_POSITION = 1_000_000  # a table of more would fill the memory
+LAST_POSITION = 1_000_000  # also of tokens whose positions an edit names
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class PositionEdit:
 
     def __post_init__(self) -> None:
         try:
-            object.__setattr__(self, "order", tuple(map(index, self.order)))
+            order = tuple(map(index, islice(self.order, LAST_POSITION + 2)))
+            object.__setattr__(self, "order", order)
             object.__setattr__(self, "shift", index(self.shift))
         except TypeError:
             raise ValueError("The order and the shift of positions are whole numbers.") from None
@@ -35,7 +37,7 @@ class PositionEdit:
             raise ValueError(f"Give off as True or False, not {self.off!r}.")
         if min(self.shift, *self.order, 0) < 0:
             raise ValueError("Positions count from 0: an order or a shift cannot be negative.")
-        if max(self.shift, *self.order, 0) > LAST_POSITION:
+        if max(self.shift, len(self.order) - 1, *self.order) > LAST_POSITION:
             raise ValueError(f"An order or a shift of positions is at most {LAST_POSITION:,}.")
 
     def positions(self, start: int, end: int) -> list[int]:
@@ -56,15 +58,15 @@ def frequencies(d_model: int, base: float = 10_000.0) -> Tensor:
     return base ** -(torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
 
 
-def sinusoids(positions: int, d_model: int, base: float = 10_000.0) -> Tensor:
-    """Return the sinusoidal table (positions, d_model).
+def sinusoids(positions: int | Tensor, d_model: int, base: float = 10_000.0) -> Tensor:
+    """Return the sinusoidal table (positions, d_model), from position 0 or at some positions (P,).
 
     Dimensions 2i and 2i + 1 are the sine and cosine of position / base^(2i / d_model).
     Source: "Attention Is All You Need", section 3.5.
     """
-    angles = torch.outer(
-        torch.arange(positions, dtype=torch.float64), frequencies(d_model, base)
-    )  # (positions, d_model / 2)
+    if isinstance(positions, int):
+        positions = torch.arange(positions)
+    angles = torch.outer(positions.double(), frequencies(d_model, base))  # (positions, d_model / 2)
     table = torch.stack([angles.sin(), angles.cos()], dim=-1)  # (positions, d_model / 2, 2)
     return table.flatten(1).float()
 
@@ -200,4 +202,4 @@ class Positions(nn.Module):
             raise ValueError(
                 f"There is no position {last}: the learned table ends at {self.max_positions - 1}."
             )
-        return sinusoids(last + 1, self.table.size(1)).to(self.table)[positions]
+        return sinusoids(torch.tensor(positions), self.table.size(1)).to(self.table)

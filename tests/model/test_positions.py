@@ -3,6 +3,7 @@ import math
 import pytest
 import torch
 from torch.testing import assert_close
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from headlight.model.config import TransformerConfig
 from headlight.model.positions import (
@@ -130,6 +131,33 @@ def test_a_sinusoid_goes_on_where_a_learned_table_ends():
     assert not positions("none")(0, 3, PositionEdit(shift=9)).any()
     with pytest.raises(ValueError, match=r"no position 11: the learned table ends at 9"):
         positions("learned")(0, 3, PositionEdit(shift=9))
+
+
+class Largest(TorchDispatchMode):
+    """Notes the largest tensor that is made."""
+
+    size = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        made = function(*args, **(kwargs or {}))
+        self.size = max(self.size, getattr(made, "nbytes", 0))
+        return made
+
+
+@pytest.mark.parametrize("edit", [{"shift": 10**6}, {"order": (10**6, 3)}, {"shift": 700_001}])
+def test_a_far_position_takes_no_more_memory_than_a_near_one(edit):
+    moved, module = PositionEdit(**edit), positions("sinusoidal")
+    with Largest() as largest:
+        far = module(0, 3, moved)
+    assert largest.size < 1000
+    by_hand = [
+        [
+            (math.sin, math.cos)[number % 2](position / 10_000 ** (number // 2 * 2 / 8))
+            for number in range(8)
+        ]
+        for position in moved.positions(0, 3)
+    ]
+    assert_close(far, torch.tensor(by_hand), atol=1e-6, rtol=0)
 
 
 def test_only_a_learned_table_is_a_parameter():
