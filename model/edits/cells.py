@@ -65,14 +65,16 @@ def with_cells(
 ) -> tuple[Tensor, Tensor]:
     """Return closed and opened cells after cell edits: (Q, K), or (H, Q, K) if heads differ.
 
-    Edits of cells beyond these positions, made on a longer sentence, have no effect.
+    Edits of cells beyond these positions, made on a longer sentence, or of other heads have no
+    effect.
     """
     here = [
         cell
         for cell in cells
         if cell.kind == site.kind
         and cell.layer in (None, site.layer)
-        and max(cell.query, cell.key) < len(closed)
+        and cell.head in (None, *range(heads))
+        and 0 <= min(cell.query, cell.key) <= max(cell.query, cell.key) < len(closed)
     ]
     if any(cell.head is not None for cell in here):
         closed, opened = closed.repeat(heads, 1, 1), opened.repeat(heads, 1, 1)

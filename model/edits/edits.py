@@ -32,6 +32,7 @@ from headlight.model.edits.masking import (
     TRAINED,
     MaskAddress,
     Together,
+    checked_mask,
     closed_cells,
     lowered_scores,
     mask_words,
@@ -86,6 +87,7 @@ class Edits:
 
     The later of two edits of one cell wins, and a cell edit wins over the masks. Edits are plain
     values: equal ones hash alike, so that they can be part of a key. Any mappings may be given.
+    Raises ValueError for masks that `checked_mask` refuses.
     """
 
     off: Sequence[str] = ()  # names of the model's own masks that are switched off
@@ -97,7 +99,7 @@ class Edits:
     together: Together = "all"  # what several masks leave together
 
     def __post_init__(self) -> None:
-        masks = {MaskAddress(*address): tuple(numbers) for address, numbers in self.masks.items()}
+        masks = dict(checked_mask(*item) for item in self.masks.items())
         object.__setattr__(self, "off", tuple(sorted({*self.off})))
         object.__setattr__(self, "masks", ByAddress(masks))
         if not masks:

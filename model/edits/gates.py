@@ -28,7 +28,7 @@ def gate_at(gates: Gates, site: Site, heads: int) -> Tensor:
     """Return the gates of a site's heads: (H,). Gates of heads beyond them have no effect."""
     gate = torch.ones(heads)
     for (kind, layer, head), value in gates.items():
-        if (kind, layer) == site and head < heads:
+        if (kind, layer) == site and head in range(heads):
             gate[head] = value
     return gate
 

@@ -13,7 +13,7 @@ from torch import Tensor
 import headlight.model.edits.masks as folder
 from headlight.model.edits.masks import Cells, Mask, Setting
 from headlight.model.edits.text import read_layer, read_number
-from headlight.model.positions import PositionEdit
+from headlight.model.positions import LAST_POSITION, PositionEdit
 from headlight.model.trace import Kind, Shape, Side, Site
 
 FILES = [import_module(f"{folder.__name__}.{file.name}") for file in iter_modules(folder.__path__)]
@@ -61,7 +61,6 @@ def closed_cells(masks: Masks, together: Together, cells: Cells) -> Tensor:
     closes = [
         ~mask.visible(cells, *setting) | cells.none()
         for mask, setting in added_at(masks, cells.site)
-        if not mask.lowered
     ]
     if not closes:
         return cells.none()
@@ -120,24 +119,38 @@ def write_masks(off: Collection[str], masks: Masks, together: Together) -> Itera
 def read_mask(texts: Sequence[str], shape: Shape) -> tuple[MaskAddress, Setting]:
     """Return an added mask and its numbers; none exceeds the length of the longest text.
 
-    Raises ValueError if the mask is not one for this kind, or does not take these numbers.
+    Raises ValueError if a model of this shape has no such layer, and as `checked_mask`.
     """
     name, where, *numbers = texts
     kind, dash, which = where.partition("-")
-    mask, most = EXTRA[name], shape.max_positions
-    if kind not in mask.kinds:
-        raise ValueError(f"{mask.title} is not a mask for this kind of attention: {where}")
+    setting = read_setting(EXTRA[name], numbers, shape.max_positions)
+    layers = "all" if not dash else which
+    if layers not in ("all", "odd", "even"):
+        layers = read_layer(layers, kind, shape)
+    return checked_mask(MaskAddress(name, kind, layers), setting)
+
+
+def checked_mask(address: MaskAddress, setting: Setting) -> tuple[MaskAddress, Setting]:
+    """Return an added mask; raises ValueError for one that cannot be there or has other numbers."""
+    address = MaskAddress(*address)
+    mask = EXTRA[address.name]
+    if address.kind not in mask.kinds:
+        raise ValueError(f"{mask.title} is not a mask for this kind of attention: {address.kind}")
+    if mask.positions and address.layers != "all":
+        raise ValueError(f"{mask.title}: a token has one position in all layers, so choose all.")
+    return address, read_setting(mask, [*map(str, setting)], LAST_POSITION)
+
+
+def read_setting(mask: Mask, numbers: Sequence[str], most: int) -> Setting:
+    """Return the numbers of a mask; raises ValueError for numbers that it does not take."""
     fits = len(numbers) >= len(mask.lowest) if mask.borders else len(numbers) == len(mask.lowest)
     if not fits:
-        raise ValueError(f"{mask.title} does not take these numbers: {'.'.join(texts)}")
+        raise ValueError(f"{mask.title} does not take these numbers: {', '.join(numbers)}")
     setting: Setting = ()
     for number, lowest in zip_longest(numbers, mask.lowest):
         least = setting[-1] + 1 if lowest is None else lowest
         setting += (read_number(number, least, most),)
-    layers = "all" if not dash else which
-    if layers not in ("all", "odd", "even"):
-        layers = read_layer(layers, kind, shape)
-    return MaskAddress(name, kind, layers), setting
+    return setting
 
 
 def mask_words(

@@ -1,6 +1,5 @@
 """Edits as tensors: whether they fit a model, and those of several texts as those of one batch."""
 
-import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from numbers import Real
 
@@ -10,6 +9,9 @@ from torch import Tensor
 from headlight.model.attention import UNCHANGED, fit_cells
 from headlight.model.positions import PositionEdit
 from headlight.model.trace import SELF, AttentionEdit, RunEdits, Shape, Site
+
+MOST_SCALE = 1_000_000  # of scores
+MOST_NUMBERS = 2**30  # of a tensor: those of 16 heads on 8,192 tokens
 
 
 def check_edits(edits: RunEdits | None, shape: Shape, missing: Mapping[str, str]) -> None:
@@ -51,8 +53,8 @@ def layers_of(shape: Shape) -> str:
 def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
     """Raise ValueError for gates, a scale, cells, weights or a bias that do not fit a site."""
     scale, gate = edit.scale, edit.gate
-    if scale is not None and not (isinstance(scale, Real) and math.isfinite(scale)):
-        raise ValueError(f"The scale of {site} has to be a number, such as 0.125.")
+    if scale is not None and not (isinstance(scale, Real) and abs(scale) <= MOST_SCALE):
+        raise ValueError(f"The scale of {site} has to be a number up to {MOST_SCALE:,}.")
     if gate is not None and not (
         isinstance(gate, Tensor)
         and gate.shape == (heads,)
@@ -68,6 +70,7 @@ def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
         if given is not None and not (
             isinstance(given, Tensor)
             and (given.dtype == torch.bool) == (kind == "bool")
+            and given.numel() <= MOST_NUMBERS
             and bool(given.isfinite().all())
             and (what != "weights" or bool((given >= 0).all()))
             and given.dim() > 1

@@ -11,7 +11,7 @@ Span = tuple[int, int]  # first and last, from 0
 def rectangles(cells: set[tuple[int, int]]) -> Iterator[tuple[Span, Span]]:
     """Yield rectangles that cover exactly these cells (query, key): spans of queries and keys."""
     open_since: dict[Span, int] = {}
-    for query in range(min(cells)[0], max(cells)[0] + 2):
+    for query in sorted({at for row, _ in cells for at in (row, row + 1)}):
         row = set(spans(sorted(key for other, key in cells if other == query)))
         for keys in [keys for keys in open_since if keys not in row]:
             yield (open_since.pop(keys), query - 1), keys

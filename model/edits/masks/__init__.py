@@ -41,7 +41,8 @@ class Mask:
 
     Few masks do more than close cells. `opened` returns the cells that one opens against the
     model's own mask; `lowered` takes the number of heads, too, and returns what is taken from the
-    scores (H, Q, K); `positions` takes a length, and returns the positions of its tokens.
+    scores (H, Q, K); `positions` takes a length, and returns the positions of its tokens, which are
+    those of all layers.
     """
 
     name: str  # in links

@@ -27,6 +27,7 @@ MASK = Mask(
     borders=True,
     click=CLICK,
     words="in documents that end after {} tokens, with positions that begin anew",
-    help="Hides the other documents of a packed text, and counts positions from 0 in each.",
+    help="Hides the other documents of a packed text, and counts positions from 0 in each. A token "
+    "has one position for all layers, so the mask is in all of them.",
     source="Raffel et al. 2020",
 )

@@ -7,7 +7,7 @@ import streamlit as st
 import torch
 
 from headlight.model.edits import EXTRA, Edits, Mask, MaskAddress, Setting
-from headlight.model.edits.masking import TOGETHER, Layers, Together
+from headlight.model.edits.masking import TOGETHER, Together
 from headlight.model.insight.masks import REACH_WITHIN, MaskCost, cost, rows
 from headlight.model.reader import Reader
 from headlight.model.trace import Kind, Site
@@ -55,7 +55,7 @@ def mask_library(run: ModelRun, site: Site) -> None:
     layers = run.reader.shape.layers(site.kind)
     length = choose(LENGTH, width=220)
     masks = [mask for mask in EXTRA.values() if kind in mask.kinds and can_take(run.reader, mask)]
-    in_force = {name for name, *where in run.edits.masks if where == [site.kind, layers_of(site)]}
+    in_force = {name for name in EXTRA if address_of(EXTRA[name], site) in run.edits.masks}
     cards = []
     for mask in masks:
         setting = setting_of(mask)
@@ -99,7 +99,7 @@ def take_up(names: list[str], site: Site) -> None:
     """Put the clicked masks in force, or remove those that are; a callback."""
     for clicked in all_picked("mask-library"):
         mask = EXTRA[names[clicked]]
-        address = MaskAddress(mask.name, site.kind, layers_of(site))
+        address = address_of(mask, site)
         held = address in edit_history.edits().masks
         moderate = mask.offered[len(mask.offered) // 3]  # the first ones close nearly all
         put_in_force(address, None if held else moderate)
@@ -109,9 +109,10 @@ def can_take(reader: Reader, mask: Mask) -> bool:
     return not reader.missing.keys() & {*mask.needs}
 
 
-def layers_of(site: Site) -> Layers:
-    """Return the layers for which masks are added, as chosen."""
-    return site.layer if chosen(LAYERS) == "this" else chosen(LAYERS)
+def address_of(mask: Mask, site: Site) -> MaskAddress:
+    """Return where a mask is added: in the chosen layers, or in all if it moves the tokens."""
+    layers = site.layer if chosen(LAYERS) == "this" else chosen(LAYERS)
+    return MaskAddress(mask.name, site.kind, "all" if mask.positions else layers)
 
 
 def boxes(edits: Edits, reader: Reader, site: Site) -> None:
@@ -119,7 +120,7 @@ def boxes(edits: Edits, reader: Reader, site: Site) -> None:
     choose(LAYERS, widget=st.selectbox)
     for mask in EXTRA.values():
         if site.kind in mask.kinds and can_take(reader, mask):
-            box_of(mask, MaskAddress(mask.name, site.kind, layers_of(site)), edits)
+            box_of(mask, address_of(mask, site), edits)
     if edits.masks:
         box = {"options": list(TOGETHER), "format_func": TOGETHER.get, "required": True}
         box |= {"help": MASK_WORDS["together"]}

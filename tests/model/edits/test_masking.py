@@ -1,10 +1,13 @@
 """Masks of the model switched off, and others put in force."""
 
+from itertools import combinations, product
+
 import pytest
 import torch
 from transformers import masking_utils
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 
+from headlight.model.attention import edited_mask
 from headlight.model.edits import (
     EXTRA,
     TRAINED,
@@ -251,3 +254,65 @@ def test_masks_together_leave_what_all_or_any_leaves_or_only_they_do(model):
         assert torch.equal(visible(traced(model, edits), "decoder"), expected), together
         assert read_edits(write_edits(edits), model.config.shape) == edits
     assert Edits(together="any") == Edits()
+
+
+OPENS = {"prefix": lambda q, k, end: max(q, k) < end}
+PAIRS = [*combinations(EXTRA, 2)]
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder"])
+@pytest.mark.parametrize("together", ["all", "any", "only"])
+def test_two_masks_leave_what_plain_loops_leave(together, kind):
+    """Every pair: a mask that closes nothing, such as one that lowers scores, counts as one."""
+    every = all_cells(Site(kind, 0), 7)
+    for names in PAIRS:
+        masks = [EXTRA[name] for name in names]
+        if any(kind not in mask.kinds for mask in masks):
+            continue
+        for settings in product(*(mask.offered for mask in masks)):
+            chosen = {(name, kind): setting for name, setting in zip(names, settings, strict=True)}
+            edit = Edits(masks=chosen, together=together).at_site(Site(kind, 0), 4, 7)
+            expected = torch.zeros(7, 7, dtype=torch.bool)
+            for q, k in product(range(7), repeat=2):
+                sees = [
+                    bool(EXTRA["random"].visible(every, *setting)[q, k])
+                    if name == "random"
+                    else CELLS[name](q, k, *setting)
+                    for name, setting in zip(names, settings, strict=True)
+                ]
+                own = kind == "encoder" or together == "only" or k <= q
+                for name, setting in zip(names, settings, strict=True):
+                    own = own or (name in OPENS and OPENS[name](q, k, *setting))
+                expected[q, k] = own and (any(sees) if together == "any" else all(sees))
+            own = torch.ones(7, 7, dtype=torch.bool)
+            seen = edited_mask(own if kind == "encoder" else own.tril(), edit, 0, 7, 7)
+            assert torch.equal(seen, expected), (names, settings)
+            assert (edit.bias is not None) == ("distance" in names)
+
+
+def test_lowered_scores_leave_what_a_window_closes_if_any_mask_may_leave_it(model):
+    masks = {("window", "decoder"): (0,), ("distance", "decoder"): (2,)}
+    alone = traced(model, Edits(masks={("distance", "decoder"): (2,)}))
+    both = traced(model, Edits(masks=masks, together="any"))
+    site = Site("decoder", 0)
+    assert torch.equal(visible(both, "decoder"), torch.ones(5, 5, dtype=torch.bool).tril())
+    torch.testing.assert_close(both.attention[site].weights, alone.attention[site].weights)
+
+
+@pytest.mark.parametrize("mask", EXTRA.values(), ids=EXTRA.keys())
+def test_a_mask_of_some_layers_changes_no_others(mask, model):
+    """A token has one position in all layers, so a mask that moves it is in all of them."""
+    shape, kind = model.config.shape, mask.kinds[0]
+    for layers in ("odd", "even", 0, 1):
+        masks = {(mask.name, kind, layers): mask.offered[0]}
+        which = layers + 1 if isinstance(layers, int) else layers
+        text = ".".join(map(str, [mask.name, f"{kind}-{which}", *mask.offered[0]]))
+        if mask.positions:
+            with pytest.raises(ValueError, match="one position in all layers, so choose all"):
+                Edits(masks=masks)
+            refused = set()
+            assert read_edits(text, shape, refused) == Edits()
+            assert refused == {text}
+        else:
+            changed = Edits(masks=masks).at_sites(shape, 9)
+            assert {*changed} == {Site(kind, layers if which != layers else layers == "even")}

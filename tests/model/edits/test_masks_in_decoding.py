@@ -47,7 +47,8 @@ def test_a_mask_is_in_force_at_every_step_of_other_models(name, model, load):
     reader = load(model)
     if reader.missing.keys() & {*EXTRA[name].needs}:
         pytest.skip(f"{model} cannot take this mask.")
-    edits = Edits(masks={(name, "decoder", 0): EXTRA[name].offered[-1]})
+    layers = "all" if EXTRA[name].positions else 0
+    edits = Edits(masks={(name, "decoder", layers): EXTRA[name].offered[-1]})
     check(reader, edits.at_sites(reader.shape, 40))
 
 

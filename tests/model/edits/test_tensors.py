@@ -1,5 +1,8 @@
 """Edits as tensors: those that do not fit a model are refused with a sentence, everywhere."""
 
+import math
+from itertools import count
+
 import numpy as np
 import pytest
 import torch
@@ -14,6 +17,7 @@ SITE = Site("cross", 1)
 WHERE = r"an AttentionEdit at a Site \(encoder 0 to 1, decoder 0 to 1, cross 0 to 1\)"
 GATE = r"The gate of Site\(kind='cross', layer=1\) has to be a tensor of 4 numbers from 0 to 1"
 
+ENDLESS = torch.zeros(1).expand(10**7, 10**7)  # of one number in memory
 NAN = torch.full((30, 30), torch.nan)
 
 
@@ -88,10 +92,36 @@ def test_positions_that_are_no_whole_numbers_are_refused(order):
         PositionEdit(shift=0.5)
 
 
-@pytest.mark.parametrize("edit", [{"order": (10**7,)}, {"shift": 10**7}])
-def test_positions_whose_table_would_fill_the_memory_are_refused(edit):
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"order": (10**7,)},
+        {"shift": 10**7},
+        {"shift": 10**400},
+        {"order": range(10**12)},
+        {"order": count()},
+    ],
+)
+def test_positions_that_would_fill_the_memory_are_refused(edit):
     with pytest.raises(ValueError, match="positions is at most 1,000,000"):
         PositionEdit(**edit)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        *(AttentionEdit(scale=scale) for scale in (10**400, -1e300, math.nan, math.inf)),
+        *(
+            AttentionEdit(**{cell: torch.ones(1).bool().expand(10**7, 10**7)})
+            for cell in ("block", "open")
+        ),
+        *(AttentionEdit(**{number: ENDLESS}) for number in ("weights", "bias")),
+        AttentionEdit(gate=torch.zeros(1).expand(10**12)),
+    ],
+)
+def test_absurd_numbers_of_an_edit_are_refused_before_they_take_memory(edit, translator):
+    with pytest.raises(ValueError, match=r"^The \w+ of Site"):
+        translator.trace(SOURCE, edits={SITE: edit})
 
 
 def test_positions_are_off_or_not():

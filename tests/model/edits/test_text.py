@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 
 from headlight.model.config import TransformerConfig
-from headlight.model.edits import MOST_CELLS, TRAINED, CellEdit, Edits, read_edits, write_edits
+from headlight.model.edits import (
+    EXTRA,
+    MOST_CELLS,
+    TRAINED,
+    CellEdit,
+    Edits,
+    read_edits,
+    write_edits,
+)
 from headlight.model.trace import KINDS
 
 CONFIG = TransformerConfig(
@@ -115,3 +123,40 @@ def test_any_text_is_read_or_refused(text):
     except ValueError:
         return
     assert all(torch.isfinite(part).all() for *_, part in parts(edits))
+
+
+ABSURD = ["-1", "99999999999999999999", "1e9", "0x10", "nan", "inf", "²", "", "1" * 5000]
+
+
+@pytest.mark.parametrize("number", ABSURD)
+def test_an_absurd_number_of_a_link_is_refused_wherever_it_stands(number):
+    parts = ["gate.cross.1.1.50", "close.cross.1.1.2.2"]
+    parts += [
+        ".".join([mask.name, mask.kinds[0], *map(str, mask.offered[0])]) for mask in EXTRA.values()
+    ]
+    for part in parts:
+        texts = part.split(".")
+        for place in range(2, len(texts)):
+            text = ".".join([*texts[:place], number, *texts[place + 1 :]])
+            with pytest.raises(ValueError, match=r"is not a|does not take these numbers"):
+                read_edits(text, CONFIG.shape)
+
+
+@pytest.mark.parametrize("number", [-1, 10**9, 10**30, 2.5, float("nan"), float("inf"), "x"])
+@pytest.mark.parametrize("mask", EXTRA.values(), ids=EXTRA.keys())
+def test_an_absurd_number_of_a_mask_is_refused_in_a_notebook_too(mask, number):
+    for place in range(len(mask.offered[0])):
+        setting = [*mask.offered[0]]
+        setting[place] = number
+        with pytest.raises(ValueError, match="not a number from"):
+            Edits(masks={(mask.name, mask.kinds[0]): setting})
+
+
+@pytest.mark.parametrize("number", [-1, 10**9, 10**30])
+def test_cells_and_heads_that_a_model_lacks_change_nothing(number):
+    cells = [CellEdit("cross", 1, 1, False, head=number), CellEdit("cross", number, 1, False)]
+    cells += [CellEdit("cross", 1, number, False), CellEdit("cross", 1, 1, False, layer=number)]
+    gates = {("cross", 0, number): 0.0, ("cross", number, 0): 0.0}
+    assert Edits(cells=cells, gates=gates).at_sites(CONFIG.shape, POSITIONS) == {}
+    far = Edits(cells=[CellEdit("cross", row, 1, False) for row in (1, abs(number))])
+    assert len(write_edits(far).split("~")) == (1 if number == -1 else 2)  # not row by row

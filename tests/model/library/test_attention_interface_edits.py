@@ -127,7 +127,7 @@ def test_a_mask_equals_a_mask_of_numbers(mask, attached):
     kind = "decoder" if "decoder" in mask.kinds else mask.kinds[-1]
     name = "Llama" if kind == "decoder" else "T5"
     site = Site(kind, 1)
-    edits = Edits(masks={(mask.name, kind, 1): mask.offered[0]})
+    edits = Edits(masks={(mask.name, kind): mask.offered[0]})
     heads = attached(name)[1].kinds[kind][1]
     edit = edits.at_site(site, heads, 11)
     plain, _ = traced(name, attached)

@@ -42,6 +42,19 @@ def test_a_mask_is_added_in_some_layers_only():
     assert edits_of(app) == Edits(masks=masks)
 
 
+def test_a_mask_that_moves_tokens_is_added_in_all_layers_whatever_is_chosen():
+    app = masks_page(mask_kind="encoder", mask_layers="this", masks_tab="library")
+    edited(app.selectbox, "documents-anew").set_value((4,)).run()
+    edited(app.selectbox, "documents").set_value((4,)).run()
+    masks = {("documents-anew", "encoder"): (4,), ("documents", "encoder", 0): (4,)}
+    assert edits_of(app) == Edits(masks=masks)
+    assert edited(app.selectbox, "documents-anew").value == (4,)
+    assert [card["title"] for card in cards(app) if card["in_force"]] == [
+        "Packed documents: 14, 38",
+        "Packed documents, positions anew: 14, 38",
+    ]
+
+
 def test_masks_are_put_together_by_one_box_that_comes_with_the_first():
     app = masks_page(mask_kind="decoder")
     assert not [box for box in app.selectbox if box.key == "together"]
