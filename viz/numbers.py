@@ -113,10 +113,15 @@ def largest(numbers: Mapping[str, Numbers]) -> str:
     return f"Largest: {'; '.join(notes)}." if notes else ""
 
 
-def check_named(numbers: Mapping[str, Numbers]) -> None:
-    """Raise ValueError for anything but numbers by their names."""
+def check_savable(numbers: Mapping[str, Numbers], most: int) -> None:
+    """Raise ValueError for anything but numbers by their names, and for more than a file holds."""
     if not isinstance(numbers, Mapping) or not {*map(type, numbers.values())} <= {Numbers}:
         raise ValueError("Give the numbers of a picture, which are picture.numbers.")
+    if (size := count(numbers)) > most:
+        raise ValueError(
+            f"These are {size:,} numbers: a CSV file takes up to {MOST_ROWS:,}, and an NPZ file "
+            f"up to {MOST_NUMBERS:,}. Save those of a shorter text, or of one head."
+        )
 
 
 def to_csv(numbers: Mapping[str, Numbers]) -> bytes:
@@ -124,9 +129,9 @@ def to_csv(numbers: Mapping[str, Numbers]) -> bytes:
 
     Every float is written so that it reads back as the same float of its size. Texts that a
     spreadsheet would calculate get a ' before them, as do those that begin with one. Raises
-    ValueError for anything but numbers of a picture.
+    ValueError for anything but numbers of a picture, and for more than MOST_ROWS.
     """
-    check_named(numbers)
+    check_savable(numbers, MOST_ROWS)
     names = list(dict.fromkeys(name for part in numbers.values() for name in part.axes))
     file = io.StringIO(newline="")
     writer = csv.writer(file)
@@ -168,9 +173,9 @@ def to_npz(numbers: Mapping[str, Numbers], caption: str) -> bytes:
     """The bytes that `numpy.load(..., allow_pickle=False)` reads: arrays by name, and their texts.
 
     The texts along an axis are called "array.axis"; "caption" describes the whole. Raises
-    ValueError for anything but numbers of a picture.
+    ValueError for anything but numbers of a picture, and for more than MOST_NUMBERS.
     """
-    check_named(numbers)
+    check_savable(numbers, MOST_NUMBERS)
     arrays = {"caption": np.array(writable(caption))}
     for title, part in numbers.items():
         arrays[title] = part.array()

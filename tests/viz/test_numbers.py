@@ -193,3 +193,26 @@ def test_a_file_of_anything_but_numbers_of_a_picture_is_refused(given):
 def test_numbers_are_one_line_in_a_shell():
     picture = head_grid(np.zeros((1, 2, 3, 3)), ["a", "b", "c"])
     assert repr(picture.numbers) == "{'weight': Numbers(layer 1, head 2, query 3, key 3)}"
+
+
+@pytest.mark.parametrize("queries", [6, 7])
+def test_a_file_of_more_numbers_than_it_holds_is_refused(queries, monkeypatch):
+    """The bounds themselves are those of spreadsheets, and of memory."""
+    monkeypatch.setattr("headlight.viz.numbers.MOST_ROWS", 24)
+    monkeypatch.setattr("headlight.viz.numbers.MOST_NUMBERS", 24)
+    tokens = ["a"] * queries
+    drawn = head_grid(np.zeros((1, 2, queries, 2)), tokens, ["a", "b"]).numbers
+    for save in (to_csv, lambda numbers: to_npz(numbers, "")):
+        if queries == 6:
+            assert save(drawn)
+        else:
+            with pytest.raises(ValueError, match="These are 28 numbers: a CSV file takes up to 24"):
+                save(drawn)
+
+
+@pytest.mark.parametrize(("save", "most"), [(to_csv, 10**6), (lambda n: to_npz(n, ""), 16 * 10**6)])
+def test_the_bound_is_told_before_memory_is_taken(save, most):
+    endless = np.broadcast_to(np.float32(0), (10**6, 10**6))
+    numbers = Numbers(endless, {"query": range(10**6), "key": range(10**6)})
+    with pytest.raises(ValueError, match=f"1,000,000,000,000 numbers: .*{most:,}"):
+        save({"weight": numbers})

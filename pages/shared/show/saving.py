@@ -21,7 +21,7 @@ from headlight.pages.shared.show.captions import edit_words
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.page import shown
 from headlight.pages.shared.state.showing import showing
-from headlight.viz.numbers import MOST_NUMBERS, MOST_ROWS, Numbers, count, to_csv, to_npz, writable
+from headlight.viz.numbers import Numbers, count, to_csv, to_npz, writable
 
 LONGEST_NAME = 130  # characters of a file's name, without its ending
 PNG = "data:image/png;base64,"
@@ -132,11 +132,9 @@ NO_MODEL = About("", "")  # for a picture that shows only arithmetic
 
 
 def formats_of(picture: Picture) -> list[Format]:
-    """Return the formats that a picture can be saved in; too many numbers exclude some."""
-    formats: list[Format] = ["png", "svg", "html"]
-    limits: dict[Format, int] = {"csv": MOST_ROWS, "npz": MOST_NUMBERS}
-    numbers = count(picture.numbers)
-    return [*formats, *(name for name, most in limits.items() if 0 < numbers <= most), "json"]
+    """Return the formats that a picture can be saved in."""
+    of_numbers: list[Format] = ["csv", "npz"] if count(picture.numbers) else []
+    return ["png", "svg", "html", *of_numbers, "json"]
 
 
 def copies_of(picture: Picture) -> list[Copy]:
@@ -150,7 +148,8 @@ def copies_of(picture: Picture) -> list[Copy]:
 def made(picture: Picture, wanted: Format | Copy | Mapping[str, Any]) -> bytes:
     """Return the file of a picture in a format that the browser does not make.
 
-    A GIF is asked for with its frames; raises ValueError for frames that make none.
+    A GIF is asked for with its frames; raises ValueError for frames that make none, and for more
+    numbers than a file holds.
     """
     if isinstance(wanted, Mapping):
         return to_gif(wanted)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from headlight.model.edits import CellEdit, Edits
 from headlight.pages.shared.show.captions import edit_words, site_words
 from headlight.pages.shared.show.saving import LONGEST_NAME, NO_MODEL, About, Picture, formats_of
-from headlight.viz.numbers import MOST_ROWS, Numbers
+from headlight.viz import attention_heatmap
+from headlight.viz.numbers import Numbers, to_csv
 from tests.pages.apps import new_app
 from tests.pages.pictures import save_menus
 
@@ -86,21 +87,13 @@ def test_edits_are_told_in_words():
     assert words.count("Cross-attention") == 1
 
 
-def test_too_many_numbers_are_not_offered_for_spreadsheets():
+def test_numbers_are_offered_if_there_are_some():
     few = Numbers(np.zeros(3), {"key": ["a", "b", "c"]})
-    many = Numbers(np.zeros(MOST_ROWS + 1, bool), {"key": range(MOST_ROWS + 1)})
     assert formats_of(Picture("x", "x", NO_MODEL, {"w": few})) == [
         "png",
         "svg",
         "html",
         "csv",
-        "npz",
-        "json",
-    ]
-    assert formats_of(Picture("x", "x", NO_MODEL, {"w": many})) == [
-        "png",
-        "svg",
-        "html",
         "npz",
         "json",
     ]
@@ -176,6 +169,20 @@ def test_the_files_hold_the_numbers_of_the_run(app, shipped):
     assert read == [token.text for token in trace.target_tokens]
     app.run()
     assert not any("file" in header for header, _ in save_menus(app))  # once only
+
+
+def test_too_many_numbers_are_refused_on_a_page_as_in_a_notebook(app, shipped, monkeypatch):
+    monkeypatch.setattr("headlight.viz.numbers.MOST_ROWS", 10)
+    app.query_params.update({"sentence": "I love my cat.", "kind": "cross"})
+    app.run()
+    app.session_state.file_asked_for = app.session_state.page, "heatmap", "csv"
+    app.run()
+    weights = shipped.trace("I love my cat.").weights("cross")[2, 5].numpy()
+    rows, columns = (["a"] * length for length in weights.shape)
+    with pytest.raises(ValueError, match="a CSV file takes up to 10,") as error:
+        to_csv(attention_heatmap(weights, rows, columns).numbers)
+    assert str(error.value) in [info.value for info in app.info]
+    assert not any("file" in header for header, _ in save_menus(app))
 
 
 def test_a_saved_scene_brings_its_choices_back(app):
