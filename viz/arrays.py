@@ -12,10 +12,11 @@ import numpy as np
 LEVELS = 255  # levels above 0 of a weight in bytes
 
 
-def head_weights(weights: Any) -> np.ndarray:
+def head_weights(weights: Any, *, signed: bool = False) -> np.ndarray:
     """A head's weights [query, key] as an array of floats, whatever library holds them.
 
-    Raises ValueError if there are other axes, such as those of all heads.
+    Raises ValueError if there are other axes, such as those of all heads, and for weights below 0
+    unless the picture is for `signed` ones.
     """
     array = as_array(weights)
     if array.ndim != 2:
@@ -23,6 +24,8 @@ def head_weights(weights: Any) -> np.ndarray:
             f"This picture takes one head's weights [query, key], but these have the shape "
             f"{array.shape}. From the output of transformers take attentions[layer][0, head]."
         )
+    if not signed:
+        check_sign(np.nanmin(array, initial=0))
     return as_floats(array)
 
 
@@ -99,11 +102,22 @@ def head_figures(figures: Mapping[str, Any], labels: Mapping[str, str]) -> dict[
 
 
 def check_known(weights: np.ndarray) -> None:
-    """Raise ValueError if some weights are NaN."""
-    if np.isnan(weights).any():
+    """Raise ValueError if some weights are NaN, or below 0."""
+    least = weights.min(initial=0)  # NaN if any weight is
+    if np.isnan(least):
         raise ValueError(
             "Some weights are NaN, as those of a query with every key masked: give "
             "np.nan_to_num(weights), or torch.nan_to_num(weights), which draws them as 0."
+        )
+    check_sign(least)
+
+
+def check_sign(least: float) -> None:
+    """Raise ValueError if the least weight is below 0: colours that begin at 0 would hide that."""
+    if least < 0:
+        raise ValueError(
+            f"Some weights are below 0, down to {least:.3g}, as without a softmax: draw a head by "
+            "attention_heatmap(..., diverging=True), or all heads by their sizes, np.abs(weights)."
         )
 
 

@@ -2,8 +2,15 @@ import numpy as np
 import pytest
 import torch
 
-from headlight.viz import attention_heatmap, attention_lines, head_grid
+from headlight.viz import (
+    attention_film,
+    attention_heatmap,
+    attention_lines,
+    compared_maps,
+    head_grid,
+)
 from headlight.viz.arrays import as_floats, as_levels, head_weights, layer_weights
+from tests.viz.unpacking import unpack
 
 TOKENS = ["[CLS]", "a", "cat"]
 
@@ -106,3 +113,48 @@ def test_what_a_picture_of_one_head_cannot_draw(picture, attentions):
         picture(None, TOKENS)
     with pytest.raises(ValueError, match="Give an array or tensor of numbers"):
         picture(object(), TOKENS)
+
+
+def pictures_of(weights):
+    """The calls that draw weights [query, key], as a notebook makes them."""
+    grid = weights[None, None]
+    return {
+        "heatmap": lambda: attention_heatmap(weights, TOKENS),
+        "heatmap up to the largest": lambda: attention_heatmap(weights, TOKENS, maximum=None),
+        "lines": lambda: attention_lines(weights, TOKENS),
+        "grid": lambda: head_grid(grid, TOKENS),
+        "grid of tensors": lambda: head_grid([torch.from_numpy(grid[0])], TOKENS),
+        "grid with own scales": lambda: head_grid(grid, TOKENS, own_scale=True),
+        "film": lambda: attention_film(grid[None], [0], TOKENS),
+        "first map": lambda: compared_maps(weights, np.eye(3), (TOKENS, TOKENS), (TOKENS, TOKENS)),
+        "second map": lambda: compared_maps(np.eye(3), weights, (TOKENS, TOKENS), (TOKENS, TOKENS)),
+    }
+
+
+@pytest.mark.parametrize("picture", pictures_of(np.eye(3)))
+def test_weights_below_0_are_drawn_as_they_are_or_refused(picture):
+    """As those of attention without a softmax: colours that begin at 0 cannot show them."""
+    weights = np.random.default_rng(0).random((3, 3), dtype=np.float32)
+    pictures_of(weights)[picture]()
+    pictures_of(np.zeros((3, 3)) * -1.0)[picture]()
+    weights[1, 2] = -0.25
+    with pytest.raises(ValueError, match=r"below 0, down to -0\.25.*diverging=True.*np\.abs"):
+        pictures_of(weights)[picture]()
+
+
+def test_the_sign_is_drawn_by_colours_on_both_sides_of_0():
+    weights = np.array([[0.5, -0.25], [np.nan, 1]], np.float32)
+    header, drawn = unpack(attention_heatmap(weights, ["a", "b"], diverging=True), np.float32)
+    assert header["diverging"]
+    np.testing.assert_array_equal(drawn.reshape(2, 2), weights)
+    hidden = np.where(np.isnan(weights), weights, -1)
+    with pytest.raises(ValueError, match="below 0, down to -1"):
+        attention_heatmap(hidden, ["a", "b"])
+
+
+def test_a_film_draws_no_weight_above_1_as_1():
+    weights = np.ones((1, 1, 1, 3, 3), np.float16) * np.float16(1.0005)
+    _, drawn = unpack(attention_film(weights, [0], TOKENS), "<u2")
+    assert (drawn == 65_535).all()
+    with pytest.raises(ValueError, match=r"from 0 to 1, but the largest is 2\.5"):
+        attention_film(weights * 2.5, [0], TOKENS)

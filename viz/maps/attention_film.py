@@ -31,8 +31,8 @@ def attention_film(
     the browser. It opens at the last step and at `selected`, a layer and a head from 0. Drawn again
     with more steps it goes on to the newest, or stays where the visitor has moved it; another
     `name` begins anew. Weights and differences are shown to three decimals, which are exact for
-    weights kept as float16 or finer. Raises ValueError if sizes do not fit, or if
-    weights are NaN.
+    weights kept as float16 or finer. Raises ValueError if sizes do not fit, or if weights are NaN,
+    below 0 or above 1.
     """
     weights = as_array(weights)
     if weights.ndim == 4:
@@ -45,6 +45,8 @@ def attention_film(
         )
     check_sizes(weights, query_tokens, key_tokens)
     check_known(weights)
+    if (largest := weights.max(initial=0)) > 1 + 1e-3:  # beyond the rounding of float16
+        raise ValueError(f"The film draws weights from 0 to 1, but the largest is {largest:.3g}.")
     if len(weights) != len(steps) or not len(steps):
         raise ValueError(f"There are weights of {len(weights)} snapshots but {len(steps)} steps.")
     if any(later <= earlier for earlier, later in pairwise(steps)):
@@ -61,7 +63,7 @@ def attention_film(
         "colors": SEQUENTIAL,
         "differences": DIVERGING,
     }
-    levels = np.rint(np.clip(weights, 0, 1) * LEVELS).astype("<u2")
+    levels = np.rint(np.clip(weights, 0, 1) * np.float32(LEVELS)).astype("<u2")
     axes = {
         "step": [str(step) for step in header["steps"]],
         "layer": counted(weights.shape[1]),

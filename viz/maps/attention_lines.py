@@ -26,7 +26,8 @@ def attention_lines(
     A line is as thick and as opaque as its weight. Pointing at a token leaves only its lines and
     writes their weights next to the other column. A click keeps it so if the picture `keeps` lines,
     and answers with the side and the index of the token, from 0, or with none. It opens with the
-    `lit` token kept. Without `key_tokens` the queries look at each other.
+    `lit` token kept. Without `key_tokens` the queries look at each other. Raises ValueError if
+    sizes do not fit, or for weights below 0.
     """
     weights = head_weights(weights)
     key_tokens = query_tokens if key_tokens is None else key_tokens

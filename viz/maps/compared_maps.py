@@ -43,7 +43,8 @@ def compared_maps(
 
     Tokens correspond if they are equal and in the same order in both lists. The difference is drawn
     on the tokens of both together; it is missing if a query or a key has no counterpart. Pointing
-    at a cell in one map marks its counterpart in the others. Raises ValueError if sizes do not fit.
+    at a cell in one map marks its counterpart in the others. Raises ValueError if sizes do not fit,
+    or for weights below 0.
     """
     first, second = head_weights(first), head_weights(second)
     rows, columns = axes_of(first, second, first_tokens, second_tokens)

@@ -50,7 +50,7 @@ def head_grid(
     joined cell has the largest of their weights: a mean would make single bright cells vanish. The
     browser does the same if cells are smaller than its pixels, and says so below the maps. The
     largest weights in words are always those of the whole maps. Raises ValueError if sizes do not
-    fit, or if weights are NaN.
+    fit, or if weights are NaN or below 0.
     """
     layers = layer_weights(weights)
     if query_tokens is None:
@@ -64,7 +64,7 @@ def head_grid(
     strongest = []
     for drawn, layer in zip(levels, layers, strict=True):
         indices, largest = strongest_of(layer)
-        check_known(largest)  # NaN if any weight is
+        check_known(layer)
         tops = np.maximum(largest, 1e-12)[:, None, None] if own_scale else 1.0
         drawn[:] = as_levels(as_floats(join_cells(layer, *cells)) / tops)
         strongest += zip(indices.tolist(), largest.tolist(), strict=True)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headlight.viz.arrays import head_weights
+from headlight.viz.arrays import check_sign, head_weights
 from headlight.viz.canvas import CanvasPicture, Part
 from headlight.viz.colors import DIVERGING, SEQUENTIAL
 from headlight.viz.numbers import Numbers
@@ -43,9 +43,10 @@ def attention_heatmap(
     out instead of coloured. A `clickable` map answers with the query and the key of the cell that
     was clicked, counted from 0; if the weights combine several, it says which of those `behind`
     them a click opens. The `framed` cell, a query and a key, is marked until another one is read.
-    Raises ValueError if the tokens do not fit the weights.
+    Raises ValueError if the tokens do not fit the weights, and for weights below 0 unless it is
+    `diverging`.
     """
-    weights = head_weights(weights)
+    weights = head_weights(weights, signed=True)
     key_tokens = query_tokens if key_tokens is None else key_tokens
     return heatmap(
         weights,
@@ -166,6 +167,8 @@ def heatmap(
     shown = np.asarray(values, dtype="<f4")
     if blocked is not None:
         shown = np.where(blocked, np.float32(np.nan), shown)
+    if not diverging:
+        check_sign(np.nanmin(shown, initial=0))
     if maximum is None:
         maximum = float(np.nanmax(np.abs(shown), initial=0))
     header = {
