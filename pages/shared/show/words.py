@@ -89,7 +89,7 @@ MASK_WORDS = {
         "**Both** `(B, 1, Q, K)`: the decoder's own mask. A cell is visible where the two "
         "masks, broadcast to one shape, both say so."
     ),
-    "together": ("What several masks leave together. Cells that you click override all of them."),
+    "together": "What masks leave together; lowered scores leave all. Clicks override them all.",
     "library": (
         "Each drawing has 64 tokens; click one to put it in force on your sentence, with smaller "
         "numbers. The figures are for {length:,} tokens. A cell takes 2 · d multiplications in "

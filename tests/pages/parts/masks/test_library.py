@@ -43,7 +43,7 @@ def test_a_mask_is_added_in_some_layers_only():
 
 
 def test_a_mask_that_moves_tokens_is_added_in_all_layers_whatever_is_chosen():
-    app = masks_page(mask_kind="encoder", mask_layers="this", masks_tab="library")
+    app = masks_page(mask_kind="encoder", layer="1", mask_layers="this", masks_tab="library")
     edited(app.selectbox, "documents-anew").set_value((4,)).run()
     edited(app.selectbox, "documents").set_value((4,)).run()
     masks = {("documents-anew", "encoder"): (4,), ("documents", "encoder", 0): (4,)}
