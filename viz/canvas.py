@@ -58,7 +58,7 @@ class Part:
 
     def markup(self) -> str:
         label = f' role="group" aria-label="{html.escape(self.label)}"' if self.label else ""
-        return f'<div class="picture {self.name.replace("_", "-")}"{label}></div>'
+        return f'<div class="picture {self.name.replace("_", "-")}" translate="no"{label}></div>'
 
     @cache  # noqa: B019 - there are as many parts as files
     def stylesheet(self) -> str:
@@ -142,7 +142,7 @@ class CanvasPicture:
         data = base64.b64encode(self.data).decode("ascii")
         words = html.escape(" ".join(caption.split()))
         return (
-            f'<{name} data="{data}">{words}</{name}>'
+            f'<{name} translate="no" data="{data}">{words}</{name}>'
             f'<script type="module" src="data:text/javascript;base64,{source}"></script>'
         )
 
@@ -165,4 +165,4 @@ def caption_html(title: str, caption: str) -> str:
         return ""
     start, rest = (title, caption[len(title) :]) if caption.startswith(title) else ("", caption)
     words = f"<b>{html.escape(start)}</b>{html.escape(rest)}"
-    return f'<p style="margin:0 0 16px;line-height:1.4">{words}</p>'
+    return f'<p translate="no" style="margin:0 0 16px;line-height:1.4">{words}</p>'

@@ -1,6 +1,7 @@
 // What every page needs in the browser, whatever pictures are on it.
 
 import { DECK_KEYS, passKeysOn } from "../../viz/deck_keys.js";
+import { followTranslation } from "./browser_translation.js";
 import { mendBlank } from "./connection.js";
 import { watchBoxes } from "./link.js";
 import { turnFullScreen } from "./turning.js";
@@ -11,6 +12,7 @@ const SIDEBAR_OVER = 768; // pixels of width up to which Streamlit lays the side
 /** Watch the address, the boxes and the sidebar; call it once for each page. */
 export function tend() {
   mendBlank();
+  followTranslation();
   if (new URLSearchParams(location.search).has("alone")) passKeysOn(DECK_KEYS);
   addEventListener("input", mend, true);
   watchBoxes();

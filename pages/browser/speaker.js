@@ -137,6 +137,7 @@ function run(page, channel, every) {
   const image = make("img", "");
   image.alt = "";
   const main = make("main", "");
+  main.translate = false;
   main.append(bar, title, notes, coming, image);
   page.body.append(main);
 

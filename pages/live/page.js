@@ -66,7 +66,7 @@ export function live(app, parts, styles, address, keep) {
     close: (cell) => edit({ cells: [...state.edits.cells, cell] }),
     force: (forced, typed = "") => update({ forced, typed }),
   });
-  app.append(box, element("div", "examples", examples), bar, said, pictures.texts, controls, pictures.maps);
+  app.append(box, element("div", "examples", examples, { translate: "no" }), bar, said, pictures.texts, controls, pictures.maps);
   box.value = state.sentence;
   let typing = 0;
   box.oninput = () => {
@@ -171,7 +171,8 @@ export function live(app, parts, styles, address, keep) {
     const isOff = edits.gates[name] === 0;
     const press = (words, isOn, act) => buttonOf("control", words, act, { "aria-pressed": String(isOn) });
     const without = (list, one) => (list.includes(one) ? list.filter((other) => other !== one) : [...list, one]);
-    const focused = document.activeElement?.textContent;
+    const buttons = () => [...controls.querySelectorAll("button")];
+    const focused = buttons().findIndex((button) => button === document.activeElement);
     controls.replaceChildren(
       ...Object.entries(KINDS).map(([other, words]) => press(words, other === kind, () => update({ kind: other }))),
       element("b", "", `Layer ${layer + 1}, head ${head + 1}`),
@@ -186,7 +187,7 @@ export function live(app, parts, styles, address, keep) {
       press("Beam of 4", state.beamSize > 1, () => update({ beamSize: state.beamSize > 1 ? 1 : 4 })),
       ...(isChanged() ? [buttonOf("control undo", "Undo all", () => update({ forced: [], typed: "", edits: AS_TRAINED }))] : []),
     );
-    [...controls.querySelectorAll("button")].find((button) => button.textContent === focused)?.focus();
+    buttons()[focused]?.focus();
   }
 
   if (worker) begin();

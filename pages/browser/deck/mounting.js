@@ -24,10 +24,10 @@ export function mounting(parts, styles, labels) {
   return (host, name, bytes, answer = () => {}) => {
     const part = parts[name];
     const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
-    const label = labels[name] ? { role: "group", "aria-label": labels[name] } : {};
+    const label = labels[name] && { role: "group", "aria-label": labels[name] };
     if (!root.firstChild) {
       root.adoptedStyleSheets = part.sheets.map(sheetOf);
-      root.append(element("div", `picture ${name.replaceAll("_", "-")}`, "", label));
+      root.append(element("div", `picture ${name.replaceAll("_", "-")}`, "", { translate: "no", ...label }));
     }
     part.draw({
       data: bytes,

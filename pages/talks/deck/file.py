@@ -116,7 +116,7 @@ def file_of(
     script, style = script_of(data.parts, bool(model)), style_sheet(bool(model))
     policy = POLICY.format(script=digest_of(script), style=digest_of(style))
     document = (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<!doctype html>\n<html lang="en" translate="no">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>Talk</title>\n<style>{style}</style>\n</head>\n<body>\n"
