@@ -31,6 +31,7 @@ export function followTranslation() {
     keepWords();
   });
   watch.observe(document, { childList: true, characterData: true, subtree: true });
+  keepWords();
   for (const name of ["appendChild", "insertBefore", "removeChild"]) {
     const native = Node.prototype[name];
     Node.prototype[name] = function (...nodes) {
