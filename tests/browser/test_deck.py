@@ -10,6 +10,7 @@ import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.pages.talks.slides import Slide
 from headlight.pages.talks.talk import shipped
 from tests.browser.talks import save_talk
+from tests.browser.translating import translate, translated
 
 pytestmark = pytest.mark.matrix
 READY = shipped()
@@ -201,6 +202,8 @@ def test_hostile_words_are_text(deck):
     expect(notes.locator(".coming")).to_have_text(re.compile("^Next: Charts"))
     for page in (deck, notes):
         assert page.locator("img[src=x], b").count() == 0
+        translate(page)
+        assert translated(page) == []
     notes.keyboard.press("PageDown")
     at(deck, number + 1)
     expect(notes.locator("h1")).to_have_text("Charts")

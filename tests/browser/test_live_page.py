@@ -10,6 +10,8 @@ from headlight.model.positions import PositionEdit
 from headlight.pages.live.page import EXAMPLES, write_live
 from headlight.viz.tokens import and_written
 from tests.browser.heatmaps import hover_cell, point_of
+from tests.browser.rest import until
+from tests.browser.translating import said, translate, translated
 from tests.odd_texts import MARKUP
 
 SENTENCE = EXAMPLES[0]
@@ -145,6 +147,19 @@ def test_what_is_typed_stays_text_and_is_answered_in_a_sentence(live):
         expect(page.locator(".said")).to_contain_text(words)
     box.fill("I like 日本.")
     expect(page.locator(".said")).to_contain_text("they are read as bytes.")
+
+
+def test_a_translated_page_says_what_a_fresh_one_says_after_every_act(live, context):
+    page = live()
+    for name in ("Encoder", "Switch this head off", "I have never seen"):
+        translate(page)
+        page.get_by_role("button", name=re.compile(name)).click()
+    expect(page.locator(".after .text")).to_be_visible()
+    translate(page)
+    assert not any(re.search(r"\d\.\d|“", text) for text in translated(page))
+    fresh = context.new_page()
+    fresh.goto(page.url)
+    until(page, lambda: said(page) == said(fresh))
 
 
 @pytest.mark.matrix

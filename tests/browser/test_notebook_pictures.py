@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from headlight.viz import Chip, attention_lines, head_effects, head_grid, token_strip
+from tests.browser.translating import translate, translated
 
 QUERIES, KEYS = ["le", "chat", "</script>"], ["the", "<b>cat</b>"]
 
@@ -57,6 +58,16 @@ def test_the_lines_answer_to_pointing_and_keep_what_is_clicked(page, weights):
     token.click()
     assert token.get_attribute("aria-pressed") == "false"
     assert page.errors == []
+
+
+@pytest.mark.parametrize("way", ["to_html", "to_component"])
+def test_a_browser_translates_no_token_number_or_caption(page, weights, way):
+    picture = head_grid(weights, QUERIES, KEYS)
+    titles = ("Heads",) if way == "to_html" else ()
+    page.set_content(getattr(picture, way)(*titles, "Heads of “the cat”: 0.5"))
+    page.get_by_role("button", name=re.compile("^layer 2, head 3")).wait_for()
+    translate(page)
+    assert translated(page) == []
 
 
 def test_a_token_strip_shows_markup_as_text(page):

@@ -11,7 +11,7 @@ TRANSLATE = """way => {
     if (node.matches?.(kept)) return;
     [...(node.shadowRoot?.childNodes ?? []), ...node.childNodes].forEach(gather);
   };
-  gather(document.body);
+  if (!document.documentElement.matches(kept)) gather(document.body);
   for (const text of texts) {
     const words = `§${text.data.replace(/^§/, "")}`;
     const [outer, inner] = ["font", "font"].map((name) => document.createElement(name));
@@ -46,7 +46,7 @@ SAID = """() => {
     return words;
   };
   const left = "style, font, font *, [data-testid=InputInstructions]"; // the latter while one types
-  for (const node of document.querySelectorAll(`[data-testid=stMain] :not(${left})`)) {
+  for (const node of document.querySelectorAll(`:is([data-testid=stMain], main) :not(${left})`)) {
     const words = own(node).replaceAll("§", "").trim();
     if (/[^·]/.test(words)) said.push(words);
   }

@@ -75,7 +75,8 @@ def test_colours_are_named_in_one_place():
 def test_a_label_is_what_screen_readers_say_and_never_markup():
     markup = Part(Path("some_part.js"), 'a "b" <c>').markup()
     assert markup == (
-        '<div class="picture some-part" role="group" aria-label="a &quot;b&quot; &lt;c&gt;"></div>'
+        '<div class="picture some-part" translate="no" role="group" '
+        'aria-label="a &quot;b&quot; &lt;c&gt;"></div>'
     )
 
 
