@@ -9,8 +9,9 @@ const SAYS_THEM = /\d\.\d|[%“]/; // a number that was computed, or a quoted to
 
 /** Renew whatever the app changes in a translated page, and keep tokens and numbers as they are. */
 export function followTranslation() {
-  const standing = new WeakMap(); // by a node that was removed: the one put in its place
-  const isHeld = (node) => node.nodeType === Node.TEXT_NODE || node.localName === "font";
+  const standing = new WeakMap(); // by a node that is gone from its place: the one put there
+  const isOfTranslator = (node) => node.localName === "font";
+  const isHeld = (node) => node.nodeType === Node.TEXT_NODE || isOfTranslator(node);
 
   /** Put a text back where another node stands for it. */
   function putBack(text) {
@@ -27,6 +28,7 @@ export function followTranslation() {
         standing.set(node, put.addedNodes[0]);
         watch.observe(node, { characterData: true });
       }
+      if (!isOfTranslator(record.target)) record.addedNodes.forEach((node) => standing.delete(node));
     }
     keepWords();
   });

@@ -6,7 +6,7 @@ import pytest
 
 from tests.browser.boxes import choose_in
 from tests.browser.rest import count_runs, rerun, settled, tended, until
-from tests.browser.translating import WAYS, said, translate, translated
+from tests.browser.translating import WAYS, said, show_original, translate, translated
 from tests.matrix import first_of
 
 STATED = re.compile(r"\d\.\d|[%“]")  # a number that was computed, or a quoted token
@@ -107,4 +107,18 @@ def test_it_holds_however_the_translator_changes_the_page(page, server, context,
     tended(page)
     act_on(page, ACTS["?kind=encoder&layer=2&head=2"], way)
     expect_true(page, context)
+    assert page.errors == []
+
+
+@pytest.mark.matrix
+def test_it_holds_while_the_original_is_shown_again(page, server, context):
+    page.goto(f"{server}/?kind=encoder&layer=2&head=2")
+    tended(page)
+    for act in ACTS["?kind=encoder&layer=2&head=2"]:
+        for _ in range(2):
+            translate(page)
+            show_original(page)
+        with rerun(page):
+            act(page)
+        expect_true(page, context)
     assert page.errors == []

@@ -24,6 +24,7 @@ TRANSLATE = """way => {
       else parent.append(words);
     } else if (way === "in elements") {
       inner.append(words);
+      outer.original = text;
       text.before(outer);
       text.remove();
     } else {
@@ -33,6 +34,9 @@ TRANSLATE = """way => {
     }
   }
 }"""
+ORIGINAL = """() => document.querySelectorAll("font").forEach((node) => {
+  if (node.original) node.replaceWith(node.original);
+})"""
 # What each element of the page says itself, without what is only for its pictures.
 SAID = """() => {
   const said = [];
@@ -63,6 +67,11 @@ TRANSLATED = """() => {
 def translate(page, way=WAYS[0]):
     """Translate what a page shows."""
     page.evaluate(TRANSLATE, way)
+
+
+def show_original(page):
+    """Undo a translation of the first way, as Chrome does on request."""
+    page.evaluate(ORIGINAL)
 
 
 def said(page):
