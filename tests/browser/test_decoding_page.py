@@ -197,3 +197,12 @@ def test_the_cache_grows_as_it_plays(decoding, translator):
     cache.get_by_role("button", name="First step").click()
     cache.get_by_role("button", name="Play").click()
     expect(own.locator(".held").first).to_be_visible()
+
+
+def test_a_slider_and_the_speed_look_the_same_in_every_browser(page, server):
+    page.goto(f"{server}/decoding")
+    for name in ("slider", "speed"):
+        expect(page.locator(f".transport .{name}").first).to_have_css("appearance", "none")
+    slider = page.locator(".transport .slider").first
+    slider.click()
+    expect(slider).to_have_value("6")  # its middle
