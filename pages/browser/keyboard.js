@@ -1,5 +1,10 @@
 import { begin, buttonOf, element } from "../../viz/canvas.js";
 
+const WITHOUT_TEXT = ["range", "radio", "checkbox", "button", "submit", "reset", "image", "file", "color"].map(
+  (type) => `[type=${type} i]`,
+);
+const PRESSED = "input:not([type=range i]), select, button, a, summary, [role=radio], [role=tab]";
+
 /**
  * @typedef {object} Header
  * @property {{ key: string, name: string, words: string, choices: string[], step: number, selector: string }[]} keys
@@ -26,7 +31,7 @@ export function draw(mount) {
   }
 
   function pressed(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || types(event)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || keeps(event)) return;
     if (event.key === "?") {
       event.preventDefault();
       if (sheet?.open) sheet.close();
@@ -63,15 +68,15 @@ export function helpSheet(keys) {
   return sheet;
 }
 
-/** Whether a key press is meant for what has the focus: a box, a list, or a button's space. */
-function types(event) {
+/** Whether an element takes text, and with it every key. */
+export function takesText(place) {
+  return place.isContentEditable || place.matches?.(`textarea, input:not(${WITHOUT_TEXT})`);
+}
+
+/** Whether a key press is meant for what has the focus: a box of text, or what the space bar presses. */
+function keeps(event) {
   const target = event.composedPath()[0];
-  if (!(target instanceof HTMLElement)) return false;
-  if (target.isContentEditable || target.matches("textarea, select")) return true;
-  if (target.matches("input")) {
-    return event.key === " " || !["radio", "checkbox"].includes(target.getAttribute("type"));
-  }
-  return event.key === " " && target.matches("button, a, summary, [role=radio], [role=tab]");
+  return takesText(target) || (event.key === " " && target.matches?.(PRESSED));
 }
 
 /** The first of these choices that is on the page. */

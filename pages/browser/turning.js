@@ -1,5 +1,5 @@
 import { buttonOf, element } from "../../viz/canvas.js";
-import { all, helpSheet } from "./keyboard.js";
+import { all, helpSheet, takesText } from "./keyboard.js";
 
 // How slides are turned, by keys and buttons, in the app and in a file.
 
@@ -158,8 +158,7 @@ export function pageOf({ title, typed, words }, alone) {
  * An element that the speaker has clicked does not: the keys after it are those of the talk.
  */
 export function takesKey(place, key, points) {
-  if (place.isContentEditable || place.matches?.("textarea, select")) return true;
-  if (place.matches?.("input:not([type=range], [type=radio], [type=checkbox])")) return true;
+  if (takesText(place) || place.matches?.("select")) return true;
   if (points) return false;
   if (place.matches?.("input[type=range], [role=slider], input[type=radio]")) return OF_SLIDERS.test(key);
   return key === " " && place.matches?.("button, [role=button], summary, [tabindex='0'], input");

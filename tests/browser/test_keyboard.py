@@ -90,3 +90,66 @@ def test_keys_step_through_a_decoding(page, server):
     expect(step).to_have_value("2")
     page.keyboard.press("p")
     expect(step).to_have_value("1")
+
+
+TEXTS = (
+    *(
+        "<input>",
+        "<input type=text>",
+        "<input type=TEXT>",
+        "<input type=search>",
+        "<input type=url>",
+    ),
+    *("<input type=tel>", "<input type=email>", "<input type=password>", "<input type=number>"),
+    *("<input type=date>", "<input type=month>", "<input type=week>", "<input type=time>"),
+    *("<input type=datetime-local>", "<input type=unheard-of>", "<textarea></textarea>"),
+    *("<p contenteditable>words</p>", "<div contenteditable><b tabindex=0>words</b></div>"),
+)
+OTHERS = (
+    *("<input type=range>", "<input type=RANGE>", "<input type=radio>", "<input type=checkbox>"),
+    *("<input type=button>", "<input type=submit>", "<input type=reset>", "<input type=image>"),
+    *("<input type=file>", "<input type=color>", "<select><option>not</option></select>"),
+    *("<button>no</button>", "<a href='#'>no</a>", "<div tabindex=0>no</div>"),
+    *("<details><summary>no</summary></details>", "<svg tabindex=0></svg>"),
+)
+FOCUS = """markup => {
+  window.tried?.remove();
+  window.tried = document.createElement("form");
+  document.body.prepend(window.tried);
+  window.tried.innerHTML = markup;
+  const part = window.tried.querySelector("[tabindex], summary") ?? window.tried.firstChild;
+  part.focus();
+  return document.activeElement === part;
+}"""
+
+
+def test_only_what_takes_text_keeps_the_keys(page, server):
+    page.goto(f"{server}/decoding")
+    step = page.locator(".transport .slider").first
+    expect(step).to_have_value("0")
+    listens(page)
+    for markup in TEXTS:
+        assert page.evaluate(FOCUS, markup), markup
+        page.keyboard.press("n")
+        expect(step, markup).to_have_value("0")
+    for markup in OTHERS:
+        assert page.evaluate(FOCUS, markup), markup
+        page.keyboard.press("n")
+        expect(step, markup).to_have_value("1")
+        page.keyboard.press("p")
+        expect(step, markup).to_have_value("0")
+
+
+def test_the_keys_work_after_a_click_on_the_slider(page, server):
+    page.goto(f"{server}/decoding")
+    step = page.locator(".transport .slider").first
+    expect(step).to_have_value("0")
+    listens(page)
+    step.click()
+    expect(step).to_have_value("6")
+    page.keyboard.press("n")
+    expect(step).to_have_value("7")
+    page.keyboard.press("p")
+    expect(step).to_have_value("6")
+    page.keyboard.press(" ")
+    page.get_by_role("button", name="Pause").first.wait_for()
