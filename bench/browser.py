@@ -16,7 +16,7 @@ from statistics import median
 
 from playwright.sync_api import Browser, Playwright
 
-from tests.browser.install import LAUNCH_ARGS, chromium_path
+from tests.browser.install import LAUNCH, chromium_path
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -92,7 +92,7 @@ def started(*command: str) -> Iterator[tuple[str, int]]:
 @contextlib.contextmanager
 def browsing(playwright: Playwright) -> Iterator[Browser]:
     """A separate Chromium, so that its memory is that of one page."""
-    browser = playwright.chromium.launch(executable_path=chromium_path(), args=LAUNCH_ARGS)
+    browser = playwright.chromium.launch(executable_path=chromium_path(), **LAUNCH)
     try:
         yield browser
     finally:

@@ -8,7 +8,7 @@ from bench.report import Case, compare_times, json_option, report
 from headlight.model import Translator, load
 from headlight.pages.live.page import EXAMPLES, HERE, weights_file
 from headlight.viz.modules import in_order, script
-from tests.browser.install import LAUNCH_ARGS, chromium_path
+from tests.browser.install import LAUNCH, chromium_path
 
 START = """text => {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -40,7 +40,7 @@ def main() -> None:
     path, translator = json_option(), load("en-fr")
     browser_path = chromium_path()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=browser_path, args=LAUNCH_ARGS)
+        browser = playwright.chromium.launch(executable_path=browser_path, **LAUNCH)
         page = browser.new_page()
         page.add_script_tag(content=script(in_order([HERE / "worker.js"])))
         weights = weights_file(translator.model, translator.tokenizer)

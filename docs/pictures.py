@@ -7,7 +7,7 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from tests.browser.conftest import running_server
-from tests.browser.install import LAUNCH_ARGS, chromium_path
+from tests.browser.install import LAUNCH, chromium_path
 
 DOCS = Path(__file__).parent
 SIZE = {"width": 1280, "height": 720}
@@ -47,7 +47,7 @@ def main() -> None:
     """Draw all pictures; the film shows each of SCENES for its number of seconds."""
     path = chromium_path()
     with running_server() as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=LAUNCH_ARGS)
+        browser = playwright.chromium.launch(executable_path=path, **LAUNCH)
         page = browser.new_page(viewport=SIZE, reduced_motion="reduce")
         for name, address in STILLS.items():
             still = Image.open(io.BytesIO(shot(page, server + address)))

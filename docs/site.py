@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, sync_playwright
 from headlight import load_model
 from headlight.pages.live.page import write_live
 from tests.browser.conftest import running_server
-from tests.browser.install import LAUNCH_ARGS, chromium_path
+from tests.browser.install import LAUNCH, chromium_path
 
 ROOT = Path(__file__).parents[1]
 STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
@@ -118,7 +118,7 @@ def main() -> None:
     folder = parser.parse_args().folder
     path = chromium_path()
     with running_server() as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=LAUNCH_ARGS)
+        browser = playwright.chromium.launch(executable_path=path, **LAUNCH)
         write_site(folder, lambda name: saved_talk(browser, server, name))
         browser.close()
 

@@ -22,7 +22,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from tests.browser.install import LAUNCH_ARGS, chromium_path
+from tests.browser.install import LAUNCH, chromium_path
 from tests.browser.rest import TIMEOUT_MS, count_runs, once_alone, until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -137,7 +137,7 @@ def browser():
     path = chromium_path()  # before Playwright starts: it starts one of its own to look
     with sync_playwright() as playwright:
         launch = playwright.chromium.launch
-        browser = launch(executable_path=path, args=LAUNCH_ARGS, timeout=TIMEOUT_MS)
+        browser = launch(executable_path=path, timeout=TIMEOUT_MS, **LAUNCH)
         yield browser
         browser.close()
 
