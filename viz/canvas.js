@@ -173,6 +173,9 @@ export function zoomOf(shown) {
   return shown.currentCSSZoom ?? 1;
 }
 
+/** How many times their usual size letters have: more than 1 where a reader has made them larger. */
+export const letterScale = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+
 let listen = null; // while a picture is saved: makes a context that records what is drawn
 
 /** Whether the drawing goes into a file, in which nothing is pointed at. */

@@ -1,4 +1,4 @@
-import { begin, buttonOf, element, fitCanvas, isSaved, isStaged, onRoom, roomOf } from "../canvas.js";
+import { begin, buttonOf, element, fitCanvas, isSaved, isStaged, letterScale, onRoom, roomOf } from "../canvas.js";
 import { themeColor } from "../colors.js";
 import { written } from "../numbers.js";
 import { moveFocus, onPointing } from "../pointing.js";
@@ -124,7 +124,7 @@ export function draw(mount) {
   function setRow({ fills, height }, above = 0) {
     const [lowest, highest] = fills ? [STAGED.lowest, STAGED.highest] : [LOWEST_ROW, ROW];
     const fitting = Math.floor((height - (fills ? above : AROUND)) / count);
-    row = Math.max(lowest, Math.min(highest, fitting));
+    row = Math.max(lowest * letterScale(), Math.min(highest * letterScale(), fitting));
     if (sheet.style.getPropertyValue("--row") !== `${row}px`) {
       sheet.style.setProperty("--row", `${row}px`);
     }

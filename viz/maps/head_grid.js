@@ -1,4 +1,4 @@
-import { begin, buttonOf, element, fitCanvas, onWidth, roomOf } from "../canvas.js";
+import { begin, buttonOf, element, fitCanvas, letterScale, onWidth, roomOf } from "../canvas.js";
 import { colorTable, themeColor } from "../colors.js";
 import { written } from "../numbers.js";
 import { moveFocus, onPointing } from "../pointing.js";
@@ -125,7 +125,8 @@ function build(root, header, array) {
     const gap = columns.length > MANY ? DENSE : GAP;
     const heads = columns.filter((name) => name.startsWith("head ")).length;
     const gaps = gap * (columns.length - 1) + apart(columns.length - 1);
-    const room = (width - LEFT - gaps) / columns.length;
+    const letters = letterScale();
+    const room = (width - LEFT * letters - gaps) / columns.length;
     const scrolls = room < SMALLEST;
     sheet.classList.toggle("scrolls", scrolls);
     const ratio = Math.min(1.5, Math.max(0.6, queries.length / keys.length));
@@ -135,7 +136,7 @@ function build(root, header, array) {
     const side = scrolls ? SMALLEST : Math.min(room, WIDEST * most);
     const tall = Math.min(most, Math.max(side * ratio, Math.min(side * 1.5, FULL_HEIGHT / rows.length)));
     const upright = side < NARROWER;
-    const top = upright ? UPRIGHT : TOP;
+    const top = letters * (upright ? UPRIGHT : TOP);
     const after = scrolls ? EDGE : 0;
     const across = EDGE + columns.length * side + gaps + after;
     const left = (column) => EDGE + column * (side + gap) + apart(column);
@@ -171,9 +172,9 @@ function build(root, header, array) {
       context.fillRect(...line.map((at) => Math.round(at * sharpness)));
     });
     const fontSize = side < NARROW ? `${Math.max(8, 0.4 * side)}px` : "";
-    corner.style.top = `${top - 16}px`;
+    corner.style.top = `${top - 16 * letters}px`;
     rowLabels.forEach((label, row) => {
-      label.style.top = `${top + row * (tall + gap) + tall / 2 - 6}px`;
+      label.style.top = `${top + row * (tall + gap) + tall / 2 - 6 * letters}px`;
       label.style.fontSize = rows.length > 9 ? "0.7rem" : "";
     });
     columnLabels.forEach((label, column) => {

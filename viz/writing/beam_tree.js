@@ -1,4 +1,4 @@
-import { begin, buttonOf, element, fitCanvas, isStaged, onWidth, roomOf, scrollable } from "../canvas.js";
+import { begin, buttonOf, element, fitCanvas, isStaged, letterScale, onWidth, roomOf, scrollable } from "../canvas.js";
 import { themeColor } from "../colors.js";
 import { written } from "../numbers.js";
 import { onPointing } from "../pointing.js";
@@ -60,7 +60,7 @@ export function draw(mount) {
         "aria-label": describe(leaf, step),
         "aria-pressed": String(chosen),
         "data-step": step,
-        style: `${left}; top: calc(${TOP}px + ${place} * var(--down))`,
+        style: `${left}; top: calc(var(--top) + ${place} * var(--down))`,
       });
       onPointing(button, () => (reading.textContent = describe(leaf, step)));
       plane.append(button);
@@ -90,19 +90,21 @@ export function draw(mount) {
     const accent = themeColor(root, "accent");
     const { fills, height: room } = roomOf(root);
     // On a slide a long tree is larger if it is narrower, as long as its width is what limits it.
+    const letters = letterScale();
+    const top = TOP * letters;
     const widest = isStaged(root) ? STAGE * (TOP + STACKED.down * tallest) : root.clientWidth - 2 * EDGE;
-    const isStacked = (ROW.wide + ROW.gap) * steps.length - ROW.gap > widest;
-    const { gap, ...row } = isStacked ? STACKED : ROW;
+    const isStacked = (ROW.wide + ROW.gap) * letters * steps.length - ROW.gap > widest;
+    const { gap, ...row } = scaled(isStacked ? STACKED : ROW, letters);
     const share = isStaged(root) ? 0 : Math.floor((widest + gap) / steps.length) - gap;
     const wide = isStacked ? Math.max(row.wide, share) : row.wide;
     const across = wide + gap;
     const width = across * steps.length - gap;
     plane.classList.toggle("stacked", isStacked);
-    const filling = isStacked && fills ? Math.floor((room - TOP - NOTE) / tallest) : 0;
+    const filling = isStacked && fills ? Math.floor((room - top - NOTE) / tallest) : 0;
     const down = Math.max(row.down, Math.min(TALLEST * row.down, filling));
     const high = down - (row.down - row.high);
-    const height = TOP + down * tallest;
-    const sizes = { wide, high, across, down };
+    const height = top + down * tallest;
+    const sizes = { wide, high, across, down, top };
     const named = Object.entries(sizes).map(([name, pixels]) => `--${name}: ${pixels}px`);
     plane.style.cssText = [`width: ${width}px`, `height: ${height}px`, ...named].join(";");
     const context = fitCanvas(canvas, width, height);
@@ -111,7 +113,7 @@ export function draw(mount) {
         if (leaf.parent === null || step > last) return;
         const isBest = leaf.best && last === steps.length - 1;
         const [from, to] = [across * (step - 1) + wide, across * step];
-        const [above, below] = [leaf.parent, place].map((at) => TOP + down * at + high / 2);
+        const [above, below] = [leaf.parent, place].map((at) => top + down * at + high / 2);
         context.strokeStyle = isBest ? accent : style.color;
         context.globalAlpha = isBest ? 1 : leaf.kept ? 0.55 : 0.15;
         context.lineWidth = isBest ? 3 : 1.25;
@@ -123,6 +125,10 @@ export function draw(mount) {
     });
   }
 }
+
+/** Sizes for letters that are larger. */
+const scaled = (sizes, letters) =>
+  Object.fromEntries(Object.entries(sizes).map(([name, pixels]) => [name, Math.round(pixels * letters)]));
 
 /** The steps up to the one in which the returned text ended; all if none is marked. */
 function untilReturned(steps) {

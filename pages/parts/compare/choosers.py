@@ -130,9 +130,9 @@ def choose_text(name: str, side: Side) -> None:
 def choose_head(name: str, side: Side) -> None:
     """Draw the choices of the kind of attention, the layer and the head."""
     if len(side.kinds) > 1:
-        field(st.selectbox, name, side, "kind", "Attention", options=side.kinds, width=150)
+        field(st.selectbox, name, side, "kind", "Attention", options=side.kinds, width=144)
     for level, count in zip(("layer", "head"), side.shape, strict=True):
-        field(st.selectbox, name, side, level, options=place_options(count), width=83)
+        field(st.selectbox, name, side, level, options=place_options(count), width=80)
 
 
 def choose_run(name: str, side: Side) -> None:
