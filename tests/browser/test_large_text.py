@@ -10,7 +10,7 @@ LARGE = """addEventListener("DOMContentLoaded", () => {
   document.documentElement.style.fontSize = "200%";
 });"""
 # What is pressed and what is read, as far as it is in sight: nothing of it lies over another. What
-# stays in sight does lie over what scrolls below it.
+# stays in sight does lie over what scrolls below it, and a chart places its own numbers.
 COVERED = """() => {
   const PRESSED = "button, a[href], input, select, textarea, summary, [role=radio], [role=tab]";
   const SILENT = "script, style, option, title, desc";
@@ -41,7 +41,7 @@ COVERED = """() => {
     const within = line(one);
     if (!one.checkVisibility({ visibilityProperty: true }) || within.some(hides)) continue;
     const stays = within.find((at) => ["sticky", "fixed"].includes(getComputedStyle(at).position));
-    const joint = one.closest("label, .katex");
+    const joint = one.closest("label, .katex, svg");
     const add = (name, box, boxes) => {
       const rest = seen(box, boxes);
       const isSeen = Math.min(rest.width, rest.height) > 2;
