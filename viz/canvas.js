@@ -168,9 +168,14 @@ export function scrollable(part, label) {
   return part;
 }
 
-/** How much larger than its own pixels an element is shown, as by the zoom of a slide. */
-export function zoomOf(shown) {
-  return shown.currentCSSZoom ?? 1;
+/** How much larger than its own pixels an element is shown, as on a slide. */
+export function scaleOf(shown) {
+  return shown.getBoundingClientRect().width / shown.offsetWidth || 1;
+}
+
+/** How far below the top of an element another one is, in their own pixels. */
+export function topIn(root, part) {
+  return (part.getBoundingClientRect().top - root.getBoundingClientRect().top) / scaleOf(root);
 }
 
 /** How many times their usual size letters have: more than 1 where a reader has made them larger. */
@@ -186,11 +191,12 @@ export const isSaved = () => listen !== null;
  * @returns {CanvasRenderingContext2D}
  */
 export function fitCanvas(canvas, width, height) {
-  const ratio = (window.devicePixelRatio || 1) * zoomOf(canvas);
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
   canvas.style.width = `${width}px`;
   canvas.style.height = `${height}px`;
+  const scale = canvas.getBoundingClientRect().width / width || 1; // of a slide; offsetWidth is rounded
+  const ratio = (window.devicePixelRatio || 1) * scale;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
   const context = listen?.(canvas) ?? canvas.getContext("2d");
   context.scale(ratio, ratio);
   return context;

@@ -32,7 +32,10 @@ FILL = (
     "requestAnimationFrame(() => requestAnimationFrame(() => {\n"
     '  const picture = document.getElementById("picture");\n'
     "  const room = innerHeight - picture.offsetTop - 24;\n"
-    f"  picture.style.zoom = Math.max(1, Math.min({LARGEST}, room / picture.offsetHeight));\n"
+    f"  const scale = Math.max(1, Math.min({LARGEST}, room / picture.offsetHeight));\n"
+    "  picture.style.width = `${100 / scale}%`;\n"
+    "  picture.style.transform = `scale(${scale})`;\n"
+    '  picture.style.transformOrigin = "0 0";\n'
     "}));\n"
 )
 

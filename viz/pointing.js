@@ -1,6 +1,6 @@
 // How pictures are pointed at: by a mouse, by a finger, whose tap is all there is, or by keys.
 
-import { zoomOf } from "./canvas.js";
+import { scaleOf } from "./canvas.js";
 
 export const TOUCHED = matchMedia("(hover: none)").matches;
 export const POINT_AT = TOUCHED ? "Tap" : "Point at";
@@ -52,6 +52,6 @@ export function onPointing(part, explain, leave = () => {}) {
 /** Where in an element, in its own pixels, a pointer is. */
 export function pointerIn(shown, event) {
   const box = shown.getBoundingClientRect();
-  const zoom = zoomOf(shown);
-  return { x: (event.clientX - box.left) / zoom, y: (event.clientY - box.top) / zoom };
+  const scale = scaleOf(shown);
+  return { x: (event.clientX - box.left) / scale, y: (event.clientY - box.top) / scale };
 }

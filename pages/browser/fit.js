@@ -1,12 +1,13 @@
 import { all } from "./keyboard.js";
 
 export const STAGE = { width: 1280, height: 720 }; // pixels that slides are laid out for
-const SMALLEST = 0.7; // of that size, on a phone, where slides may scroll
+const SMALLEST = 0.7; // of that size, in a small window
 export const PHONE = 640; // pixels of width up to which a screen is a phone
 const ZOOMS = Array.from({ length: 62 }, (_, step) => 0.4 * 1.03 ** step); // of pictures
 const GROWN = 200; // milliseconds after which a grown picture of a file is fitted again
 const EACH = 80; // milliseconds between two checks of the pictures
-const CODE = ".st-key-on-slide-qr-code, [data-part=qr_code]"; // of the scene
+const CORNER = ".st-key-corner"; // of the slide, with the code of its scene
+const KEYED = ".st-key-stage [class*=st-key-], .st-key-corner";
 const CALM = 2; // checks without a change after which pictures have their size
 const LATEST = 25; // checks after which pictures are fitted even if more may come
 
@@ -30,7 +31,8 @@ export function fitToScreen(root, slide) {
   let ended = false;
 
   function scale() {
-    const scaled = Math.max(SMALLEST, Math.min(innerWidth / STAGE.width, innerHeight / STAGE.height));
+    const fitting = Math.min(innerWidth / STAGE.width, innerHeight / STAGE.height);
+    const scaled = innerWidth <= PHONE ? 1 : Math.max(SMALLEST, fitting);
     style.setProperty("--slide-scale", String(scaled));
     style.setProperty("--slide-height", `${innerHeight / scaled}px`);
   }
@@ -40,13 +42,7 @@ export function fitToScreen(root, slide) {
     scale();
     if (innerWidth > PHONE) dataset.fitting = "";
   }
-  /** Zoom the pictures, and tell those of flexible height how high they can be. */
-  function zoomTo(zoom) {
-    const stage = stageOf();
-    style.setProperty("--slide-zoom", String(zoom));
-    const height = stage ? boxOf(stage.parentElement).height / stage.currentCSSZoom : 0;
-    style.setProperty("--slide-room", `${Math.floor(height)}px`);
-  }
+  const zoomTo = (zoom) => enlarge(style, stageOf()?.parentElement, zoom);
   async function look() {
     const isComing = document.querySelector("[data-test-script-state=running]") !== null;
     const [now, there] = [sizes(), held()];
@@ -63,7 +59,7 @@ export function fitToScreen(root, slide) {
       fitted.wanted = isComing;
       dataset.fitting = ""; // sizes that are only tried are not shown
       searching = true;
-      const zoom = await withCode(document.documentElement, stageOf(), () => largestZoom(zoomTo, fits, () => ended));
+      const zoom = await withCode(document.documentElement, document.querySelector(CORNER), () => largestZoom(zoomTo, fits, () => ended));
       searching = false;
       if (ended) return;
       zoomTo((root.zooms[id] = zoom * slide.size));
@@ -96,28 +92,23 @@ export function fitToScreen(root, slide) {
   };
 }
 
-/** Keep the pictures of a file's stage as large as fits, times a size; returns what starts it, or starts it again. */
-export function fitting(stage, size) {
+/** Keep the pictures of a file's stage as large as fits, times a size; returns what starts it, or starts it again.
+ *
+ * The `code` of the scene is in a corner, if there is one.
+ */
+export function fitting(stage, size, code = null) {
   const holder = stage.parentElement;
   const pictures = [...stage.children];
   let waiting = null;
   let running = false;
 
-  function zoomTo(zoom) {
-    stage.style.setProperty("--slide-zoom", String(zoom));
-    stage.style.setProperty("--slide-room", `${Math.floor(holder.clientHeight / zoom)}px`);
-  }
+  const zoomTo = (zoom) => enlarge(stage.style, holder, zoom);
   const isWhole = () => areWhole(pictures, holder);
   async function fit() {
-    if (running || matchMedia("print").matches) return;
-    if (innerWidth <= PHONE) {
-      stage.style.removeProperty("--slide-zoom");
-      stage.style.removeProperty("--slide-room");
-      return;
-    }
+    if (running || innerWidth <= PHONE || matchMedia("print").matches) return;
     running = true;
     stage.style.opacity = "0"; // sizes that are only tried are not shown
-    zoomTo((await withCode(holder, stage, () => largestZoom(zoomTo, isWhole))) * size);
+    zoomTo((await withCode(holder, code, () => largestZoom(zoomTo, isWhole))) * size);
     await drawn();
     stage.style.opacity = "";
     running = false;
@@ -137,11 +128,17 @@ export function fitting(stage, size) {
   };
 }
 
+/** Enlarge the pictures in a holder, and tell those of flexible height how high they can be. */
+function enlarge(style, holder, zoom) {
+  style.setProperty("--slide-zoom", String(zoom));
+  style.setProperty("--slide-room", `${Math.floor((holder?.clientHeight ?? 0) / zoom)}px`);
+}
+
 /** The largest zoom of a stage: with the code of its scene beside the pictures, or above if that leaves more. */
-async function withCode(place, stage, largest) {
+async function withCode(place, code, largest) {
   delete place.dataset.code;
   const beside = await largest();
-  if (!stage?.querySelector(CODE)) return beside;
+  if (!code) return beside;
   place.dataset.code = "above";
   const above = await largest();
   if (above <= beside) delete place.dataset.code;
@@ -183,7 +180,7 @@ function sizes() {
 function held() {
   const stage = stageOf();
   if (!stage) return "";
-  const keyed = [...stage.querySelectorAll("[class*=st-key-]")].map((node) => node.className);
+  const keyed = [...document.querySelectorAll(KEYED)].map((node) => node.className);
   return [Math.round(boxOf(stage.parentElement).height), ...keyed].join();
 }
 
@@ -193,12 +190,9 @@ function fits() {
   return !stage || areWhole(picturesOf(stage), stage.parentElement);
 }
 
-/** Whether pictures are together no higher than their holder, without a part that scrolls.
- *
- * One in a corner of the slide has its own room.
- */
+/** Whether pictures are together no higher than their holder, without a part that scrolls. */
 export function areWhole(pictures, holder) {
-  const boxes = pictures.filter((node) => !/absolute|fixed/.test(getComputedStyle(node).position)).map(boxOf);
+  const boxes = pictures.map(boxOf);
   const height = Math.max(...boxes.map(({ bottom }) => bottom)) - Math.min(...boxes.map(({ top }) => top));
   return (
     height <= boxOf(holder).height + 1 &&

@@ -1,12 +1,13 @@
 // A picture on the page as an SVG of its own: texts as texts, canvases as the shapes drawn on them.
 
-import { SVG } from "../../viz/canvas.js";
+import { SVG, scaleOf } from "../../viz/canvas.js";
 import { listening } from "./canvas_recorder.js";
 import { bitmap, fitting, measure, paintOf, round, shade, written } from "./svg_paint.js";
 
 // Left out of files: controls, hints, and values shown on pointing.
 export const CONTROLS = ".transport, .controls, .compare, .whole-map, .hint, .reading, input, select, .modebar-container";
 const SELECTED = ".small-map[aria-pressed=true]"; // of several maps; all of them are saved
+const ROUNDED = 0.01; // of a scale
 const MOST_TRIES = 12; // of a width that shows all
 const EDGE = 16; // pixels around a picture with its caption
 const BARE_EDGE = 4; // around a picture without one, whose outlines need them
@@ -61,9 +62,9 @@ function showWhole(root) {
     Object.assign(part.style, styles);
     undo.push(() => (before === null ? part.removeAttribute("style") : part.setAttribute("style", before)));
   };
-  // Boxes are measured with a zoom, letters without it.
-  const zoom = root.currentCSSZoom ?? 1;
-  if (zoom !== 1) set(root, { width: getComputedStyle(root).width, zoom: String(1 / zoom) });
+  // Boxes are measured in pixels of the screen, letters in their own.
+  const scale = scaleOf(root);
+  if (Math.abs(scale - 1) > ROUNDED) set(root, { transform: `scale(${1 / scale})` });
   for (const part of [root, ...root.querySelectorAll("*")]) {
     if (!(part instanceof HTMLElement)) continue;
     if (part.matches(CONTROLS)) set(part, { display: "none" });

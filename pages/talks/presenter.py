@@ -15,7 +15,13 @@ from headlight.pages.shared.state.page import PAGES, Page, enter
 from headlight.pages.shared.state.showing import NOTE, drawn, place
 from headlight.pages.talks import talk, turning
 from headlight.pages.talks.slides import Slide
-from headlight.pages.talks.stage import THUMBNAILS, show_answers, staged, thumbnail_key
+from headlight.pages.talks.stage import (
+    QR_CODE,
+    THUMBNAILS,
+    show_answers,
+    staged,
+    thumbnail_key,
+)
 from headlight.viz.canvas import CanvasPicture
 from headlight.viz.numbers import writable
 
@@ -32,7 +38,6 @@ AWAITED = (
 )
 
 NOTED = "slide_noted"  # the key of the slide whose pictures are known
-QR_CODE = "slide-qr-code"  # the key of the QR code of a slide's scene
 
 STYLE = Path(__file__).with_name("presenter.css")
 

@@ -35,6 +35,7 @@ KEPT = "pictures_kept"
 AS_IMAGES = "pictures_as_images"
 LATER = "later"  # the key of what draws the pictures of a slide that would give answers
 QUESTION = "question-"
+QR_CODE = "slide-qr-code"  # the key of the QR code of a slide's scene
 SAID = "slide-said"  # the key of the words about the pictures of a slide, above them
 NOTHING_ASKED = "**Guess first** asks nothing about what is shown here, but about {pictures}."
 ASKED_BELOW = "**Guess first** asks below: a question stands in place of a picture."
@@ -113,10 +114,16 @@ class Stage(Showing):
 
 @contextmanager
 def staged(pictures: Sequence[str]) -> Iterator[None]:
-    """Draw the pictures with these keys on a slide, and hide everything else that is drawn."""
+    """Draw the pictures with these keys on a slide, and hide everything else that is drawn.
+
+    The QR code is in a corner of the slide, next to pictures.
+    """
     places = {SAID: st.container(key=SAID), LATER: []}
     stage = st.container(key=STAGE, horizontal=True)
-    places |= {key: stage.container(key=f"on-{key}") for key in (NOTE, *pictures)}
+    corner = st.container(key="corner") if len(pictures) > 1 else stage
+    for key in (NOTE, *pictures):
+        holder = corner if key == QR_CODE else stage
+        places[key] = holder.container(key=f"on-{key}")
     st.session_state[STAGE] = places
     try:
         with st.container(key=OFFSTAGE):

@@ -1,4 +1,4 @@
-import { begin, buttonOf, element, fitCanvas, isSaved, isStaged, letterScale, onRoom, roomOf } from "../canvas.js";
+import { begin, buttonOf, element, fitCanvas, isSaved, isStaged, letterScale, onRoom, roomOf, topIn } from "../canvas.js";
 import { themeColor } from "../colors.js";
 import { written } from "../numbers.js";
 import { moveFocus, onPointing } from "../pointing.js";
@@ -116,7 +116,7 @@ export function draw(mount) {
     const pair = endsOf(linesBetween(0, 0)[0] ?? 0).sort((one, other) => one - other);
     const isNear = row * (pair[1] - pair[0] + 1) < root.clientHeight - AROUND;
     const [first, last] = isNear ? pair : [chosen.index, chosen.index];
-    const top = strip.getBoundingClientRect().top - root.getBoundingClientRect().top;
+    const top = topIn(root, strip);
     const isInView = top + row * first >= 0 && top + row * (last + 1) <= root.clientHeight;
     if (!isInView) root.scrollTop += top + row * first - AROUND;
   }
@@ -180,7 +180,7 @@ export function draw(mount) {
   function render() {
     const height = Math.min(strip.clientHeight, root.clientHeight);
     const context = fitCanvas(canvas, width, height);
-    const top = canvas.getBoundingClientRect().top - strip.getBoundingClientRect().top;
+    const top = topIn(strip, canvas);
     context.translate(0, -top);
     context.strokeStyle = themeColor(root, "accent");
     for (const line of linesBetween(top, top + height)) {

@@ -94,7 +94,7 @@ function makePicture(root) {
     // What is read is shorter than the hint; the map must not move below the pointer.
     if (!cell) {
       reading.style.minHeight = "";
-      reading.style.minHeight = `${reading.getBoundingClientRect().height}px`;
+      reading.style.minHeight = getComputedStyle(reading).height;
     }
   }
   const span = (name, from, to) => `${name} ${from + 1} to ${to} of ${header[name].length}`;

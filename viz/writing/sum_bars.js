@@ -1,4 +1,4 @@
-import { begin, element, legendOf, scrollable } from "../canvas.js";
+import { begin, element, legendOf, scrollable, topIn } from "../canvas.js";
 import { scaleOn } from "../colors.js";
 import { written } from "../numbers.js";
 import { moveFocus } from "../pointing.js";
@@ -69,6 +69,5 @@ function placeOfLargest(parts, numbers) {
   const sizes = numbers.map(Math.abs);
   const largest = parts.children[sizes.indexOf(Math.max(...sizes))];
   if (!largest) return 0;
-  const { top } = largest.getBoundingClientRect();
-  return top - parts.getBoundingClientRect().top - parts.clientHeight / 2;
+  return topIn(parts, largest) - parts.clientHeight / 2;
 }

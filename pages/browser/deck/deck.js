@@ -145,8 +145,8 @@ export function showTalk(parts, styles, ask) {
     const fits = Math.min(innerWidth / STAGE.width, innerHeight / STAGE.height);
     const { style } = document.documentElement;
     style.setProperty("--scale", String(fits));
-    style.setProperty("--left", `${(innerWidth / fits - STAGE.width) / 2}px`);
-    style.setProperty("--top", `${(innerHeight / fits - STAGE.height) / 2}px`);
+    style.setProperty("--left", `${(innerWidth - fits * STAGE.width) / 2}px`);
+    style.setProperty("--top", `${(innerHeight - fits * STAGE.height) / 2}px`);
   }
 
   addEventListener("resize", scale);

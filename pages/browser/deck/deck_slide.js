@@ -60,12 +60,16 @@ export function slideOf(slide, number, { mount, bytesOf, tell, ask: asked }) {
   const waiting = []; // the pictures that are shown once there is none
   let drawing = null;
   let fitted = null;
+  let code = null;
 
   async function drawAll() {
     for (const picture of slide.pictures) {
       const named = { "aria-label": picture.what, role: "group", "data-part": picture.part };
       const holder = element("div", "on", "", named);
-      stage.append(holder);
+      if (picture.part === "qr_code" && slide.pictures.length > 1) {
+        middle.after(holder);
+        code = holder;
+      } else stage.append(holder);
       if (picture.waits) waiting.push(holder);
       if (picture.still) {
         holder.append(element("img", "", "", { src: picture.still, alt: picture.what }));
@@ -76,7 +80,7 @@ export function slideOf(slide, number, { mount, bytesOf, tell, ask: asked }) {
       if (picture.question) askFirst(host, picture.question);
     }
     hideWaiting();
-    fitted = fitting(stage, slide.size);
+    fitted = fitting(stage, slide.size, code);
     if (slide.pictures.length) await fitted.begin();
     frame.classList.remove("waiting");
   }
