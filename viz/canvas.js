@@ -181,10 +181,14 @@ export function topIn(root, part) {
 /** How many times their usual size letters have: more than 1 where a reader has made them larger. */
 export const letterScale = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
 
+const ROUNDED = 0.1; // pixels of a width that browsers round
 let listen = null; // while a picture is saved: makes a context that records what is drawn
 
 /** Whether the drawing goes into a file, in which nothing is pointed at. */
 export const isSaved = () => listen !== null;
+
+/** The 2D context of a canvas that no graphics card draws: WebKit would blur the letters around it on a slide. */
+export const contextOf = (canvas) => canvas.getContext("2d", { willReadFrequently: true });
 
 /**
  * Size a canvas to its place on screen, sharp on any display; returns its 2D context.
@@ -193,11 +197,12 @@ export const isSaved = () => listen !== null;
 export function fitCanvas(canvas, width, height) {
   canvas.style.width = `${width}px`;
   canvas.style.height = `${height}px`;
-  const scale = canvas.getBoundingClientRect().width / width || 1; // of a slide; offsetWidth is rounded
+  const shown = canvas.getBoundingClientRect().width || width;
+  const scale = Math.abs(shown - width) > ROUNDED ? shown / width : 1;
   const ratio = (window.devicePixelRatio || 1) * scale;
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
-  const context = listen?.(canvas) ?? canvas.getContext("2d");
+  const context = listen?.(canvas) ?? contextOf(canvas);
   context.scale(ratio, ratio);
   return context;
 }

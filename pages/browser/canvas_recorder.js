@@ -1,8 +1,9 @@
+import { contextOf } from "../../viz/canvas.js";
 import { bitmap, round, shade, written } from "./svg_paint.js";
 
 /** A canvas's context that draws as usual, and records everything as SVG elements. */
 export function listening(canvas, drawn, make) {
-  const context = canvas.getContext("2d");
+  const context = contextOf(canvas);
   const noted = [];
   drawn.set(canvas, noted);
   let path = [];

@@ -95,12 +95,13 @@ function fitInFrame() {
   async function fitted() {
     const box = () => picture.getBoundingClientRect();
     const room = () => (innerHeight - edge - box().top) / box().height;
-    const set = (width, zoom) => {
-      Object.assign(picture.style, { width: `${width}px`, zoom });
+    const set = (width, scale) => {
+      Object.assign(picture.style, { width: `${width}px`, transform: `scale(${scale})`, transformOrigin: "0 0" });
+      document.body.style.overflow = scale < 1 ? "hidden" : ""; // a scaled picture keeps its place on the page
       return drawn();
     };
     if (room() >= enough) return;
-    let width = box().width / (Number(picture.style.zoom) || 1);
+    let width = parseFloat(getComputedStyle(picture).width);
     await set(width, 1);
     for (let again = 0; picture.id && room() < 1 && again < tries; again++) {
       const before = room();

@@ -6,7 +6,7 @@
  * @returns {Promise<Uint8Array>}
  */
 export async function loadWeights({ file, script }, tell) {
-  if (!file) return bytesOf(document.getElementById("weights").textContent);
+  if (!file) return bytesOf([...document.querySelectorAll("script.weights")].map((piece) => piece.textContent).join(""));
   if (location.protocol === "file:") return byScript(script);
   const response = await fetch(file);
   if (!response.ok) throw new Error(String(response.status));

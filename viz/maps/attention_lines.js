@@ -1,4 +1,4 @@
-import { begin, buttonOf, element, fitCanvas, isSaved, isStaged, letterScale, onRoom, roomOf, topIn } from "../canvas.js";
+import { begin, buttonOf, contextOf, element, fitCanvas, isSaved, isStaged, letterScale, onRoom, roomOf, topIn } from "../canvas.js";
 import { themeColor } from "../colors.js";
 import { written } from "../numbers.js";
 import { moveFocus, onPointing } from "../pointing.js";
@@ -132,7 +132,7 @@ export function draw(mount) {
 
   /** The pixels of width that some tokens need next to weights, as far as there is room for them. */
   function needed(tokens) {
-    const context = canvas.getContext("2d");
+    const context = contextOf(canvas);
     const { fontSize, fontFamily } = getComputedStyle(sheet);
     context.font = `${fontSize} ${fontFamily}`;
     const widest = widestOf(context, tokens) + widestOf(context, [LONGEST]) + BESIDE;

@@ -96,6 +96,7 @@ export function showTalk(parts, styles, ask) {
       frame.inert = !isNow && !isOverview();
     });
     slides[at - 1].draw();
+    redraw();
     turns.show();
     history.replaceState(null, "", `#${at}`);
     turns.told.send();
@@ -141,12 +142,21 @@ export function showTalk(parts, styles, ask) {
     document.documentElement.dataset.theme = theme;
     for (const part of all("*", deck)) part.redraw?.();
   }
+  /** Draw the pictures shown for the dots that they cover now. */
+  function redraw() {
+    const { frame } = slides[at - 1];
+    const scale = document.documentElement.style.getPropertyValue("--scale");
+    if (isOverview() || frame.dataset.scale === scale) return;
+    frame.dataset.scale = scale;
+    for (const part of all("*", frame)) part.redraw?.();
+  }
   function scale() {
     const fits = Math.min(innerWidth / STAGE.width, innerHeight / STAGE.height);
     const { style } = document.documentElement;
     style.setProperty("--scale", String(fits));
     style.setProperty("--left", `${(innerWidth - fits * STAGE.width) / 2}px`);
     style.setProperty("--top", `${(innerHeight - fits * STAGE.height) / 2}px`);
+    redraw();
   }
 
   addEventListener("resize", scale);

@@ -22,6 +22,7 @@ TOO_LARGE = "Left out, for the file would be larger than {most} MB: {names}."
 TALK_ID, DECK_ID = "talk", "deck"  # the ids of the document's JSON elements
 OPENING = f'<script type="application/json" id="{TALK_ID}">'
 CLOSING = "</script>"
+PIECE = 2**17  # characters of a text: WebKit reads one of 30 MB in a minute, its pieces in seconds
 DECK = library.HERE / "deck" / "deck.js"
 STYLES = ("slide.css", "keyboard.css", "deck/colors.css", "deck/deck.css", "deck/deck_slide.css")
 # Nothing is loaded from elsewhere; the single script makes the styles of the pictures.
@@ -213,9 +214,12 @@ def script_of(drawing: Iterable[Part], has_model: bool = False) -> str:
 def live_elements(model: bytes) -> str:
     """Return the elements that hold a model and what is drawn of it."""
     weights = base64.b64encode(model).decode("ascii")
-    return (
-        f'<script type="application/json" id="live">{as_json(live.header())}</script>\n'
-        f'<script type="text/plain" id="weights">{weights}</script>\n'
+    pieces = (weights[at : at + PIECE] for at in range(0, len(weights), PIECE))
+    return "".join(
+        (
+            f'<script type="application/json" id="live">{as_json(live.header())}</script>\n',
+            *(f'<script type="text/plain" class="weights">{piece}</script>\n' for piece in pieces),
+        )
     )
 
 
