@@ -17,8 +17,8 @@ def point_of(heatmap, row, column):
     """Where on the screen a cell of a heatmap is, from its sides as the canvas tells them."""
     canvas = heatmap.locator("canvas.map")
     box = box_at_rest(canvas)
-    zoom = canvas.evaluate("node => node.currentCSSZoom")
-    left, top, side = (zoom * float(canvas.get_attribute(f"data-{name}")) for name in PLACE)
+    scale = canvas.evaluate("node => node.getBoundingClientRect().width / node.offsetWidth")
+    left, top, side = (scale * float(canvas.get_attribute(f"data-{name}")) for name in PLACE)
     return box["x"] + left + side * (column + 0.5), box["y"] + top + side * (row + 0.5)
 
 

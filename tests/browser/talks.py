@@ -45,8 +45,10 @@ CUT_OFF = """picture => {
     .filter((node) => /auto|scroll/.test(getComputedStyle(node).overflow))
     .map((node) => node.className);
 }"""
-FONT = "node => parseFloat(getComputedStyle(node).fontSize) * node.currentCSSZoom"
-SIDE = "node => Math.min(13, node.dataset.side - 1) * node.currentCSSZoom"
+# How much larger than its own pixels an element is shown.
+SCALE = "(node => node.getBoundingClientRect().width / node.offsetWidth)"
+FONT = f"node => parseFloat(getComputedStyle(node).fontSize) * {SCALE}(node)"
+SIDE = f"node => Math.min(13, node.dataset.side - 1) * {SCALE}(node)"
 
 
 def with_talk(page, server, slides, path):
@@ -98,8 +100,9 @@ def expect_fitted(page, pictures, smallest=SMALLEST):
 
 
 def size_fitted(page, picture):
-    """The zoom of a picture on a slide that is fitted at that very moment."""
-    size = f"picture => ({FITTED})() && document.querySelector(picture)?.currentCSSZoom"
+    """The scale of a picture on a slide that is fitted at that very moment."""
+    node = f"[document.querySelector(picture)].filter(Boolean).map({SCALE})[0]"
+    size = f"picture => ({FITTED})() && {node}"
     return until(page, lambda: page.evaluate(size, css_class(picture)))
 
 

@@ -7,7 +7,7 @@ from headlight.viz.modules import in_order, script
 from tests.browser.talks import FITTED
 
 FIT = Path(parts.__file__).with_name("fit.js")
-STAGE = """<style>.st-key-stage { zoom: var(--slide-zoom) }</style>
+STAGE = """<style>.st-key-stage { transform: scale(var(--slide-zoom)) }</style>
   <div style="height: 400px">
     <div class="st-key-stage"><div class="st-key-on-map" style="height: 300px"></div></div>
   </div>"""

@@ -13,7 +13,7 @@ from tests.browser.boxes import box, choose_in
 from tests.browser.heatmaps import READING, point_of
 from tests.browser.held import Held
 from tests.browser.rest import RUNNING, box_at_rest, settled
-from tests.browser.talks import FITTED, expect_fitted, with_talk
+from tests.browser.talks import FITTED, SCALE, expect_fitted, with_talk
 from tests.matrix import first_of
 
 TALK = shipped()
@@ -297,7 +297,7 @@ def test_the_pointer_finds_its_cell_on_an_enlarged_mask(page, server):
     page.wait_for_function(FITTED)
     canvas = page.locator(f"{css_class('matrix')} canvas")
     left, top, side = canvas.evaluate(
-        "node => ['left', 'top', 'side'].map((name) => node.dataset[name] * node.currentCSSZoom)"
+        f"node => ['left', 'top', 'side'].map((name) => node.dataset[name] * {SCALE}(node))"
     )
     box = box_at_rest(canvas)
     page.mouse.move(box["x"] + left + side * 1.5, box["y"] + top + side * 2.5)
