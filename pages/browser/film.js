@@ -18,6 +18,7 @@ const SLOWEST_START = 2000; // milliseconds to wait for a recorder
 const ENDS = 2; // steps for which the first step and the last stay: a recorder may begin late
 const MOST_STEPS = 240; // longer films take only that many
 const VIDEOS = { webm: "video/webm", mp4: "video/mp4;codecs=avc1" };
+const NO_RECORDER = "This browser cannot record video here, so a film of it is a GIF.";
 const WORDS = {
   webm: "a film for browsers and slides in HTML",
   mp4: "a film for slides in PowerPoint and Keynote",
@@ -33,7 +34,8 @@ export function filmRow({ picture, header, ask, download }) {
   const said = element("p", "name", "", { "aria-live": "polite" });
   const kinds = Object.keys(VIDEOS).filter((kind) => globalThis.MediaRecorder?.isTypeSupported(VIDEOS[kind]));
   const row = formatRow([...kinds, "gif"], {}, WORDS, film);
-  const content = [element("p", "", "Film of all steps"), row, progress, said];
+  const why = kinds.length ? [] : [element("p", "name", NO_RECORDER)];
+  const content = [element("p", "", "Film of all steps"), row, ...why, progress, said];
   const root = element("div", "film", content, { role: "group", "aria-label": "Save as a film" });
 
   async function film(kind) {
