@@ -54,6 +54,7 @@ def document(more: str = "", *, file: str, script: str) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<link rel="icon" href="data:,">\n'
         f"<title>Headlight</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
         "<h1>Headlight</h1>\n<p>What every attention head of a Transformer looks at while it "
         "translates your sentence. The model runs in this page: nothing you type leaves it.</p>\n"

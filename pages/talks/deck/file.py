@@ -120,6 +120,7 @@ def file_of(
         '<!doctype html>\n<html lang="en" translate="no">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<link rel="icon" href="data:,">\n'
         f"<title>Talk</title>\n<style>{style}</style>\n</head>\n<body>\n"
         f"{OPENING}{safe(talk)}{CLOSING}\n"
         f'<script type="application/json" id="{DECK_ID}">{as_json(header)}</script>\n{inside}'
