@@ -97,7 +97,7 @@ function fitInFrame() {
     const room = () => (innerHeight - edge - box().top) / box().height;
     const set = (width, scale) => {
       Object.assign(picture.style, { width: `${width}px`, transform: `scale(${scale})`, transformOrigin: "0 0" });
-      document.body.style.overflow = scale < 1 ? "hidden" : ""; // a scaled picture keeps its place on the page
+      picture.style.marginBottom = `${box().height * (1 - 1 / scale)}px`; // it keeps its height on the page
       return drawn();
     };
     if (room() >= enough) return;

@@ -46,7 +46,12 @@ CUT_OFF = """picture => {
     .map((node) => node.className);
 }"""
 # How much larger than its own pixels an element is shown.
-SCALE = "(node => node.getBoundingClientRect().width / node.offsetWidth)"
+SCALE = """(node => {
+  let scale = 1;
+  for (let up = node; up; up = up.parentElement ?? up.getRootNode().host)
+    scale *= new DOMMatrix(getComputedStyle(up).transform).a;
+  return scale;
+})"""
 FONT = f"node => parseFloat(getComputedStyle(node).fontSize) * {SCALE}(node)"
 SIDE = f"node => Math.min(13, node.dataset.side - 1) * {SCALE}(node)"
 
