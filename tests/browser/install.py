@@ -59,18 +59,18 @@ def install() -> None:
     if os.environ.get("CHROMIUM") or _found():
         return
     playwright = [sys.executable, "-m", "playwright"]
-    downloaded = _attempt([*playwright, "install", "chromium"], seconds=600)
+    downloaded = attempt([*playwright, "install", "chromium"], seconds=600)
     if downloaded and _found():
         return
-    root = _root_prefix()
+    root = root_prefix()
     if root is None or not shutil.which("apt-get"):
         return
     # A download that does not start lacks libraries of the system.
-    if downloaded and _attempt([*root, *playwright, "install-deps", "chromium"], 600) and _found():
+    if downloaded and attempt([*root, *playwright, "install-deps", "chromium"], 600) and _found():
         return
     apt_get = [*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
-    _attempt([*apt_get, "update"], seconds=300)
-    _attempt([*apt_get, "install", "-y", "chromium"], seconds=900)
+    attempt([*apt_get, "update"], seconds=300)
+    attempt([*apt_get, "install", "-y", "chromium"], seconds=900)
 
 
 def _found() -> bool:
@@ -90,16 +90,16 @@ def _starts(path: str | None) -> bool:
     return True
 
 
-def _root_prefix() -> list[str] | None:
+def root_prefix() -> list[str] | None:
     """What to put before a command that needs root; None where root is out of reach."""
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         return []
-    if shutil.which("sudo") and _attempt(["sudo", "-n", "true"], seconds=10):
+    if shutil.which("sudo") and attempt(["sudo", "-n", "true"], seconds=10):
         return ["sudo", "-n"]
     return None
 
 
-def _attempt(command: list[str], seconds: int) -> bool:
+def attempt(command: list[str], seconds: int) -> bool:
     """Run a command without input; say why if it fails or takes too long."""
     print("$", *command, flush=True)
     with tempfile.TemporaryFile("w+", errors="replace") as log:

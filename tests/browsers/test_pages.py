@@ -1,0 +1,176 @@
+"""One path a page: open it, act once, and find the model's own numbers."""
+
+import re
+
+import pytest
+import torch
+
+from headlight.model import PositionEdit, Site
+from headlight.model.atlas.files import open_atlas
+from headlight.model.edits import CellEdit, Edits
+from headlight.model.insight.knockout import edges_of, knock_out
+from headlight.model.insight.scoring import trace_log_probabilities
+from headlight.pages.shared.runs.atlas import FOLDER
+from headlight.pages.talks.talk import shipped
+from headlight.viz.numbers import number_text
+from tests.browsers.conftest import SETTLED
+from tests.browsers.driven import PageError, until
+
+SENTENCE = "My brother bought three old bicycles yesterday."
+OTHER = "The cat drinks milk."
+BOX = "input[aria-label='English sentence']"
+
+
+@pytest.fixture
+def visit(browser, server):
+    """A function that opens a page, which is looked at again after the test has acted."""
+
+    def opened(path):
+        browser.open(f"{server}/{path}")
+        browser.see(f"seen('button', 'Keys: ?').length && {SETTLED}")
+        assert browser.evaluate("faultsOfPage()") == []
+        return browser
+
+    yield opened
+    browser.see(SETTLED)
+    assert browser.evaluate("faultsOfPage()") == []
+
+
+def expect_read(page, canvas, cell, *words, at=0):
+    """Point at a cell of a map until these words are read out in this order."""
+
+    def is_read():
+        page.point(5, 5)
+        page.point(*page.evaluate("cellOf", canvas, *cell, at))
+        return re.search(".*".join(map(re.escape, words)), page.evaluate("readingOf", canvas, at))
+
+    is_read.__doc__ = f"{canvas} reads {words}"
+    until(is_read, PageError)
+
+
+def strongest(weights):
+    return divmod(int(weights.argmax()), weights.size(1))
+
+
+def weight_words(trace, site, head, cell):
+    """What is read out of a cell of a head's map."""
+    tokens = trace.query_tokens(site)[cell[0]].text, trace.key_tokens(site)[cell[1]].text
+    weight = number_text(trace.attention[site].weights[0, head][cell].item())
+    return f"“{tokens[0]}", f" looks at “{tokens[1]}”", f"weight {weight}"
+
+
+def edited(translator, edits):
+    return translator.translate(SENTENCE, edits=edits.at_sites(translator.shape, 70))
+
+
+def test_attention_reads_another_sentence(visit, translator):
+    page = visit("?kind=cross&layer=1&head=4&picture=heatmap")
+    page.fill(BOX, OTHER)
+    page.press("Enter")
+    trace, site = translator.trace(OTHER), Site("cross", 0)
+    cell = strongest(trace.attention[site].weights[0, 3])
+    expect_read(page, ".heatmap canvas.map", cell, *weight_words(trace, site, 3, cell))
+
+
+def test_inside_takes_another_block_apart(visit, translator):
+    page = visit(f"inside?sentence={SENTENCE}&kind=encoder&layer=2&head=2&query=7&key=2")
+    page.click_on(".architecture-map [role=button], .architecture-map button", "Encoder, layer 4")
+    score = translator.trace(SENTENCE).attention[Site("encoder", 3)].scores[0, 1, 6, 1].item()
+    page.see("says", f"={number_text(score)}".replace("-", "−"))
+
+
+def test_positions_are_switched_off_in_the_decoder_too(visit, translator):
+    page = visit(f"positions?sentence={SENTENCE}&positions_encoder=off")
+    page.click_on(".st-key-positions_decoder label, .st-key-positions_decoder button", "off")
+    off = {"encoder": PositionEdit(off=True), "decoder": PositionEdit(off=True)}
+    page.see("says", translator.translate(SENTENCE, edits=off).text)
+
+
+def test_the_atlas_reads_a_head_and_a_click_selects_it(visit):
+    page = visit("atlas?kind=encoder&layer=4&head=2")
+    value = number_text(open_atlas(FOLDER).kinds["decoder"].figures["previous token"].mean[2, 4])
+    name = "Decoder, masked, layer 3, head 5"
+    page.click_on(".head-scores .head", name)
+    page.see("(words) => readingOf('.head-scores') === words", f"{name}: previous token {value}")
+    page.see("(words) => says(`Your head: ${words}`)", name)
+
+
+def test_a_cell_of_the_mask_is_closed(visit, translator):
+    page = visit(f"masks?sentence={SENTENCE}&layer=1")
+    page.click(*page.evaluate("cellOf", "canvas.editable", 2, 1))
+    page.see("says", "Undo all")
+    closed = Edits(cells=(CellEdit("decoder", 2, 1, opened=False),)).at_sites(translator.shape, 70)
+    trace = translator.trace(SENTENCE, translator.translate(SENTENCE), edits=closed)
+    words = weight_words(trace, Site("decoder", 0), 0, (2, 2))
+    expect_read(page, ".heatmap canvas.map", (2, 2), *words, at=2)
+
+
+def test_a_head_is_switched_off(visit, translator):
+    page = visit(f"heads?sentence={SENTENCE}")
+    page.click_on(".switchboard .head", "Cross-attention, layer 3, head 2: on")
+    off = Edits(gates={("cross", 2, 1): 0.0}).at_sites(translator.shape, 70)
+    trace = translator.trace(SENTENCE, translator.translate(SENTENCE), edits=off)
+    page.see("says", f"{number_text(trace_log_probabilities(trace).sum().item())} nats")
+
+
+def test_a_cell_of_the_knockout_map_says_what_its_token_loses(visit, translator):
+    page = visit(f"cause?sentence={SENTENCE}")
+    written = translator.translate(SENTENCE)
+    trace = translator.trace(SENTENCE, written)
+    _, parts = knock_out(translator, trace, edges_of(trace, translator, None, written))
+    changes = torch.cat(list(parts), dim=-1)
+    cell = strongest(-changes)
+    change = number_text(changes[cell].item(), signed=True)
+    expect_read(page, ".heatmap canvas.map", cell, f"change in nats {change}")
+
+
+def test_one_pointer_reads_two_maps(visit, translator):
+    page = visit("compare")
+    tired = "The animal didn't cross the street because it was too tired."
+    site = Site("encoder", 1)
+    traces = [translator.trace(text) for text in (tired, tired.replace("tired", "wide"))]
+    tokens = [token.text for token in traces[0].query_tokens(site)]
+    cell = tokens.index("it"), tokens.index("street")
+    first, second = (number_text(each.attention[site].weights[0, 1][cell].item()) for each in traces)
+    expect_read(page, ".compared-maps canvas.map", cell, f"“it” looks at “street”: A {first}, B {second}")
+
+
+def test_a_decoding_goes_one_step_on(visit, translator):
+    page = visit(f"decoding?sentence={SENTENCE}&layer=3&head=2")
+    steps = translator.write(SENTENCE).steps
+    page.press("n")
+    page.see("says", f"step 2 of {len(steps)}")
+    weights = list(map(number_text, steps[1].weights["cross", 2][1].tolist()))
+    of_source = "all('.decoding-player .weighed-tokens')[1].querySelectorAll('.weight')"
+    assert page.evaluate(f"[...{of_source}].map((node) => node.textContent)") == weights
+
+
+def test_a_training_comes_to_its_end(visit):
+    page = visit("training")
+    page.fill("input[aria-label=Steps]", "20")
+    page.press("Enter")
+    page.see(SETTLED)
+    page.click_on("[data-testid=stMain] button", "Start")
+    page.see("says('Finished')")
+
+
+def test_the_talk_is_presented_and_left(visit):
+    page = visit("talk")
+    page.click_on("button", "Present")
+    page.see("(title) => wordsOf('.slide h1').includes(title)", shipped()[0].title)
+    page.press("Escape")
+    page.see("says('You have no slides of your own yet')")
+
+
+def test_another_model_is_chosen(visit, translator):
+    page = visit("models")
+    numbers = sum(parameter.numel() for parameter in translator.model.parameters())
+    assert page.evaluate("says", f"{numbers:,} parameters")
+    page.click_on("[data-testid=stMain] button", "Look at it", 1)
+    page.see("says('Small English to French, learned positions')")
+
+
+def test_the_model_card_plays_what_was_learned(visit, translator):
+    page = visit("model")
+    numbers = sum(parameter.numel() for parameter in translator.model.parameters())
+    assert page.evaluate("says", f"{numbers / 1e6:.1f} million")
