@@ -21,7 +21,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 	--no-annotate --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := run
-.PHONY: run share serve test test-all lint format browser docs site wheel lock sbom clean help
+.PHONY: run share serve test test-all browsers lint format browser docs site wheel lock sbom clean help
 
 run: $(INSTALLED) ## start the app for this machine only and open it in the browser
 	$(BIN)/python -m headlight $(ARGS)
@@ -40,6 +40,11 @@ test: lint browser ## run the checks that suffice before a commit; ARGS="tests/m
 
 test-all: browser ## run the rest: every model, size and theme, and rarer paths
 	$(PYTEST) -m matrix $(ARGS)
+
+# A file's tests share a window of each browser, and the talk that it saves.
+browsers: $(VENV)/.installed-dev ## try every page and the talks in Firefox and WebKit too
+	$(BIN)/python -m tests.browsers.install
+	$(BIN)/python -m pytest --timeout 600 --numprocesses 2 --dist loadfile --durations 20 tests/browsers
 
 lint: $(VENV)/.installed-dev ## check the formatting, the code and who imports whom
 	$(BIN)/python -m ruff format --check .

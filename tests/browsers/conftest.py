@@ -46,7 +46,7 @@ def browser(started, request):
         (ROOT / "test-results" / f"{name}.png").write_bytes(started.screenshot())
     errors = started.errors()
     started.turn_back_to(window)
-    started.evaluate("{localStorage.clear()}")
+    started.evaluate("localStorage.clear()")
     started.open("about:blank")
     assert [error for error in errors if not NOT_OURS.search(error)] == []
 

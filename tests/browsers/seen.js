@@ -78,3 +78,49 @@ function faultsOfPage() {
     ...(main.scrollHeight > main.clientHeight && main.offsetWidth - main.clientWidth < 5 ? ["no scroll bar"] : []),
   ];
 }
+
+const SMALLEST = 12; // pixels of a letter on a slide
+/** What is wrong with a slide: parts out of sight, cut, over one another, small or blurred. */
+function faultsOfSlide(stage, footer) {
+  const root = seen(".frame.now, .stApp")[0];
+  const pictures = root.querySelector(stage);
+  const [words, foot] = [seen(".slide .words, .slide h1"), seen(footer)].map((nodes) => nodes.map((node) => boxOf(node)));
+  const top = Math.max(0, ...words.map(({ bottom }) => bottom));
+  const bottom = Math.min(innerHeight, ...foot.map((box) => box.top));
+  const faults = [];
+  const look = (name, box, least, most, nodes) => {
+    const outside = box.left < -1 || box.right > innerWidth + 1 || box.top < least - 1 || box.bottom > most + 1;
+    if (outside) faults.push(`${name} is not in its place: ${boxText(box)} of ${least} to ${most}`);
+    for (const clip of nodes.filter((node) => getComputedStyle(node).overflow !== "visible").map((node) => boxOf(node))) {
+      const isCut = box.left < clip.left - 2 || box.right > clip.right + 2 || box.top < clip.top - 2 || box.bottom > clip.bottom + 2;
+      if (isCut) faults.push(`${name} is cut: ${boxText(box)} by ${boxText(clip)}`);
+    }
+  };
+  const [least, most] = [(part) => (within(part, pictures) ? top : 0), (part) => (within(part, pictures) ? bottom : innerHeight)];
+  for (const part of all("*", root).filter(isSeen)) {
+    const parents = parentsOf(part);
+    for (const text of [...part.childNodes].filter((node) => node.nodeType === 3 && node.data.trim())) {
+      const range = document.createRange();
+      range.selectNodeContents(text);
+      look(`“${text.data.trim()}”`, boxOf(range, part), least(part), most(part), parents);
+      const size = parseFloat(getComputedStyle(part).fontSize) * scaleOf(part);
+      if (size < SMALLEST - 0.05) faults.push(`“${text.data.trim()}” has ${size.toFixed(1)} px`);
+    }
+    if (!part.matches("canvas, img")) continue;
+    look(part.outerHTML, boxOf(part), least(part), most(part), parents);
+    if (part.matches("canvas") && Math.abs(part.width - boxOf(part).width * devicePixelRatio) > 2)
+      faults.push(`${part.outerHTML} is blurred: shown ${Math.round(boxOf(part).width)} wide`);
+  }
+  if (pictures && !seen(".stPlotlyChart, .picture", "").length) faults.push("no picture");
+  return faults;
+}
+const parentsOf = (node) => (node ? [...parentsOf(above(node)), node] : []);
+const within = (node, holder) => holder !== null && parentsOf(node).includes(holder);
+const boxText = ({ left, top, right, bottom }) => [left, top, right, bottom].map(Math.round).join(" ");
+/** How much of an element's width and height its parts take, all together. */
+function shareOf(holder, parts) {
+  const outer = boxOf(all(holder)[0]);
+  const boxes = all(parts, all(holder)[0]).map((node) => boxOf(node));
+  const span = (from, to) => Math.max(...boxes.map((box) => box[to])) - Math.min(...boxes.map((box) => box[from]));
+  return [span("left", "right") / outer.width, span("top", "bottom") / outer.height];
+}

@@ -1,0 +1,124 @@
+"""Talks as files from the disk, with the model inside too, and the pages that need no server."""
+
+import functools
+import threading
+import time
+import urllib.request
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from docs.site import EXHIBITS, write_site
+from headlight.model import Site
+from headlight.model.edits import Edits
+from headlight.viz.numbers import number_text
+from tests.browser.test_deck_live import SENTENCE, address as with_model  # noqa: F401
+from tests.browsers.conftest import SETTLED
+from tests.browsers.talks import TALK, expect_all_slides_fit, expect_cell, expect_pointing_reads
+
+OTHER = "Where is the station?"
+PARTS = ".stage", ".frame.now .footer"
+BOX = "input[aria-label='English sentence']"
+KEEP_ADDRESS = "(HTMLAnchorElement.prototype.click = function () { window.saved = this.href; }) && null"
+READY_MODEL = "seen('.before .text, .before .chips').length"
+
+
+@pytest.fixture(scope="session")
+def site(started, server, tmp_path_factory):
+    """The folder of the gallery, whose talk this very browser has saved."""
+    started.open(f"{server}/talk?ready_talk=attention")
+    started.see(f"seen('button', 'Keys: ?').length && {SETTLED}")
+    started.evaluate(KEEP_ADDRESS)
+    started.click_on("button", "Save as one HTML file")
+    started.see("seen('button', 'Download the HTML file').length")
+    started.click_on("button", "Download the HTML file")
+    with urllib.request.urlopen(started.see("window.saved")) as answer:
+        talk = answer.read()
+    folder = tmp_path_factory.mktemp("site")
+    write_site(folder, lambda name: talk)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def web(site):
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=site)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as web:
+        threading.Thread(target=web.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{web.server_port}"
+        web.shutdown()
+
+
+@pytest.fixture
+def deck(browser, site):
+    browser.open((site / "attention.html").as_uri())
+    browser.see("'drawn' in document.documentElement.dataset")
+    return browser
+
+
+def at(page, number):
+    page.see("(number) => seen(`#slide-${number}.now:not(.waiting)`).length", number)
+    assert page.evaluate("wordsOf('.frame.now h1')") == [TALK[number - 1].title]
+
+
+def test_every_slide_of_a_saved_talk_fits(deck):
+    expect_all_slides_fit(deck, lambda number: at(deck, number), *PARTS)
+
+
+def test_pointing_in_a_saved_talk_reads_what_is_under_the_pointer(deck, translator):
+    def go(number):
+        deck.evaluate("(number) => { location.hash = `#${number}`; }", number)
+        at(deck, number)
+
+    expect_pointing_reads(deck, go, translator)
+
+
+def test_the_overview_shows_every_slide_in_its_frame(deck):
+    deck.press("o")
+    deck.see("(count) => seen('.frame .choose').length === count", len(TALK))
+    for number, slide in enumerate(TALK, start=1):
+        if slide.pictures:
+            share = deck.evaluate("shareOf", f"#slide-{number}", ".on")
+            assert all(0.1 < each < 1.01 for each in share), (number, share)
+
+
+@pytest.mark.parametrize("scheme", ["file", "http"])
+def test_the_page_without_a_server_translates(browser, site, web, translator, scheme):
+    browser.open(f"{site.as_uri() if scheme == 'file' else web}/index.html#kind=cross&layer=1&head=4")
+    browser.see(READY_MODEL)
+    expect_translation(browser, translator, OTHER)
+    browser.click_on("button", "Switch this head off")
+    off = Edits(gates={("cross", 0, 3): 0.0}).at_sites(translator.shape, 60)
+    browser.see("(text) => seen('.after')[0].innerText.includes(text)", translator.translate(OTHER, edits=off).text)
+    assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_gallery_draws_every_picture(browser, site):
+    browser.open(f"{site.as_uri()}/gallery.html")
+    assert browser.see("seen('section').length") == len(EXHIBITS)
+    browser.see("seen('section').every((each) => all('canvas, button, svg, .token', each).some(isSeen))")
+    assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_talk_with_the_model_inside_opens_and_answers(browser, site, with_model, translator):
+    seconds = []
+    for url, state in ((f"{site.as_uri()}/index.html", READY_MODEL), (with_model, "seen('.frame.now h1').length")):
+        begun = time.monotonic()
+        browser.open(url)
+        browser.see(state)
+        seconds.append(time.monotonic() - begun)
+    browser.press("x")
+    browser.see(READY_MODEL)
+    expect_translation(browser, translator, OTHER)
+    alone, inside = seconds
+    assert inside < 6 * alone, "The same weights as a script are there much sooner."
+
+
+def expect_translation(page, translator, sentence):
+    """Type a sentence; the translation and a weight are the model's."""
+    page.fill(BOX, sentence)
+    page.press("Tab")
+    trace = translator.trace(sentence)
+    page.see("(text) => seen('.before')[0].innerText.includes(text)", translator.translate(sentence).text)
+    weights = trace.attention[Site("cross", 0)].weights[0, 3]
+    cell = divmod(int(weights.argmax()), weights.size(1))
+    expect_cell(page, ".heatmap canvas.map", cell, f": weight {number_text(weights[cell].item())}")
