@@ -7,12 +7,15 @@ import pytest
 
 from tests.browser.conftest import running_server
 from tests.browser.rest import RUNNING, STALE
-from tests.browsers.driven import Firefox, PageError, WebKit
+from tests.browser.test_deck_live import address  # noqa: F401, of a file with the model inside
+from tests.browsers.firefox import Firefox
+from tests.browsers.webkit import WebKit
 
 ROOT = Path(__file__).resolve().parents[2]
 FAILED = pytest.StashKey[bool]()
 SETTLED = f"!({RUNNING}) && !{STALE}"
-NOT_OURS = re.compile("_stcore/(health|host-config)")  # Streamlit's own questions below a page
+# Streamlit's own questions below a page, and what only says that a size comes a frame later.
+NOT_OURS = re.compile("_stcore/(health|host-config)|ResizeObserver loop")
 
 
 @pytest.fixture(scope="session")

@@ -1,28 +1,21 @@
-"""Firefox and WebKit, driven by their own protocols: WebDriver BiDi, and WebDriver over HTTP.
+"""What a test does with a browser that is driven by its own protocol, Firefox or WebKit.
 
 Both run without a screen, in a window of 1280 by 720 with scroll bars that take room and with a
 mouse, as most people have them.
 """
 
-import base64
 import contextlib
 import json
-import os
 import subprocess
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 
-from websockets.sync.client import connect
-
-from tests.browser.conftest import _free_port as free_port
 from tests.browser.rest import AGAIN, TIMEOUT_MS
-from tests.browsers.install import minibrowser
 
 WIDTH, HEIGHT = 1280, 720
 STARTING = 60  # seconds
+QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 KEYS = {  # as the protocols write them
     "Tab": "\ue004",
     "Enter": "\ue007",
@@ -37,25 +30,7 @@ KEYS = {  # as the protocols write them
     "ArrowRight": "\ue014",
     "ArrowDown": "\ue015",
 }
-PREFERENCES = {
-    "ui.primaryPointerCapabilities": 6,  # a mouse, which a browser without a screen lacks
-    "ui.allPointerCapabilities": 6,
-    "widget.gtk.overlay-scrollbars.enabled": False,
-    "browser.shell.checkDefaultBrowser": False,
-    "datareporting.policy.dataSubmissionEnabled": False,
-}
-GTK = "[Settings]\ngtk-overlay-scrolling=false\n"
 SEEN = Path(__file__).with_name("seen.js").read_text(encoding="utf-8")
-# Errors that a page of WebKit tells from here on: its driver reports none.
-LISTEN = """(() => {
-  if (window.told) return;
-  window.told = [];
-  const tell = (...words) => told.push(words.map((word) => word?.stack ?? word).join(" "));
-  console.error = tell;
-  addEventListener("error", (event) => tell(event.message));
-  addEventListener("unhandledrejection", (event) => tell(event.reason));
-  addEventListener("securitypolicyviolation", (event) => tell(event.violatedDirective, event.blockedURI));
-})()"""
 
 
 class PageError(Exception):
@@ -149,151 +124,12 @@ class Browser:
         self.turn_to(window)
 
     def fill(self, selector, text):
-        """Replace what a box of text holds."""
-        self.click_on(selector)
+        """Replace what a box of text holds; the page may move it from under the pointer."""
+
+        def has_focus():
+            self.click_on(selector)
+            return self.evaluate("(box) => seen(box).length", f"{selector}:focus")
+
+        until(has_focus, PageError)
         self.press("Control", "a")
         self.type(text)
-
-
-class Firefox(Browser):
-    name = "firefox"
-
-    def __init__(self):
-        super().__init__()
-        profile = self.folder()
-        lines = (f"user_pref({json.dumps(key)}, {json.dumps(PREFERENCES[key])});" for key in PREFERENCES)
-        (profile / "user.js").write_text("\n".join(lines))
-        flags = ["--headless", "--no-remote", "--remote-debugging-port=0", "--profile", str(profile)]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        self.started("firefox-esr", *flags, "about:blank", **quiet)
-        told = profile / "WebDriverBiDiServer.json"
-        address = until(lambda: json.loads(told.read_text()), OSError, ValueError, seconds=STARTING)
-        url = f"ws://{address['ws_host']}:{address['ws_port']}/session"
-        self.socket = self.closing.enter_context(connect(url, max_size=None))
-        self.sent, self.told = 0, []
-        self.version = self.call("session.new", capabilities={})["capabilities"]["browserVersion"]
-        self.call("session.subscribe", events=["log.entryAdded"])
-        (self.window,) = self.windows()
-        self.call("browsingContext.setViewport", context=self.window, viewport={"width": WIDTH, "height": HEIGHT})
-
-    def call(self, method, **parameters):
-        self.sent += 1
-        self.socket.send(json.dumps({"id": self.sent, "method": method, "params": parameters}))
-        while True:
-            message = json.loads(self.socket.recv(TIMEOUT_MS / 1000))
-            if message["type"] == "event":
-                entry = message["params"]
-                if entry["level"] == "error":
-                    self.told.append(entry["text"])
-            elif message["id"] == self.sent:
-                if message["type"] == "error":
-                    raise PageError(message["message"])
-                return message["result"]
-
-    def open(self, url):
-        self.call("browsingContext.navigate", context=self.window, url=url, wait="complete")
-
-    def run(self, promise):
-        result = self.call(
-            "script.evaluate",
-            expression=f"{promise}.then((value) => JSON.stringify(value ?? null))",
-            target={"context": self.window},
-            awaitPromise=True,
-        )
-        if result["type"] == "exception":
-            raise PageError(result["exceptionDetails"]["text"])
-        return result["result"]["value"]
-
-    def act(self, kind, actions):
-        source = {"type": kind, "id": kind, "actions": actions}
-        self.call("input.performActions", context=self.window, actions=[source])
-
-    def screenshot(self):
-        return base64.b64decode(self.call("browsingContext.captureScreenshot", context=self.window)["data"])
-
-    def windows(self):
-        tree = self.call("browsingContext.getTree", maxDepth=0)
-        return [each["context"] for each in tree["contexts"]]
-
-    def turn_to(self, window):
-        self.window = window
-
-    def close_window(self):
-        self.call("browsingContext.close", context=self.window)
-
-    def errors(self):
-        """The errors in the console since the last time."""
-        told, self.told = self.told, []
-        return told
-
-
-class WebKit(Browser):
-    name = "webkit"
-
-    def __init__(self):
-        super().__init__()
-        settings = self.folder() / "gtk-3.0" / "settings.ini"
-        settings.parent.mkdir()
-        settings.write_text(GTK)
-        told, tells = os.pipe()
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        size = f"{WIDTH + 100}x{HEIGHT + 200}x24"
-        screen = ["Xvfb", "-displayfd", str(tells), "-nolisten", "tcp", "-screen", "0", size]
-        self.started(*screen, pass_fds=[tells], **quiet)
-        os.close(tells)
-        with open(told) as number:
-            display = f":{number.readline().strip()}"
-        port = free_port()
-        own = {"DISPLAY": display, "XDG_CONFIG_HOME": str(settings.parents[1])}
-        self.started("WebKitWebDriver", "-p", str(port), env=os.environ | own, **quiet)
-        options = {"binary": minibrowser(), "args": ["--automation"]}
-        wanted = {"alwaysMatch": {"webkitgtk:browserOptions": options}}
-        self.path = f"http://127.0.0.1:{port}/session"
-        begun = until(lambda: self.call("", capabilities=wanted), OSError, seconds=STARTING)
-        self.path += f"/{begun['sessionId']}"
-        self.version = begun["capabilities"]["browserVersion"]
-        self.closing.callback(lambda: self.call("", "DELETE"))
-        self.call("/window/rect", x=0, y=0, width=WIDTH, height=HEIGHT)
-        bar = HEIGHT - self.evaluate("innerHeight")
-        self.call("/window/rect", width=WIDTH, height=HEIGHT + bar)
-        self.see(f"innerWidth === {WIDTH} && innerHeight === {HEIGHT}")
-
-    def call(self, path, method="POST", **body):
-        data = None if method != "POST" else json.dumps(body).encode()
-        request = urllib.request.Request(self.path + path, data, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=TIMEOUT_MS / 1000) as answer:
-                return json.load(answer)["value"]
-        except urllib.error.HTTPError as error:
-            raise PageError(json.load(error)["value"]["message"]) from None
-
-    def open(self, url):
-        self.call("/url", url=url)
-        self.run(f"(async () => {LISTEN})()")
-
-    def run(self, promise):
-        script = f"""const done = arguments[0];
-          {promise}.then((value) => done([JSON.stringify(value ?? null)]), (error) => done([null, String(error)]));"""
-        value, *failed = self.call("/execute/async", script=script, args=[])
-        if failed:
-            raise PageError(failed[0])
-        return value
-
-    def act(self, kind, actions):
-        self.call("/actions", actions=[{"type": kind, "id": kind, "actions": actions}])
-
-    def screenshot(self):
-        return base64.b64decode(self.call("/screenshot", "GET"))
-
-    def windows(self):
-        return self.call("/window/handles", "GET")
-
-    def turn_to(self, window):
-        self.call("/window", handle=window)
-
-    def close_window(self):
-        self.call("/window", "DELETE")
-
-    def errors(self):
-        """The errors in the console since the page has loaded."""
-        return self.evaluate("(window.told ?? []).splice(0)")

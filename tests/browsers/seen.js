@@ -1,12 +1,16 @@
 // What a test sees of a page, in pixels of the window and through shadow roots, whatever the
 // browser's own way of measuring below CSS zoom.
 
-const all = (selector, root = document) =>
-  [...root.querySelectorAll("*")].flatMap((node) => [
+const all = (selector, root = document) => [
+  ...(root.shadowRoot ? all(selector, root.shadowRoot) : []),
+  ...[...root.querySelectorAll("*")].flatMap((node) => [
     ...(node.matches(selector) ? [node] : []),
     ...(node.shadowRoot ? all(selector, node.shadowRoot) : []),
-  ]);
+  ]),
+];
 const above = (node) => node.parentElement ?? node.getRootNode().host;
+
+const parentsOf = (node) => (node ? [...parentsOf(above(node)), node] : []);
 
 /** Whether this browser measures boxes below CSS zoom in the zoomed element's own pixels. */
 const isLocal = (() => {
@@ -37,6 +41,8 @@ function isSeen(node) {
 const nameOf = (node) => node.getAttribute("aria-label") ?? node.innerText ?? "";
 /** Elements in sight, by a selector and words in their name. */
 const seen = (selector, words = "") => all(selector).filter((node) => isSeen(node) && nameOf(node).includes(words));
+/** Whether a part of the live page has written words. */
+const hasWritten = (part, words) => seen(part).some((node) => all(".token-strip", node).some((strip) => strip.innerText.includes(words)));
 const wordsOf = (selector) => seen(selector).map((node) => node.innerText);
 
 /** The middle of an element, which is scrolled into the window. */
@@ -80,43 +86,43 @@ function faultsOfPage() {
 }
 
 const SMALLEST = 12; // pixels of a letter on a slide
-/** What is wrong with a slide: parts out of sight, cut, over one another, small or blurred. */
+/** What is wrong with a slide: parts out of their place, cut, small or blurred. */
 function faultsOfSlide(stage, footer) {
   const root = seen(".frame.now, .stApp")[0];
   const pictures = root.querySelector(stage);
-  const [words, foot] = [seen(".slide .words, .slide h1"), seen(footer)].map((nodes) => nodes.map((node) => boxOf(node)));
-  const top = Math.max(0, ...words.map(({ bottom }) => bottom));
+  const [words, foot] = [".slide .words, .slide h1", footer].map((selector) => seen(selector).map((node) => boxOf(node)));
+  const top = Math.max(0, ...words.map((box) => box.bottom));
   const bottom = Math.min(innerHeight, ...foot.map((box) => box.top));
-  const faults = [];
-  const look = (name, box, least, most, nodes) => {
-    const outside = box.left < -1 || box.right > innerWidth + 1 || box.top < least - 1 || box.bottom > most + 1;
-    if (outside) faults.push(`${name} is not in its place: ${boxText(box)} of ${least} to ${most}`);
-    for (const clip of nodes.filter((node) => getComputedStyle(node).overflow !== "visible").map((node) => boxOf(node))) {
-      const isCut = box.left < clip.left - 2 || box.right > clip.right + 2 || box.top < clip.top - 2 || box.bottom > clip.bottom + 2;
-      if (isCut) faults.push(`${name} is cut: ${boxText(box)} by ${boxText(clip)}`);
-    }
-  };
-  const [least, most] = [(part) => (within(part, pictures) ? top : 0), (part) => (within(part, pictures) ? bottom : innerHeight)];
-  for (const part of all("*", root).filter(isSeen)) {
+  const screen = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+  const room = { ...screen, top, bottom };
+  const isWithin = (box, outer, spare) =>
+    box.left >= outer.left - spare && box.right <= outer.right + spare && box.top >= outer.top - spare && box.bottom <= outer.bottom + spare;
+
+  return all("*", root).filter(isSeen).flatMap((part) => {
     const parents = parentsOf(part);
-    for (const text of [...part.childNodes].filter((node) => node.nodeType === 3 && node.data.trim())) {
+    const scale = scaleOf(part);
+    const clips = parents.filter((node) => getComputedStyle(node).overflow !== "visible").map((node) => boxOf(node));
+    const place = pictures && parents.includes(pictures) ? room : screen;
+    const faultsIn = (name, box) => {
+      if (!isWithin(box, place, 1)) return [`${name} is at ${sides(box)}, out of ${sides(place)}`];
+      const clip = clips.find((each) => !isWithin(box, each, 2 * scale)); // browsers round to a pixel of its own
+      return clip ? [`${name} is at ${sides(box)}, cut by ${sides(clip)}`] : [];
+    };
+    const size = parseFloat(getComputedStyle(part).fontSize) * scale;
+    const texts = [...part.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+    const faults = texts.flatMap((text) => {
       const range = document.createRange();
       range.selectNodeContents(text);
-      look(`“${text.data.trim()}”`, boxOf(range, part), least(part), most(part), parents);
-      const size = parseFloat(getComputedStyle(part).fontSize) * scaleOf(part);
-      if (size < SMALLEST - 0.05) faults.push(`“${text.data.trim()}” has ${size.toFixed(1)} px`);
-    }
-    if (!part.matches("canvas, img")) continue;
-    look(part.outerHTML, boxOf(part), least(part), most(part), parents);
-    if (part.matches("canvas") && Math.abs(part.width - boxOf(part).width * devicePixelRatio) > 2)
-      faults.push(`${part.outerHTML} is blurred: shown ${Math.round(boxOf(part).width)} wide`);
-  }
-  if (pictures && !seen(".stPlotlyChart, .picture", "").length) faults.push("no picture");
-  return faults;
+      const name = `“${text.data.trim()}”`;
+      return [...faultsIn(name, boxOf(range, part)), ...(size < SMALLEST - 0.05 ? [`${name} has ${size.toFixed(1)} px`] : [])];
+    });
+    if (!part.matches("canvas, img")) return faults;
+    const [name, box] = [part.ariaLabel || `a picture ${part.className}`, boxOf(part)];
+    const isBlurred = part.matches("canvas") && Math.abs(part.width - box.width * devicePixelRatio) > 2;
+    return [...faultsIn(name, box), ...(isBlurred ? [`${name} has ${part.width} dots for ${box.width.toFixed()} px`] : [])];
+  });
 }
-const parentsOf = (node) => (node ? [...parentsOf(above(node)), node] : []);
-const within = (node, holder) => holder !== null && parentsOf(node).includes(holder);
-const boxText = ({ left, top, right, bottom }) => [left, top, right, bottom].map(Math.round).join(" ");
+const sides = ({ left, top, right, bottom }) => [left, top, right, bottom].map(Math.round).join(" ");
 /** How much of an element's width and height its parts take, all together. */
 function shareOf(holder, parts) {
   const outer = boxOf(all(holder)[0]);

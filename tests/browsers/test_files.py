@@ -8,24 +8,25 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from docs.site import EXHIBITS, write_site
 from headlight.model import Site
 from headlight.model.edits import Edits
-from headlight.viz.numbers import number_text
-from tests.browser.test_deck_live import SENTENCE, address as with_model  # noqa: F401
+from headlight.pages.live.page import write_live
 from tests.browsers.conftest import SETTLED
-from tests.browsers.talks import TALK, expect_all_slides_fit, expect_cell, expect_pointing_reads
+from tests.browsers.pointing import expect_weight, strongest
+from tests.browsers.talks import TALK, expect_all_slides_fit, expect_pointing_reads
 
 OTHER = "Where is the station?"
 PARTS = ".stage", ".frame.now .footer"
 BOX = "input[aria-label='English sentence']"
-KEEP_ADDRESS = "(HTMLAnchorElement.prototype.click = function () { window.saved = this.href; }) && null"
-READY_MODEL = "seen('.before .text, .before .chips').length"
+KEEP_ADDRESS = (
+    "(HTMLAnchorElement.prototype.click = function () { window.saved = this.href; }) && null"
+)
+ANSWERS = "hasWritten('.before', '')"
 
 
 @pytest.fixture(scope="session")
-def site(started, server, tmp_path_factory):
-    """The folder of the gallery, whose talk this very browser has saved."""
+def site(started, server, translator, tmp_path_factory):
+    """A folder with the ready talk, saved by this very browser, and the page of the translator."""
     started.open(f"{server}/talk?ready_talk=attention")
     started.see(f"seen('button', 'Keys: ?').length && {SETTLED}")
     started.evaluate(KEEP_ADDRESS)
@@ -35,7 +36,8 @@ def site(started, server, tmp_path_factory):
     with urllib.request.urlopen(started.see("window.saved")) as answer:
         talk = answer.read()
     folder = tmp_path_factory.mktemp("site")
-    write_site(folder, lambda name: talk)
+    (folder / "talk.html").write_bytes(talk)
+    write_live(folder, translator)
     return folder
 
 
@@ -50,7 +52,7 @@ def web(site):
 
 @pytest.fixture
 def deck(browser, site):
-    browser.open((site / "attention.html").as_uri())
+    browser.open((site / "talk.html").as_uri())
     browser.see("'drawn' in document.documentElement.dataset")
     return browser
 
@@ -83,31 +85,29 @@ def test_the_overview_shows_every_slide_in_its_frame(deck):
 
 @pytest.mark.parametrize("scheme", ["file", "http"])
 def test_the_page_without_a_server_translates(browser, site, web, translator, scheme):
-    browser.open(f"{site.as_uri() if scheme == 'file' else web}/index.html#kind=cross&layer=1&head=4")
-    browser.see(READY_MODEL)
+    browser.open(
+        f"{site.as_uri() if scheme == 'file' else web}/index.html#kind=cross&layer=1&head=4"
+    )
+    browser.see(ANSWERS)
     expect_translation(browser, translator, OTHER)
     browser.click_on("button", "Switch this head off")
     off = Edits(gates={("cross", 0, 3): 0.0}).at_sites(translator.shape, 60)
-    browser.see("(text) => seen('.after')[0].innerText.includes(text)", translator.translate(OTHER, edits=off).text)
+    browser.see("hasWritten", ".after", translator.translate(OTHER, edits=off).text)
     assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_the_gallery_draws_every_picture(browser, site):
-    browser.open(f"{site.as_uri()}/gallery.html")
-    assert browser.see("seen('section').length") == len(EXHIBITS)
-    browser.see("seen('section').every((each) => all('canvas, button, svg, .token', each).some(isSeen))")
-    assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-def test_a_talk_with_the_model_inside_opens_and_answers(browser, site, with_model, translator):
+def test_a_talk_with_the_model_inside_opens_and_answers(browser, site, address, translator):
     seconds = []
-    for url, state in ((f"{site.as_uri()}/index.html", READY_MODEL), (with_model, "seen('.frame.now h1').length")):
+    for url, state in (
+        (f"{site.as_uri()}/index.html", ANSWERS),
+        (address, "seen('.frame.now h1').length"),
+    ):
         begun = time.monotonic()
         browser.open(url)
         browser.see(state)
         seconds.append(time.monotonic() - begun)
     browser.press("x")
-    browser.see(READY_MODEL)
+    browser.see(ANSWERS)
     expect_translation(browser, translator, OTHER)
     alone, inside = seconds
     assert inside < 6 * alone, "The same weights as a script are there much sooner."
@@ -118,7 +118,7 @@ def expect_translation(page, translator, sentence):
     page.fill(BOX, sentence)
     page.press("Tab")
     trace = translator.trace(sentence)
-    page.see("(text) => seen('.before')[0].innerText.includes(text)", translator.translate(sentence).text)
-    weights = trace.attention[Site("cross", 0)].weights[0, 3]
-    cell = divmod(int(weights.argmax()), weights.size(1))
-    expect_cell(page, ".heatmap canvas.map", cell, f": weight {number_text(weights[cell].item())}")
+    page.see("hasWritten", ".before", translator.translate(sentence).text)
+    site = Site("cross", 0)
+    cell = strongest(trace.attention[site].weights[0, 3])
+    expect_weight(page, ".heatmap canvas.map", trace, site, 3, cell)

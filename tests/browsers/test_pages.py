@@ -1,7 +1,5 @@
 """One path a page: open it, act once, and find the model's own numbers."""
 
-import re
-
 import pytest
 import torch
 
@@ -11,13 +9,14 @@ from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.knockout import edges_of, knock_out
 from headlight.model.insight.scoring import trace_log_probabilities
 from headlight.pages.shared.runs.atlas import FOLDER
-from headlight.pages.talks.talk import shipped
 from headlight.viz.numbers import number_text
 from tests.browsers.conftest import SETTLED
-from tests.browsers.driven import PageError, until
+from tests.browsers.pointing import expect_cell, expect_weight, strongest
+from tests.browsers.talks import TALK
 
 SENTENCE = "My brother bought three old bicycles yesterday."
 OTHER = "The cat drinks milk."
+MAP = ".heatmap canvas.map"
 BOX = "input[aria-label='English sentence']"
 
 
@@ -36,40 +35,13 @@ def visit(browser, server):
     assert browser.evaluate("faultsOfPage()") == []
 
 
-def expect_read(page, canvas, cell, *words, at=0):
-    """Point at a cell of a map until these words are read out in this order."""
-
-    def is_read():
-        page.point(5, 5)
-        page.point(*page.evaluate("cellOf", canvas, *cell, at))
-        return re.search(".*".join(map(re.escape, words)), page.evaluate("readingOf", canvas, at))
-
-    is_read.__doc__ = f"{canvas} reads {words}"
-    until(is_read, PageError)
-
-
-def strongest(weights):
-    return divmod(int(weights.argmax()), weights.size(1))
-
-
-def weight_words(trace, site, head, cell):
-    """What is read out of a cell of a head's map."""
-    tokens = trace.query_tokens(site)[cell[0]].text, trace.key_tokens(site)[cell[1]].text
-    weight = number_text(trace.attention[site].weights[0, head][cell].item())
-    return f"“{tokens[0]}", f" looks at “{tokens[1]}”", f"weight {weight}"
-
-
-def edited(translator, edits):
-    return translator.translate(SENTENCE, edits=edits.at_sites(translator.shape, 70))
-
-
 def test_attention_reads_another_sentence(visit, translator):
     page = visit("?kind=cross&layer=1&head=4&picture=heatmap")
     page.fill(BOX, OTHER)
     page.press("Enter")
     trace, site = translator.trace(OTHER), Site("cross", 0)
     cell = strongest(trace.attention[site].weights[0, 3])
-    expect_read(page, ".heatmap canvas.map", cell, *weight_words(trace, site, 3, cell))
+    expect_weight(page, MAP, trace, site, 3, cell)
 
 
 def test_inside_takes_another_block_apart(visit, translator):
@@ -101,8 +73,7 @@ def test_a_cell_of_the_mask_is_closed(visit, translator):
     page.see("says", "Undo all")
     closed = Edits(cells=(CellEdit("decoder", 2, 1, opened=False),)).at_sites(translator.shape, 70)
     trace = translator.trace(SENTENCE, translator.translate(SENTENCE), edits=closed)
-    words = weight_words(trace, Site("decoder", 0), 0, (2, 2))
-    expect_read(page, ".heatmap canvas.map", (2, 2), *words, at=2)
+    expect_weight(page, MAP, trace, Site("decoder", 0), 0, (2, 2), at=2)
 
 
 def test_a_head_is_switched_off(visit, translator):
@@ -121,7 +92,7 @@ def test_a_cell_of_the_knockout_map_says_what_its_token_loses(visit, translator)
     changes = torch.cat(list(parts), dim=-1)
     cell = strongest(-changes)
     change = number_text(changes[cell].item(), signed=True)
-    expect_read(page, ".heatmap canvas.map", cell, f"change in nats {change}")
+    expect_cell(page, MAP, cell, f"change in nats {change}")
 
 
 def test_one_pointer_reads_two_maps(visit, translator):
@@ -131,8 +102,12 @@ def test_one_pointer_reads_two_maps(visit, translator):
     traces = [translator.trace(text) for text in (tired, tired.replace("tired", "wide"))]
     tokens = [token.text for token in traces[0].query_tokens(site)]
     cell = tokens.index("it"), tokens.index("street")
-    first, second = (number_text(each.attention[site].weights[0, 1][cell].item()) for each in traces)
-    expect_read(page, ".compared-maps canvas.map", cell, f"“it” looks at “street”: A {first}, B {second}")
+    first, second = (
+        number_text(each.attention[site].weights[0, 1][cell].item()) for each in traces
+    )
+    expect_cell(
+        page, ".compared-maps canvas.map", cell, f"“it” looks at “street”: A {first}, B {second}"
+    )
 
 
 def test_a_decoding_goes_one_step_on(visit, translator):
@@ -157,7 +132,7 @@ def test_a_training_comes_to_its_end(visit):
 def test_the_talk_is_presented_and_left(visit):
     page = visit("talk")
     page.click_on("button", "Present")
-    page.see("(title) => wordsOf('.slide h1').includes(title)", shipped()[0].title)
+    page.see("(title) => wordsOf('.slide h1').includes(title)", TALK[0].title)
     page.press("Escape")
     page.see("says('You have no slides of your own yet')")
 

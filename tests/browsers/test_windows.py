@@ -1,11 +1,11 @@
 """Full screen, the clipboard and the speaker's window, as far as each browser lets them."""
 
-from headlight.pages.talks.talk import shipped
 from tests.browsers.conftest import SETTLED
 from tests.browsers.driven import until
-from tests.browsers.test_talk import at
+from tests.browsers.talks import TALK, faults_at_rest
+from tests.browsers.test_talk import PARTS, at
 
-ATTEMPT = "document.documentElement.requestFullscreen().then(() => 'full', () => 'refused')"
+NOTE_REFUSAL = "document.addEventListener('fullscreenerror', () => (window.refused = 'refused'))"
 BOX = "input[aria-label='English sentence']"
 
 
@@ -16,7 +16,7 @@ def test_the_speakers_window_shows_notes_and_turns_the_talk(browser, server):
     browser.press("s")
     (window,) = until(lambda: [each for each in browser.windows() if each != talk])
     browser.turn_to(window)
-    first, second = shipped()[:2]
+    first, second = TALK[:2]
     browser.see("(title) => wordsOf('h1').includes(title)", first.title)
     assert browser.evaluate("wordsOf('.notes')") == [first.notes]
     browser.press("ArrowRight")
@@ -37,12 +37,16 @@ def test_the_link_is_copied_and_pasted(browser, server):
     assert browser.evaluate(f"document.querySelector(`{BOX}`).value") == address
 
 
-def test_f_fills_the_screen_and_leaves_it(browser, server):
+def test_f_fills_the_screen_or_a_refusal_changes_nothing(browser, server):
     browser.open(f"{server}/?talk=10")
     at(browser, 10)
+    browser.evaluate(NOTE_REFUSAL)
     browser.press("f")
-    browser.see("document.fullscreenElement !== null")
+    result = browser.see("document.fullscreenElement ? 'full' : window.refused")
+    assert result == ("full" if browser.fills_screen else "refused")
     at(browser, 10)
+    assert faults_at_rest(browser, *PARTS) == []
     browser.press("f")
     browser.see("document.fullscreenElement === null")
-    at(browser, 10)
+    browser.press("ArrowRight")
+    at(browser, 11)
