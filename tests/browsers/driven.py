@@ -127,8 +127,9 @@ class Browser:
         """Replace what a box of text holds; the page may move it from under the pointer."""
 
         def has_focus():
+            """The box of text has the focus."""
             self.click_on(selector)
-            return self.evaluate("(box) => seen(box).length", f"{selector}:focus")
+            return self.evaluate("hasFocus", selector)
 
         until(has_focus, PageError)
         self.press("Control", "a")

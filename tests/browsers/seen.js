@@ -43,6 +43,7 @@ const nameOf = (node) => node.getAttribute("aria-label") ?? node.innerText ?? ""
 const seen = (selector, words = "") => all(selector).filter((node) => isSeen(node) && nameOf(node).includes(words));
 /** Whether a part of the live page has written words. */
 const hasWritten = (part, words) => seen(part).some((node) => all(".token-strip", node).some((strip) => strip.innerText.includes(words)));
+const hasFocus = (selector) => seen(selector).some((node) => node.getRootNode().activeElement === node);
 const wordsOf = (selector) => seen(selector).map((node) => node.innerText);
 
 /** The middle of an element, which is scrolled into the window. */
@@ -103,13 +104,14 @@ function faultsOfSlide(stage, footer) {
     const scale = scaleOf(part);
     const clips = parents.filter((node) => getComputedStyle(node).overflow !== "visible").map((node) => boxOf(node));
     const place = pictures && parents.includes(pictures) ? room : screen;
+    const size = parseFloat(getComputedStyle(part).fontSize) * scale;
+    const spare = Math.max(2 * scale, size / 5); // of a rounded pixel, or around letters
+    const texts = [...part.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
     const faultsIn = (name, box) => {
       if (!isWithin(box, place, 1)) return [`${name} is at ${sides(box)}, out of ${sides(place)}`];
-      const clip = clips.find((each) => !isWithin(box, each, 2 * scale)); // browsers round to a pixel of its own
+      const clip = clips.find((each) => !isWithin(box, each, spare));
       return clip ? [`${name} is at ${sides(box)}, cut by ${sides(clip)}`] : [];
     };
-    const size = parseFloat(getComputedStyle(part).fontSize) * scale;
-    const texts = [...part.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
     const faults = texts.flatMap((text) => {
       const range = document.createRange();
       range.selectNodeContents(text);

@@ -133,7 +133,7 @@ def test_the_talk_is_presented_and_left(visit):
     page = visit("talk")
     page.click_on("button", "Present")
     page.see("(title) => wordsOf('.slide h1').includes(title)", TALK[0].title)
-    page.press("Escape")
+    page.click_on(".turn button", "Leave the talk")
     page.see("says('You have no slides of your own yet')")
 
 
