@@ -105,6 +105,8 @@ def explained(error: ValidationError) -> str:
             named = f", {names[0]}" if names else ""
             reason = fault["msg"].removeprefix("Value error, ").rstrip(".")
             return f"Slide {place + 1}{named}: {reason}."
+        case (name,) if name == FORMAT and fault["type"] == "less_than_equal":
+            return "A newer Headlight saved this talk: update this one to read it."
         case ("slides",):
             return f"A talk has a list of 1 to {MOST_SLIDES} slides."
     return f'This is not a talk that can be read here: "{FORMAT}": {VERSION} is missing.'
