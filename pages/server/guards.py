@@ -84,11 +84,12 @@ def is_address(name: str) -> bool:
 
 def is_own_page(origin: str | None, host: str) -> bool:
     """Return whether a request is from no page, from one of this server, or from an allowed one."""
-    return (
-        origin is None
-        or urlsplit(origin).netloc.lower() == host.lower()
-        or origin in config.get_option("server.corsAllowedOrigins")
-    )
+    if origin is None or origin in config.get_option("server.corsAllowedOrigins"):
+        return True
+    try:
+        return urlsplit(origin).netloc.lower() == host.lower()
+    except ValueError:
+        return False
 
 
 def bounded_uploads(app: ASGIApp) -> ASGIApp:
