@@ -8,8 +8,13 @@ if __name__ == "__main__":  # a visitor opens the page
 
     open_page("attention")
 else:  # the server starts
+    import sys
+
     from streamlit import App
 
-    from headlight.pages.server.start import BEFORE_PAGES, ROUTES, announced
+    try:
+        from headlight.pages.server.start import BEFORE_PAGES, ROUTES, announced
+    except ValueError as error:  # of an environment variable
+        sys.exit(str(error))
 
     app = App(__file__, routes=ROUTES, middleware=BEFORE_PAGES, lifespan=announced)

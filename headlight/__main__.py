@@ -7,7 +7,12 @@ import sys
 
 from streamlit.web import cli
 
-from headlight.pages.server import door, serving
+try:
+    from headlight.pages.server import door, serving
+except ValueError as error:  # of an environment variable
+    sys.exit(str(error))
+
+MOST_WORKERS = 256
 
 
 def parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
@@ -18,7 +23,8 @@ def parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
         epilog="All other options go to `streamlit run`, such as --server.headless true.",
         allow_abbrev=False,
     )
-    parser.add_argument("--port", type=int, help="where it listens; 8501 or the next free one")
+    where = "where it listens; 8501 or the next free one"
+    parser.add_argument("--port", "--server.port", type=int, help=where)
     parser.add_argument(
         "--share", action="store_true", help="open it to all who have the link or QR code it shows"
     )
@@ -30,8 +36,8 @@ def parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
         help="share it by so many processes, or one for each core; needs HAProxy",
     )
     own, others = parser.parse_known_args(words)
-    if own.workers is not None and own.workers < 1:
-        parser.error("--workers takes a whole number of at least 1.")
+    if own.workers is not None and not 1 <= own.workers <= MOST_WORKERS:
+        parser.error(f"--workers takes a whole number from 1 to {MOST_WORKERS}.")
     if own.port is not None:
         others += ["--server.port", str(own.port)]
     return own, others
@@ -43,10 +49,13 @@ def main() -> None:
     if own.share or own.workers:
         os.environ.setdefault(door.VARIABLE, secrets.token_urlsafe(12))
         others = ["--server.address", "0.0.0.0", *others]
-    if own.workers:
-        serving.run(own.workers, others)
-    else:
-        cli.main(["run", str(serving.APP), *others], prog_name="headlight")
+    try:
+        if own.workers:
+            serving.run(own.workers, others)
+        else:
+            cli.main(["run", str(serving.APP), *others], prog_name="headlight")
+    except (OSError, OverflowError) as error:  # of an address or a port
+        sys.exit(f"Headlight cannot start: {error}")
 
 
 if __name__ == "__main__":

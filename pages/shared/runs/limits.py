@@ -7,13 +7,14 @@ from streamlit import config
 
 BEHIND = "HEADLIGHT_BEHIND"  # the address of the proxy through which all visitors come
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+MOST = 1_000_000
 
 
 def whole_number(name: str, default: int, lowest: int = 1) -> int:
     """Return a variable as a whole number; raise ValueError with a sentence for anything else."""
-    text = os.environ.get(name, "").strip() or str(default)
-    if not (text.isascii() and text.isdecimal() and lowest <= int(text) <= 1_000_000):
-        raise ValueError(f"{name} is {text!r}, but takes a whole number of at least {lowest}.")
+    text = os.environ.get(name, "").strip()[:40] or str(default)
+    if not (text.isascii() and text.isdecimal() and lowest <= int(text) <= MOST):
+        raise ValueError(f"{name} is {text!r}, but takes a whole number from {lowest} to {MOST}.")
     return int(text)
 
 
