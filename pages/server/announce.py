@@ -7,6 +7,7 @@ import segno
 from streamlit import config
 
 from headlight.pages.server.door import PARAMETER, access_token
+from headlight.pages.server.handles import few_visitors
 from headlight.pages.shared.runs.limits import open_to_others
 from headlight.pages.streamlit_fixes.own_address import get_internal_ip, get_url
 
@@ -27,7 +28,10 @@ def announcement(on_terminal: bool) -> str:
 
 
 def said(address: str, note: str) -> str:
-    return f"\n  Headlight: {address}\n  {note}\n"
+    return (
+        "".join(f"\n  {line}" for line in (f"Headlight: {address}", note, few_visitors()) if line)
+        + "\n"
+    )
 
 
 def name_for_others() -> str:

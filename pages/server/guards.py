@@ -6,17 +6,21 @@ import re
 import socket
 from collections import Counter
 from fnmatch import fnmatchcase
+from threading import Event
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
+from streamlit.runtime import get_instance
 
 from headlight.pages.shared.runs.limits import BEHIND, LOOPBACK, of_this_worker, open_to_others
 from headlight.pages.streamlit_fixes.inline_scripts import allowed_inline
 from headlight.pages.streamlit_fixes.kept_uploads import kept_bytes
-from headlight.pages.streamlit_fixes.paths import CORE, HEALTH, path_of
+from headlight.pages.streamlit_fixes.paths import CORE, HEALTH, READY, path_of
 
 EMBED = "HEADLIGHT_EMBED"  # the origins that may show the app in a frame
 ORIGIN = re.compile(r"https?://(\*\.)?[\w-]+(\.[\w-]+)*(:(\d+|\*))?")
@@ -27,11 +31,24 @@ OTHER_NAME = (
 OTHER_PAGE = "Headlight answers only its own pages, not those of another host."
 UPLOADS = f"{CORE}upload_file/"
 OF_ONE, OF_ALL = 4, 16  # the uploads of one visitor and of all, in multiples of the largest file
+pages_loaded = Event()  # the code of the pages
 TOO_MUCH = "Too much was uploaded. What a visitor uploaded is let go of when their tab is closed."
 
 
 def is_behind_proxy() -> bool:
     return BEHIND in os.environ
+
+
+def tells_ready(app: ASGIApp) -> ASGIApp:
+    """Answer the proxy, which asks whether to send visitors here."""
+
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+        answer = app
+        if scope["type"] == "http" and path_of(scope) == READY:
+            answer = Response(status_code=200 if pages_loaded.is_set() else 503)
+        await answer(scope, receive, send)
+
+    return guard
 
 
 def only_own_names(app: ASGIApp) -> ASGIApp:
@@ -93,8 +110,11 @@ def is_own_page(origin: str | None, host: str) -> bool:
 
 
 def bounded_uploads(app: ASGIApp) -> ASGIApp:
-    """Refuse a file if a visitor, or all visitors together, have uploaded too much already."""
-    coming: Counter[str] = Counter()  # uploads that have begun, by session
+    """Refuse a file if a visitor, or all visitors together, have uploaded too much already.
+
+    A file counts by the bytes of it that have come, and until its visitor leaves.
+    """
+    coming: Counter[str] = Counter()  # bytes of files that are not yet whole, by session
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
         path = path_of(scope) if scope["type"] == "http" and scope["method"] == "PUT" else ""
@@ -102,17 +122,31 @@ def bounded_uploads(app: ASGIApp) -> ASGIApp:
             return await app(scope, receive, send)
         session = path.removeprefix(UPLOADS).partition("/")[0]
         largest = config.get_option("server.maxUploadSize") * 1024**2
-        kept = kept_bytes()
-        of_one = kept[session] + largest * coming[session]
-        of_all = kept.total() + largest * coming.total()
-        too_much = of_one + largest > OF_ONE * largest
-        if too_much or of_all + largest > of_this_worker(OF_ALL) * largest:
+        own: Counter[str] = Counter()
+
+        def has_room(size: int) -> bool:
+            taken = kept_bytes() + coming
+            of_all = of_this_worker(OF_ALL) * largest
+            return taken[session] + size <= OF_ONE * largest and taken.total() + size <= of_all
+
+        async def counted() -> Message:
+            message = await receive()
+            size = len(message.get("body", b""))
+            if not (has_room(size) and get_instance().is_active_session(session)):
+                raise HTTPException(413, TOO_MUCH)
+            own[session] += size
+            coming[session] += size
+            return message
+
+        declared = Headers(scope=scope).get("content-length", "")
+        if not has_room(int(declared) if declared.isdecimal() else 0):
             return await PlainTextResponse(TOO_MUCH, 413)(scope, receive, send)
-        coming[session] += 1
         try:
-            return await app(scope, receive, send)
+            await app(scope, counted, send)
+        except ClientDisconnect:
+            pass  # the connection has ended
         finally:
-            coming[session] -= 1
+            coming.subtract(own)
             if not coming[session]:
                 del coming[session]
 

@@ -25,9 +25,10 @@ from streamlit import config
 from headlight.pages.server.announce import announcement
 from headlight.pages.server.door import access_token
 from headlight.pages.server.guards import framing_origins
+from headlight.pages.server.handles import raise_limit
 from headlight.pages.shared.runs.limits import BEHIND
 from headlight.pages.streamlit_fixes.own_address import load_config_options
-from headlight.pages.streamlit_fixes.paths import HEALTH, public
+from headlight.pages.streamlit_fixes.paths import READY, public
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 TEMPLATE = Path(__file__).with_name("haproxy.cfg").read_text(encoding="utf-8")
@@ -51,6 +52,7 @@ def proxy_config(ports: Sequence[int]) -> str:
     return TEMPLATE.format(
         address=f"{config.get_option('server.address')}:{config.get_option('server.port')}",
         cookie=COOKIE,
+        ready=public(READY),
         framed="SameSite=None; Partitioned" if framing_origins() else "SameSite=Lax",
         workers="\n".join(
             f"    server worker{number} 127.0.0.1:{port} cookie {number}"
@@ -126,9 +128,9 @@ async def ended(process: Process) -> None:
 
 
 async def open_when_up(proxy: Sequence[str], ports: Sequence[int]) -> None:
-    """Open the door once every worker answers, and say in the terminal who can come in."""
+    """Open the door once every worker is ready, and say in the terminal who can come in."""
     for port in ports:
-        while not await asyncio.to_thread(is_up, f"http://127.0.0.1:{port}{public(HEALTH)}"):
+        while not await asyncio.to_thread(is_up, f"http://127.0.0.1:{port}{public(READY)}"):
             await asyncio.sleep(LOOK)
     print(announcement(sys.stdout.isatty()), flush=True)
     await keep_running("The proxy", proxy, os.environ)
@@ -157,8 +159,15 @@ async def serve(workers: int, options: Sequence[str], proxy: str) -> None:
 
 
 def run(workers: int, options: Sequence[str]) -> None:
-    """Serve the app by several processes, with options of `streamlit run`, until told to end."""
+    """Serve the app by several processes, with options of `streamlit run`, until told to end.
+
+    Raise OSError or OverflowError if the proxy cannot listen to its address.
+    """
     load_config_options(settings(options))
+    address, port = config.get_option("server.address"), config.get_option("server.port")
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    socket.create_server((address, int(port)), family=family).close()
+    raise_limit()
     proxy = shutil.which("haproxy", path=WHERE)
     if proxy is None:
         sys.exit(NO_PROXY)

@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from streamlit import App, config
 
+from headlight.pages.server import handles
 from headlight.pages.server.announce import announcement, link
 from headlight.pages.server.door import access_token, behind_door
 from headlight.pages.server.guards import (
@@ -21,21 +22,32 @@ from headlight.pages.server.guards import (
     framing_origins,
     is_behind_proxy,
     only_own_names,
+    pages_loaded,
+    tells_ready,
     with_policy,
 )
 from headlight.pages.shared.runs import limits
 from headlight.pages.streamlit_fixes.fixed_sections import name_sections_without_place
 from headlight.pages.streamlit_fixes.late_values import pass_over_late_values
 from headlight.pages.streamlit_fixes.no_external_address import ask_no_other_host
+from headlight.pages.streamlit_fixes.one_script_loop import share_script_loop
 from headlight.pages.streamlit_fixes.one_value import look_up_one_value
 from headlight.pages.streamlit_fixes.served_scripts import with_scripts
 from headlight.pages.streamlit_fixes.shared_lock import share_lock
+from headlight.pages.streamlit_fixes.slow_requests import drop_slow_requests
 from headlight.pages.streamlit_fixes.whole_callbacks import run_callbacks_whole
 
 # In the order in which they see a request.
 BEFORE_PAGES = [
     Middleware(each)
-    for each in (with_policy, only_own_names, behind_door, with_scripts, bounded_uploads)
+    for each in (
+        tells_ready,
+        with_policy,
+        only_own_names,
+        behind_door,
+        with_scripts,
+        bounded_uploads,
+    )
 ]
 
 
@@ -46,10 +58,7 @@ def go_to_first_page(request: Request) -> RedirectResponse:
 
 ROUTES = [Route("/attention", go_to_first_page)]
 
-try:
-    access_token(), framing_origins()
-except ValueError as error:
-    sys.exit(str(error))
+access_token(), framing_origins()  # both raise ValueError for what they do not take
 
 
 def load_pages() -> None:
@@ -63,6 +72,7 @@ def load_pages() -> None:
     finally:
         gc.freeze()
         gc.enable()
+        pages_loaded.set()
 
 
 @contextlib.asynccontextmanager
@@ -74,6 +84,8 @@ async def prepared(_app: App) -> AsyncIterator[None]:
     pass_over_late_values()
     name_sections_without_place()
     share_lock()
+    share_script_loop()
+    drop_slow_requests()
     look_up_one_value()
     yield
 
@@ -81,6 +93,7 @@ async def prepared(_app: App) -> AsyncIterator[None]:
 @contextlib.asynccontextmanager
 async def announced(app: App) -> AsyncIterator[None]:
     """Say in the terminal who can open the app, and open it in the browser of the person at it."""
+    handles.raise_limit()
     if not is_behind_proxy():  # the parent process says it for all
         print(announcement(sys.stdout.isatty()), flush=True)
     if not config.get_option("server.headless"):

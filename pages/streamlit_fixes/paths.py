@@ -9,6 +9,7 @@ from streamlit import config
 
 CORE = "/_stcore/"  # paths that a page requests by itself
 HEALTH = f"{CORE}health"  # answers "ok" to everyone
+READY = f"{CORE}ready"  # answers as soon as pages can be opened; for the proxy before it
 METRICS = f"{CORE}metrics"
 
 

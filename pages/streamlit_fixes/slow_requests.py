@@ -1,0 +1,46 @@
+"""Requests that do not come to their end are dropped, and long addresses are read.
+
+The server keeps a connection open for good whose request was begun and never ended, and refuses an
+address of more than 64 kB, though texts in a link can take more.
+
+Upstream: https://github.com/Kludex/uvicorn/issues/157
+Relies on: uvicorn's `H11Protocol`: its two methods that asyncio calls, its `conn` and `transport`,
+and the default in its module for the longest head of a request.
+"""
+
+import asyncio
+from collections.abc import Callable
+from weakref import WeakKeyDictionary
+
+import h11
+from uvicorn.protocols.http import h11_impl
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from headlight.pages.streamlit_fixes.replace import replace
+
+LONGEST_HEAD = 160 * 1024  # bytes: three texts of 4,000 characters, at 12 bytes each in an address
+SLOWEST_HEAD = 10.0  # seconds from a request's first byte until its address and headers are here
+STALLED = 30.0  # seconds without a byte of a body that is not yet whole
+
+_ends: WeakKeyDictionary[H11Protocol, asyncio.TimerHandle] = WeakKeyDictionary()
+
+
+def drop_slow_requests() -> None:
+    """Have the server drop a connection whose request does not come, and read long addresses."""
+    h11_impl.DEFAULT_MAX_INCOMPLETE_EVENT_SIZE = LONGEST_HEAD
+    replace(H11Protocol, "connection_made", _watch)
+    replace(H11Protocol, "data_received", _watch)
+
+
+def _watch(call: Callable[..., None], connection: H11Protocol, value: object) -> None:
+    """Let a connection begin or read, and drop it in time unless the request is whole by then."""
+    call(connection, value)
+    waits_for = connection.conn.their_state
+    before = _ends.get(connection)
+    if waits_for is h11.IDLE and before and not before.cancelled():
+        return  # the head comes in pieces
+    if before:
+        before.cancel()
+    if waits_for in (h11.IDLE, h11.SEND_BODY):
+        seconds = SLOWEST_HEAD if waits_for is h11.IDLE else STALLED
+        _ends[connection] = connection.loop.call_later(seconds, connection.transport.close)
