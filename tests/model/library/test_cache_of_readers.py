@@ -12,12 +12,15 @@ from headlight.model.insight.cache import (
     write_evicting,
 )
 from headlight.model.library.transformers_loading import load_transformers_reader
-from tests.model.library.conftest import LATENT, save_model
+from tests.model.library.conftest import LATENT, SIZE, save_model
 from tests.model.library.families import DECODERS, PAIRS
 
 TEXT = "I love my cat and my dog."
 LATENT_FAMILY = "DeepseekV3ForCausalLM", "DeepseekV3Config", LATENT | {"kv_lora_rank": 10}
-WRITING = DECODERS | PAIRS | {"DeepSeek-V3": LATENT_FAMILY}
+WINDOW = 7
+MIXED = {"sliding_window": WINDOW, "layer_types": ["sliding_attention", "full_attention"]}
+MIXED_FAMILY = "Gemma3ForCausalLM", "Gemma3TextConfig", SIZE | MIXED | {"head_dim": 4}
+WRITING = DECODERS | PAIRS | {"DeepSeek-V3": LATENT_FAMILY, "mixed": MIXED_FAMILY}
 
 
 @pytest.fixture(scope="module")
@@ -106,15 +109,15 @@ def kept_by_loops(policy, budget, window, prompt, queries):
 
 
 @pytest.mark.parametrize("policy", ["sinks", "window"])
-def test_sinks_are_the_first_tokens_also_in_a_layer_with_a_window(policy, mixed):
+def test_sinks_are_the_first_tokens_also_in_a_layer_with_a_window(policy, load_family):
     """A key that the layer's own window has dropped is no sink, and does not come back."""
-    prompts = set()
-    for text, budget in product(["I", "I love my", TEXT], [2, 3, 5, 6, 9]):
-        first, *steps = write_evicting(mixed, text, policy, budget, longest=7).steps
+    prompts, reader = set(), load_family("mixed")
+    for text, budget in product(["I", "I love my", TEXT], [2, 4, 5, 6, 9]):
+        first, *steps = write_evicting(reader, text, policy, budget, longest=12).steps
         prompts.add(prompt := len(first.read))
-        for site, window in zip(sorted(first.visible), (4, 99), strict=True):
+        for site, window in zip(sorted(first.visible), (WINDOW, 99), strict=True):
             expected = kept_by_loops(policy, budget, window, prompt, len(steps))
             for step, keys in zip(steps, expected, strict=True):
                 for head in step.visible[site]:
                     assert {*head.nonzero().flatten().tolist()} == keys, (text, budget, site)
-    assert min(prompts) < 4 < max(prompts)
+    assert min(prompts) < WINDOW < max(prompts)
