@@ -113,7 +113,7 @@ def test_a_training_is_watched_paused_scrubbed_saved_and_opened_again(training, 
     page.get_by_text("Decoder, masked").first.wait_for()
     expect(page.get_by_text(str(tmp_path), exact=True)).to_be_visible()
     go_to(page, "Attention")
-    expect(page.get_by_label("Sentence")).to_have_value("31415926")
+    expect(page.get_by_label("Text", exact=True)).to_have_value("31415926")
 
 
 @pytest.mark.matrix
