@@ -1,8 +1,8 @@
-"""Every page with text at 200 %: nothing that one reads or presses is covered or cut."""
+"""Nothing that one reads or presses is covered or cut: at 200 % text, and next to scroll bars."""
 
 import pytest
 
-from tests.browser.rest import until
+from tests.browser.rest import box_at_rest, until
 from tests.browser.test_every_page import PAGES, open_whole
 from tests.matrix import first_of
 
@@ -99,3 +99,17 @@ def test_large_letters_cover_and_cut_nothing(large, server, address):
         return True
 
     until(large, nothing_is_lost, AssertionError)  # pictures follow once the page keeps its width
+
+
+def test_the_row_of_the_kind_of_attention_has_room_next_to_a_scroll_bar(page, server):
+    page.goto(server)
+    kind = box_at_rest(page.locator(".st-key-kind"))
+    drawing = box_at_rest(page.locator(".architecture-map"))
+    assert page.locator(".stMain").evaluate("main => main.offsetWidth > main.clientWidth")
+    assert kind["x"] + kind["width"] <= drawing["x"]
+    assert drawing["y"] < kind["y"] + kind["height"]
+
+
+def test_the_boxes_of_two_sides_have_room_for_what_they_hold(page, server):
+    open_whole(page, server, "compare")
+    assert page.evaluate(CUT) == []
