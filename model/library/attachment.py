@@ -223,7 +223,7 @@ def attach_code(
     model.set_attn_implementation("eager")
     for module in model.modules():
         if "Attention" in type(module).__name__:
-            module.register_forward_pre_hook(enter)
+            module.register_forward_pre_hook(enter, with_kwargs=True)
             module.register_forward_hook(leave, always_call=True)
     try:
         sites, kinds = find_sites(

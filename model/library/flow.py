@@ -11,30 +11,38 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.utils.weak import WeakTensorKeyDictionary
 
 # Masks add or fill in -1e4 (in OpenAI's first GPT) or less; no score is that low.
 CLOSED = -9e3
-PRODUCTS = {"matmul", "bmm", "einsum"}
+PRODUCTS = {"matmul", "bmm", "einsum", "baddbmm"}
 SCALES = {"mul", "div", "multiply", "true_divide"}
 FILLS = {"masked_fill", "where", "__setitem__"}
 SAME = {"to", "float", "half", "double", "bfloat16", "type_as", "contiguous", "clone", "dropout"}
 SHAPES = {"view", "reshape", "unflatten", "flatten", "squeeze", "unsqueeze"}
+TURNS = {"transpose", "permute", "movedim", "moveaxis", "swapaxes", "swapdims", "__get__"}
 CURVES = {"tanh", "clamp", "clip"}  # scores stay scores, but are no multiple of the product
+OTHER_AXIS = (
+    "A softmax over the last axis of scores of the shape {shape} is summed over another axis with "
+    "its values, so its queries and keys cannot be told apart. Take the softmax over the keys."
+)
 
 
 @dataclass(frozen=True)
 class Scores:
     """The origin of scores: `scale` times the product of query and key, plus a bias, if `biased`.
 
-    `query` (..., Q, D) and `key` (..., K, D) have the leading axes of the product. `scale` is None
-    if the scores are another function of the product. `unmasked` are the scores without a mask;
-    None if these scores have none, or if the step that masked them is not known (`lost`).
+    `query` and `key` have the axes of the scores, with 1 key or 1 query, and one more for their
+    features. `queries` are the axes of the query only, from the last; more than one if its heads
+    share a key, and none if they are not known. `scale` is None if the scores are another function
+    of the product. `unmasked` are the scores without a mask; None if these scores have none, or if
+    the step that masked them is not known (`lost`).
     """
 
     query: Tensor
     key: Tensor
+    queries: tuple[int, ...]
     scale: float | None = 1.0
     biased: bool = False
     unmasked: Tensor | None = None
@@ -45,8 +53,8 @@ class Scores:
 class Mixing:
     """The weights of a softmax on their way to the values.
 
-    `mix` is called with the weights (..., Q, K), the values (..., K, D) and the heads (..., Q, D),
-    and may return other heads.
+    `mix` is called with the weights, the values and the heads. The last two have the axes of the
+    weights, with 1 query or 1 key, and one more for their features. It may return other heads.
     """
 
     mix: Callable[[Tensor, Tensor, Tensor], Tensor | None]
@@ -75,7 +83,8 @@ class Flow:
         before = followed.clone() if sets or plain != name else followed  # changed in place
         result = function(*args, **kwargs)
         changed = followed if sets else result
-        if isinstance(changed, Tensor) and changed.numel() >= followed.numel():
+        part = plain == "__getitem__" and changed.dim() == followed.dim()
+        if isinstance(changed, Tensor) and (part or changed.numel() >= followed.numel()):
             if isinstance(origin, Scores):
                 origin = self.step(plain, function, args, kwargs, followed, before, changed)
             elif plain not in SAME | SHAPES | FILLS:
@@ -119,11 +128,17 @@ class Flow:
                 return replace(origin, unmasked=bare, biased=origin.biased or bool(kept.any()))
             added = without_mask(lambda part: part + other)
             return replace(origin, biased=True, unmasked=added)
-        if name in SAME | SHAPES | CURVES:
+        if name in SAME | CURVES or (
+            name in SHAPES and origin.queries and result.shape[-2:] == followed.shape[-2:]
+        ):
             scale = None if name in CURVES else origin.scale
             same = without_mask(lambda part: function(part, *args[1:], **kwargs))
-            return replace(origin, scale=scale, unmasked=same)
-        return replace(origin, lost=True) if result.shape == followed.shape else None
+            query, key = (
+                relead(part, followed.shape, result.shape) for part in (origin.query, origin.key)
+            )
+            return replace(origin, scale=scale, unmasked=same, query=query, key=key)
+        moved = name in SHAPES | TURNS or result.shape != followed.shape
+        return replace(origin, lost=True, queries=() if moved else origin.queries)
 
     def product(self, function: Callable, args: tuple, kwargs: dict) -> object:
         """Multiply: queries and keys become scores, and weights and values become heads."""
@@ -150,44 +165,62 @@ class Flow:
             if mixed[1]:  # the values stand first
                 first, second, letters = second, first, [letters[1], letters[0], letters[2]]
             return self.mixed(letters, first, second, result)
-        (*leading, query, key), summed = letters[2], {*letters[0]} & {*letters[1]} - {*letters[2]}
+        output = letters[2]
+        if output[-1] not in letters[1]:  # the keys stand first
+            first, second, letters = second, first, [letters[1], letters[0], output]
+        summed = {*letters[0]} & {*letters[1]} - {*output}
+        queries = [axis for axis in range(-len(output), 0) if output[axis] not in letters[1]]
         sides = [
-            arranged(part, have, [*leading, last, *summed])
-            for part, have, last in zip((first, second), letters, (query, key), strict=False)
+            arranged(part, have, [*output, *summed])
+            for part, have in zip((first, second), letters, strict=False)
         ]
-        if len(summed) == 1 and all(side is not None for side in sides):
-            self.origins[result] = Scores(*sides)
+        known = queries and output[-1] not in letters[0] and len(summed) == 1
+        if known and not is_weight(second) and all(side is not None for side in sides):
+            adds = function.__name__ == "baddbmm"
+            self.origins[result] = Scores(*sides, tuple(queries), lost=adds)
         return result
 
     def mixed(
         self, letters: Sequence[str], weights: Tensor, value: Tensor, heads: Tensor
     ) -> Tensor:
         """Show weights, values and heads to the `mix` of the weights; return the heads after it."""
-        (*leading, query, key), output = letters[0], letters[2]
+        (*queries, key), output = letters[0], letters[2]
         (width, *more) = {*letters[1]} - {*letters[0]} or {""}
-        wanted = [*leading, query, width]
-        value = arranged(value, letters[1], [*leading, key, width])
-        if more or value is None or {*wanted} != {*output}:
+        if key not in letters[1] or key in output:
+            raise ValueError(OTHER_AXIS.format(shape=tuple(weights.shape)))
+        value = arranged(value, letters[1], [*letters[0], width])
+        if more or value is None or {*queries, width} != {*output}:
             return heads
-        seen = heads.permute([output.index(letter) for letter in wanted])
+        seen = arranged(heads, output, [*letters[0], width])
         other = self.origins[weights].mix(weights, value, seen)
         if other is None:
             return heads
-        return other.permute([wanted.index(letter) for letter in output])
+        return other.squeeze(-2).permute([[*queries, width].index(letter) for letter in output])
 
 
 def arranged(part: Tensor, have: str, want: Sequence[str]) -> Tensor | None:
-    """Return a tensor with the axes `have` as one with `want`; missing leading axes become 1.
+    """Return a tensor with the axes `have` as one with `want`; missing axes become 1.
 
-    None if it has other axes, or lacks one of the last two.
+    None if it has other axes.
     """
-    if not {*have} <= {*want} or not {*want[-2:]} <= {*have}:
+    if not {*have} <= {*want}:
         return None
     part = part.permute([have.index(letter) for letter in want if letter in have])
     for axis, letter in enumerate(want):
         if letter not in have:
             part = part.unsqueeze(axis)
     return part
+
+
+def is_weight(part: Tensor) -> bool:
+    return isinstance(part, nn.Parameter) or isinstance(part._base, nn.Parameter)
+
+
+def relead(part: Tensor, old: Sequence[int], new: Sequence[int]) -> Tensor:
+    """Return a part with other axes before its last three, as scores of an `old` shape have now."""
+    if [*old] == [*new]:
+        return part
+    return part.expand(*old[:-2], *part.shape[-3:]).reshape(*new[:-2], *part.shape[-3:])
 
 
 def as_number(part: object) -> float | None:

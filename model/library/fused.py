@@ -15,7 +15,6 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from headlight.model.library.flow import CLOSED
-from headlight.model.trace import AttentionRecord
 
 MORE_THAN_TOKENS = (
     "This model's nn.MultiheadAttention attends to a key that is no token (bias_k or "
@@ -35,8 +34,8 @@ class Projected(NamedTuple):
     scale: float
 
 
-# Attends, with edits and a record.
-Attend = Callable[[Projected], AttentionRecord]
+# Attends, with edits and a record; returns heads with the axes of the queries, and the weights.
+Attend = Callable[[Projected], tuple[Tensor, Tensor]]
 
 
 def read_mask(mask: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
@@ -65,8 +64,7 @@ def scaled_dot_product(
         cells = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool, device=query.device)
         visible = cells.tril()
     scale = query.size(-1) ** -0.5 if scale is None else scale
-    record = attend(Projected(query, key, value, visible, bias, scale))
-    return record.heads.reshape(*query.shape[:-1], value.size(-1))
+    return attend(Projected(query, key, value, visible, bias, scale))[0]
 
 
 def multi_head(attend: Attend, *args: object, **kwargs: object) -> tuple[Tensor, Tensor | None]:
@@ -96,10 +94,11 @@ def multi_head(attend: Attend, *args: object, **kwargs: object) -> tuple[Tensor,
         for part in zip(states, matrices, biases, strict=True)
     )
     visible, bias = masks_of(options["attn_mask"], options["key_padding_mask"], heads)
-    record = attend(Projected(query, key, value, visible, bias, query.size(-1) ** -0.5))
-    joined = record.heads.permute(2, 0, 1, 3).flatten(2)  # (Q, B, d_model)
+    parts = Projected(query, key, value, visible, bias, query.size(-1) ** -0.5)
+    joined, weights = attend(parts)
+    joined = joined.permute(2, 0, 1, 3).flatten(2)  # (Q, B, d_model)
     outputs = F.linear(joined, options["out_proj_weight"], options["out_proj_bias"])
-    weights = record.weights if options["need_weights"] else None
+    weights = weights if options["need_weights"] else None
     if weights is not None and options["average_attn_weights"]:
         weights = weights.mean(dim=1)
     if batched:

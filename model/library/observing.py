@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from headlight.model.library.attention_interface import Watch
-from headlight.model.library.own_code import MISSING, CodeCall, CodeSites, IncompleteError, meeting
+from headlight.model.library.layouts import Layout
+from headlight.model.library.own_code import FIXED, MISSING, CodeCall, CodeSites, IncompleteError, meeting
 from headlight.model.library.running import enter, leave
 from headlight.model.reader import Ability
 from headlight.model.trace import KINDS, AttentionRecord, Kind, Run, Site, Trace
@@ -22,20 +23,25 @@ NEAR = 1e-2  # of a row's sum to 1, in 16 bits too
 
 @dataclass
 class Observed:
-    """The attention of a call of a model: the modules that attended, and their records."""
+    """The attention of a call of a model: the modules that attended, and their records.
+
+    `layouts` are proven, in the order of the call, or else found by the number of texts.
+    """
 
     rows: int  # texts in the batch
+    proven: Sequence[Layout] | None = None
+    layouts: dict[Site, Layout] = field(default_factory=dict)
     modules: list[nn.Module] = field(default_factory=list)
     trace: Trace = field(default_factory=Trace)
     call: CodeCall = field(init=False)
 
     def __post_init__(self) -> None:
         watch = Watch(Run(trace=self.trace), self.site_of)
-        self.call = CodeCall(watch, self.heads_of)
+        self.call = CodeCall(watch, self.layout_of)
 
-    def begin(self, rows: int) -> None:
-        """Begin another call, with so many texts, and forget the one before."""
-        self.rows = rows
+    def begin(self, proven: Sequence[Layout]) -> None:
+        """Begin another call, with the layouts of its attention, and forget the one before."""
+        self.proven = proven
         self.modules.clear()
         self.trace.attention.clear()
 
@@ -49,15 +55,19 @@ class Observed:
         self.modules.append(module)
         return Site("encoder", len(self.modules) - 1)
 
-    def heads_of(self, _: Site, part: Tensor) -> int:
-        """Return the heads of scores or queries, which may stand in the batch."""
-        return part.shape[1:-2].numel() if part.dim() > 3 else max(1, len(part) // self.rows)
+    def layout_of(self, site: Site, part: Tensor) -> Layout:
+        """Return the axes of scores, or of queries with others in place of the keys."""
+        if self.proven is None:
+            self.layouts[site] = Layout.assumed(part, self.rows)
+        else:
+            self.layouts[site] = self.proven[site.layer]
+        return self.layouts[site]
 
 
 @contextmanager
-def observing(rows: int) -> Iterator[Observed]:
+def observing(rows: int, proven: Sequence[Layout] | None = None) -> Iterator[Observed]:
     """Record all attention of modules with the hooks of `prepare`, in this context and thread."""
-    observed = Observed(rows)
+    observed = Observed(rows, proven)
     with meeting(observed.call):
         yield observed
 
@@ -71,7 +81,7 @@ def prepare(model: nn.Module) -> list[RemovableHandle]:
     for module in model.modules():
         is_small = type(module).__module__.startswith("torch.nn.")
         if module is model or isinstance(module, nn.MultiheadAttention) or not is_small:
-            handles.append(module.register_forward_pre_hook(enter))
+            handles.append(module.register_forward_pre_hook(enter, with_kwargs=True))
             handles.append(module.register_forward_hook(leave, always_call=True))
     return handles
 
@@ -95,9 +105,10 @@ def find_sites(
         sizes |= {(target, target): "decoder", (target, source): "cross"}
     causal = not two_sided and not any(record.weights.triu(1).any() for record in observed.records)
     modules: dict[nn.Module, list[Site]] = defaultdict(list)
+    layouts: dict[Site, Layout] = {}
     heads: dict[Kind, int] = {}
     counts: Counter[Kind] = Counter()
-    for module, record in zip(observed.modules, observed.records, strict=True):
+    for n, (module, record) in enumerate(zip(observed.modules, observed.records, strict=True)):
         kind = told.get(module) or sizes.get(tuple(record.weights.shape[2:]))
         if kind is None or not is_of_texts(record.weights, observed.rows):
             raise IncompleteError
@@ -105,8 +116,9 @@ def find_sites(
         if heads.setdefault(kind, record.weights.size(1)) != record.weights.size(1):
             raise IncompleteError
         modules[module].append(Site(kind, counts[kind]))
+        layouts[Site(kind, counts[kind])] = observed.layouts.get(Site("encoder", n), FIXED)
         counts[kind] += 1
-    sites = CodeSites(dict(modules), heads, kept_back(observed.records), observed.call.most)
+    sites = CodeSites(dict(modules), layouts, kept_back(observed.records), observed.call.most)
     return sites, {kind: (counts[kind], heads[kind]) for kind in KINDS if kind in heads}
 
 

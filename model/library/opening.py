@@ -22,6 +22,7 @@ from headlight.model.library.observing import Observed, find_sites, observing, p
 from headlight.model.library.own_code import IncompleteError
 from headlight.model.library.own_tokens import OwnTokens
 from headlight.model.library.piece_tokenizer import PieceTokenizer
+from headlight.model.library.proof import find_layouts
 from headlight.model.library.transformers_loading import (
     LONGEST,
     attach_somehow,
@@ -162,14 +163,16 @@ def open_module(called: Called, title: str, told: Mapping[str, Kind]) -> ModuleR
     texts = trial_of(called)
     expected = called.logits(*texts)
     prepare(called.model)
-    with observing(ROWS) as observed:
+    names = dict(called.model.named_modules())
+    name_of = {module: name for name, module in names.items()}
+    layouts, passed = find_layouts(lambda ids: called.logits(*ids), texts, name_of)
+    with observing(ROWS, layouts) as observed:
         outputs = called.logits(*texts)
     differences = Differences.between(outputs, expected).checked(title)
     if not observed.modules:
         raise ValueError(NOWHERE.format(name=title))
-    with observing(1) as alone:
+    with observing(1, layouts) as alone:
         called.logits(*(ids[:1] for ids in texts))
-    names = dict(called.model.named_modules())
     if unknown := [name for name in told if name not in names]:
         raise ValueError(
             f"{title} has no module {unknown[0]!r}: kinds= takes names of its modules."

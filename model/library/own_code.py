@@ -25,14 +25,16 @@ from torch.overrides import TorchFunctionMode
 
 from headlight.model.attention import UNCHANGED, fit_weights
 from headlight.model.library.attention_interface import Watch, attend, from_position_0, padded
-from headlight.model.library.flow import Flow, Mixing, Scores
+from headlight.model.library.flow import Flow, Mixing, Scores, relead
 from headlight.model.library.fused import Projected, multi_head, scaled_dot_product
+from headlight.model.library.layouts import Layout
 from headlight.model.library.running import RUNNING, Running
-from headlight.model.library.stages import Stages, by_heads, like
+from headlight.model.library.stages import Stages
 from headlight.model.positions import PositionEdit
 from headlight.model.reader import Ability
 from headlight.model.trace import AttentionEdit, AttentionRecord, Kind, Run, Site
 
+FIXED = Layout((0, 1, 2, 3))  # of nn.MultiheadAttention
 SOFTMAXES = {"softmax", "special_softmax"}
 MISSING: Mapping[Ability, str] = {
     "open cells": (
@@ -48,6 +50,11 @@ HALF = (
     "This model does not attend once in every layer over this text, so its attention cannot be "
     "shown whole. Try a text of another length, or choose another model."
 )
+NOT_LAST = (
+    "{name} takes a softmax over axis {axis} of scores of the shape {shape}, which is not the last "
+    "one, so which of them are queries and keys cannot be told. Let the keys be the last axis of "
+    "the scores, and take the softmax over it."
+)
 
 
 class IncompleteError(ValueError):
@@ -60,24 +67,27 @@ class IncompleteError(ValueError):
 class AttentionMode(TorchFunctionMode):
     """Lets a `CodeCall` compute all attention in modules with the hooks `enter` and `leave`."""
 
-    def __init__(self, call: CodeCall) -> None:
+    def __init__(self, call: CodeCall, running: list[Running]) -> None:
         super().__init__()
-        self.call, self.flow = call, Flow()
+        self.call, self.running, self.flow = call, running, Flow()
 
     def __torch_function__(
         self, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None
     ) -> Any:
-        running, kwargs = RUNNING.get(), kwargs or {}
-        if not running:
+        running, kwargs = self.running, kwargs or {}
+        if not running or RUNNING.get() is not running:  # as in a trial within a call
             return function(*args, **kwargs)
         if function is F.multi_head_attention_forward:
-            return multi_head(partial(self.call.fused, running[-1]), *args, **kwargs)
+            return multi_head(partial(self.call.fused, running[-1], FIXED), *args, **kwargs)
         if function is F.scaled_dot_product_attention:
-            return scaled_dot_product(partial(self.call.fused, running[-1]), *args, **kwargs)
+            return scaled_dot_product(partial(self.call.fused, running[-1], None), *args, **kwargs)
         if getattr(function, "__name__", "") in SOFTMAXES and isinstance(args[0], Tensor):
             given, *rest = args
             origin = self.flow.origin(given)
             axis = kwargs.get("dim", rest[0] if rest else -1)
+            if isinstance(origin, Scores) and axis not in (-1, given.dim() - 1):
+                name, shape = type(running[-1].module).__name__, tuple(given.shape)
+                raise ValueError(NOT_LAST.format(name=name, axis=axis, shape=shape))
             known = isinstance(origin, Scores) or running[-1].is_attention
             if known and given.dim() > 2 and axis in (-1, given.dim() - 1):
                 weights, mixing = self.call.softmax(
@@ -85,15 +95,17 @@ class AttentionMode(TorchFunctionMode):
                 )
                 self.flow.origins[weights] = mixing
                 return weights
+            self.call.passed = running[-1].module, tuple(given.shape)
         return self.flow.call(function, args, kwargs)
 
 
 @contextmanager
 def meeting(call: CodeCall) -> Iterator[None]:
     """Let a call of a model in this context and thread compute its attention by a `CodeCall`."""
-    token = RUNNING.set([])
+    running: list[Running] = []
+    token = RUNNING.set(running)
     try:
-        with AttentionMode(call):
+        with AttentionMode(call, running):
             yield
         call.keep()
     finally:
@@ -108,7 +120,7 @@ class CodeSites:
     """
 
     modules: Mapping[nn.Module, Sequence[Site]]
-    heads: Mapping[Kind, int]  # in each layer
+    layouts: Mapping[Site, Layout]
     missing: Mapping[Ability, str] = field(default_factory=lambda: MISSING)
     most: int = 1  # times that a module attends in one call of it
     rotated: bool = False  # see `AttentionSites`
@@ -137,7 +149,7 @@ class CodeSites:
             return site
 
         watch = Watch(run, site_of, self.rotated, first_query)
-        with meeting(CodeCall(watch, lambda site, _: self.heads[site.kind], self.most)):
+        with meeting(CodeCall(watch, lambda site, _: self.layouts[site], self.most)):
             yield
         kinds = {site.kind for site in counts}
         sites = [site for several in self.modules.values() for site in several]
@@ -167,13 +179,14 @@ class CodeSites:
 class CodeCall:
     """One call of a model, or one generation, that is watched.
 
-    `heads_of` tells the heads of a site, for scores or queries that have them in the batch.
+    `layout_of` tells the axes of a site's scores.
     """
 
     watch: Watch
-    heads_of: Callable[[Site, Tensor], int]
+    layout_of: Callable[[Site, Tensor], Layout]
     limit: int | None = None  # times that a module may attend in one call of it
     most: int = 0  # times that one has
+    passed: tuple[nn.Module, tuple[int, ...]] | None = None  # a softmax that is none of attention
     site: Site | None = None
     waiting: AttentionRecord | None = None  # of the site, until its values are known
 
@@ -194,19 +207,27 @@ class CodeCall:
             turned = self.watch.rotated and self.site.kind != "cross" and waiting.bias is None
             self.watch.record(self.site, replace(waiting, rotated=turned))
 
-    def fused(self, running: Running, parts: Projected) -> AttentionRecord:
+    def fused(
+        self, running: Running, fixed: Layout | None, parts: Projected
+    ) -> tuple[Tensor, Tensor]:
         """Attend in place of torch, with the edits of the module's next site, and record it."""
         edit = self.begin(running)
-        heads = self.heads_of(self.site, parts.query)
-        query, key, value = (by_heads(part, heads) for part in parts[:3])
+        layout = self.layout_of(self.site, parts.query) if fixed is None else fixed
+        query, key, value = (layout.maps(part) for part in parts[:3])
+        visible, bias = (
+            part if part is None or part.dim() < 3
+            else layout.maps(part.expand(*parts.query.shape[:-2], -1, -1))
+            for part in (parts.visible, parts.bias)
+        )  # fmt: skip
         first_query, first_key = self.watch.positions(self.site, query.size(2), key.size(2))
         record = attend(
-            query, key, value, parts.visible, edit, first_query, first_key,
-            scale=parts.scale, bias=parts.bias,
+            query, key, value, visible, edit, first_query, first_key,
+            scale=parts.scale, bias=bias,
         )  # fmt: skip
         self.waiting = from_position_0(record, first_key)
         self.keep()
-        return record
+        sizes = *parts.query.shape[:-1], parts.value.size(-1)
+        return layout.given(record.heads, sizes), record.weights
 
     def softmax(
         self,
@@ -220,31 +241,31 @@ class CodeCall:
         They come with what is to be done where they meet the values.
         """
         edit = self.begin(running)
-        heads = self.heads_of(self.site, given)
-        given_map = running.as_map(given, heads, outside=-torch.inf)  # (B, H, Q, K)
-        if given_map.dim() != 4 or (given.dim() < 5 and given_map.size(1) != heads):
-            raise IncompleteError
+        layout = self.layout_of(self.site, given)
+        given_map = running.as_map(given, layout, outside=-torch.inf)  # (B, H, Q, K)
         first = self.watch.positions(self.site, *given_map.shape[-2:])
-        stages = Stages.of(given, given_map, heads, origin).edited(edit, *first)
+        stages = Stages.of(given, given_map, layout, origin).edited(edit, *first)
         if stages.changed:
             empty = stages.masked_scores.isneginf().all(dim=-1, keepdim=True)
             filled = stages.masked_scores.masked_fill(empty, 0.0)  # -inf would become NaN
-            weights = softmax(running.as_given(filled, given, outside=-torch.inf))
-            weights = running.as_map(weights, heads).masked_fill(empty, 0.0)
+            weights = softmax(running.as_given(filled, given, layout, outside=-torch.inf))
+            weights = running.as_map(weights, layout).masked_fill(empty, 0.0)
         else:
-            weights = running.as_map(softmax(given), heads)
+            weights = running.as_map(softmax(given), layout)
         if edit.weights is not None:
             weights = fit_weights(edit.weights, first[0], weights, first[1])
-            weights = running.as_given(weights, given, outside=0.0)  # without cells in no block
-            weights = running.as_map(weights, heads)
+            weights = running.as_given(weights, given, layout, outside=0.0)  # without cells in no block
+            weights = running.as_map(weights, layout)
         self.waiting = record = from_position_0(stages.record(weights), first[1])
         gate = None if edit.gate is None else edit.gate.to(weights)[..., None, None]
 
-        def mix(_: Tensor, value: Tensor, summed: Tensor) -> Tensor | None:
+        def mix(used: Tensor, value: Tensor, summed: Tensor) -> Tensor | None:
             """Record values and heads, if they have the known form; return those after `steps`."""
-            value, result = like(weights, value, heads), like(weights, summed, heads)
-            if value is None or result is None or self.waiting is not record:
+            same = used.shape[-2:] == given.shape[-2:] and given_map.numel() == given.numel()
+            if not same or self.waiting is not record:
                 return None
+            value = layout.keys(relead(value, used.shape, given.shape), given.shape)
+            result = layout.queries(relead(summed, used.shape, given.shape), given.shape)
             mixed = weights
             if edit.steps is not None:
                 mixed, value = edit.steps.inputs(weights, value)
@@ -254,7 +275,10 @@ class CodeCall:
             shown = record.weights if mixed is weights else mixed
             self.waiting = replace(record, weights=shown, value=rows, heads=result)
             self.keep()
-            return None if edit.steps is None else result.reshape(summed.shape)
+            if edit.steps is None:
+                return None
+            sizes = *given.shape[:-1], result.size(-1)
+            return layout.given(result, sizes).reshape(summed.shape)
 
         gated = weights if gate is None else weights * gate  # a head is linear in its weights
-        return running.as_given(gated, given, outside=0.0), Mixing(mix)
+        return running.as_given(gated, given, layout, outside=0.0), Mixing(mix)

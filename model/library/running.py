@@ -8,14 +8,14 @@ Source: "LongT5: Efficient Text-To-Text Transformer for Long Sequences", section
 from __future__ import annotations
 
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headlight.model.library.stages import by_heads
+from headlight.model.library.layouts import Layout
 
 
 @dataclass(eq=False)
@@ -24,7 +24,8 @@ class Running:
 
     module: nn.Module
     inputs: tuple[Any, ...]
-    attended: int = 0  # times
+    options: dict[str, Any] = field(default_factory=dict)
+    attended: int = 0  # times, with all that it calls
 
     @property
     def is_attention(self) -> bool:
@@ -34,32 +35,31 @@ class Running:
         """Return whether it computes in blocks of queries, as LongT5's encoder does."""
         return given.dim() == 5 and given.size(-1) == 3 * given.size(-2) and bool(self.inputs)
 
-    def as_map(self, given: Tensor, heads: int, outside: float = 0.0) -> Tensor:
-        """Return its scores or weights as (B, H, Q, K), or the like of them.
+    def as_map(self, given: Tensor, layout: Layout, outside: float = 0.0) -> Tensor:
+        """Return its scores or weights as (B, H, Q, K).
 
-        Some models have the heads in the batch, (B * H, Q, K), some in groups, (B, G, H / G, Q, K),
-        and some compute in blocks; cells outside of all blocks become `outside`.
+        Some models compute in blocks; cells outside of all blocks become `outside`.
         """
         if self.is_in_blocks(given):
             return join_blocks(given, self.inputs[0].size(1), outside)
-        return by_heads(given, heads)
+        return layout.maps(given)
 
-    def as_given(self, cells: Tensor, given: Tensor, outside: float) -> Tensor:
+    def as_given(self, cells: Tensor, given: Tensor, layout: Layout, outside: float) -> Tensor:
         """Return (B, H, Q, K) in the shape of `given`, the inverse of `as_map`."""
         if self.is_in_blocks(given):
             return split_blocks(cells, given.size(-2), outside)
-        return cells.reshape(given.shape).contiguous()
+        return layout.given(cells, given.shape)
 
 
 # The running modules of this thread that are watched, the innermost last; None if not watched.
 RUNNING: ContextVar[list[Running] | None] = ContextVar("running modules", default=None)
 
 
-def enter(module: nn.Module, inputs: tuple[Any, ...]) -> None:
+def enter(module: nn.Module, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
     """Record that a module begins, if the thread is watched; a forward hook."""
     running = RUNNING.get()
     if running is not None:
-        running.append(Running(module, inputs))
+        running.append(Running(module, inputs, options))
 
 
 def leave(module: nn.Module, inputs: tuple[Any, ...], output: object) -> None:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from headlight.model.attention import PLAIN, fit_bias, fit_cells
 from headlight.model.library.flow import CLOSED, Mixing, Scores
+from headlight.model.library.layouts import Layout
 from headlight.model.trace import AttentionEdit, AttentionRecord
 
 
@@ -25,17 +26,18 @@ class Stages:
     changed: bool = False
 
     @classmethod
-    def of(cls, given: Tensor, cells: Tensor, heads: int, origin: Scores | Mixing | None) -> Stages:
+    def of(
+        cls, given: Tensor, cells: Tensor, layout: Layout, origin: Scores | Mixing | None
+    ) -> Stages:
         """Return the stages of given scores from their origin; `cells` are they by heads."""
         masked_scores = cells.masked_fill(cells < CLOSED, -torch.inf)
-        if not isinstance(origin, Scores) or origin.lost:
+        if not isinstance(origin, Scores) or origin.lost or cells.numel() != given.numel():
             return cls(masked_scores)
-        scores = by_heads(given if origin.unmasked is None else origin.unmasked, heads)
-        if scores.shape != cells.shape:  # as of blocks
-            return cls(masked_scores)
-        query, key = (like(cells, part, heads) for part in (origin.query, origin.key))
-        if origin.scale is None or query is None or key is None:
+        scores = layout.maps(given if origin.unmasked is None else origin.unmasked)
+        if origin.scale is None:
             return cls(masked_scores, scores)
+        query = layout.queries(origin.query, given.shape)
+        key = layout.keys(origin.key, given.shape)
         product = query @ key.transpose(-2, -1) * origin.scale if origin.biased else None
         bias = None if product is None else scores - product
         return cls(masked_scores, scores, query, key, origin.scale, bias)
@@ -74,21 +76,3 @@ class Stages:
             scale=self.scale, bias=self.bias,
         )  # fmt: skip
 
-
-def by_heads(part: Tensor, heads: int) -> Tensor:
-    """Return scores or queries as (B, H, ...), from (B * H, ...) or groups (B, G, H / G, ...)."""
-    if part.dim() < 4:
-        part = part if part.dim() == 3 else part[None]
-        return part.unflatten(0, (-1, heads)) if len(part) % heads == 0 else part
-    return part.flatten(1, -3)
-
-
-def like(cells: Tensor, part: Tensor, heads: int) -> Tensor | None:
-    """Return queries, keys, values or heads as (B, H, T, D), if they fit cells (B, H, Q, K)."""
-    if part.dim() == 5:  # keys that a group of heads shares
-        part = part.expand(-1, -1, cells.size(1) // part.size(1), -1, -1)
-    part = by_heads(part, heads)
-    fits = part.dim() == 4 and all(
-        size in (1, wanted) for size, wanted in zip(part.shape, cells.shape[:2], strict=False)
-    )
-    return part.expand(*cells.shape[:2], -1, -1) if fits else None

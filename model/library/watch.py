@@ -9,9 +9,11 @@ from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from headlight.model.library.checks import Differences, check_openable
 from headlight.model.library.observing import Observed, observing, prepare
+from headlight.model.library.proof import find_layouts
 from headlight.model.trace import AttentionRecord
 
 SeenKind = Literal["self", "masked", "cross"]
@@ -66,6 +68,8 @@ class LastCall:
 
     inputs: tuple[tuple, dict] | None = None
     output: object = None
+    trying: bool = False  # whether a call of it is one of a trial
+    passed: object = None
 
 
 @contextmanager
@@ -88,14 +92,28 @@ def watch(model: nn.Module, kinds: Mapping[str, SeenKind] | None = None) -> Iter
     with observing(rows=1) as observed:
 
         def begin(_: nn.Module, args: tuple, kwargs: dict) -> None:
-            observed.begin(rows_of([*args, *kwargs.values()]))
-            last.inputs = args, kwargs
+            if last.trying:
+                return
+            flat, form = tree_flatten((args, kwargs))
+
+            def call(inputs: Sequence[object]) -> None:
+                args, kwargs = tree_unflatten(inputs, form)
+                model(*args, **kwargs)
+
+            last.inputs, last.trying = (args, kwargs), True
+            try:
+                layouts, last.passed = find_layouts(call, flat, names)
+            finally:
+                last.trying = False
+            observed.begin(layouts)
 
         def end(_: nn.Module, args: tuple, kwargs: dict, output: object) -> None:
+            if last.trying:
+                return
             last.output = output
             collect(seen, observed, names, kinds or {})
 
-        handles = [model.register_forward_pre_hook(begin, with_kwargs=True), *prepare(model)]
+        handles = [*prepare(model), model.register_forward_pre_hook(begin, with_kwargs=True)]
         handles.append(model.register_forward_hook(end, with_kwargs=True))
         try:
             yield seen
@@ -121,11 +139,6 @@ def without_fast_path() -> Iterator[None]:
         yield
     finally:
         torch.backends.mha.set_fastpath_enabled(enabled)
-
-
-def rows_of(inputs: Sequence[object]) -> int:
-    """Return the size of the batch, by a call's first input that has one."""
-    return next((len(part) for part in inputs if isinstance(part, Tensor) and part.dim() > 1), 1)
 
 
 def collect(

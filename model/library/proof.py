@@ -1,0 +1,292 @@
+"""The proof of which axes of scores are texts, heads, queries and keys, by experiment.
+
+Whoever writes attention by hand puts the heads where they like: in an axis of their own, or in one
+with the texts, before or after them. So each module is called again with one position changed, which
+may only change one query and one key, in all heads alike. And the model is called again with some
+texts changed, which may only change their own maps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from headlight.model.library.flow import CLOSED, Mixing, Scores
+from headlight.model.library.fused import Projected
+from headlight.model.library.layouts import Layout
+from headlight.model.library.own_code import meeting
+from headlight.model.library.running import RUNNING, Running
+
+UNPROVEN = (
+    "In {name}, which of the axes of its scores {shape} are texts, heads, queries and keys cannot "
+    "be told: {why}. Nothing is shown rather than something wrong. Attend by "
+    "scaled_dot_product_attention or by scores (texts, heads, queries, keys), a product of queries "
+    "and keys, in a module of its own that is called with the states (texts, tokens, features)."
+)
+NO_POSITION = (
+    "no change of one position of its inputs moves one query and one key, in every head alike"
+)
+NO_TEXT = "a change of one text of the inputs does not move the maps of this text alone"
+AT = (0.0, 0.5, 1.0)  # where inputs are changed, as a share of each axis
+
+
+class FoundError(Exception):
+    """Ends the call of a module where it attends."""
+
+
+class Changes(NamedTuple):
+    """The cells (given axes) that differ under a change, and those that are not masked."""
+
+    changed: Tensor
+    seen: Tensor
+
+    @classmethod
+    def between(cls, before: Tensor, after: Tensor) -> Changes:
+        return cls(before != after, (before > CLOSED) | (after > CLOSED))
+
+
+@dataclass
+class Attended:
+    """An attention of a model in a trial: its scores, and the layouts by the number of texts."""
+
+    module: nn.Module
+    scores: Tensor
+    layouts: dict[int, list[Layout]]
+
+
+@dataclass
+class Trial:
+    """A call of a model in place of a `CodeCall`: it notes scores, and changes nothing.
+
+    With numbers of texts, each module is called again, up to where it attends, with a position
+    changed. If it `stops`, it ends at the first scores.
+    """
+
+    rows: Sequence[int] = ()
+    stops: bool = False
+    attended: list[Attended] = field(default_factory=list)
+    passed: object = None
+
+    def keep(self) -> None:
+        """Nothing waits here; see `CodeCall.keep`."""
+
+    def fused(
+        self, running: Running, fixed: Layout | None, parts: Projected
+    ) -> tuple[Tensor, Tensor]:
+        query, key, value = parts[:3]
+        if query.dim() > 3 and query.size(-3) != key.size(-3):
+            groups = query.size(-3) // key.size(-3)
+            key, value = (part.repeat_interleave(groups, -3) for part in (key, value))
+        scores = query @ key.transpose(-2, -1) * parts.scale
+        self.meet(running, scores, (-2,), fixed)
+        scores = scores if parts.bias is None else scores + parts.bias
+        if parts.visible is not None:
+            scores = scores.masked_fill(~parts.visible, -torch.inf)
+        weights = scores.softmax(dim=-1).nan_to_num(0.0)
+        return weights @ value, weights
+
+    def softmax(
+        self,
+        running: Running,
+        given: Tensor,
+        softmax: Callable[[Tensor], Tensor],
+        origin: Scores | Mixing | None,
+    ) -> tuple[Tensor, Mixing]:
+        self.meet(running, given, origin.queries if isinstance(origin, Scores) else ())
+        return softmax(given), Mixing(lambda *parts: None)
+
+    def meet(
+        self, running: Running, scores: Tensor, queries: tuple[int, ...], fixed: Layout | None = None
+    ) -> None:
+        """Note scores, and the layouts that they may have."""
+        found = Attended(running.module, scores.detach().clone(), {})
+        self.attended.append(found)
+        if self.stops:
+            raise FoundError
+        for rows in self.rows:
+            several = [fixed] if fixed else [*possible(scores.shape, queries, rows)]
+            found.layouts[rows] = several
+        if not fixed and self.rows:
+            self.try_positions(found, bool(queries))
+        for outer in RUNNING.get():
+            outer.attended += 1
+
+    def try_positions(self, found: Attended, known: bool) -> None:
+        """Keep the layouts that calls with another position allow, of the outermost module first."""
+        for outer in RUNNING.get():
+            changes = [] if outer.attended else [*moved(outer, found.scores)]
+            layouts = {
+                rows: [layout for layout in several if is_clean(layout, changes, known)]
+                for rows, several in found.layouts.items()
+            }
+            if any(layouts.values()):
+                found.layouts = layouts
+                return
+        found.layouts = {}
+
+
+def possible(shape: Sequence[int], queries: Sequence[int], rows: int) -> Iterator[Layout]:
+    """Yield the layouts that scores may have, of so many texts; the keys are their last axis."""
+    axes = range(len(shape) - 1)
+    for query in [axis % len(shape) for axis in queries] or axes:
+        others = [axis for axis in axes if axis != query]
+        for text in others[:1] if rows == 1 else others:
+            if shape[text] % rows:
+                continue
+            order = (text, *(axis for axis in others if axis != text), query, len(shape) - 1)
+            yield Layout(order, shape[text] // rows)
+            if 1 < rows < shape[text]:
+                yield Layout(order, shape[text] // rows, heads_first=True)
+
+
+def moved(outer: Running, scores: Tensor) -> Iterator[Changes]:
+    """Yield what changes in the first scores of a module with one position of its inputs changed."""
+    given = [*outer.inputs, *outer.options.values()]
+    chosen = changeable(given, 2) or changeable(given, 1, whole=True)
+    for at in AT if chosen else ():
+        called = [
+            changed(part, tuple(int(at * (size - 1)) for size in part.shape[:rank]))
+            if (rank := chosen.get(n)) is not None
+            else part.clone() if isinstance(part, Tensor) else part
+            for n, part in enumerate(given)
+        ]
+        count = len(outer.inputs)
+        trial = Trial(stops=True)
+        try:
+            with meeting(trial):
+                outer.module(*called[:count], **dict(zip(outer.options, called[count:], strict=True)))
+        except Exception:  # FoundError, or of many kinds in somebody's own code
+            pass
+        if not trial.attended or trial.attended[0].scores.shape != scores.shape:
+            return
+        yield Changes.between(scores, trial.attended[0].scores)
+
+
+def changeable(given: Sequence[object], axes: int, whole: bool = False) -> dict[int, int]:
+    """Return which inputs can be changed at a position, and how many of their axes it has.
+
+    They are the states that have so many axes at least, but no masks; or else ids, as a `whole`.
+    """
+    return {
+        n: part.dim() - (not whole)
+        for n, part in enumerate(given)
+        if isinstance(part, Tensor) and part.dim() >= axes and part.numel()
+        and part.dtype != torch.bool and part.is_floating_point() != whole and not is_mask(part)
+    }  # fmt: skip
+
+
+def is_mask(part: Tensor) -> bool:
+    return part.is_floating_point() and bool(((part == 0) | (part == 1) | (part < CLOSED)).all())
+
+
+def changed(part: Tensor, index: object) -> Tensor:
+    """Return states, or ids, with others at an index."""
+    part = part.detach().clone()
+    old = part[index]
+    if part.is_floating_point():
+        noise = torch.randn(old.shape, generator=torch.Generator().manual_seed(0))
+        part[index] = old + noise.to(old) * (1 + old.abs().max())
+    else:
+        part[index] = torch.where(old > 0, old - 1, 1)
+    return part
+
+
+def is_clean(layout: Layout, changes: Sequence[Changes], known: bool) -> bool:
+    """Return whether changes of positions changed one query and one key each, in all heads alike.
+
+    Some key has to change for several queries, and if it is not `known` that the scores are a
+    product, some query for several keys.
+    """
+    touched, by_key, by_query = False, False, known
+    for change in changes:
+        seen = layout.maps(change.seen)  # (B, H, Q, K)
+        cells = layout.maps(change.changed) & seen
+        other = (~cells & seen).any(dim=1)
+        cells = cells.any(dim=1)  # (B, Q, K)
+        if (cells & other).any():
+            return False
+        cells = cells.any(dim=0).int()  # (Q, K)
+        apart = cells.sum(dim=1, keepdim=True) - cells  # of each query, without each key
+        if not ((apart > 0).sum(dim=0) <= 1).any():
+            return False
+        touched |= bool(cells.any())
+        by_key |= bool((cells.sum(dim=0) > 1).any()) or (known and 1 in cells.shape)
+        by_query |= bool((cells.sum(dim=1) > 1).any())
+    return touched and by_key and by_query
+
+
+def find_layouts(
+    call: Callable[[Sequence[Any]], object], inputs: Sequence[Any], names: dict[nn.Module, str]
+) -> tuple[list[Layout], object]:
+    """Return the layout of each attention of a model's call, and a softmax that was passed by.
+
+    `call` calls the model, with the hooks of `prepare`, on inputs of the same shapes. Raises
+    ValueError with a sentence if a layout is not proven.
+    """
+    several = [part for part in inputs if isinstance(part, Tensor) and part.dim() > 1]
+    sizes = [*several[0].shape[:2]] if several else [1]
+    trial = tried(call, inputs, Trial([*{*sizes}]))
+    for found in trial.attended:
+        if not any(found.layouts.values()):
+            raise ValueError(unproven(found, names, NO_POSITION))
+    for axis, rows in enumerate(sizes):
+        layouts = by_texts(call, inputs, trial, axis, rows)
+        failed = next((n for n, each in enumerate(layouts) if len(each) != 1), None)
+        if failed is None:
+            return [each for (each,) in layouts], trial.passed
+    raise ValueError(unproven(trial.attended[failed], names, NO_TEXT))
+
+
+def tried(call: Callable, inputs: Sequence[Any], trial: Trial) -> Trial:
+    with torch.no_grad(), meeting(trial):
+        call(inputs)
+    return trial
+
+
+def by_texts(
+    call: Callable, inputs: Sequence[Any], trial: Trial, axis: int, rows: int
+) -> list[list[Layout]]:
+    """Return the layouts of each attention if the texts are in an axis of the inputs.
+
+    Each half of the texts, by each bit of their numbers, is changed without the other.
+    """
+    layouts = [found.layouts[rows] for found in trial.attended]
+    texts = torch.arange(rows)
+    halves = [texts >> bit & 1 == side for bit in range((rows - 1).bit_length()) for side in (0, 1)]
+    for half in halves:
+        others = [
+            changed(part, (slice(None),) * axis + (half.to(part.device),))
+            if is_of_texts(part, axis, rows) else part
+            for part in inputs
+        ]  # fmt: skip
+        again = tried(call, others, Trial()).attended
+        if [found.scores.shape for found in again] != [x.scores.shape for x in trial.attended]:
+            return [[] for _ in layouts]
+        layouts = [
+            [layout for layout in each if is_of(layout, before.scores, after.scores, half)]
+            for each, before, after in zip(layouts, trial.attended, again, strict=True)
+        ]
+    return layouts
+
+
+def is_of_texts(part: object, axis: int, rows: int) -> bool:
+    """Return whether an input has texts in an axis, and is no mask."""
+    return (
+        isinstance(part, Tensor) and part.dim() > max(1, axis) and part.size(axis) == rows
+        and part.dtype != torch.bool and not is_mask(part)
+    )  # fmt: skip
+
+
+def is_of(layout: Layout, before: Tensor, after: Tensor, half: Tensor) -> bool:
+    """Return whether the maps that changed are all those of a half of the texts."""
+    maps = layout.maps(before != after).flatten(2).any(dim=2).cpu()  # (B, H)
+    return torch.equal(maps, half[:, None].expand_as(maps)) if len(maps) == len(half) else False
+
+
+def unproven(found: Attended, names: dict[nn.Module, str], why: str) -> str:
+    name = names.get(found.module) or type(found.module).__name__
+    return UNPROVEN.format(name=name, shape=tuple(found.scores.shape), why=why)
