@@ -146,7 +146,7 @@ class Flow:
         equation = args[0] if isinstance(args[0], str) else None
         if equation is not None and len(args) == 2:  # einsum also takes a list
             args = (equation, *args[1]) if isinstance(args[1], list | tuple) else args
-        first, second = args[-2:]
+        first, second = [*args, *kwargs.values()][-2:] if len(args) > 1 else (None, None)
         if not (isinstance(first, Tensor) and isinstance(second, Tensor)):
             return result
         if equation is not None:

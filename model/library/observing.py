@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from headlight.model.library.attention_interface import Watch
-from headlight.model.library.layouts import Layout
-from headlight.model.library.own_code import FIXED, MISSING, CodeCall, CodeSites, IncompleteError, meeting
+from headlight.model.library.layouts import FIXED, Layout
+from headlight.model.library.own_code import MISSING, CodeCall, CodeSites, IncompleteError, meeting
 from headlight.model.library.running import enter, leave
 from headlight.model.reader import Ability
 from headlight.model.trace import KINDS, AttentionRecord, Kind, Run, Site, Trace

@@ -27,14 +27,13 @@ from headlight.model.attention import UNCHANGED, fit_weights
 from headlight.model.library.attention_interface import Watch, attend, from_position_0, padded
 from headlight.model.library.flow import Flow, Mixing, Scores, relead
 from headlight.model.library.fused import Projected, multi_head, scaled_dot_product
-from headlight.model.library.layouts import Layout
+from headlight.model.library.layouts import FIXED, Layout
 from headlight.model.library.running import RUNNING, Running
 from headlight.model.library.stages import Stages
 from headlight.model.positions import PositionEdit
 from headlight.model.reader import Ability
 from headlight.model.trace import AttentionEdit, AttentionRecord, Kind, Run, Site
 
-FIXED = Layout((0, 1, 2, 3))  # of nn.MultiheadAttention
 SOFTMAXES = {"softmax", "special_softmax"}
 MISSING: Mapping[Ability, str] = {
     "open cells": (
@@ -254,7 +253,9 @@ class CodeCall:
             weights = running.as_map(softmax(given), layout)
         if edit.weights is not None:
             weights = fit_weights(edit.weights, first[0], weights, first[1])
-            weights = running.as_given(weights, given, layout, outside=0.0)  # without cells in no block
+            weights = running.as_given(
+                weights, given, layout, outside=0.0
+            )  # without cells in no block
             weights = running.as_map(weights, layout)
         self.waiting = record = from_position_0(stages.record(weights), first[1])
         gate = None if edit.gate is None else edit.gate.to(weights)[..., None, None]

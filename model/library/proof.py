@@ -8,7 +8,8 @@ texts changed, which may only change their own maps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -31,6 +32,7 @@ NO_POSITION = (
     "no change of one position of its inputs moves one query and one key, in every head alike"
 )
 NO_TEXT = "a change of one text of the inputs does not move the maps of this text alone"
+NEAR = 1e-3  # of the largest change
 AT = (0.0, 0.5, 1.0)  # where inputs are changed, as a share of each axis
 
 
@@ -45,8 +47,14 @@ class Changes(NamedTuple):
     seen: Tensor
 
     @classmethod
-    def between(cls, before: Tensor, after: Tensor) -> Changes:
-        return cls(before != after, (before > CLOSED) | (after > CLOSED))
+    def between(cls, before: Tensor, after: Tensor, shifts: bool) -> Changes:
+        """Compare scores, or if a row `shifts` as a whole, as by its maximum, what else changed."""
+        seen = (before > CLOSED) | (after > CLOSED)
+        if not shifts:
+            return cls(before != after, seen)
+        apart = (after - before).masked_fill(~seen, 0).float()
+        apart = apart - apart.median(dim=-1, keepdim=True).values
+        return cls(apart.abs() > NEAR * apart.abs().max(), seen)
 
 
 @dataclass
@@ -63,11 +71,11 @@ class Trial:
     """A call of a model in place of a `CodeCall`: it notes scores, and changes nothing.
 
     With numbers of texts, each module is called again, up to where it attends, with a position
-    changed. If it `stops`, it ends at the first scores.
+    changed. It `stops` after so many scores.
     """
 
     rows: Sequence[int] = ()
-    stops: bool = False
+    stops: int | None = None
     attended: list[Attended] = field(default_factory=list)
     passed: object = None
 
@@ -100,12 +108,16 @@ class Trial:
         return softmax(given), Mixing(lambda *parts: None)
 
     def meet(
-        self, running: Running, scores: Tensor, queries: tuple[int, ...], fixed: Layout | None = None
+        self,
+        running: Running,
+        scores: Tensor,
+        queries: tuple[int, ...],
+        fixed: Layout | None = None,
     ) -> None:
         """Note scores, and the layouts that they may have."""
         found = Attended(running.module, scores.detach().clone(), {})
         self.attended.append(found)
-        if self.stops:
+        if self.stops == len(self.attended):
             raise FoundError
         for rows in self.rows:
             several = [fixed] if fixed else [*possible(scores.shape, queries, rows)]
@@ -118,14 +130,19 @@ class Trial:
     def try_positions(self, found: Attended, known: bool) -> None:
         """Keep the layouts that calls with another position allow, of the outermost module first."""
         for outer in RUNNING.get():
-            changes = [] if outer.attended else [*moved(outer, found.scores)]
-            layouts = {
-                rows: [layout for layout in several if is_clean(layout, changes, known)]
-                for rows, several in found.layouts.items()
-            }
-            if any(layouts.values()):
-                found.layouts = layouts
-                return
+            tries = [*moved(outer, found.scores)]
+            for shifts in (False, True):
+                several = [
+                    [Changes.between(found.scores, after, shifts) for after in each]
+                    for each in tries
+                ]
+                layouts = {
+                    rows: [layout for layout in those if fits(layout, several, known)]
+                    for rows, those in found.layouts.items()
+                }
+                if any(layouts.values()):
+                    found.layouts = layouts
+                    return
         found.layouts = {}
 
 
@@ -143,27 +160,33 @@ def possible(shape: Sequence[int], queries: Sequence[int], rows: int) -> Iterato
                 yield Layout(order, shape[text] // rows, heads_first=True)
 
 
-def moved(outer: Running, scores: Tensor) -> Iterator[Changes]:
-    """Yield what changes in the first scores of a module with one position of its inputs changed."""
-    given = [*outer.inputs, *outer.options.values()]
-    chosen = changeable(given, 2) or changeable(given, 1, whole=True)
-    for at in AT if chosen else ():
-        called = [
-            changed(part, tuple(int(at * (size - 1)) for size in part.shape[:rank]))
-            if (rank := chosen.get(n)) is not None
-            else part.clone() if isinstance(part, Tensor) else part
-            for n, part in enumerate(given)
-        ]
-        count = len(outer.inputs)
-        trial = Trial(stops=True)
-        try:
-            with meeting(trial):
-                outer.module(*called[:count], **dict(zip(outer.options, called[count:], strict=True)))
-        except Exception:  # FoundError, or of many kinds in somebody's own code
-            pass
-        if not trial.attended or trial.attended[0].scores.shape != scores.shape:
-            return
-        yield Changes.between(scores, trial.attended[0].scores)
+def moved(outer: Running, scores: Tensor) -> Iterator[list[Tensor]]:
+    """Yield, for each input of a module, its next scores with others of the input's positions.
+
+    A cache is left out: it would hold a position twice.
+    """
+    given = [
+        None if hasattr(part, "update") and not isinstance(part, Mapping) else part
+        for part in (*outer.inputs, *outer.options.values())
+    ]
+    count = len(outer.inputs)
+    for n, rank in (changeable(given, 2) or changeable(given, 1, whole=True)).items():
+        others: list[Tensor] = []
+        for at in AT:
+            called = [part.clone() if isinstance(part, Tensor) else part for part in given]
+            index = tuple(int(at * (size - 1)) for size in given[n].shape[:rank])
+            called[n] = changed(given[n], index)
+            trial = Trial(stops=outer.attended + 1)
+            # It ends with FoundError, or others of many kinds in somebody's own code.
+            with suppress(Exception), meeting(trial):
+                outer.module(
+                    *called[:count], **dict(zip(outer.options, called[count:], strict=True))
+                )
+            after = [found.scores for found in trial.attended[outer.attended :]]
+            if not after or after[0].shape != scores.shape:
+                return
+            others.append(after[0])
+        yield others
 
 
 def changeable(given: Sequence[object], axes: int, whole: bool = False) -> dict[int, int]:
@@ -195,28 +218,40 @@ def changed(part: Tensor, index: object) -> Tensor:
     return part
 
 
-def is_clean(layout: Layout, changes: Sequence[Changes], known: bool) -> bool:
-    """Return whether changes of positions changed one query and one key each, in all heads alike.
+def fits(layout: Layout, tries: Sequence[Sequence[Changes]], known: bool) -> bool:
+    """Return whether some inputs show queries and keys, and all heads alike, under a layout.
 
     Some key has to change for several queries, and if it is not `known` that the scores are a
-    product, some query for several keys.
+    product, some query for several keys. An input that shows anything else, such as a bias, is no
+    state of a token.
     """
-    touched, by_key, by_query = False, False, known
+    shown = [both for changes in tries if (both := queries_and_keys(layout, changes))]
+    queries, keys = (any(each) for each in zip(*shown, strict=True)) if shown else (False, False)
+    single = known and any(1 in layout.maps(each.seen).shape[2:] for each in sum(tries, [])[:1])
+    return bool(shown) and (keys or single) and (queries or known)
+
+
+def queries_and_keys(layout: Layout, changes: Sequence[Changes]) -> tuple[bool, bool] | None:
+    """Return whether changes of positions moved a query for several keys, and a key for queries.
+
+    None if they moved nothing, several of both, or some heads and not others.
+    """
+    touched, by_query, by_key = False, False, False
     for change in changes:
         seen = layout.maps(change.seen)  # (B, H, Q, K)
         cells = layout.maps(change.changed) & seen
         other = (~cells & seen).any(dim=1)
         cells = cells.any(dim=1)  # (B, Q, K)
         if (cells & other).any():
-            return False
+            return None
         cells = cells.any(dim=0).int()  # (Q, K)
         apart = cells.sum(dim=1, keepdim=True) - cells  # of each query, without each key
         if not ((apart > 0).sum(dim=0) <= 1).any():
-            return False
+            return None
         touched |= bool(cells.any())
-        by_key |= bool((cells.sum(dim=0) > 1).any()) or (known and 1 in cells.shape)
+        by_key |= bool((cells.sum(dim=0) > 1).any())
         by_query |= bool((cells.sum(dim=1) > 1).any())
-    return touched and by_key and by_query
+    return (by_query, by_key) if touched else None
 
 
 def find_layouts(

@@ -75,4 +75,3 @@ class Stages:
             self.query, self.key, None, self.scores, self.masked_scores, weights, None,
             scale=self.scale, bias=self.bias,
         )  # fmt: skip
-

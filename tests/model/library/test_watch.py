@@ -75,7 +75,8 @@ def test_weights_of_multihead_attention_are_those_that_it_returns():
 @torch.no_grad()
 def test_fused_attention_with_shared_keys_scale_and_added_mask():
     class Fused(nn.Module):
-        def forward(self, q, k, v, mask):
+        def forward(self, x, y, z, mask):  # (B, T, H * D)
+            q, k, v = (part.unflatten(-1, (-1, 8)).transpose(1, 2) for part in (x, y, z))
             return F.scaled_dot_product_attention(q, k, v, mask, scale=0.3, enable_gqa=True)
 
     torch.manual_seed(0)
@@ -83,7 +84,7 @@ def test_fused_attention_with_shared_keys_scale_and_added_mask():
     mask = torch.randn(5, 6).masked_fill(torch.rand(5, 6) < 0.3, -torch.inf)
     model = Fused().eval()
     with watch(model) as seen:
-        model(query, key, value, mask)
+        model(*(part.transpose(1, 2).flatten(2) for part in (query, key, value)), mask)
     (record,) = seen.attention.values()
     scores = 0.3 * query @ key.repeat_interleave(2, dim=1).transpose(-2, -1) + mask
     torch.testing.assert_close(record.weights, scores.softmax(-1))
