@@ -32,7 +32,7 @@ from headlight.model.library.running import RUNNING, Running
 from headlight.model.library.stages import Stages
 from headlight.model.positions import PositionEdit
 from headlight.model.reader import Ability
-from headlight.model.trace import AttentionEdit, AttentionRecord, Kind, Run, Site
+from headlight.model.trace import AttentionEdit, AttentionRecord, Run, Site
 
 SOFTMAXES = {"softmax", "special_softmax"}
 MISSING: Mapping[Ability, str] = {

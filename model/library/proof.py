@@ -1,9 +1,9 @@
 """The proof of which axes of scores are texts, heads, queries and keys, by experiment.
 
 Whoever writes attention by hand puts the heads where they like: in an axis of their own, or in one
-with the texts, before or after them. So each module is called again with one position changed, which
-may only change one query and one key, in all heads alike. And the model is called again with some
-texts changed, which may only change their own maps.
+with the texts, before or after them. So each module is called again with one position changed,
+which may only change one query and one key, in all heads alike. And the model is called again with
+some texts changed, which may only change their own maps.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Trial:
     rows: Sequence[int] = ()
     stops: int | None = None
     attended: list[Attended] = field(default_factory=list)
-    passed: object = None
+    passed: tuple[nn.Module, tuple[int, ...]] | None = None
 
     def keep(self) -> None:
         """Nothing waits here; see `CodeCall.keep`."""
@@ -128,7 +128,7 @@ class Trial:
             outer.attended += 1
 
     def try_positions(self, found: Attended, known: bool) -> None:
-        """Keep the layouts that calls with another position allow, of the outermost module first."""
+        """Keep the layouts that calls with other positions allow, outermost module first."""
         for outer in RUNNING.get():
             tries = [*moved(outer, found.scores)]
             for shifts in (False, True):
@@ -137,8 +137,7 @@ class Trial:
                     for each in tries
                 ]
                 layouts = {
-                    rows: [layout for layout in those if fits(layout, several, known)]
-                    for rows, those in found.layouts.items()
+                    rows: fitting(those, several, known) for rows, those in found.layouts.items()
                 }
                 if any(layouts.values()):
                     found.layouts = layouts
@@ -161,7 +160,7 @@ def possible(shape: Sequence[int], queries: Sequence[int], rows: int) -> Iterato
 
 
 def moved(outer: Running, scores: Tensor) -> Iterator[list[Tensor]]:
-    """Yield, for each input of a module, its next scores with others of the input's positions.
+    """Yield, for each input of a module, its next scores with other states at a position.
 
     A cache is left out: it would hold a position twice.
     """
@@ -218,17 +217,25 @@ def changed(part: Tensor, index: object) -> Tensor:
     return part
 
 
-def fits(layout: Layout, tries: Sequence[Sequence[Changes]], known: bool) -> bool:
-    """Return whether some inputs show queries and keys, and all heads alike, under a layout.
+def fitting(
+    layouts: Sequence[Layout], tries: Sequence[Sequence[Changes]], known: bool
+) -> list[Layout]:
+    """Return the layouts under which all inputs show queries and keys, and all heads alike.
 
     Some key has to change for several queries, and if it is not `known` that the scores are a
-    product, some query for several keys. An input that shows anything else, such as a bias, is no
-    state of a token.
+    product, some query for several keys. An input that shows anything else under every layout, such
+    as a bias, is no state of a token.
     """
-    shown = [both for changes in tries if (both := queries_and_keys(layout, changes))]
-    queries, keys = (any(each) for each in zip(*shown, strict=True)) if shown else (False, False)
-    single = known and any(1 in layout.maps(each.seen).shape[2:] for each in sum(tries, [])[:1])
-    return bool(shown) and (keys or single) and (queries or known)
+    shown = [[queries_and_keys(layout, changes) for layout in layouts] for changes in tries]
+    shown = [each for each in shown if any(each)]
+    kept: list[Layout] = []
+    for n, layout in enumerate(layouts):
+        seen = [each[n] for each in shown]
+        if seen and all(seen):
+            queries, keys = (any(each) for each in zip(*seen, strict=True))
+            single = known and 1 in layout.maps(tries[0][0].seen).shape[2:]
+            kept += [layout] if (keys or single) and (queries or known) else []
+    return kept
 
 
 def queries_and_keys(layout: Layout, changes: Sequence[Changes]) -> tuple[bool, bool] | None:
@@ -256,7 +263,7 @@ def queries_and_keys(layout: Layout, changes: Sequence[Changes]) -> tuple[bool, 
 
 def find_layouts(
     call: Callable[[Sequence[Any]], object], inputs: Sequence[Any], names: dict[nn.Module, str]
-) -> tuple[list[Layout], object]:
+) -> tuple[list[Layout], tuple[nn.Module, tuple[int, ...]] | None]:
     """Return the layout of each attention of a model's call, and a softmax that was passed by.
 
     `call` calls the model, with the hooks of `prepare`, on inputs of the same shapes. Raises
@@ -264,6 +271,7 @@ def find_layouts(
     """
     several = [part for part in inputs if isinstance(part, Tensor) and part.dim() > 1]
     sizes = [*several[0].shape[:2]] if several else [1]
+    sizes = sizes if not several or several[0].dim() < 4 else sizes[:1]  # texts, or time first
     trial = tried(call, inputs, Trial([*{*sizes}]))
     for found in trial.attended:
         if not any(found.layouts.values()):

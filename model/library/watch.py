@@ -22,6 +22,11 @@ NOWHERE = (
     "{name} attended nowhere: it called neither nn.MultiheadAttention nor "
     "scaled_dot_product_attention, and took no softmax of a product of queries and keys."
 )
+PASSED = (
+    "{name} attended nowhere that is known here: {part} took a softmax of numbers of the shape "
+    "{shape}, but not over the last axis of a product of queries and keys (texts, queries, keys), "
+    "with an axis for heads or none. Write it so, or call scaled_dot_product_attention."
+)
 
 
 @dataclass(repr=False)
@@ -69,7 +74,7 @@ class LastCall:
     inputs: tuple[tuple, dict] | None = None
     output: object = None
     trying: bool = False  # whether a call of it is one of a trial
-    passed: object = None
+    passed: tuple[nn.Module, tuple[int, ...]] | None = None  # a softmax that is no attention
 
 
 @contextmanager
@@ -123,11 +128,21 @@ def watch(model: nn.Module, kinds: Mapping[str, SeenKind] | None = None) -> Iter
     if last.inputs is None:
         raise ValueError(NOT_CALLED)
     if not seen:
-        raise ValueError(NOWHERE.format(name=type(model).__name__))
+        raise ValueError(nowhere(type(model).__name__, last.passed, names))
     with torch.no_grad(), without_fast_path():
         args, kwargs = last.inputs
         differences = Differences.between(last.output, model(*args, **kwargs))
     seen.difference = differences.checked(type(model).__name__)
+
+
+def nowhere(
+    name: str, passed: tuple[nn.Module, tuple[int, ...]] | None, names: Mapping[nn.Module, str]
+) -> str:
+    """Return what to say of a model without attention, and of a softmax that is none of it."""
+    if passed is None:
+        return NOWHERE.format(name=name)
+    part, shape = passed
+    return PASSED.format(name=name, part=names.get(part) or type(part).__name__, shape=shape)
 
 
 @contextmanager

@@ -175,6 +175,50 @@ def test_what_is_no_map_of_queries_and_keys_is_refused(model, sizes):
         model(torch.randn(sizes))
 
 
+@torch.no_grad()
+def test_a_softmax_that_is_no_attention_is_named_as_it_is():
+    class Unbatched(nn.Module):
+        def forward(self, x):
+            return (x @ x.T).softmax(dim=-1) @ x
+
+    model = Unbatched().eval()
+    message = r"Unbatched took a softmax of numbers of the shape \(4, 4\)"
+    with pytest.raises(ValueError, match=message), watch(model):
+        model(torch.randn(4, 3))
+
+
+class Half(nn.Module):
+    """Every second layer attends without a softmax of queries and keys."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(9, 8)
+        self.layers = nn.ModuleList(
+            [Folded("texts first", "bhq", 2, 4), Linear(), nn.Conv1d(8, 8, 3, padding=1)]
+        )
+        self.head = nn.Linear(8, 3)
+
+    def forward(self, ids):
+        states = self.embedding(ids)
+        states = states + self.layers[2](states.transpose(1, 2)).transpose(1, 2)
+        states = states + self.layers[0](states, states)
+        return self.head(states + self.layers[1](states))
+
+
+class Linear(nn.Module):
+    def forward(self, x):
+        return x @ (x.transpose(1, 2) @ x)
+
+
+@torch.no_grad()
+def test_a_model_of_which_a_part_attends_unseen_is_refused_with_its_name():
+    with pytest.raises(ValueError, match=r"in part only: .* in layers\.1, in a way"):
+        open_model(Half().eval())
+    whole = Half().eval()
+    whole.layers[1] = nn.Identity()
+    assert open_model(whole).shape.kinds == {"encoder": (1, 2)}
+
+
 class HeadsFirst(nn.Module):
     """A classifier of ids, whose heads are the slower part of the batch."""
 
@@ -201,4 +245,5 @@ def test_a_model_with_heads_before_texts_opens_and_is_edited():
     gate = torch.tensor([1.0, 0.0])
     logits = reader.trace("1 2 3 4", edits={site: AttentionEdit(gate=gate)}).logits
     model.attention.maps[3].weight[:, 4:] = 0
-    torch.testing.assert_close(logits, model(torch.tensor([[1, 2, 3, 4]])))
+    expected = model(torch.tensor([[1, 2, 3, 4]]))
+    torch.testing.assert_close(logits.flatten(), expected.flatten())
