@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from headlight.model.library.flow import CLOSED, Mixing, Scores
 from headlight.model.library.fused import Projected
-from headlight.model.library.layouts import Layout
+from headlight.model.library.layouts import Changes, Layout, fitting, possible
 from headlight.model.library.own_code import meeting
 from headlight.model.library.running import RUNNING, Running
 
@@ -32,29 +32,11 @@ NO_POSITION = (
     "no change of one position of its inputs moves one query and one key, in every head alike"
 )
 NO_TEXT = "a change of one text of the inputs does not move the maps of this text alone"
-NEAR = 1e-3  # of the largest change
 AT = (0.0, 0.5, 1.0)  # where inputs are changed, as a share of each axis
 
 
 class FoundError(Exception):
     """Ends the call of a module where it attends."""
-
-
-class Changes(NamedTuple):
-    """The cells (given axes) that differ under a change, and those that are not masked."""
-
-    changed: Tensor
-    seen: Tensor
-
-    @classmethod
-    def between(cls, before: Tensor, after: Tensor, shifts: bool) -> Changes:
-        """Compare scores, or if a row `shifts` as a whole, as by its maximum, what else changed."""
-        seen = (before > CLOSED) | (after > CLOSED)
-        if not shifts:
-            return cls(before != after, seen)
-        apart = (after - before).masked_fill(~seen, 0).float()
-        apart = apart - apart.median(dim=-1, keepdim=True).values
-        return cls(apart.abs() > NEAR * apart.abs().max(), seen)
 
 
 @dataclass
@@ -145,20 +127,6 @@ class Trial:
         found.layouts = {}
 
 
-def possible(shape: Sequence[int], queries: Sequence[int], rows: int) -> Iterator[Layout]:
-    """Yield the layouts that scores may have, of so many texts; the keys are their last axis."""
-    axes = range(len(shape) - 1)
-    for query in [axis % len(shape) for axis in queries] or axes:
-        others = [axis for axis in axes if axis != query]
-        for text in others[:1] if rows == 1 else others:
-            if shape[text] % rows:
-                continue
-            order = (text, *(axis for axis in others if axis != text), query, len(shape) - 1)
-            yield Layout(order, shape[text] // rows)
-            if 1 < rows < shape[text]:
-                yield Layout(order, shape[text] // rows, heads_first=True)
-
-
 def moved(outer: Running, scores: Tensor) -> Iterator[list[Tensor]]:
     """Yield, for each input of a module, its next scores with other states at a position.
 
@@ -215,50 +183,6 @@ def changed(part: Tensor, index: object) -> Tensor:
     else:
         part[index] = torch.where(old > 0, old - 1, 1)
     return part
-
-
-def fitting(
-    layouts: Sequence[Layout], tries: Sequence[Sequence[Changes]], known: bool
-) -> list[Layout]:
-    """Return the layouts under which all inputs show queries and keys, and all heads alike.
-
-    Some key has to change for several queries, and if it is not `known` that the scores are a
-    product, some query for several keys. An input that shows anything else under every layout, such
-    as a bias, is no state of a token.
-    """
-    shown = [[queries_and_keys(layout, changes) for layout in layouts] for changes in tries]
-    shown = [each for each in shown if any(each)]
-    kept: list[Layout] = []
-    for n, layout in enumerate(layouts):
-        seen = [each[n] for each in shown]
-        if seen and all(seen):
-            queries, keys = (any(each) for each in zip(*seen, strict=True))
-            single = known and 1 in layout.maps(tries[0][0].seen).shape[2:]
-            kept += [layout] if (keys or single) and (queries or known) else []
-    return kept
-
-
-def queries_and_keys(layout: Layout, changes: Sequence[Changes]) -> tuple[bool, bool] | None:
-    """Return whether changes of positions moved a query for several keys, and a key for queries.
-
-    None if they moved nothing, several of both, or some heads and not others.
-    """
-    touched, by_query, by_key = False, False, False
-    for change in changes:
-        seen = layout.maps(change.seen)  # (B, H, Q, K)
-        cells = layout.maps(change.changed) & seen
-        other = (~cells & seen).any(dim=1)
-        cells = cells.any(dim=1)  # (B, Q, K)
-        if (cells & other).any():
-            return None
-        cells = cells.any(dim=0).int()  # (Q, K)
-        apart = cells.sum(dim=1, keepdim=True) - cells  # of each query, without each key
-        if not ((apart > 0).sum(dim=0) <= 1).any():
-            return None
-        touched |= bool(cells.any())
-        by_key |= bool((cells.sum(dim=0) > 1).any())
-        by_query |= bool((cells.sum(dim=1) > 1).any())
-    return (by_query, by_key) if touched else None
 
 
 def find_layouts(
