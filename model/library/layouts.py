@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 from headlight.model.library.flow import CLOSED
@@ -75,9 +76,11 @@ class Changes(NamedTuple):
         seen = (before > CLOSED) | (after > CLOSED)
         if not shifts:
             return cls(before != after, seen)
-        apart = (after - before).masked_fill(~seen, 0).float()
-        apart = apart - apart.median(dim=-1, keepdim=True).values
-        return cls(apart.abs() > NEAR * apart.abs().max(), seen)
+        apart = (after - before).float().masked_fill(~seen, torch.nan)
+        apart = (apart - apart.nanmedian(dim=-1, keepdim=True).values).nan_to_num(0.0)
+        moved = apart.abs() > NEAR * apart.abs().max()
+        moved |= moved.sum(dim=-1, keepdim=True) > 1  # the median too, of a query that moved
+        return cls(moved, seen & (seen.sum(dim=-1, keepdim=True) > 2))
 
 
 def possible(shape: Sequence[int], queries: Sequence[int], rows: int) -> Iterator[Layout]:
