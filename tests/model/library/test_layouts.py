@@ -79,7 +79,7 @@ class Folded(nn.Module):
         return (result.transpose(0, 1) if letters == "hb" else result).transpose(1, 2)
 
 
-def cases(count=60):
+def cases(count=36):
     chance = random.Random(7)
     for n in range(count):
         texts, heads, queries, keys, width = (chance.choice((1, 2, 3, 4)) for _ in range(5))
