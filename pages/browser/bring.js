@@ -1,5 +1,6 @@
 import { sheetsOf } from "../../viz/canvas.js";
 import { themeColor } from "../../viz/colors.js";
+import { canShow } from "./needs.js";
 import { tend } from "./page.js";
 import { drawMenuOf } from "./save_menu.js";
 
@@ -11,6 +12,7 @@ const drawn = new WeakMap(); // by the element of a part: the last drawing in it
  * @param {Record<string, string>} styles
  */
 export function bring(name, parts, styles) {
+  if (!canShow()) return;
   const sheetOf = sheetsOf(styles);
   window[name] = (key, part) => {
     part.parentElement.adoptedStyleSheets = parts[key].sheets.map(sheetOf);

@@ -82,6 +82,7 @@ function fitInFrame() {
   /** @type {HTMLElement | null} */
   const picture = document.querySelector("#picture, body > svg");
   let isFitting = false;
+  document.body.style.display = "flow-root"; // as high as its content with the margins
   async function fit() {
     if (isFitting) return;
     isFitting = true;

@@ -1,5 +1,6 @@
 import { buttonOf, element } from "../../viz/canvas.js";
 import { mounting } from "../browser/deck/mounting.js";
+import { canShow } from "../browser/needs.js";
 import { addressOf, stateOf } from "./address.js";
 import { AS_TRAINED } from "./attention.js";
 import { KINDS, drawing } from "./drawing.js";
@@ -32,6 +33,7 @@ const PAUSE = 400; // milliseconds after the last letter
  * @param {Record<string, string>} styles
  */
 export function show(parts, styles) {
+  if (!canShow()) return;
   document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   const keep = (address) => history.replaceState(null, "", address);
   const { go } = live(document.getElementById("app"), parts, styles, location.hash, keep);

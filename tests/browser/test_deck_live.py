@@ -71,6 +71,22 @@ def test_a_slide_answers_a_sentence_that_the_room_calls_out(
     assert page.errors == []
 
 
+def test_no_text_of_the_file_is_so_long_that_a_browser_reads_it_slowly(page, address):
+    page.goto(address)
+    longest = "Math.max(...[...document.scripts].map((text) => text.textContent.length))"
+    assert page.evaluate(longest) < 1_000_000
+
+
+@pytest.mark.parametrize("lacking", ["checkVisibility", "adoptedStyleSheets"])
+def test_a_browser_that_lacks_a_feature_is_told_its_name(page, address, lacking):
+    page.add_init_script(
+        f"delete Element.prototype.{lacking}; delete Document.prototype.{lacking};"
+    )
+    page.goto(address)
+    expect(page.get_by_role("alert")).to_contain_text("this browser lacks")
+    expect(page.locator(".frame")).to_have_count(0)
+
+
 @pytest.mark.parametrize("scale", [1, 1.5])
 def test_what_it_writes_is_large_and_its_map_is_whole_on_one_screen(page, address, scale):
     page.set_viewport_size({"width": int(1280 * scale), "height": int(720 * scale)})

@@ -1,6 +1,7 @@
 import { element } from "../../../viz/canvas.js";
 import { PHONE, STAGE } from "../fit.js";
 import { all } from "../keyboard.js";
+import { canShow } from "../needs.js";
 import { speakerOfFile } from "../speaker.js";
 import { STEPS, plainTitle, turnButton, turning } from "../turning.js";
 import { slideOf } from "./deck_slide.js";
@@ -38,6 +39,7 @@ export function show(parts, styles) {
  * @param {((scene: Record<string, string>) => void) | null} ask
  */
 export function showTalk(parts, styles, ask) {
+  if (!canShow()) return;
   /** @type {Header} */
   const talk = JSON.parse(document.getElementById("deck").textContent);
   const mountBytes = mounting(parts, styles, talk.labels);
