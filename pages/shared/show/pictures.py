@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 STAGED = 740, 480  # the width in pixels of a chart on a slide, alone and next to others
 LETTERS = ("font", "xaxis_tickfont", "yaxis_tickfont", "xaxis_title_font", "yaxis_title_font")
-# Heights of Plotly's tables in pixels; a slide does not zoom them.
+# Heights of Plotly's tables in pixels, before a slide enlarges them.
 STAGED_TABLE = {"height": 480} | {f"{letters}_size": 18 for letters in LETTERS}
 TEMPLATES = {"light": "plotly", "dark": "plotly_dark"}  # Plotly's templates by theme
 
@@ -137,7 +137,7 @@ def show_plotly(figure: go.Figure, key: str, *, of: About, what: str) -> None:
 def show_altair(chart: alt.TopLevelMixin, key: str, *, of: About, what: str) -> None:
     """Draw an Altair chart, which can be saved with its numbers; for `of` see `show`."""
     options = {}
-    if is_wanted(key):  # the browser zooms slides, so that a measured width would be too large
+    if is_wanted(key):  # the browser enlarges slides, so that a measured width would be too large
         options["width"] = "content"
         chart = chart.properties(width=STAGED[len(showing().keys()) > 1])
     with place(key, (of, what)), st.container(key=f"chart-{key}", horizontal_alignment="center"):
