@@ -15,6 +15,7 @@ import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.pages.live import page as live
 from headlight.pages.talks.deck.file import (
     DECK,
+    PIECE,
     Drawn,
     DrawnSlide,
     file_of,
@@ -90,7 +91,9 @@ def test_hostile_words_are_data():
     page = Document(file_of([slide], talk)[0].decode())
     tags = [tag for tag, _ in page.elements]
     assert tags.count("script") == 3
-    assert not {"img", "iframe", "link", "object"} & {*tags}
+    assert not {"img", "iframe", "object"} & {*tags}
+    links = [dict(attributes) for tag, attributes in page.elements if tag == "link"]
+    assert links == [{"rel": "icon", "href": "data:,"}]  # no other is asked for
     (match,) = header_of(page)["slides"]
     assert {match[name] for name in ("title", "words", "notes", "footer", "missing")} == {HOSTILE}
 
@@ -178,13 +181,18 @@ def test_the_script_can_be_read(tmp_path):
 
 def test_a_model_inside_comes_with_the_code_that_runs_it():
     slides = [DrawnSlide("T", pictures=[Drawn("g", GRID)], scene={"sentence": "We left."})]
-    file, _ = file_of(slides, TALK, model=b"weights")
+    model = bytes(range(256)) * 2**10  # of several pieces
+    file, _ = file_of(slides, TALK, model=model)
     page = Document(file.decode())
     texts = {attributes.get("id"): text for attributes, text in page.all("script")}
-    assert base64.b64decode(texts["weights"]) == b"weights"
+    pieces = [text for attributes, text in page.all("script") if attributes.get("class")]
+    assert base64.b64decode("".join(pieces)) == model
+    assert len(pieces) == 3
+    assert max(map(len, pieces)) == PIECE
     assert set(json.loads(texts["live"])) == documented(live.HERE / "page.js")[0]
     assert header_of(page)["slides"][0]["scene"] == {"sentence": "We left."}
     (code,) = (text for attributes, text in page.all("script") if attributes["type"] == "module")
     assert "const $page = (() => {" in code
     plain = Document(file_of(slides, TALK)[0].decode())
-    assert not {"weights", "live"} & {attributes.get("id") for attributes, _ in plain.all("script")}
+    assert not any(attributes.get("class") for attributes, _ in plain.all("script"))
+    assert "live" not in {attributes.get("id") for attributes, _ in plain.all("script")}
