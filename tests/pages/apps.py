@@ -124,7 +124,8 @@ def drawn(app):
 
 def on_stage(app):
     """The keys of the pictures and charts that a slide shows, in order; none if only words."""
-    return [key for stage in stages_of(app) for key in pictures_below(stage)]
+    shown = [block for block in blocks_below(app.main) if key_of(block) in ("stage", "corner")]
+    return [key for block in shown for key in pictures_below(block)]
 
 
 def texts_on_stage(app):
