@@ -35,7 +35,7 @@ def attend(
     Source: "Attention Is All You Need", section 3.2.1.
     """
     scale = 1 / math.sqrt(query.size(-1)) if edit.scale is None else edit.scale
-    scores = (edit.steps or PLAIN).products(query, key) * scale  # (B, H, Q, K)
+    scores = (edit.steps or PLAIN).products(query, key).mul_(scale)  # (B, H, Q, K)
     bias = fit_bias(edit, first_query, scores)
     if bias is not None:
         scores = scores + bias
