@@ -14,8 +14,9 @@ from tests.browsers.webkit import WebKit
 ROOT = Path(__file__).resolve().parents[2]
 FAILED = pytest.StashKey[bool]()
 SETTLED = f"!({RUNNING}) && !{STALE}"
-# Streamlit's own questions below a page, and what only says that a size comes a frame later.
-NOT_OURS = re.compile("_stcore/(health|host-config)|ResizeObserver loop")
+# Streamlit's own questions below a page, what only says that a size comes a frame later, and the
+# same in a file, where WebKit hides what an error says.
+NOT_OURS = re.compile("_stcore/(health|host-config)|ResizeObserver loop|^Script error")
 
 
 @pytest.fixture(scope="session")

@@ -105,7 +105,7 @@ function faultsOfSlide(stage, footer) {
     const clips = parents.filter((node) => getComputedStyle(node).overflow !== "visible").map((node) => boxOf(node));
     const place = pictures && parents.includes(pictures) ? room : screen;
     const size = parseFloat(getComputedStyle(part).fontSize) * scale;
-    const spare = Math.max(2 * scale, size / 5); // of a rounded pixel, or around letters
+    const spare = Math.max(3 * scale, size / 5); // of rounded pixels, or around letters
     const texts = [...part.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
     const faultsIn = (name, box) => {
       if (!isWithin(box, place, 1)) return [`${name} is at ${sides(box)}, out of ${sides(place)}`];

@@ -121,4 +121,4 @@ def expect_translation(page, translator, sentence):
     page.see("hasWritten", ".before", translator.translate(sentence).text)
     site = Site("cross", 0)
     cell = strongest(trace.attention[site].weights[0, 3])
-    expect_weight(page, ".heatmap canvas.map", trace, site, 3, cell)
+    expect_weight(page, ".heatmap canvas.map", trace, site, 3, cell, at=-1)  # before a slide
