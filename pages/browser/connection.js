@@ -6,25 +6,49 @@ const STATE = "data-test-connection-state"; // where Streamlit writes the state 
 const BLANK = 2000; // milliseconds for which an empty page may still be loading
 const AGAIN = 20_000; // milliseconds within which a page is not reloaded twice
 const LOADED = "headlight-loaded-again"; // the name under which a tab keeps the time of that
+const LOST = "The connection to the server is lost. Headlight goes on here once it is back.";
 const NOTHING_CAME = "The page did not come: the connection to the server was lost.";
 
 /**
  * Call a function each time the connection comes back: what was sent just before may be lost.
  * @param {() => void} back
+ * @param {() => void} [gone] called each time it is lost
  * @returns {() => void} stops it
  */
-export function whenBack(back) {
+export function whenBack(back, gone = () => {}) {
   let lost = false;
   const watch = new MutationObserver(() => {
     const state = document.querySelector(`[${STATE}]`)?.getAttribute(STATE);
-    if (state !== "CONNECTED") lost = true;
-    else if (lost) {
-      lost = false;
-      back();
-    }
+    if (lost === (state !== "CONNECTED")) return;
+    lost = !lost;
+    if (lost) gone();
+    else back();
   });
   watch.observe(document.body, { subtree: true, attributeFilter: [STATE] });
   return () => watch.disconnect();
+}
+
+/** Say quietly that the connection is lost, in place of Streamlit's dialog, which covers page and slide. */
+export function tellOfLoss() {
+  const note = element("div", "headlight-lost", LOST, { role: "status" });
+  // A dialog that opens meanwhile is Streamlit's: the server cannot ask for one.
+  const dialogs = new MutationObserver(() => {
+    const dialog = document.querySelector(".stDialog:not([hidden])");
+    if (!dialog) return;
+    dialog.hidden = true;
+    dialog.style.display = "none"; // until it has faded out
+    dialog.querySelector("button[aria-label=Close]")?.click();
+  });
+  whenBack(
+    () => {
+      dialogs.disconnect();
+      note.remove();
+    },
+    () => {
+      document.body.append(note);
+      dialogs.observe(document.body, { childList: true, subtree: true });
+    },
+  );
 }
 
 /** Reload a page that has become blank; if that does not help, say so next to a button. */

@@ -2,7 +2,7 @@
 
 import { DECK_KEYS, passKeysOn } from "../../viz/deck_keys.js";
 import { followTranslation } from "./browser_translation.js";
-import { mendBlank } from "./connection.js";
+import { mendBlank, tellOfLoss } from "./connection.js";
 import { watchBoxes } from "./link.js";
 import { turnFullScreen } from "./turning.js";
 
@@ -12,6 +12,7 @@ const SIDEBAR_OVER = 768; // pixels of width up to which Streamlit lays the side
 /** Watch the address, the boxes and the sidebar; call it once for each page. */
 export function tend() {
   mendBlank();
+  tellOfLoss();
   followTranslation();
   if (new URLSearchParams(location.search).has("alone")) passKeysOn(DECK_KEYS);
   addEventListener("input", mend, true);

@@ -6,10 +6,11 @@ import threading
 
 
 class Proxy:
-    """Hands on what a browser and a server send each other, until `cut`."""
+    """Hands on what a browser and a server send each other, until `cut` or while it `refuses`."""
 
     def __init__(self, host, port):
         self.server = host, port
+        self.refuses = False  # whether new connections end at once, as if the server were gone
         self.swallows = False  # whether what the browser sends is lost on the way
         self.heard = threading.Event()  # that the browser sent something
         self.ends = []
@@ -21,6 +22,9 @@ class Proxy:
         with contextlib.suppress(OSError):  # closed
             while True:
                 browser, _ = self.listener.accept()
+                if self.refuses:
+                    close(browser)
+                    continue
                 server = socket.create_connection(self.server)
                 self.ends += [browser, server]
                 for ends in ((browser, server), (server, browser)):

@@ -9,6 +9,11 @@ from tests.browser.proxy import Proxy
 from tests.browser.rest import RUNNING, tended
 from tests.matrix import first_of
 
+COUNT_DIALOGS = """() => {
+    window.dialogs = 0;
+    new MutationObserver(() => (window.dialogs += document.querySelectorAll(".stDialog").length))
+        .observe(document.body, { childList: true, subtree: true });
+}"""
 TAKE_ALL = "document.getElementById('root').remove()"  # as an error in drawing does
 
 
@@ -51,3 +56,22 @@ def test_a_page_that_became_blank_comes_again_by_itself_once(page, server):
     expect(page.get_by_role("alert")).to_contain_text("The page did not come")
     page.get_by_role("button", name="Load it again").click()
     expect(box).to_have_value("We eat.")
+
+
+@pytest.mark.parametrize("address", first_of(["/?talk=10", "/heads"]))
+def test_a_lost_server_is_told_quietly_until_it_is_back(page, proxy, address):
+    page.goto(f"{proxy.url}{address}")
+    tended(page)
+    page.wait_for_function(f"!({RUNNING})")
+    page.evaluate(COUNT_DIALOGS)
+    proxy.refuses = True
+    proxy.cut()
+    told = page.locator(".headlight-lost")
+    expect(told).to_contain_text("The connection to the server is lost.")
+    page.wait_for_function("window.dialogs > 0")  # which Streamlit opened
+    expect(page.locator(".stDialog:visible")).to_have_count(0)
+    expect(told).to_be_visible()
+    proxy.refuses = False
+    expect(told).to_have_count(0)
+    expect(page.locator("canvas").first).to_be_visible()
+    page.errors.clear()  # of the lost connection
