@@ -14,6 +14,9 @@ SECONDS = 20
 @pytest.fixture
 def shared(monkeypatch):
     monkeypatch.setattr(SafeSessionState, "__init__", SafeSessionState.__init__)  # put back
+    copy = SafeSessionState.filtered_state.fget
+    own = property(getattr(copy, "__wrapped__", copy))  # which goes through all of the state
+    monkeypatch.setattr(SafeSessionState, "filtered_state", own)
     share_lock()
 
 

@@ -9,42 +9,21 @@ import pytest
 from tests.browser.conftest import running_server
 
 HEADERS = (
-    *("Origin", "Host", "Referer", "Cookie", "Accept-Encoding", "Content-Length", "Range"),
-    *("X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "If-None-Match", "Upgrade"),
-    *("Connection", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Protocol"),
-    *("Content-Type", "Authorization", "Expect", "Transfer-Encoding", "X-Xsrftoken"),
-)
+    "Origin", "Host", "Referer", "Cookie", "Accept-Encoding", "Content-Length", "Range",
+    "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "If-None-Match", "Upgrade",
+    "Connection", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Protocol",
+    "Content-Type", "Authorization", "Expect", "Transfer-Encoding", "X-Xsrftoken",
+)  # fmt: skip
 PATHS = (
-    *("/", "/masks", "/_stcore/health", "/_stcore/stream", "/_stcore/upload_file/a/b", "/media/x"),
-    *("/_stcore/metrics", "/_stcore/host-config", "/component/x/y", "/static/x", "/attention"),
-)
+    "/", "/masks", "/_stcore/health", "/_stcore/stream", "/_stcore/upload_file/a/b", "/media/x",
+    "/_stcore/metrics", "/_stcore/host-config", "/component/x/y", "/static/x", "/attention",
+)  # fmt: skip
 PARTS = (
-    *(b"http://[", b"http://", b"//[::1", b"[", b"]", b"%", b"%00", b"%ff%fe", b"%ed%a0%80"),
-    *(
-        b"null",
-        b"localhost",
-        b":99999",
-        b":x",
-        b"\xff",
-        b"\xed\xa0\x80",
-        b"\xe2\x82\xac",
-        b"=",
-        b";",
-    ),
-    *(
-        b"headlight_door=",
-        b"token=",
-        b"_streamlit_xsrf=",
-        b'"',
-        b"\\",
-        b"..",
-        b"/",
-        b"\t",
-        b"@",
-        b"#",
-    ),
-    *(b"websocket", b"upgrade", b"chunked", b"bytes=0-", b"gzip", b"-1", b"1", b"&", b"?", b"\x01"),
-)
+    b"http://[", b"http://", b"//[::1", b"[", b"]", b"%", b"%00", b"%ff%fe", b"%ed%a0%80", b"null",
+    b"localhost", b":99999", b":x", b"\xff", b"\xed\xa0\x80", b"\xe2\x82\xac", b"=", b";",
+    b"headlight_door=", b"token=", b"_streamlit_xsrf=", b'"', b"\\", b"..", b"/", b"\t", b"@", b"#",
+    b"websocket", b"upgrade", b"chunked", b"bytes=0-", b"gzip", b"-1", b"1", b"&", b"?", b"\x01",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=["", "correct horse battery"])
