@@ -49,7 +49,7 @@ SAID = """() => {
     }
     return words;
   };
-  const left = "style, font, font *, [data-testid=InputInstructions]"; // the latter while one types
+  const left = "style, font, font *, [data-testid=InputInstructions] *"; // only seen while one types
   for (const node of document.querySelectorAll(`:is([data-testid=stMain], main) :not(${left})`)) {
     const words = own(node).replaceAll("§", "").trim();
     if (/[^·]/.test(words)) said.push(words);
