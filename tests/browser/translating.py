@@ -49,7 +49,8 @@ SAID = """() => {
     }
     return words;
   };
-  const left = "style, font, font *, [data-testid=InputInstructions] *"; // only seen while one types
+  // What counts the letters is seen only while one types.
+  const left = "style, font, font *, [data-testid=InputInstructions] *";
   for (const node of document.querySelectorAll(`:is([data-testid=stMain], main) :not(${left})`)) {
     const words = own(node).replaceAll("§", "").trim();
     if (/[^·]/.test(words)) said.push(words);
