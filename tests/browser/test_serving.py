@@ -4,8 +4,11 @@ import contextlib
 import os
 import shutil
 import signal
+import time
 import urllib.request
+from http.cookies import SimpleCookie
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
@@ -81,6 +84,42 @@ def workers(served):
 
 def health(served):
     return urllib.request.urlopen(f"{served.address}/_stcore/health", timeout=60).read()
+
+
+def newcomer(served):
+    """The number of the worker to which a new visitor is handed; None if it does not answer."""
+    try:
+        with urllib.request.urlopen(served.address, timeout=10) as answer:
+            cookies = SimpleCookie(answer.headers["Set-Cookie"])
+    except OSError:
+        return None
+    return int(cookies[COOKIE].value)
+
+
+def newcomers(served, wanted):
+    """Let visitors come until six in a row are handed to the wanted workers."""
+    deadline = time.monotonic() + 120
+    while {newcomer(served) for _ in range(6)} != wanted:
+        assert time.monotonic() < deadline
+
+
+@pytest.mark.matrix
+def test_newcomers_pass_by_a_worker_that_hangs_until_it_goes_on(served):
+    hung = workers(served)[0]
+    newcomers(served, {1, 2})
+    os.kill(hung, signal.SIGSTOP)
+    try:
+        newcomers(served, {2})
+    finally:
+        os.kill(hung, signal.SIGCONT)
+    newcomers(served, {1, 2})
+
+
+@pytest.mark.matrix
+def test_a_link_as_long_as_its_texts_can_be_is_answered(served):
+    text = quote("\N{GRINNING FACE}" * 4000)
+    with urllib.request.urlopen(f"{served.address}/?sentence={text}", timeout=60) as answer:
+        assert answer.status == 200
 
 
 @pytest.mark.matrix
