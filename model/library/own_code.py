@@ -253,9 +253,8 @@ class CodeCall:
             weights = running.as_map(softmax(given), layout)
         if edit.weights is not None:
             weights = fit_weights(edit.weights, first[0], weights, first[1])
-            weights = running.as_given(
-                weights, given, layout, outside=0.0
-            )  # without cells in no block
+            # Cells in no block are 0.
+            weights = running.as_given(weights, given, layout, outside=0.0)
             weights = running.as_map(weights, layout)
         self.waiting = record = from_position_0(stages.record(weights), first[1])
         gate = None if edit.gate is None else edit.gate.to(weights)[..., None, None]

@@ -35,7 +35,7 @@ NO_TEXT = "a change of one text of the inputs does not move the maps of this tex
 AT = (0.0, 0.5, 1.0)  # where inputs are changed, as a share of each axis
 
 
-class FoundError(Exception):
+class ReachedError(Exception):
     """Ends the call of a module where it attends."""
 
 
@@ -97,34 +97,35 @@ class Trial:
         fixed: Layout | None = None,
     ) -> None:
         """Note scores, and the layouts that they may have."""
-        found = Attended(running.module, scores.detach().clone(), {})
-        self.attended.append(found)
+        attention = Attended(running.module, scores.detach().clone(), {})
+        self.attended.append(attention)
         if self.stops == len(self.attended):
-            raise FoundError
+            raise ReachedError
         for rows in self.rows:
             several = [fixed] if fixed else [*possible(scores.shape, queries, rows)]
-            found.layouts[rows] = several
+            attention.layouts[rows] = several
         if not fixed and self.rows:
-            self.try_positions(found, bool(queries))
+            self.try_positions(attention, bool(queries))
         for outer in RUNNING.get():
             outer.attended += 1
 
-    def try_positions(self, found: Attended, known: bool) -> None:
+    def try_positions(self, attention: Attended, known: bool) -> None:
         """Keep the layouts that calls with other positions allow, outermost module first."""
         for outer in RUNNING.get():
-            tries = [*moved(outer, found.scores)]
+            tries = [*moved(outer, attention.scores)]
             for shifts in (False, True):
                 several = [
-                    [Changes.between(found.scores, after, shifts) for after in each]
+                    [Changes.between(attention.scores, after, shifts) for after in each]
                     for each in tries
                 ]
                 layouts = {
-                    rows: fitting(those, several, known) for rows, those in found.layouts.items()
+                    rows: fitting(those, several, known)
+                    for rows, those in attention.layouts.items()
                 }
                 if any(layouts.values()):
-                    found.layouts = layouts
+                    attention.layouts = layouts
                     return
-        found.layouts = {}
+        attention.layouts = {}
 
 
 def moved(outer: Running, scores: Tensor) -> Iterator[list[Tensor]]:
@@ -144,12 +145,12 @@ def moved(outer: Running, scores: Tensor) -> Iterator[list[Tensor]]:
             index = tuple(int(at * (size - 1)) for size in given[n].shape[:rank])
             called[n] = changed(given[n], index)
             trial = Trial(stops=outer.attended + 1)
-            # It ends with FoundError, or others of many kinds in somebody's own code.
+            # It ends with ReachedError, or others of many kinds in somebody's own code.
             with suppress(Exception), meeting(trial):
                 outer.module(
                     *called[:count], **dict(zip(outer.options, called[count:], strict=True))
                 )
-            after = [found.scores for found in trial.attended[outer.attended :]]
+            after = [attention.scores for attention in trial.attended[outer.attended :]]
             if not after or after[0].shape != scores.shape:
                 return
             others.append(after[0])
@@ -197,9 +198,9 @@ def find_layouts(
     sizes = [*several[0].shape[:2]] if several else [1]
     sizes = sizes if not several or several[0].dim() < 4 else sizes[:1]  # texts, or time first
     trial = tried(call, inputs, Trial([*{*sizes}]))
-    for found in trial.attended:
-        if not any(found.layouts.values()):
-            raise ValueError(unproven(found, names, NO_POSITION))
+    for attention in trial.attended:
+        if not any(attention.layouts.values()):
+            raise ValueError(unproven(attention, names, NO_POSITION))
     for axis, rows in enumerate(sizes):
         layouts = by_texts(call, inputs, trial, axis, rows)
         failed = next((n for n, each in enumerate(layouts) if len(each) != 1), None)
@@ -221,7 +222,7 @@ def by_texts(
 
     Each half of the texts, by each bit of their numbers, is changed without the other.
     """
-    layouts = [found.layouts[rows] for found in trial.attended]
+    layouts = [attention.layouts[rows] for attention in trial.attended]
     texts = torch.arange(rows)
     halves = [texts >> bit & 1 == side for bit in range((rows - 1).bit_length()) for side in (0, 1)]
     for half in halves:
@@ -231,7 +232,9 @@ def by_texts(
             for part in inputs
         ]  # fmt: skip
         again = tried(call, others, Trial()).attended
-        if [found.scores.shape for found in again] != [x.scores.shape for x in trial.attended]:
+        if [attention.scores.shape for attention in again] != [
+            x.scores.shape for x in trial.attended
+        ]:
             return [[] for _ in layouts]
         layouts = [
             [layout for layout in each if is_of(layout, before.scores, after.scores, half)]
@@ -254,6 +257,6 @@ def is_of(layout: Layout, before: Tensor, after: Tensor, half: Tensor) -> bool:
     return torch.equal(maps, half[:, None].expand_as(maps)) if len(maps) == len(half) else False
 
 
-def unproven(found: Attended, names: dict[nn.Module, str], why: str) -> str:
-    name = names.get(found.module) or type(found.module).__name__
-    return UNPROVEN.format(name=name, shape=tuple(found.scores.shape), why=why)
+def unproven(attention: Attended, names: dict[nn.Module, str], why: str) -> str:
+    name = names.get(attention.module) or type(attention.module).__name__
+    return UNPROVEN.format(name=name, shape=tuple(attention.scores.shape), why=why)
