@@ -8,7 +8,8 @@ import numpy as np
 from headlight.viz import attention_heatmap, head_grid
 
 LINE = re.compile(
-    r'<(?P<name>headlight-[a-z-]+-[0-9a-f]{8}) data="(?P<data>[A-Za-z0-9+/=]+)">(?P<words>[^<]*)'
+    r'<(?P<name>headlight-[a-z-]+-[0-9a-f]{8}) translate="no" data="(?P<data>[A-Za-z0-9+/=]+)">'
+    r"(?P<words>[^<]*)"
     r'</(?P=name)><script type="module" '
     r'src="data:text/javascript;base64,(?P<code>[A-Za-z0-9+/=]+)"></script>'
 )

@@ -94,7 +94,8 @@ function makePicture(root) {
     // What is read is shorter than the hint; the map must not move below the pointer.
     if (!cell) {
       reading.style.minHeight = "";
-      reading.style.minHeight = getComputedStyle(reading).height;
+      // The height is told with four decimals, which can be a little less than it is.
+      reading.style.minHeight = `calc(${getComputedStyle(reading).height} + 0.01px)`;
     }
   }
   const span = (name, from, to) => `${name} ${from + 1} to ${to} of ${header[name].length}`;

@@ -18,7 +18,7 @@ def test_a_variable_is_read(monkeypatch):
 @pytest.mark.parametrize("text", ["0", "-3", "many", "1.5", "9" * 30, "٣"])
 def test_what_is_no_number_is_told_with_the_variables_name(monkeypatch, text):
     monkeypatch.setenv("HEADLIGHT_X", text)
-    with pytest.raises(ValueError, match=r"HEADLIGHT_X is .* at least 1"):
+    with pytest.raises(ValueError, match=r"HEADLIGHT_X is .* from 1 to 1000000"):
         whole_number("HEADLIGHT_X", 7)
 
 
