@@ -208,9 +208,11 @@ def open_module(called: Called, title: str, told: Mapping[str, Kind]) -> ModuleR
 
 def trial_of(called: Called) -> list[Tensor]:
     """Return the ids (ROWS, T) of each text of the trial, which all embeddings of a model know."""
-    sizes = [
-        part.num_embeddings for part in called.model.modules() if isinstance(part, nn.Embedding)
-    ]
+    # Of the other tables in a model of transformers, one may be for kinds of tokens.
+    whole = (
+        called.model.get_input_embeddings() if is_of_transformers(called.model) else called.model
+    )
+    sizes = [part.num_embeddings for part in whole.modules() if isinstance(part, nn.Embedding)]
     known = min(sizes, default=SOURCE)
     lengths = (SOURCE, TARGET)[: 1 + called.two_sided]
     rows = torch.arange(ROWS, device=called.device)[:, None]

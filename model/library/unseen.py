@@ -19,6 +19,9 @@ PARTLY = (
 )
 
 
+ModuleCall = tuple[nn.Module, list[Tensor], list[Tensor]]  # what it was given, and made
+
+
 def unseen_parts(
     called: Called,
     texts: Sequence[Tensor],
@@ -28,8 +31,9 @@ def unseen_parts(
 ) -> set[str]:
     """Return the modules in which tokens see each other though all heads that are seen are off.
 
-    One token is changed, and those of a module that differ then are compared with those it was
-    given. Torch's own modules, such as a convolution, are no attention.
+    Each token is changed in turn. A module that passes every change on to other tokens lets them
+    see each other; a change from or to padding alone may move positions. Torch's own modules, such
+    as a convolution, are no attention.
     """
     off = {
         site: AttentionEdit(gate=torch.zeros(kinds[site.kind][1], device=called.device))
@@ -37,8 +41,8 @@ def unseen_parts(
         for site in several
     }
 
-    def outputs(texts: Sequence[Tensor]) -> list[tuple[nn.Module, list[Tensor], list[Tensor]]]:
-        calls: list[tuple[nn.Module, list[Tensor], list[Tensor]]] = []
+    def outputs(texts: Sequence[Tensor]) -> list[ModuleCall]:
+        calls: list[ModuleCall] = []
 
         def note(module: nn.Module, args: tuple, kwargs: dict, output: object) -> None:
             given = [part for part in (*args, *kwargs.values()) if isinstance(part, Tensor)]
@@ -57,20 +61,33 @@ def unseen_parts(
     mixing: set[nn.Module] = set()
     before = outputs(texts)
     for n, text in enumerate(texts):
-        other = text.clone()
-        other[:, 2] = text[:, 3]
-        for old, new in zip(before, outputs([*texts[:n], other, *texts[n + 1 :]]), strict=True):
-            given, made = (
-                {at for pair in zip(a, b, strict=True) for at in moved_tokens(*pair, text.size(1))}
-                for a, b in zip(old[1:], new[1:], strict=True)
-            )
-            if given and made - given:
-                mixing.add(old[0])
+        several = []
+        for position in range(1, text.size(1) - 1):
+            other = text.clone()
+            other[:, position] = text[:, position + 1]
+            after = outputs([*texts[:n], other, *texts[n + 1 :]])
+            several.append(mixing_in(before, after, text.size(1)))
+        mixing |= set.intersection(*several)
     return {
         name_of[part] or type(part).__name__
         for part in mixing
         if len(mixing & {*part.modules()}) == 1 and not type(part).__module__.startswith("torch.nn")
     }
+
+
+def mixing_in(
+    before: Sequence[ModuleCall], after: Sequence[ModuleCall], length: int
+) -> set[nn.Module]:
+    """Return the modules that made other tokens differ than they were given."""
+    mixing = set()
+    for old, new in zip(before, after, strict=True):
+        given, made = (
+            {at for pair in zip(a, b, strict=True) for at in moved_tokens(*pair, length)}
+            for a, b in zip(old[1:], new[1:], strict=True)
+        )
+        if given and made - given:
+            mixing.add(old[0])
+    return mixing
 
 
 def moved_tokens(one: Tensor, other: Tensor, length: int) -> list[int]:
