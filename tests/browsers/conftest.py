@@ -16,7 +16,10 @@ FAILED = pytest.StashKey[bool]()
 SETTLED = f"!({RUNNING}) && !{STALE}"
 # Streamlit's own questions below a page, what only says that a size comes a frame later, and the
 # same in a file, where WebKit hides what an error says.
-NOT_OURS = re.compile("_stcore/(health|host-config)|ResizeObserver loop|^Script error")
+NOT_OURS = re.compile(
+    "_stcore/(health|host-config)|ResizeObserver loop|^Script error"
+    "|when disconnected from server"  # as a page is left
+)
 
 
 @pytest.fixture(scope="session")

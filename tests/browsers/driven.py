@@ -11,9 +11,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.browser.rest import AGAIN, TIMEOUT_MS
+from tests.browser.rest import AGAIN
 
 WIDTH, HEIGHT = 1280, 720
+LONGEST = 300  # seconds for what is waited for, such as a whole talk being saved
 STARTING = 60  # seconds
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 KEYS = {  # as the protocols write them
@@ -37,7 +38,7 @@ class PageError(Exception):
     """What is evaluated in a page failed there."""
 
 
-def until(state, *passing, seconds=TIMEOUT_MS / 1000):
+def until(state, *passing, seconds=LONGEST):
     """Wait until a function returns something true, and return that.
 
     Exceptions of the types `passing` say that it is not so yet.
