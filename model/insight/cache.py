@@ -62,7 +62,7 @@ def bytes_held(sizes: Mapping[Site, CacheSize], kind: Kind) -> int:
 
 
 def bytes_at(sizes: Iterable[CacheSize], positions: int) -> int:
-    """Return the bytes for a number of positions, from those that a position was measured to take.
+    """Return the bytes for a number of positions, from the measured bytes of one position.
 
     A position takes heads · (width of a key + width of a value) · bytes a number. A layer with a
     window holds no more positions than that.

@@ -65,7 +65,7 @@ FIXED = Layout((0, 1, 2, 3))  # of nn.MultiheadAttention
 
 
 class Changes(NamedTuple):
-    """The cells (given axes) that differ under a change, and those that are not masked."""
+    """The cells that differ under a change, and the cells without a mask, in the given axes."""
 
     changed: Tensor
     seen: Tensor

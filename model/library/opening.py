@@ -208,7 +208,7 @@ def open_module(called: Called, title: str, told: Mapping[str, Kind]) -> ModuleR
 
 def trial_of(called: Called) -> list[Tensor]:
     """Return the ids (ROWS, T) of each text of the trial, which all embeddings of a model know."""
-    # Of the other tables in a model of transformers, one may be for kinds of tokens.
+    # A model of transformers may have a smaller table too, such as for kinds of tokens.
     whole = (
         called.model.get_input_embeddings() if is_of_transformers(called.model) else called.model
     )
