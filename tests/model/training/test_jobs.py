@@ -170,7 +170,7 @@ def test_no_training_takes_longer_than_allowed(trainings):
     state = wait_for(job, "stopped")
     assert "the most a training may take" in state.note
     assert state.seconds > 0.3
-    assert not training_threads()
+    wait_until(lambda: not training_threads())
 
 
 @pytest.mark.matrix
