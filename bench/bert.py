@@ -2,7 +2,8 @@
 
 The same random weights and ids on both sides. `traced` records every head in full, against eager
 attention that returns its weights; `plain` records nothing, against fused attention (sdpa). Both
-run on one thread, since several wait for each other wherever a machine has other work to do.
+run on one thread, since several wait for each other wherever a machine has other work to do, and
+keep freed memory, as the app does.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from bench.performance import meaning, page_options, publish
 from bench.report import compare_times
 from headlight.model.library.bert import build_bert
 from headlight.model.trace import Run, Trace
+from headlight.pages.shared.runs.housekeeping import keep_freed_memory
 
 TOKENS = (16, 32, 64, 128, 256, 512)
 
@@ -22,6 +24,7 @@ def main() -> None:
     """Measure and report."""
     options = page_options().parse_args()
     torch.set_num_threads(1)
+    keep_freed_memory()
     torch.manual_seed(0)
     eager = BertModel(BertConfig(), add_pooling_layer=False).eval()
     eager.set_attn_implementation("eager")

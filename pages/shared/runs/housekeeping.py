@@ -15,7 +15,11 @@ QUIET = 5.0  # seconds without a release after which memory is tidied, or up to 
 # One for each of the model calls that may run at once, see AT_ONCE in line.py. By default glibc
 # makes up to eight for every core, each of which keeps the memory freed in its threads.
 ARENAS = 2
-M_ARENA_MAX = -8  # from malloc.h
+# A run takes and frees blocks of many megabytes. What glibc hands back to the system right away
+# has to be taken again page by page at the next run; tidy() hands it back once nobody works.
+KEPT = 2**30  # bytes
+LARGEST_BLOCK = 2**25  # bytes that glibc may keep, at most
+M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD = -8, -3, -1  # from malloc.h
 
 LEFT: list[Callable[[], None]] = []  # functions that free what nobody uses, when all is quiet
 _released = Event()
@@ -54,10 +58,13 @@ def tidy() -> None:
     give_back()
 
 
-def share_arenas() -> None:
-    """Let all new threads share a few memory pools, if the system has such pools."""
+def keep_freed_memory() -> None:
+    """Let all threads share a few memory pools, which keep freed memory until all is quiet."""
     with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
+        library = ctypes.CDLL(None)
+        library.mallopt(M_ARENA_MAX, ARENAS)
+        library.mallopt(M_TRIM_THRESHOLD, KEPT)
+        library.mallopt(M_MMAP_THRESHOLD, LARGEST_BLOCK)
 
 
 @cache

@@ -18,7 +18,7 @@ from headlight.model.reader import Reader
 from headlight.model.training.tasks import TASKS
 from headlight.model.translator import load
 from headlight.pages.shared.runs import limits
-from headlight.pages.shared.runs.housekeeping import freeze, session_ended, share_arenas
+from headlight.pages.shared.runs.housekeeping import freeze, keep_freed_memory, session_ended
 from headlight.pages.shared.runs.shelf import GONE, shelf
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.models import CatalogEntry, library_entry
@@ -54,7 +54,7 @@ def tune() -> None:
     """
     if not limits.GUEST:
         torch.set_num_threads(limits.THREADS)
-        share_arenas()
+        keep_freed_memory()
         sys.setswitchinterval(TURN)
     ended_sessions.watch(session_ended)
 

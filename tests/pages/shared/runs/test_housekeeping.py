@@ -1,6 +1,10 @@
 import gc
+import subprocess
+import sys
 import time
 import weakref
+
+import pytest
 
 from headlight.pages.shared.runs import housekeeping
 
@@ -77,3 +81,28 @@ def test_what_was_frozen_while_a_visitor_was_there_goes_when_a_session_has_ended
         assert wait_for(gc.get_freeze_count)
     finally:
         gc.unfreeze()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only glibc is told what to keep")
+def test_freed_memory_is_taken_again_without_the_system_until_all_is_quiet():
+    script = """
+import resource
+import torch
+from headlight.model.memory import give_back
+from headlight.pages.shared.runs.housekeeping import keep_freed_memory
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    torch.ones(4_000_000)  # 16 MB
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+keep_freed_memory()
+first, again = faults(), faults()
+give_back()
+print(first, again, faults())
+"""
+    output = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout
+    first, again, given_back = map(int, output.split())
+    assert again < min(first, given_back) / 10
