@@ -11,9 +11,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-REPOSITORY = Path(__file__).resolve().parents[1]
-if (REPOSITORY / "pyproject.toml").exists():  # a clone, where the packages stand beside this folder
-    __path__.append(str(REPOSITORY))
+# In a clone, links in this folder lead to the packages next to it, so that every tool can follow an
+# import. Where git makes no links, as on Windows without its developer mode, they are small files.
+FOLDER = Path(__file__).parent
+if not (FOLDER / "model").is_dir():
+    __path__.append(str(FOLDER.parent))
 
 if TYPE_CHECKING:
     from headlight.model import (
