@@ -17,9 +17,10 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from bench.performance import meaning, page_options, publish
 from bench.report import compare_times
-from headlight.model import Run, Trace, load
 from headlight.model.insight.ablation import head_removals
 from headlight.model.linear import Linear
+from headlight.model.trace import Run, Trace
+from headlight.model.translator import load
 
 TOKENS = 20
 SOURCE = (

@@ -20,12 +20,11 @@ from statistics import median
 
 from bench.performance import meaning, page_options, publish
 from bench.report import Case
-from headlight.model import load
 from headlight.model.atlas.corpus import windows
 from headlight.model.atlas.counting import Count, count_window, merge
 from headlight.model.memory import keep_few_kernels
 from headlight.model.tokenizer import SPACE
-from headlight.model.translator import Translator
+from headlight.model.translator import Translator, load
 
 WINDOW = 1_024
 WINDOWS = 18

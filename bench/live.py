@@ -5,7 +5,7 @@ import base64
 from playwright.sync_api import Page, sync_playwright
 
 from bench.report import Case, compare_times, json_option, report
-from headlight.model import Translator, load
+from headlight.model.translator import Translator, load
 from headlight.pages.live.page import EXAMPLES, HERE, weights_file
 from headlight.viz.modules import in_order, script
 from tests.browser.install import LAUNCH, chromium_path

@@ -42,7 +42,8 @@ from bench.crowd import Clock, Served, Work, serving
 from bench.performance import meaning, page_options, publish
 from bench.report import Case
 from bench.visitors import Rerun, Visitor
-from headlight.model import Site, load
+from headlight.model.trace import Site
+from headlight.model.translator import load
 from headlight.pages.shared.runs.limits import RUNS
 
 SESSIONS = (10, 25, 50, 100)

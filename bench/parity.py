@@ -31,7 +31,7 @@ from bench.performance import meaning
 from bench.report import options_of
 
 if TYPE_CHECKING:
-    from headlight.model import Reader
+    from headlight.model.reader import Reader
 
 MODELS = Path(__file__).resolve().parents[1] / "docs" / "models.md"
 SECONDS = 120  # for each side of a family
@@ -109,7 +109,7 @@ def answer(side: Callable, *given: object) -> dict | str | None:
 @torch.inference_mode()
 def differences(folder: Path) -> dict:
     """Return the largest differences from the reference in a folder, and what cannot be done."""
-    from headlight.model import load_model
+    from headlight.model.library.loading import load_model
 
     torch.set_num_threads(1)
     reader, largest = load_model(folder), {}
@@ -121,7 +121,7 @@ def differences(folder: Path) -> dict:
 
 def both(reader: Reader, theirs: dict) -> Iterator[tuple[str, Tensor, Tensor]]:
     """Yield the name of each comparison, what a reader records or predicts, and the reference."""
-    from headlight.model import AttentionEdit, Site
+    from headlight.model.trace import AttentionEdit, Site
 
     pair, count, ids = theirs["pair"], theirs["written"], theirs["ids"]
     alone = "encoder" if reader.shape.layers("encoder") else "decoder"

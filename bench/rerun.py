@@ -82,7 +82,7 @@ def watch(split: Split) -> None:
     from headlight.pages.shared.show import pictures
 
     split.time("pictures", pictures, "show")
-    from headlight.model import Translator
+    from headlight.model.translator import Translator
     from headlight.pages.shared import address
     from headlight.pages.shared.frame import frame
     from headlight.pages.shared.runs import door

@@ -18,16 +18,13 @@ if not (FOLDER / "model").is_dir():
     __path__.append(str(FOLDER.parent))
 
 if TYPE_CHECKING:
-    from headlight.model import (
-        AttentionEdit,
-        LoadingError,
-        PositionEdit,
-        Site,
-        Strategy,
-        load_model,
-        open_model,
-        watch,
-    )
+    from headlight.model.decoding.strategies import Strategy
+    from headlight.model.library.hub import LoadingError
+    from headlight.model.library.loading import load_model
+    from headlight.model.library.opening import open_model
+    from headlight.model.library.watch import watch
+    from headlight.model.positions import PositionEdit
+    from headlight.model.trace import AttentionEdit, Site
     from headlight.notebook import show
     from headlight.viz import (
         attention_film,
@@ -65,16 +62,23 @@ __all__ = [
 ]
 
 
-# In the order in which they take longer to import: the second imports PyTorch.
-PACKAGES = ("headlight.viz", "headlight.model", "headlight.notebook")
+MODULES = {
+    "AttentionEdit": "model.trace",
+    "LoadingError": "model.library.hub",
+    "PositionEdit": "model.positions",
+    "Site": "model.trace",
+    "Strategy": "model.decoding.strategies",
+    "load_model": "model.library.loading",
+    "open_model": "model.library.opening",
+    "show": "notebook",
+    "watch": "model.library.watch",
+}  # and the others are pictures of viz
 
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used: the app's server starts without PyTorch."""
     if name in __all__:
-        for package in PACKAGES:
-            if hasattr(module := import_module(package), name):
-                return getattr(module, name)
+        return getattr(import_module(f"headlight.{MODULES.get(name, 'viz')}"), name)
     raise AttributeError(f"headlight has no {name!r}; it has {', '.join(__all__)}.")
 
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from headlight.model.decoding.steps import Writing
-from headlight.model.edits import NamedMask
+from headlight.model.edits import NamedMask, check_sites
 from headlight.model.questions import Objective, Question, Request
 from headlight.model.reader import Ability, Reader
 from headlight.model.stream import DecoderStream, stream_of
@@ -63,6 +63,7 @@ class OwnReader(Reader):
 
     def heads_to_stream(self, site: Site) -> Tensor:
         """Return the map from each head's output to the stream: (H, D, d_model)."""
+        check_sites([site], self.shape)
         return self.model.attention_at(site).to_stream
 
     @torch.inference_mode()

@@ -12,7 +12,7 @@ from bench.load import cases_of, rush_cases, sentence_of, wrong
 from bench.performance import plot, write_section
 from bench.report import machine
 from bench.visitors import Rerun, Visitor, heatmap
-from headlight.model import load
+from headlight.model.translator import load
 from headlight.pages.browser.library import mounted
 from headlight.viz import attention_heatmap
 

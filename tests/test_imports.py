@@ -26,6 +26,23 @@ def test_the_first_page_waits_for_no_package_that_it_does_not_use():
     assert not {"model", "viz", "pages"} & loaded  # second copies of what headlight holds
 
 
+def test_the_transformer_loads_its_own_files_and_torch_only():
+    code = """
+import sys
+import torch
+before = {*sys.modules}
+import headlight.model.transformer
+print(*{*sys.modules} - before)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    files = "attention config layers linear masks positions records tokens trace transformer"
+    own = {"headlight", "headlight.model", *(f"headlight.model.{name}" for name in files.split())}
+    others = {name for name in done.stdout.split() if not name.startswith("torch")} - own
+    assert not others - {*sys.stdlib_module_names}
+
+
 def first_party_names():
     """Every name that a module imports from another: its file, line and column."""
     for folder in ("headlight", "model", "pages", "viz"):

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from headlight.model import load
 from headlight.model.insight.scoring import trace_log_probabilities
 from headlight.model.trace import KINDS, Site
+from headlight.model.translator import load
 from headlight.viz import (
     Chip,
     attention_heatmap,

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from headlight.model.config import TransformerConfig
+from headlight.model.edits import check_sites
 from headlight.model.library.answers import Answering, Answers, masked_positions
 from headlight.model.library.bert import Bert
 from headlight.model.library.hub import LoadingError
@@ -193,6 +194,7 @@ class BertReader(Answering, Reader):
         return logits
 
     def heads_to_stream(self, site: Site) -> Tensor:
+        check_sites([site], self.shape)
         return self.model.attention_at(site).to_stream
 
     @property

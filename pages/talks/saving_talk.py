@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from headlight.model import load
+from headlight.model.translator import load
 from headlight.pages.browser.parts import stills
 from headlight.pages.live.page import weights_file
 from headlight.pages.shared import address

@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from headlight.model import Site
 from headlight.model.edits import Edits
+from headlight.model.trace import Site
 from headlight.viz.tokens import WRITES
 from tests.browser.rest import box_at_rest
 

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from headlight.model import load
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.insight.cache import write_evicting
+from headlight.model.translator import load
 from headlight.viz.numbers import number_text
 from tests.browser.boxes import choose_in
 

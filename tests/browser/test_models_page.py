@@ -5,9 +5,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from headlight.model import Site, load_bert
 from headlight.model.edits import Edits
+from headlight.model.library.loading import load_bert
 from headlight.model.library.pieces import merge_words, whole_words
+from headlight.model.trace import Site
 from tests.browser.heatmaps import expect_cell
 
 FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"

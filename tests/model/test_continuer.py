@@ -6,13 +6,13 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from headlight.model import load_model
 from headlight.model.checkpoint import save_checkpoint
 from headlight.model.continuer import Continuer
 from headlight.model.decoding.search import NEVER_WRITTEN
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.attribution import attribute
+from headlight.model.library.loading import load_model
 from headlight.model.positions import PositionEdit
 from headlight.model.tokens import START_ID
 from headlight.model.trace import Site

@@ -2,10 +2,10 @@
 
 import pytest
 
-from headlight.model import Site, load
 from headlight.model.checkpoint import load_position_counts
 from headlight.model.positions import rotation_error
-from headlight.model.translator import PRETRAINED
+from headlight.model.trace import Site
+from headlight.model.translator import PRETRAINED, load
 
 TRANSLATIONS = {
     "I love my cat.": {"J'aime mon chat.", "J'adore mon chat."},

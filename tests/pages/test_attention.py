@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from headlight.model import Site
 from headlight.model.edits import CellEdit, Edits, write_edits
 from headlight.model.library.pieces import merge_words
+from headlight.model.trace import Site
 from headlight.pages.parts.attention.page import said_of
 from headlight.pages.shared.state.choices import HEAD, LAYER
 from headlight.pages.shared.state.models import EXAMPLES

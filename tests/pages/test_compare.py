@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from headlight.model import Site, load
 from headlight.model.edits import Edits, write_edits
 from headlight.model.insight.scoring import trace_log_probabilities
+from headlight.model.trace import Site
 from headlight.model.training.snapshots import Snapshots
-from headlight.model.translator import PRETRAINED
+from headlight.model.translator import PRETRAINED, load
 from headlight.pages.parts.compare import links
 from headlight.pages.parts.compare.links import LONGEST_EDITS, SIDES, read_text, write_text
 from headlight.pages.parts.compare.page import PAGE

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from headlight.model import Site
 from headlight.model.edits import Edits, write_edits
 from headlight.model.insight.ablation import head_removals
 from headlight.model.insight.scoring import trace_log_probabilities
+from headlight.model.trace import Site
 from headlight.viz.numbers import number_text
 from tests.pages.apps import (
     address,

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from headlight.model import Site, load
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.scoring import trace_log_probabilities
+from headlight.model.trace import Site
+from headlight.model.translator import load
 from headlight.pages.parts.masks.own import PICTURES
 from headlight.pages.talks.slides import Slide
 from headlight.viz.numbers import number_text

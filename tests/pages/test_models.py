@@ -5,8 +5,8 @@ from itertools import product
 
 import pytest
 
-from headlight.model import load_bert
 from headlight.model.checkpoint import save_checkpoint
+from headlight.model.library.loading import load_bert
 from headlight.model.training.small_models import SmallModel, default_options
 from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared.runs import limits

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from headlight.model import Decoding
-from headlight.model.decoding.steps import DecodingStep
+from headlight.model.decoding.steps import Decoding, DecodingStep
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits.text import how_many
 from headlight.model.insight.cache import (

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from headlight.model import Decoding
+from headlight.model.decoding.steps import Decoding
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.questions import Question
 from headlight.pages.parts.decoding.cache import (

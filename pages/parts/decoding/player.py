@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from headlight.model import Decoding
-from headlight.model.decoding.steps import DecodingStep, Node, stack_rows
+from headlight.model.decoding.steps import Decoding, DecodingStep, Node, stack_rows
 from headlight.model.trace import Kind, Site
 from headlight.pages.parts.decoding.request import (
     STEP,

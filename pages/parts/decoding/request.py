@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 
 import streamlit as st
 
-from headlight.model import Decoding
+from headlight.model.decoding.steps import Decoding
 from headlight.model.decoding.strategies import STRATEGIES, Strategy
 from headlight.model.trace import Shape
 from headlight.pages.shared import address

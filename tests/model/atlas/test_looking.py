@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
-from headlight.model import load
 from headlight.model.atlas.corpus import Line
 from headlight.model.atlas.counting import is_punctuation
 from headlight.model.atlas.looking import SEARCHED, TRIED, has_word, search
+from headlight.model.translator import load
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from headlight.model import load
 from headlight.model.atlas.corpus import Line, Window
 from headlight.model.atlas.counting import count_window, read
 from headlight.model.atlas.figures import BY_NAME, OF_SEVERAL, figures, figures_of, standing
 from headlight.model.questions import Request
+from headlight.model.translator import load
 
 
 @pytest.mark.parametrize("pair", [("I love my cat.", "J'adore mon chat."), ("Hurry up.", None)])

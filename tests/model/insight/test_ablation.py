@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from headlight.model import load_bert
 from headlight.model.insight.ablation import head_removals, without_each_head
 from headlight.model.insight.scoring import next_log_probabilities
+from headlight.model.library.loading import load_bert
 from headlight.model.trace import AttentionEdit, Run, Shape, Site
 from tests.model.insight.recording import HEADS, SITES, reader_of, record, tokens
 

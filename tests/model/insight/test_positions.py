@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from headlight.model import load
 from headlight.model.insight.positions import permutation_differences, shuffled
 from headlight.model.positions import PositionEdit
 from headlight.model.trace import Run
+from headlight.model.translator import load
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 5, 3]])
 ORDER = (3, 1, 4, 0, 2, 5)  # the last token stays

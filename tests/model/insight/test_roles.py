@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from headlight.model import load
 from headlight.model.config import TransformerConfig
 from headlight.model.insight.roles import (
     copied,
@@ -16,7 +15,7 @@ from headlight.model.insight.roles import (
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.trace import AttentionEdit, Site
 from headlight.model.transformer import Transformer
-from headlight.model.translator import Translator
+from headlight.model.translator import Translator, load
 
 LETTERS = "abcdefghijklmnopqrst"
 PLACES = 64

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 from torch.testing import assert_close
 
-from headlight.model import load_model
 from headlight.model.checkpoint import save_checkpoint
 from headlight.model.library import bounds, files
 from headlight.model.library.hub import LoadingError
+from headlight.model.library.loading import load_model
 from headlight.model.translator import PRETRAINED
 from tests.model.library.absurd import change_json, opener
 

@@ -7,11 +7,14 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from headlight.model import BertReader, LoadingError, Translator, load_model
 from headlight.model.checkpoint import save_checkpoint
+from headlight.model.library.bert_reader import BertReader
+from headlight.model.library.hub import LoadingError
+from headlight.model.library.loading import load_model
 from headlight.model.library.transformers_reader import TransformersReader
 from headlight.model.reader import ABILITIES
 from headlight.model.trace import Run
+from headlight.model.translator import Translator
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headlight.model import load
 from headlight.model.edits import CellEdit, Edits, write_edits
+from headlight.model.translator import load
 from headlight.pages.parts.decoding.request import BRANCH
 from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared import address as module

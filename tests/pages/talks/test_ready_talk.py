@@ -8,12 +8,12 @@ from math import exp
 
 import pytest
 
-from headlight.model import PositionEdit
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import read_edits
 from headlight.model.insight.attribution import attribute
 from headlight.model.insight.knockout import agreements
 from headlight.model.insight.patching import Answers
+from headlight.model.positions import PositionEdit
 from headlight.model.questions import Question
 from headlight.model.trace import Site
 from headlight.pages.parts.pages import PAGES

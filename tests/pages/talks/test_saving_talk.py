@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from pptx import Presentation
 
-from headlight.model import load
+from headlight.model.translator import load
 from headlight.pages.live.page import weights_file
 from headlight.pages.shared.state.models import LIBRARY
 from headlight.pages.talks import presenter, saving_talk

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from headlight.model import load_model
 from headlight.model.edits import CellEdit, Edits, write_edits
 from headlight.model.insight.knockout import edges_of, knock_out
+from headlight.model.library.loading import load_model
 from headlight.pages.parts.cause import knockout
 from headlight.pages.parts.cause.knockout import ALL, LAYERS, in_words, windows
 from headlight.pages.parts.cause.page import READS

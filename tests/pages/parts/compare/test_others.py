@@ -5,10 +5,12 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 
-from headlight.model import Site, load, load_bert
 from headlight.model.edits import Edits
 from headlight.model.insight.scoring import log_probabilities
+from headlight.model.library.loading import load_bert
 from headlight.model.library.transformers_loading import load_transformers_reader
+from headlight.model.trace import Site
+from headlight.model.translator import load
 from headlight.pages.shared.runs import run
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.show import answers

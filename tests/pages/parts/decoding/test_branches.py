@@ -1,6 +1,6 @@
 import pytest
 
-from headlight.model import load
+from headlight.model.translator import load
 from headlight.pages.parts.decoding.request import BRANCH, MOST, Branch, Branches
 
 SHAPE = load("en-fr").model.config.shape

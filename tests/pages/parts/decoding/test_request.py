@@ -1,7 +1,7 @@
 import pytest
 
-from headlight.model import load
 from headlight.model.decoding.strategies import STRATEGIES, Strategy
+from headlight.model.translator import load
 from headlight.pages.parts.decoding.request import CHOICES, OPTIONS, STRATEGY, strategy_words
 from headlight.pages.shared.address import read_parameters
 

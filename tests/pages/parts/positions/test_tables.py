@@ -1,6 +1,6 @@
 import pytest
 
-from headlight.model import load
+from headlight.model.translator import load
 from headlight.pages.parts.positions.tables import dimensions, pairs_of_all_speeds
 
 CONFIG = load("en-fr").model.config

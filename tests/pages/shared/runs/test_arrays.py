@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from headlight.model import Site
 from headlight.model.library.pieces import Piece
-from headlight.model.trace import AttentionEdit
+from headlight.model.trace import AttentionEdit, Site
 from headlight.pages.shared.runs import arrays
 
 

@@ -3,9 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headlight.model import load, load_model
 from headlight.model.edits import Edits
 from headlight.model.insight.ablation import head_removals
+from headlight.model.library.loading import load_model
+from headlight.model.translator import load
 from headlight.pages.shared.runs import run
 from headlight.pages.shared.runs.heads import removal_effects
 from headlight.pages.shared.runs.run import ModelRun

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from headlight.model import Site
 from headlight.model.edits import Edits
 from headlight.model.insight.anatomy import Weight, take_apart
 from headlight.model.insight.explain import explain
+from headlight.model.trace import Site
 from headlight.model.translator import choose_objective
 from headlight.pages.shared.runs import inside
 from headlight.pages.shared.runs import run as module

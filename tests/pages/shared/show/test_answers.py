@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from headlight.model import load_bert
 from headlight.model.insight.scoring import log_probabilities
+from headlight.model.library.loading import load_bert
 from headlight.model.questions import Question
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.runs.shelf import shelf

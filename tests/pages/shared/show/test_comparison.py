@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from headlight.model import load_bert
 from headlight.model.decoding.steps import Writing
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.scoring import trace_log_probabilities
+from headlight.model.library.loading import load_bert
 from headlight.model.tokens import Token
 from headlight.pages.shared.show import comparison
 from headlight.pages.shared.show.comparison import (

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headlight.model import load
+from headlight.model.translator import load
 from headlight.pages.shared.state.choice import counted, like, number, one_of, switch, text
 
 SHAPE = load("en-fr").shape

@@ -2,8 +2,8 @@
 
 import pytest
 
-from headlight.model import load
 from headlight.model.trace import Shape
+from headlight.model.translator import load
 from headlight.pages.shared.state.choices import (
     EDITS,
     HEAD,

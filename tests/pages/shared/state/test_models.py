@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from headlight.model import load
 from headlight.model.edits import Edits
+from headlight.model.translator import load
 from headlight.pages.shared.state.models import (
     DEFAULT,
     SHIPPED,
