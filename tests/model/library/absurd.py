@@ -8,7 +8,7 @@ from contextlib import contextmanager
 # Opens the folders that it is given, each with little memory and processor time.
 CHILD = """
 import resource, sys, torch
-from headlight.model import LoadingError, load_model
+from headlight import LoadingError, load_model
 
 torch.set_num_threads(1)
 resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
