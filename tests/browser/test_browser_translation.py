@@ -63,6 +63,9 @@ def expect_true(page, context):
     def is_the_same():
         """The page says what a fresh one says."""
         settled(page)
+        if fresh.url != page.url:  # the address may have changed after the page came to rest
+            fresh.goto(page.url)
+            tended(fresh)
         settled(fresh)
         return said(page) == said(fresh)
 
