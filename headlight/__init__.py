@@ -62,6 +62,7 @@ __all__ = [
 ]
 
 
+# Where a public name is defined; a name that is missing here is a picture of viz.
 MODULES = {
     "AttentionEdit": "model.trace",
     "LoadingError": "model.library.hub",
@@ -72,7 +73,7 @@ MODULES = {
     "open_model": "model.library.opening",
     "show": "notebook",
     "watch": "model.library.watch",
-}  # and the others are pictures of viz
+}
 
 
 def __getattr__(name: str) -> object:
