@@ -74,6 +74,28 @@ def test_the_story_is_told_in_the_numbers_of_the_run(kind, shipped):
     np.testing.assert_array_equal(np.isnan(shown["masked scores"][1]), blocked)
 
 
+def test_the_formula_of_the_softmax_is_that_of_its_numbers(shipped):
+    app = open_page("cross")
+    scores = shipped.trace(SENTENCE).attention[Site("cross", LAYER)].masked_scores[0, HEAD, QUERY]
+    powers = (scores - scores.max()).exp()
+    formula = next(block.value for block in app.latex if r"\sum_j" in block.value)
+    assert r"\frac{e^{s_k - m}}{\sum_j e^{s_j - m}}" in formula
+    assert rf"\frac{{{powers[KEY]:.3f}}}{{{powers.sum():.3f}}} = " in formula
+    assert rf"m = \max_j s_j = {scores.max():.3f}" in formula
+
+
+def test_the_words_of_every_step_stand_above_its_pictures():
+    types = [
+        "title" if element.type == "markdown" else element.type
+        for element in open_page("encoder").main
+        if element.type in {"caption", "bidi_component"}
+        or (element.type == "markdown" and element.value.startswith("**"))
+    ]
+    steps = " ".join(types[types.index("title") :]).split("title ")[1:]
+    assert len(steps) == 9
+    assert all(step.startswith("caption") for step in steps)
+
+
 def test_what_is_shown_adds_up(shipped):
     shown = rows(open_page())
     row, _, _ = shown["query × key"]

@@ -60,10 +60,10 @@ LEAST_NAMED = 0.02  # of the largest effect: points further than this from the l
 NOTHING = 1e-3  # nats: smaller effects are invisible on screen
 
 INTRO = (
-    "One backward pass estimates what takes a run for each head: the gradient for its gate, times "
-    "the way of the gate to 0. This is attribution patching (Nanda 2023, Syed et al. 2023) with "
-    "nothing put in place of the head, and without its sign the importance of Michel et al. 2019. "
-    "It is exact for small changes only. Below 0 the head helped {measure}."
+    "One backward pass estimates what takes a run for each head: the gradient for its [gate], "
+    "times the way of the gate to 0. This is attribution patching (Nanda 2023, Syed et al. 2023) "
+    "with nothing put in place of the head, and without its sign the importance of Michel et al. "
+    "2019. It is exact for small changes only. Below 0 the head helped {measure}."
 )
 WHY = (
     "Why the truth leaves the estimate, in nats, by two more removals of each head. **Output**: "
@@ -73,7 +73,7 @@ WHY = (
     "the cause."
 )
 CELLS = (
-    "Closing a cell shares its weight out among the rest of the row. That change of the row is "
+    "Closing a cell shares its [weight] out among the rest of the row. That change of the row is "
     "exact here; only what follows from it goes by the gradient for the weights. {count}"
 )
 SOME = (

@@ -54,8 +54,8 @@ WORDS = (
 )
 LEAD = "**Blue: the token needs this word.** The other map: where the heads look."
 WEIGHTS = (
-    "The mean weight of the same heads, summed up over the pieces of a word and the punctuation "
-    "after it. What stands out only here is looked at, but not missed."
+    "The mean [weight] of the same [heads], summed up over the pieces of a word and the "
+    "punctuation after it. What stands out only here is looked at, but not missed."
 )
 CORRELATION = "Spearman’s, over the {edges} edges of this text."
 DISAGREEMENTS = {

@@ -42,8 +42,8 @@ INTRO = (
     "counts as its own; what it makes later layers say counts as theirs."
 )
 KEYS = (
-    "What this head took from each token: the token’s value, times its weight, read towards the "
-    "two words. {what}"
+    "What this [head] took from each token: the token’s [value], times its [weight], read towards "
+    "the two words. {what}"
 )
 OF_SOURCE = "The values are of the encoder’s vectors, which know their neighbours too."
 OF_TARGET = "The values are of vectors that know the words before them too."

@@ -46,10 +46,10 @@ NO_CACHE = (
     "positions see no later ones, and a model whose own code keeps one that can be read."
 )
 KEPT = (
-    "A key and a value are computed once, at the step that reads their token, and kept in every "
-    "layer. Bytes by the formula: heads · (width of a key + width of a value) · positions · bytes "
-    "a number, added up over the layers, for what is kept: a latent counts as one head. Measured: "
-    "on the tensors that the model held."
+    "A [key] and a [value] are computed once, at the step that reads their token, and kept in "
+    "every layer. Bytes by the formula: heads · (width of a key + width of a value) · positions · "
+    "bytes a number, added up over the layers, for what is kept: a latent counts as one head. "
+    "Measured: on the tensors that the model held."
 )
 WORK = (
     "Tokens that pass through the decoder's layers to write this many: with the cache, and without "
@@ -68,13 +68,13 @@ POLICIES = {
 POLICY = one_of("eviction", POLICIES, label="After each step, every head keeps")
 BUDGET = number("kept_keys", 4, (1, 64), label="Keys kept", step=1)
 EVICTION_WORDS = (
-    "The text is written greedily, with the masks and heads above. After each step every head of "
-    "the decoder evicts keys until no more than these are left; the next step adds its own. The "
-    "last ones: a window. The first and the last: attention sinks, as in StreamingLLM (Xiao et al. "
-    "2023); in a layer with a window of its own there are none once it has left the first tokens. "
-    "The heaviest: half of them by the sum of the weights that they got so far, as in H2O (Zhang "
-    "et al. 2023), half of them the last. Heads that share keys evict the same ones. A prompt is "
-    "read whole first, and positions stay those of the text."
+    "The text is written greedily, with the [masks] and [heads] above. After each step every head "
+    "of the decoder evicts [keys] until no more than these are left; the next step adds its own. "
+    "The last ones: a window. The first and the last: attention sinks, as in StreamingLLM (Xiao et "
+    "al. 2023); in a layer with a window of its own there are none once it has left the first "
+    "tokens. The heaviest: half of them by the sum of the weights that they got so far, as in H2O "
+    "(Zhang et al. 2023), half of them the last. Heads that share keys evict the same ones. A "
+    "prompt is read whole first, and positions stay those of the text."
 )
 EVICTION_STATES = (  # the same states, in a cache that evicts
     "not read yet",

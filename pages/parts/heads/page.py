@@ -45,7 +45,7 @@ ROLE = one_of("role", {name: role.title for name, role in ROLES.items()}, label=
 SCORES = "role-scores-begin"  # the key of the place where the scores begin
 SEED = number("role_seed", 0, (0, 9_999), label="Seed", help="Draws the random tokens.")
 ROLES_INTRO = (
-    "What is a head for, whatever the sentence? The model reads a row of random tokens and then "
+    "What is a [head] for, whatever the sentence? The model reads a row of random tokens and then "
     f"the same row again, {SEQUENCES} times with other tokens. They mean nothing, so what a head "
     "does depends only on where a token is and on which tokens are equal."
 )

@@ -57,9 +57,9 @@ def step_by_step(weight: Weight, of: About, bar: DeltaGenerator) -> None:
     for number, (room, step) in enumerate(zip(places, steps, strict=True), start=1):
         with room:
             st.markdown(f"**{number}. {step.title}**")
+            caption(step.words, explained)
             for key, picture in step.pictures.items():
                 show(picture, key, of=of, what=NAMES.get(key, step.title))
-            caption(step.words, explained)
             st.latex(step.formula)
 
 
@@ -183,8 +183,9 @@ def softmax(weight: Weight, part: Anatomy) -> Step:
     return Step(
         title,
         words,
-        r"w_k = \frac{e^{s_k}}{\sum_j e^{s_j}} = "
-        rf"\frac{{{exponentials[key]:.3f}}}{{{total:.3f}}} = {weights[key]:.3f}",
+        r"w_k = \frac{e^{s_k - m}}{\sum_j e^{s_j - m}} = "
+        rf"\frac{{{exponentials[key]:.3f}}}{{{total:.3f}}} = {weights[key]:.3f} \qquad "
+        rf"m = \max_j s_j = {part.highest:.3f}",
         {"story-softmax": vector_rows(rows, columns=weight.key_tokens, marked=[key])},
     )
 

@@ -3,19 +3,20 @@
 STEPS = {  # title and words of each step; the additional steps of some models have only words
     "input": (
         "What is read",
-        "Every token begins as its embedding, scaled by √d_model, plus its position. The "
-        "head in layer {layer} reads what the blocks before it made of that, through the block's "
-        "layer norm where the norm comes first.",
+        "Each strip is a vector, and each cell in it a number. A token begins as its embedding, "
+        "scaled by √d_model, plus its position. The [head] in layer {layer} reads what the blocks "
+        "before it made of that; a pre-norm model first brings it through a layer norm.",
     ),
     "projections": (
         "Query, key and value",
-        "Three linear maps of this head, each a part of a larger matrix, turn what is read into a "
-        "query for the token that looks, and a key and a value for the token looked at.",
+        "The **query** is what the token that looks asks for. The **key** is what the token looked "
+        "at offers to be found by, and the **value** is what this token hands over. Three linear "
+        "maps of this head, each a part of a larger matrix, make them of what is read.",
     ),
     "dot": (
         "The dot product",
-        "Query and key are multiplied number by number, and the products summed. The numbers "
-        "that add the most are framed.",
+        "Query and [key] are multiplied number by number: the last strip has the products, and "
+        "their sum is the dot product. The numbers that count the most are framed.",
     ),
     "who wrote": "The tab “Why it looks there”, above, says what wrote them.",
     "rotated": (
@@ -38,8 +39,8 @@ STEPS = {  # title and words of each step; the additional steps of some models h
     ),
     "scale": (
         "The scaling",
-        "The sum is divided by the square root of the head's width, else it would grow with the "
-        "width and the softmax would leave room for one key only.",
+        "The dot product is divided by the square root of the head's width. Otherwise it would "
+        "grow with the width, and the softmax would leave room for one [key] only.",
     ),
     "own scale": (
         "The sum is multiplied by a number of this model's own, {scale:.6f}, where others divide "
@@ -51,51 +52,61 @@ STEPS = {  # title and words of each step; the additional steps of some models h
     ),
     "mask": (
         "The mask",
-        "Where the mask blocks a key, the score becomes −∞, and the weight exactly 0.",
+        "The first row has this query's [score] with each [key], the second what the [mask] leaves "
+        "of it. Where the mask blocks a key, the score becomes −∞, and the [weight] exactly 0.",
     ),
     "softmax": (
         "The softmax",
-        "The exponentials of the scores, divided by their sum, are the weights of this query over "
-        "all keys. The largest score is taken off first, which changes no weight.",
+        "From row to row, this query's [scores] become its [weights] over all [keys]: the largest "
+        "score is taken off, which changes no weight, and the exponential of each is divided by "
+        "their sum.",
     ),
     "values": (
         "The weighted sum of values",
-        "Every value is multiplied by its weight; the sum is what the head takes from the "
-        "sentence. The keys with the largest weights are shown, the others as one sum.",
+        "Each strip is the [value] of one token times its [weight]. The last strip is the sum of "
+        "all: what the head takes from the sentence. Only the tokens with the largest weights have "
+        "a strip of their own; the others are summed in one.",
     ),
     "output": (
         "All heads, and the output projection",
-        "The output projection maps the outputs of all heads, this head's framed, back to d_model "
-        "numbers. It is linear, so each head's part can be told apart.",
+        "The first strip is the outputs of all heads, this head's framed. The output projection "
+        "maps them back to d_model numbers. It is linear, so the part of each head can be told "
+        "apart: these are the strips below.",
     ),
     "output bias": "The parts and the bias sum to what the block computes.",
     "residual, pre-norm": (
         "Into the residual stream",
-        "What the block computes is added to the vector that came in. A pre-norm model, such as "
-        "this one, has normed the input; a post-norm model norms this sum.",
+        "The first strip is the vector that came in, to which the second is added: what the block "
+        "computes. A pre-norm model, such as this one, norms what the block reads; a post-norm "
+        "model norms the sum.",
     ),
     "residual, post-norm": (
         "Into the residual stream",
-        "What the block computes is added to the vector that came in, and the sum is normed. "
-        "A pre-norm model norms the input instead, and leaves the sum as it is.",
+        "The first strip is the vector that came in, to which the second is added: what the block "
+        "computes. Then the sum is normed. A pre-norm model norms what the block reads instead, "
+        "and leaves the sum as it is.",
     ),
 }
-OF_THE_QUERY = "Down to “stream before this block”, the strips are of the query token."
+OF_THE_QUERY = (
+    "All strips but the last belong to the query token; the last is what the head reads of the key "
+    "token."
+)
 INPUT_OF_LIBRARY = (
-    "Every token begins as its embedding, with its position where this model adds one. The "
-    "head in layer {layer} reads what the blocks before it made of that, through the norm before "
-    "its block."
+    "Each strip is a vector, and each cell in it a number. A token begins as its embedding, with "
+    "its position where this model adds one. The [head] in layer {layer} reads what the blocks "
+    "before it made of that, brought through the norm before its block."
 )
 INPUT_OF_BERT = (
-    "Every token begins as its embedding, plus a vector for the sentence it belongs to, plus "
-    "its position, normed. Each layer then adds to this vector and norms it again. The "
-    "head in layer {layer} reads what the blocks before it made of that."
+    "Each strip is a vector, and each cell in it a number. A token begins as its embedding, plus a "
+    "vector for the sentence it belongs to, plus its position, normed. Each layer then adds to "
+    "this vector and norms it again. The [head] in layer {layer} reads what the layers before it "
+    "made of that."
 )
 
 TAB_WORDS = {
     "beyond": (
-        "A weight says where a head looks, not what that does. These are five views of the same "
-        "query, which need not agree."
+        "A [weight] says where a [head] looks, not what that does. These are five views of the "
+        "same query, which need not agree."
     ),
     "many keys": (
         "Not shown beyond {most} tokens, because it takes a run for each. Shorten the text to see "
@@ -118,10 +129,10 @@ TAB_WORDS = {
 
 WHY_WORDS = {
     "sum": (
-        "The score before the softmax is a sum over pairs: what one part of the model wrote into "
+        "The [score] before the softmax is a sum over pairs: what one part of the model wrote into "
         "the token that looks, times what one part wrote into the token looked at. A score that is "
-        "1 nat higher makes the weight e ≈ 2.7 times as large relative to other keys. Head 2.5 "
-        "is head 5 of layer 2."
+        "1 nat higher makes the [weight] e ≈ 2.7 times as large relative to other [keys]. Head "
+        "2.5 is head 5 of layer 2."
     ),
     "rotated": (
         "This model turns queries and keys by their positions, so position is in every pair, and "
@@ -132,10 +143,10 @@ WHY_WORDS = {
         "In this post-norm model a norm after every block rescales all that was written before; "
         "each of these norms is held too."
     ),
-    "closed": "The mask closes this key: whatever its score, its weight is 0.",
+    "closed": "The [mask] closes this key: whatever its score, its weight is 0.",
     "margin": "Its pairs added up. Click a head to go to it, and see where it looked itself.",
     "limits": (
-        "Limits: norms are held at their values in this run, so no part gets a share for changing "
+        "Limits: norms are held as they are in this run, so no part gets a share for changing "
         "one. A feed-forward is one part, whoever wrote what it read, and so are the biases of all "
         "projections and norms. The softmax comes after the sum. Source: Elhage et al. 2021, “A "
         "Mathematical Framework for Transformer Circuits”."
@@ -154,12 +165,12 @@ VIEWS = {
 SWITCH_WORDS = {
     "scale": (
         "The larger the factor, the more the softmax saturates, and its gradient vanishes. A "
-        "temperature divides the scores once more. The curves are of this query's visible keys; a "
-        "factor of 1 is no scale at all."
+        "temperature divides the [scores] once more. The curves are of this query's visible keys; "
+        "a factor of 1 is no scale at all."
     ),
     "width": (
-        "For random vectors of unit variance, 16 keys, drawn anew: without the scale a wider head "
-        "looks at one key only; with it the width does not matter."
+        "For random vectors of unit variance, 16 [keys], drawn anew: without the scale a wider "
+        "head looks at one key only; with it the width does not matter."
     ),
     "fused": (
         "Projecting to all heads at once with one matrix, or to each head with its own rows of it, "

@@ -31,15 +31,15 @@ ROTARY_WORDS = {
     ),
     "not this layer": "This layer does not turn its queries and keys. Choose another layer.",
     "pairs": (
-        "Nothing is added to the tokens. Each query and key is turned by p · ω, its position times "
-        "the frequency of the pair: {turned} of a head’s {width} dimensions, where pair i is the "
-        "dimensions {pair}. Unscaled, ω = base^(−2i / {turned}); the configuration calls the base "
-        "rope_theta, and says:"
+        "Nothing is added to the tokens. Each query and [key] is turned by p · ω, its position "
+        "times the frequency of the pair: {turned} of a head’s {width} dimensions, where pair i is "
+        "the dimensions {pair}. Unscaled, ω = base^(−2i / {turned}); the configuration calls the "
+        "base rope_theta, and says:"
     ),
     "length": "Its scaling also makes turned queries and keys {length:.3f} times as long.",
     "turned": (
         "A turn changes no length. Only the products of the turned query and key are summed to a "
-        "score. Positions count from 0."
+        "[score]. Positions count from 0."
     ),
     "clocks": (
         "A pair as the hand of a clock. As both move on by one position, both hands turn by the "

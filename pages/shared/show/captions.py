@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Iterable
 
 import streamlit as st
 
@@ -18,17 +19,17 @@ GLOSSARY = {
     "token": "A word or a piece of one: what the model reads and writes, one at a time.",
     "query": "The vector of the token that looks: what it asks for.",
     "key": "The vector of a token looked at: what it offers to be found by.",
-    "value": "The vector that a token hands to those that look at it.",
+    "value": "The vector that a token hands over to each token that looks at it.",
     "score": "How well a query and a key fit: their dot product, divided by √d.",
     "weight": "The share, from 0 to 1, that a query gives to a key; a query's weights sum to 1.",
     "softmax": "Turns scores into weights with the sum 1, most of it for the largest score.",
-    "head": "One of several in a layer: it gives every token weights on others, in its own way.",
+    "head": "A part of a layer that decides for every token how much it looks at which tokens.",
     "gate": "The factor on what a head hands on: 1 leaves it as trained, 0 switches it off.",
     "mask": "What closes keys to a query: a closed key has the score −∞ and the weight 0.",
-    "look-ahead mask": "Closes the tokens to the right, which do not exist yet when one writes.",
+    "look-ahead mask": "Closes the tokens to the right, which are not written yet.",
     "padding": "Tokens <pad> that only fill a text up to a length; the padding mask closes them.",
-    "encoder": "The half of the model that reads the source sentence, all of it at once.",
-    "decoder": "The half of the model that writes, one token after the other.",
+    "encoder": "What reads a text, all of it at once: half of a translator, or a whole model.",
+    "decoder": "What writes, one token after the other: half of a translator, or a whole model.",
     "self-attention": "Attention of the tokens of one text to each other.",
     "cross-attention": "Attention from the tokens being written to those of the source sentence.",
     "d_model": "How many numbers stand for a token between the layers.",
@@ -50,11 +51,18 @@ GLOSSARY = {
     "label smoothing": "Training in which the right token is wanted a little less than surely.",
     "dropout": "Numbers set to 0 at random in training, so that nothing relies on one alone.",
 }
-# Not within code, which is quoted, and not within keyboard keys.
-CODE = re.compile(r"(`[^`]*`)")
+# Words with another meaning too: only [value], in brackets, is the value of attention.
+AMBIGUOUS = {"key", "value", "score", "weight", "head", "gate", "mask", "loss"}
+CODE = re.compile(r"(`[^`]*`)")  # is quoted, so it has no terms
+
+
+def any_of(terms: Iterable[str]) -> str:
+    return "|".join(sorted(map(re.escape, terms), key=len, reverse=True))
+
+
 TERM = re.compile(
-    rf"(?<![\w-])(?<!arrow )({'|'.join(sorted(map(re.escape, GLOSSARY), key=len, reverse=True))})"
-    r"(s?)(?![\w-])",
+    rf"\[(?P<marked>(?:{any_of(GLOSSARY)})s?)\](?!\()"
+    rf"|(?<![\w-])(?P<plain>(?:{any_of(GLOSSARY.keys() - AMBIGUOUS)})s?)(?![\w-])",
     re.IGNORECASE,
 )
 
@@ -62,8 +70,9 @@ TERM = re.compile(
 def caption(words: str, told: set[str] | None = None) -> None:
     """Draw a caption whose terms show their meaning when hovered, focused or tapped.
 
-    Each term is marked at its first appearance, unless it was `told` already. Use it only for the
-    app's own Markdown, never with anything that a visitor typed: its HTML is not escaped.
+    Each term is marked at its first appearance, unless it was `told` already; one of `AMBIGUOUS`
+    only where it stands in brackets. Use it only for the app's own Markdown, never with anything
+    that a visitor typed: its HTML is not escaped.
     """
     st.caption(marked(words, set() if told is None else told), unsafe_allow_html=True)
 
@@ -72,15 +81,16 @@ def marked(words: str, told: set[str]) -> str:
     """Return Markdown with the first appearance of each term as an element with its meaning."""
 
     def element(match: re.Match[str]) -> str:
-        term = match[1].lower()
+        words = match["marked"] or match["plain"]
+        term = words.lower() if words.lower() in GLOSSARY else words.lower().removesuffix("s")
         if term in told:
-            return match[0]
+            return words
         told.add(term)
         meaning = html.escape(GLOSSARY[term])
-        label = html.escape(f"{match[0]}: {GLOSSARY[term]}")
+        label = html.escape(f"{words}: {GLOSSARY[term]}")
         return (
             f'<span class="term" role="note" tabindex="0" data-meaning="{meaning}" '
-            f'aria-label="{label}">{match[0]}</span>'
+            f'aria-label="{label}">{words}</span>'
         )
 
     parts = CODE.split(words)

@@ -13,24 +13,24 @@ from headlight.viz.numbers import number_text
 
 HOW_TO_READ = {
     "heatmap": (
-        "Each row is a token that looks (its query), each column a token it may look at (its key). "
-        "The brighter a cell, the more of that token's value is taken. "
-        "Point at a cell, or tap it, to read its weight{click}."
+        "Each row is a token that looks (its query), each column a token it may look at "
+        "(its [key]). The brighter a cell, the more of that token's [value] is taken. "
+        "Point at a cell, or tap it, to read its [weight]{click}."
     ),
     "clickable": "; click it, or tap it again, to see how the weight comes about",
     "lines": (
         "A line joins a token that looks, on the left, to a token it looks at, on the right; the "
-        "thicker, the larger the weight. Point at a token to see only its lines and their "
+        "thicker, the larger the [weight]. Point at a token to see only its lines and their "
         "weights{click}."
     ),
     "grid": (
-        "Every small map is one head: rows look, columns are looked at, dark is 0 and bright is "
+        "Every small map is one [head]: rows look, columns are looked at, dark is 0 and bright is "
         "{bright}. "
         "A diagonal keeps to the token itself, a line next to it to a neighbour, a bright column "
         "is a token that everything looks at."
     ),
     "kept lines": "; click it to keep them",
-    "groups": " Heads under one line share their keys and values; each has its own queries.",
+    "groups": " Heads under one line share their [keys] and [values]; each has its own queries.",
 }
 
 KIND_WORDS: dict[Kind, str] = {
@@ -99,7 +99,7 @@ MASK_WORDS = {
         "layers, counted on a text of {within}."
     ),
     "own": (
-        "The pictures are the masks of this run on your text: filled cells are open. The layers "
+        "The pictures are the [masks] of this run on your text: filled cells are open. The layers "
         "that share a mask are in bold; the mask that the model's configuration names follows."
     ),
     "as configured": " In every layer the run did what its configuration names.",
@@ -112,11 +112,11 @@ MASK_WORDS = {
         "the head writes zeros: the residual stream goes on without it."
     ),
     "flash": (
-        "FlashAttention reads the keys in blocks that fit into the fastest memory. For each row it "
-        "keeps the maximum so far, the sum of e^(score − maximum) and the output so far; where the "
-        "maximum rises, both are multiplied by e^(old − new). Divided by the sum, the output at "
-        "the end is exactly that of the softmax, and no row of scores or weights was ever stored; "
-        "in training they are computed again. A GPU does this for many rows at once."
+        "FlashAttention reads the [keys] in blocks that fit into the fastest memory. For each row "
+        "it keeps the maximum so far, the sum of e^(score − maximum) and the output so far; where "
+        "the maximum rises, both are multiplied by e^(old − new). Divided by the sum, the output "
+        "at the end is exactly that of the softmax, and no row of [scores] or [weights] was ever "
+        "stored; in training they are computed again. A GPU does this for many rows at once."
     ),
     "other than configured": (
         "{cells} of this run's mask differ from what the configuration names: the model's own "
@@ -131,7 +131,7 @@ MASK_WORDS = {
         "cells, or use the arrow keys and space."
     ),
     "cheating": (
-        "The decoder is trained to predict each token from those before it. Without the mask it "
+        "The decoder is trained to predict each token from those before it. Without the [mask] it "
         "sees the very token it is asked for: it learns to copy it, and finds a known target "
         "almost certain. That is cheating, because when it translates there is no next token to "
         "copy yet, and it has learned nothing else."
@@ -150,12 +150,12 @@ MASK_WORDS = {
 
 HEAD_WORDS = {
     "board": (
-        "Click a head to switch it off or on; L1, a number or a heading switches all its heads. "
+        "Click a [head] to switch it off or on; L1, a number or a heading switches all its heads. "
         "The slider fades the framed head."
     ),
     "closed board": "The link that you followed leaves the heads as they are here.",
     "badges": (
-        "A badge describes what the head does on this sentence, not what the head is: on another "
+        "A badge describes what the [head] does on this sentence, not what the head is: on another "
         "sentence it may do something else. A head has a badge where:"
     ),
     "no badge": "No badge: this head follows none of the patterns below on this sentence.",
@@ -165,7 +165,7 @@ HEAD_WORDS = {
     ),
     "open": " Click a cell to open its head.",
     "effects": (
-        "The heads are removed one at a time, and {measure} is measured again. Blue: the model "
+        "The [heads] are removed one at a time, and {measure} is measured again. Blue: the model "
         "finds it less likely without the head, so the head helped. Red: more likely. What you "
         "changed stays in force meanwhile. The unit is nats of log-probability.{click}"
     ),
@@ -173,17 +173,18 @@ HEAD_WORDS = {
 
 BLOCKING: dict[Method, str] = {
     "-inf": (
-        "A blocked score becomes −∞, and its weight exactly 0. The other weights of the row "
+        "A blocked [score] becomes −∞, and its [weight] exactly 0. The other weights of the row "
         "still sum to 1; a query that may see nothing takes nothing. This is what the model does."
     ),
     "large negative": (
-        "A blocked score is lowered by a billion. That looks the same until a row is blocked "
-        "completely: its scores are all lowered alike, and the softmax spreads the whole weight "
-        "over keys that are forbidden."
+        "A blocked [score] is lowered by a billion. That looks the same until a row is blocked "
+        "completely: its scores are all lowered alike, and the softmax spreads the whole [weight] "
+        "over [keys] that are forbidden."
     ),
     "zero after": (
-        "The softmax runs over all keys, then blocked weights are set to 0. What they had is lost: "
-        "the rows no longer sum to 1, and forbidden keys still shape the weights of the others."
+        "The softmax runs over all keys, then blocked [weights] are set to 0. What they had is "
+        "lost: the rows no longer sum to 1, and forbidden keys still shape the weights of the "
+        "others."
     ),
 }
 

@@ -1,9 +1,15 @@
 """Captions whose terms tell what they mean, and what labels and captions say of a run."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+from headlight.pages.parts.inside.words import TAB_WORDS, WHY_WORDS
+from headlight.pages.parts.positions.words import BEYOND_WORDS
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.captions import GLOSSARY, labels_of, marked
+from headlight.pages.shared.show import captions
+from headlight.pages.shared.show.captions import AMBIGUOUS, GLOSSARY, labels_of, marked
 from tests.pages.apps import open_page
 from tests.pages.shared.runs.conftest import loaded, one_session
 
@@ -47,21 +53,53 @@ def test_a_decoder_alone_is_read_as_the_text_it_is(transformers_folders, loaded,
 
 
 def test_the_first_of_each_term_tells_its_meaning():
-    words = marked("A query, and queries; a query again. Keys are no `key`.", set())
+    words = marked("A query, and queries; a query again. Tokens are no `token`.", set())
     assert words.count('class="term"') == 2
     assert f'data-meaning="{GLOSSARY["query"]}"'.replace("'", "&#x27;") in words
-    assert words.endswith("are no `key`.")
+    assert words.endswith("are no `token`.")
+
+
+@pytest.mark.parametrize("term", sorted(AMBIGUOUS))
+def test_a_word_of_two_meanings_is_a_term_only_where_its_sentence_says_so(term):
+    assert marked(f"A {term}, its {term}s, {term.title()}s.", set()) == (
+        f"A {term}, its {term}s, {term.title()}s."
+    )
+    told = set()
+    words = marked(f"A {term}, [{term}s], [{term}].", told)
+    assert words.startswith(f"A {term}, <span")
+    assert words.endswith(f">{term}s</span>, {term}.")
+    assert told == {term}
+
+
+def test_words_in_brackets_are_terms_of_the_glossary():
+    for path in Path(captions.__file__).parents[2].rglob("words.py"):
+        for words in re.findall(r"(?<![\w\]])\[([a-z]+)\](?!\()", path.read_text()):
+            assert words in GLOSSARY or words.removesuffix("s") in GLOSSARY, (path, words)
+
+
+@pytest.mark.parametrize(
+    ("words", "term"),
+    [
+        (BEYOND_WORDS["honest"], "value"),
+        (WHY_WORDS["limits"], "value"),
+        (TAB_WORDS["words"], "key"),
+    ],
+)
+def test_an_everyday_word_is_not_explained_as_attentions(words, term):
+    told = set()
+    marked(words, told)
+    assert term not in told
 
 
 def test_what_was_told_is_not_told_again():
     told = {"query"}
     assert marked("A query.", told) == "A query."
-    assert "term" in marked("A head.", told)
+    assert "term" in marked("A [head].", told)
     assert told == {"query", "head"}
 
 
 def test_the_longer_term_wins_and_parts_of_words_are_no_terms():
-    words = marked("The look-ahead mask unmasked; arrow keys; log-probability.", set())
+    words = marked("The look-ahead mask unmasked; an encoder-decoder; log-probability.", set())
     assert "look-ahead mask: Closes" in words
     assert "log-probability: The natural" in words
     assert words.count('class="term"') == 2
