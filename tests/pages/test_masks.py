@@ -81,6 +81,16 @@ def test_padding_is_there_and_can_be_opened(app, shipped):
     np.testing.assert_allclose(heatmaps(app)[2][0], weights, atol=1e-5)
 
 
+def test_where_open_padding_is_seen_is_said_and_one_click_away(app):
+    app.selectbox(key="pad_to").set_value(app.selectbox(key="pad_to").options[-1]).run()
+    app.toggle(key="padding").set_value(False).run()
+    assert any("The change is in the encoder" in info.value for info in app.info)
+    next(b for b in app.button if b.label == "Show the encoder's mask").click().run()
+    assert app.session_state["mask_kind"] == "encoder"
+    assert (states(app)[:, -1] == 3).all()
+    assert not any("The change is in the encoder" in info.value for info in app.info)
+
+
 def test_a_padding_that_another_sentence_does_not_take_is_off(app):
     tokens = max(len(load("en-fr").read(SENTENCE)), 10)
     app.selectbox(key="pad_to").set_value(tokens + 5).run()

@@ -104,6 +104,10 @@ def notes(trained: ModelRun, run: ModelRun, site: Site, opens: bool) -> None:
         st.info(words)
     if "padding" in edits.off and not run.pad_to:
         st.info(MASK_WORDS["nothing to hide"])
+    elif "padding" in edits.off and "cross" in run.reader.shape.kinds and site.kind == "decoder":
+        st.info(MASK_WORDS["opened elsewhere"])
+        if st.button("Show the encoder's mask", on_click=put, args=(MASK_KIND, "encoder")):
+            st.rerun()  # the whole page: the kind is chosen outside this section
     if "look-ahead" in edits.off and "cross" in run.reader.shape.kinds:
         st.info(MASK_WORDS["look-ahead off"])
 

@@ -1,6 +1,7 @@
 """Texts on a page: their tokens as chips, and where two of them differ, in words and in tokens."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import groupby
 from math import exp
@@ -64,7 +65,7 @@ def ended(sentence: str) -> str:
 def what_became(before: str, after: str) -> str:
     """Return how a text changed, by its words, as what follows its name in a sentence.
 
-    The largest change comes first.
+    The largest change comes first, and changes that are alike are one.
     """
     if before == after:
         return "stays the same"
@@ -82,7 +83,8 @@ def what_became(before: str, after: str) -> str:
         swapped = f"has “{gained}” in place of “{lost}”"
         change = swapped if lost and gained else f"loses “{lost}”" if lost else f"gains “{gained}”"
         changes.append((len(lost) + len(gained), change))
-    return listed([change for _, change in sorted(changes, key=lambda each: -each[0])])
+    times = Counter(change for _, change in sorted(changes, key=lambda each: -each[0]))
+    return listed([f"{change} in {n} places" if n > 1 else change for change, n in times.items()])
 
 
 def listed(changes: Sequence[str]) -> str:

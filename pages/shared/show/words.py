@@ -140,6 +140,11 @@ MASK_WORDS = {
         "Without padding the padding mask has nothing to hide, so nothing changes. Choose a length "
         "to pad to first, under More."
     ),
+    "opened elsewhere": (
+        "The change is in the encoder and in the cross-attention: there every token now looks at "
+        "`<pad>` too. Here nothing opens but the cells from `<pad>` to `<pad>`, because the "
+        "look-ahead mask closes all that is to the right of a token."
+    ),
     "look-ahead off": (
         "The decoder now sees the very token it is asked for, and yet finds it less likely: it was "
         "trained with the mask and never learned to use what it sees. What it writes itself "
