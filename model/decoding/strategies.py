@@ -51,7 +51,7 @@ class Strategy:
         1.0,
         "Temperature",
         (0.0, 2.0),
-        "Below 1 likely tokens are drawn more often still, above 1 less often.",
+        "Below 1, likely tokens are drawn even more often; above 1, less often.",
         0.1,
     )
     top_k: int = option(
@@ -67,7 +67,12 @@ class Strategy:
         "Only the likeliest tokens that together reach this probability can be drawn.",
         0.05,
     )
-    seed: int = option(0, "Seed", (0, 9_999), "Where the random numbers begin.")
+    seed: int = option(
+        0,
+        "Seed",
+        (0, 9_999),
+        "Another seed draws other tokens; the same seed draws the same ones again.",
+    )
 
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:

@@ -12,6 +12,8 @@ const WORDS = {
   component: "a line of HTML with an element of its own, for a page that lets scripts run; needs no network",
   address: "where this app shows the picture alone, with all that it answers to, for a frame",
 };
+const FOR_WHICH =
+  "Frame: reveal.js, Quarto and Slidev. Component: a web page with scripts. Address: a frame, while this app runs. PowerPoint takes a PNG or SVG.";
 const COPIED = "Copied: paste it into the HTML of a slide.";
 const BY_HAND = "Press Ctrl or ⌘ and C to copy it.";
 const WAITING = "…";
@@ -46,7 +48,7 @@ export function slideCopies(names, copy) {
     }
   };
   const row = formatRow(names, LABELS, WORDS, pick);
-  const content = [element("p", "", "Copy for slides"), row, said, box];
+  const content = [element("p", "", "Copy for slides"), row, element("p", "for-which", FOR_WHICH), said, box];
   const root = element("div", "copies", content, { role: "group", "aria-label": "Copy for slides" });
   async function give(text) {
     const done = await copied(text);

@@ -20,11 +20,11 @@ LONGEST = 4_000  # characters; all controls of a page take 1,700
 NAMES = re.compile("([a-z_]{1,40})(,[a-z_]{1,40})*", re.ASCII)
 INTRO = (
     "The link opens this page with what is chosen now, on any number of devices. If you name pages "
-    "or controls here, the others are not shown or do not answer there. That is no protection: "
-    "whoever opens the app without the link has all of it."
+    "here, the class sees no others; if you name controls, no others answer. That is no "
+    "protection: whoever opens the app without the link has all of it."
 )
 HOLDS_TOKEN = "The link holds the token that this Headlight opens with."
-NAMED = "Controls that stay open (all, if you choose none)"
+NAMED = "Controls that stay open (with none chosen, all do)"
 CONTROLS = {CLICKS: "Clicks in pictures", BUTTONS: "Buttons"}
 NO_CLICKS = f"A click in a picture opens nothing: that needs “{CONTROLS[CLICKS]}”, too."
 NEEDS = {SECOND: "read a pair", MASKED: "mask words"}  # abilities without which there is no control
@@ -179,7 +179,7 @@ class Classroom(Wing):
     def above(self, page: Page) -> None:
         """Lock the controls that the class is not to use, and say that some are closed."""
         if is_given():
-            st.caption("A class: what is not needed now is closed.")
+            st.caption("This link is for a class: it shows only what the class needs now.")
         if controls := lesson().controls:
             show(locks(controls, buttons=lesson().allows(BUTTONS)), "locks")
 

@@ -111,14 +111,18 @@ def test_controls_that_are_not_open_do_not_answer_and_pictures_still_tell(class_
     assert "head=" not in page.url
     assert "layer=" not in page.url
     expect(page.locator(".st-key-sentence [inert]")).to_have_count(0)
-    expect(page.get_by_text("A class: what is not needed now is closed.")).to_be_visible()
+    expect(
+        page.get_by_text("This link is for a class: it shows only what the class needs now.")
+    ).to_be_visible()
     assert page.errors == []
 
 
 def test_locked_controls_take_no_room_on_a_phone(class_page):
     page = class_page("", size=(390, 844), workshop=":head")
     expect(page.get_by_label("English sentence")).to_be_visible()  # all is about it
-    expect(page.get_by_text("A class: what is not needed now is closed.")).to_be_in_viewport()
+    expect(
+        page.get_by_text("This link is for a class: it shows only what the class needs now.")
+    ).to_be_in_viewport()
     page.wait_for_function("() => document.querySelector('.st-key-sentence [inert]')")
     expect(page.locator(".st-key-model")).to_be_hidden()
     expect(page.locator(".st-key-head").get_by_role("combobox")).to_be_in_viewport()

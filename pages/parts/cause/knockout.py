@@ -48,9 +48,9 @@ KNOCKOUT = Measurement(
     UNASKED,
 )
 WORDS = (
-    "One written token at a time may not look at one word, in all heads of {layers}: blue if that "
-    "makes the token less likely, red if more. What was written before stays as it is, and the "
-    "other words share the weight."
+    "In each cell, the token of its row may not look at the word of its column, in all heads of "
+    "{layers}. Blue: this makes the token less likely; red: more likely. The tokens written before "
+    "stay as they are, and the other words share the weight."
 )
 LEAD = "**Blue: the token needs this word.** The other map: where the heads look."
 WEIGHTS = (

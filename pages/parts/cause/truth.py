@@ -71,9 +71,9 @@ CHOICES = (READING,)
 EVERY = 1.0  # seconds between two updates
 BOX = "truth"  # the key of the box for a text
 TRUTH = (
-    "What counts as the truth is the knockout: how much less likely each written token becomes "
-    "when it may not look at one word, through all heads of {layers}. Five readings claim to say "
-    "it in advance."
+    "What counts as the truth is the knockout: how much less likely a written token becomes if it "
+    "may not look at one word, in all heads of {layers}. Five readings claim to tell this without "
+    "closing anything."
 )
 RANKS = (
     "**Rank correlation** is Spearman’s, of a reading with the losses, over the {edges} edges of "

@@ -207,7 +207,7 @@ def tree(decoding: Decoding, node: NodeAddress | None, of: About, greedy: str) -
 def say_sampled(decoding: Decoding, greedy: str) -> None:
     """Say what was sampled, and then `greedy`."""
     made, size = decoding.writing, len(decoding.writing.target_tokens)
-    over = f"over {size} tokens" if made.finished else f"over the {size} tokens that it may have"
+    over = f"over {size} tokens" if made.finished else f"over {size} tokens, where it was stopped"
     say(
         ended(f"Sampling with seed {decoding.strategy.seed} writes “{made.text}”"),
         "sampled",

@@ -123,7 +123,8 @@ TAB_WORDS = {
     ),
     "words": (
         "The cosine of the angle between two vectors, from −1 to 1. The embedding of a word is the "
-        "same everywhere; what the encoder makes of it depends on the sentence around it."
+        "same everywhere; what the encoder makes of it depends on the sentence around it. The "
+        "model learned to translate, so words of like meaning need not be near each other."
     ),
 }
 

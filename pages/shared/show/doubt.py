@@ -21,8 +21,8 @@ WHY = {
     "lost": "“{what}” may be lost: the head that aligns words hardly looks there.",
     "pieces": "“{what}” falls into {number:.0f} pieces: the model may not know the word.",
     "unsure": (
-        "it was unsure, so expect mistakes (probability {number:.2f} a token; 98 in 100 good texts "
-        f"have over {exp(LEAST_SURE):.2f})."
+        "it was unsure, so expect mistakes: it gave a token a probability of {number:.2f} on "
+        f"average, and of over {exp(LEAST_SURE):.2f} in 98 of 100 good translations."
     ),
 }
 LIMITS = "The model's limits"

@@ -20,8 +20,8 @@ HOW_TO_READ = {
     "clickable": "; click it, or tap it again, to see how the weight comes about",
     "lines": (
         "A line joins a token that looks, on the left, to a token it looks at, on the right; the "
-        "thicker, the larger the [weight]. Point at a token to see only its lines and their "
-        "weights{click}."
+        "thicker, the larger the [weight]. Point at a token, or tap it, to see only its "
+        "lines and their weights{click}."
     ),
     "grid": (
         "Every small map is one [head]: rows look, columns are looked at, dark is 0 and bright is "
@@ -29,7 +29,7 @@ HOW_TO_READ = {
         "A diagonal keeps to the token itself, a line next to it to a neighbour, a bright column "
         "is a token that everything looks at."
     ),
-    "kept lines": "; click it to keep them",
+    "kept lines": "; a click keeps them",
     "groups": " Heads under one line share their [keys] and [values]; each has its own queries.",
 }
 
@@ -270,8 +270,9 @@ def notes(tokens: Sequence[Token], finished: bool = True, *, drawn: bool = True)
         byte = next(token.text for token in tokens if token.is_byte)
         characters = "character has" if len(spelled) == 1 else "characters have"
         sentences.append(
-            f"{len(spelled)} {characters} no piece in the vocabulary: the model reads the bytes "
-            f"that computers write them with, such as {byte}, and may go wrong there."
+            f"{len(spelled)} {characters} no piece in the vocabulary: the model reads "
+            f"{'its' if len(spelled) == 1 else 'their'} bytes instead, such as {byte}, and may go "
+            "wrong there."
         )
     if not finished:
         sentences.append("The output was stopped at its longest length, before it had an end.")

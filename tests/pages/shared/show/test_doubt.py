@@ -70,7 +70,7 @@ def test_what_was_written_has_the_probabilities_of_the_very_run(shipped):
 
 def test_a_long_word_is_cut_and_a_mean_is_a_probability():
     assert "x" * 40 + "…”" in why(Doubt("pieces", "x" * 300, 9))
-    assert "probability 0.30 a token" in why(Doubt("unsure", number=-1.2))
+    assert "a probability of 0.30 on average" in why(Doubt("unsure", number=-1.2))
     assert why(Doubt("capitals")).startswith("Beyond what this small model knows: ")
     assert why(Doubt("repeated")).startswith("Your text came back untranslated")
     assert f"over {exp(LEAST_SURE):.2f}" in why(Doubt("unsure", number=-1.2))
