@@ -28,6 +28,24 @@ def test_a_lit_token_of_a_long_text_is_in_sight_with_what_it_looks_at_if_both_fi
     expect(page.get_by_text("The other tokens are above and below: scroll.")).to_be_attached()
 
 
+def test_a_lit_token_and_its_key_are_in_sight_under_the_headings_on_a_page_that_goes_on(page):
+    weights = np.full((512, 512), 0.001, np.float32)
+    weights[20, 29] = 0.5
+    page.set_viewport_size({"width": 900, "height": 700})
+    picture = attention_lines(weights, TOKENS, lit=("query", 20)).to_html()
+    style = "<style>body { padding-top: 420px }</style>"
+    page.set_content(picture.replace("<title></title>", style, 1))
+    query, key = page.locator(".token.query").nth(20), page.locator(".token.key").nth(29)
+    expect(query).to_be_in_viewport(ratio=1)
+    expect(key).to_be_in_viewport(ratio=1)
+    for side, token in (("query: looking", query), ("key: looked at", key)):
+        heading = page.get_by_text(side, exact=True)
+        expect(heading).to_be_in_viewport(ratio=1)
+        under = heading.bounding_box()
+        assert token.bounding_box()["y"] >= under["y"] + under["height"]
+    assert page.locator(".attention-lines").evaluate("lines => lines.scrollTop") > 0
+
+
 @pytest.fixture(scope="module")
 def grid():
     """Maps of nothing but one weight, at a place of its own in each."""

@@ -114,11 +114,18 @@ export function draw(mount) {
     if (root.brought === key || !chosen || fits()) return;
     root.brought = key;
     const pair = endsOf(linesBetween(0, 0)[0] ?? 0).sort((one, other) => one - other);
-    const isNear = row * (pair[1] - pair[0] + 1) < root.clientHeight - AROUND;
+    const room = heightInSight();
+    const isNear = row * (pair[1] - pair[0] + 1) < room - AROUND;
     const [first, last] = isNear ? pair : [chosen.index, chosen.index];
     const top = topIn(root, strip);
-    const isInView = top + row * first >= 0 && top + row * (last + 1) <= root.clientHeight;
+    const covered = sheet.firstChild.offsetHeight; // by the headings, which stay at the top
+    const isInView = top + row * first >= covered && top + row * (last + 1) <= room;
     if (!isInView) root.scrollTop += top + row * first - AROUND;
+  }
+  /** The pixels of the picture above the end of the window, or all of them if it is not scrolled to. */
+  function heightInSight() {
+    const shown = innerHeight - root.getBoundingClientRect().top;
+    return shown > 2 * AROUND ? Math.min(shown, root.clientHeight) : root.clientHeight;
   }
   /** Set the height of a row, which fills the room except some pixels for words. */
   function setRow({ fills, height }, above = 0) {
