@@ -30,12 +30,12 @@ def test_a_lit_token_of_a_long_text_is_in_sight_with_what_it_looks_at_if_both_fi
 
 def test_a_lit_token_and_its_key_are_in_sight_under_the_headings_on_a_page_that_goes_on(page):
     weights = np.full((512, 512), 0.001, np.float32)
-    weights[20, 29] = 0.5
+    weights[20, 26] = 0.5
     page.set_viewport_size({"width": 900, "height": 700})
     picture = attention_lines(weights, TOKENS, lit=("query", 20)).to_html()
     style = "<style>body { padding-top: 420px }</style>"
     page.set_content(picture.replace("<title></title>", style, 1))
-    query, key = page.locator(".token.query").nth(20), page.locator(".token.key").nth(29)
+    query, key = page.locator(".token.query").nth(20), page.locator(".token.key").nth(26)
     expect(query).to_be_in_viewport(ratio=1)
     expect(key).to_be_in_viewport(ratio=1)
     for side, token in (("query: looking", query), ("key: looked at", key)):
