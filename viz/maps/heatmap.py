@@ -80,6 +80,7 @@ def knockout_map(
     written: Sequence[str],
     words: Sequence[str],
     *,
+    axes: str = "Written tokens down; across, the word that each may not look at",
     opens: str = "",
     framed: tuple[int, int] | None = None,
 ) -> CanvasPicture:
@@ -96,7 +97,7 @@ def knockout_map(
         name="change in nats",
         maximum=max(FAINT, float(np.nanmax(np.abs(changes), initial=0))),
         diverging=True,
-        axes="Written tokens down; across, the word that each may not look at",
+        axes=axes,
         verb="without",
         absent="not measured yet",
         clickable=bool(opens),

@@ -9,6 +9,7 @@ import streamlit as st
 
 from headlight.model.insight import knockout
 from headlight.model.trace import Shape, Site
+from headlight.pages.parts.cause import path
 from headlight.pages.shared.controls.measure import Measurement
 from headlight.pages.shared.controls.sentence import can
 from headlight.pages.shared.runs.patching import Knockout, knocked_out, looks_at, size_of
@@ -33,7 +34,7 @@ from headlight.viz.tokens import and_written
 
 TITLE = "Knockout map"
 WHAT = {"knockout": "What each token loses without a word", "looked-at": "Where the heads look"}
-PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
+PICTURES = {key: words[0].lower() + words[1:] for key, words in {**WHAT, **path.WHAT}.items()}
 ALL = "all"
 UNASKED = 3_000  # tokens, in all runs together, that are measured without a button
 MOST_TOLD = 4  # edges named of either kind
@@ -102,7 +103,7 @@ LAYERS = Choice(
     label="Edges are closed in",
     options={ALL: "all layers"},
 )
-CHOICES = (LAYERS,)
+CHOICES = (LAYERS, *path.CHOICES)
 
 
 def windows(layers: int) -> list[Window | str]:
@@ -168,6 +169,7 @@ def draw(run: ModelRun) -> None:
         st.text(NOTHING_LOST)
     elif is_drawn:
         compare(result)
+        path.draw(run, result, window, in_words(layers))
 
 
 def least_likely_without(result: Knockout) -> Riddle:

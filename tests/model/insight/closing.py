@@ -1,4 +1,4 @@
-"""Edges closed all together, and by hand."""
+"""Edges and paths closed all together, and by hand."""
 
 from dataclasses import replace
 
@@ -6,6 +6,7 @@ import torch
 
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.knockout import knock_out
+from headlight.model.insight.paths import two_steps
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.trace import Run
 
@@ -37,3 +38,32 @@ def closed_by_hand(reader, trace, edges, edits=Edits()):
             after = scores(replace(edits, cells=edits.cells + cells))
             changes.append(after[place] - whole[place])
     return torch.stack(changes).unflatten(0, (-1, len(edges.words)))
+
+
+def path_followed(reader, trace, edges, token, word, edits=None):
+    """The change without the first edge, and all changes (2, words)."""
+    first, parts = two_steps(reader, trace, edges, token, word, edits)
+    return first, torch.cat(list(parts), dim=-1)
+
+
+def without_cells(reader, trace, edges, token, cells, edits=Edits()):
+    """What a token loses without some cells, closed in a run of their own as on the page Masks."""
+    size = len(trace.source_tokens) + len(trace.target_tokens)
+
+    def score(edits):
+        run = Run(edits.at_sites(reader.shape, size))
+        with torch.inference_mode():
+            return log_probabilities(reader.rerun(trace, run), edges.written)[0, token]
+
+    return score(replace(edits, cells=(*edits.cells, *cells))) - score(edits)
+
+
+def cells_of(edges, token, word):
+    """The cells of the first edge, and those from the word to each word."""
+    keys, row = edges.words[word].keys, edges.written.rows[token]
+    layers = [None] if edges.layers.start == 0 else edges.layers
+    first = [CellEdit("cross", row, key, False, layer=layer) for key in keys for layer in layers]
+    return first, [
+        [CellEdit("encoder", query, key, opened=False) for query in keys for key in end.keys]
+        for end in edges.words
+    ]

@@ -1,0 +1,140 @@
+"""Paths over two edges: their numbers, their words, and where there are none."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from headlight.model.edits import Edits, write_edits
+from headlight.model.insight import knockout
+from headlight.model.insight.knockout import LEAST, edges_of
+from headlight.model.insight.paths import in_one_head, two_steps
+from headlight.pages.parts.cause import path
+from headlight.pages.shared.show.captions import site_words
+from headlight.viz.numbers import number_text
+from tests.pages.apps import address, button, drawn, open_page, open_with
+from tests.pages.pictures import heatmaps
+
+SENTENCE = "The dog ate the meat because it was hungry."
+TIRED = "The animal didn't cross the street because it was too tired."
+
+
+def asked(reader, sentence, token, word, edits=Edits(), layers=None):
+    """The words of a sentence, and a path from a written token to one of them."""
+    written, edits = reader.translate(sentence), edits.at_sites(reader.shape, 40)
+    edges = edges_of(trace := reader.trace(sentence, written), reader, layers, written)
+    words = [each.text for each in edges.words]
+    return words, (reader, trace, edges, edges.written.texts.index(token), words.index(word)), edits
+
+
+def measured(*of, **options):
+    """The words, the change without the first edge, and those without the second (2, words)."""
+    words, path, edits = asked(*of, **options)
+    first, parts = two_steps(*path, edits)
+    return words, first.item(), torch.cat(list(parts), dim=-1).numpy()
+
+
+def told(app):
+    """The sentences on a path."""
+    return next(text.value for text in app.text if "with both edges closed" in text.value)
+
+
+def signed(number):
+    return number_text(number, 2, signed=True)
+
+
+@pytest.mark.parametrize("layers", [None, range(1, 2)])
+@pytest.mark.parametrize("edits", [Edits(), Edits(gates={("encoder", 1, 5): 0.0})])
+def test_the_map_shows_the_second_edge_with_the_first_open_and_closed(shipped, edits, layers):
+    chosen = {"edits": write_edits(edits)} if edits != Edits() else {}
+    chosen |= {"knockout_layers": "2"} if layers else {}
+    app = open_page("cause", sentence=SENTENCE, **chosen)
+    options = {"edits": edits, "layers": layers}
+    words, first, changes = measured(shipped, SENTENCE, "il", "it", **options)
+    ends = [at for at, text in enumerate(words) if text != "it"]
+    values, header = heatmaps(app)[2]
+    assert header["columns"] == [words[end] for end in ends]
+    rest = changes[1] - first
+    wanted = np.stack([changes[0], rest, changes[0] - rest])[:, ends]
+    np.testing.assert_allclose(values, wanted, atol=1e-4)
+    np.testing.assert_allclose(heatmaps(app)[0][0][8, words.index("it")], first, atol=1e-4)
+
+
+def test_the_page_opens_on_the_words_that_attention_opens_on_and_says_what_they_count(shipped):
+    said = told(open_page("cause", sentence=SENTENCE))
+    words, first, changes = measured(shipped, SENTENCE, "il", "it")
+    end = words.index("dog")
+    assert (
+        f"The log-probability of “il” changes by {signed(first)} nats without “it”, by "
+        f"{signed(changes[0, end])} if “it” may not look at “dog”, and by "
+        f"{signed(changes[1, end])} with both edges closed."
+    ) in said
+    _, path, _ = asked(shipped, SENTENCE, "il", "it")
+    site, head, weight, alone = in_one_head(*path, end)
+    where = site_words(site.kind, site.layer, head)
+    assert where == "Encoder, layer 2, head 2"
+    assert f"{where} looks most from “it” at “dog”: weight {number_text(weight, 2)}." in said
+    assert f"alone, “il” changes by {signed(alone)} nats, so this head alone can be missed." in said
+    by_way = changes[0] - changes[1] + first
+    by_way[words.index("it")] = np.inf
+    best = int(by_way.argmin())
+    assert f"by way of “it” comes from “{words[best]}”: {signed(by_way[best])} nats." in said
+
+
+@pytest.mark.parametrize("sentence", [SENTENCE, TIRED])
+def test_the_verdict_on_every_path_follows_from_its_numbers(shipped, sentence):
+    words, first, changes = measured(shipped, sentence, "il", "it")
+    read = shipped.translate(sentence).target_tokens
+    token, word = [each.text for each in read].index("il"), words.index("it")
+    kinds = set()
+    for end in {*range(len(words))} - {word}:
+        second, rest = changes[0, end], changes[1, end] - first
+        links = {"path_token": token + 1, "path_word": word + 1, "path_end": end + 1}
+        said = told(open_page("cause", sentence=sentence, **links))
+        is_faint = max(abs(second), abs(second - rest)) < LEAST
+        is_on_the_way = not is_faint and second * (second - rest) > 0
+        assert ("That is no sign" in said) == is_faint
+        assert (f"{signed(second - rest)} nats, is what goes by way" in said) == is_on_the_way
+        assert ("which is no less" in said) == (not is_faint and abs(rest) >= abs(second))
+        kinds.add((is_faint, is_on_the_way))
+    assert len(kinds) > 1
+
+
+def test_another_token_and_word_are_chosen_and_kept_in_the_link():
+    app = open_page("cause", sentence=SENTENCE)
+    assert not {"path_token", "path_word", "path_end"} & {*address(app)}
+    app.selectbox(key="path_token").set_value("5").run()
+    assert "“la”" in told(app)
+    app.selectbox(key="path_word").set_value("5").run()
+    assert "without “meat”" in told(app)
+    app.selectbox(key="path_end").set_value("2").run()
+    assert "if “meat” may not look at “dog”" in told(app)
+    assert [address(app)[f"path_{name}"] for name in ("token", "word", "end")] == ["5", "5", "2"]
+    app.selectbox(key="path_word").set_value("2").run()
+    assert not app.exception, "the word itself is not offered as the end"
+    assert "if “dog” may not look at “" in told(app)
+
+
+@pytest.mark.parametrize("name", ["Marian", "GPT-2"])
+def test_a_path_is_shown_where_there_is_an_encoder_and_a_decoder(
+    name, transformers_folders, monkeypatch
+):
+    monkeypatch.setattr(knockout, "LEAST", 1e-6)  # tiny models with random weights lose little
+    app = open_with(transformers_folders[name], "cause", sentence=SENTENCE)
+    assert not app.exception
+    assert ("path" in drawn(app)) == (name == "Marian")
+    assert [box.key for box in app.selectbox].count("path_token") == (name == "Marian")
+
+
+def test_what_takes_long_is_measured_when_asked_for(monkeypatch):
+    monkeypatch.setattr(path, "PATHS", replace(path.PATHS, unasked=0))
+    app = open_page("cause", sentence="She sold eight boats.")
+    assert "path" not in drawn(app)
+    button(app, "Measure these paths").click().run()
+    assert "path" in drawn(app)
+
+
+def test_with_guess_first_a_path_comes_after_the_answer():
+    app = open_page("cause", sentence=SENTENCE, guess="on")
+    assert not {"knockout", "path"} & {*drawn(app)}
