@@ -169,7 +169,7 @@ def draw(run: ModelRun) -> None:
         st.text(NOTHING_LOST)
     elif is_drawn:
         compare(result)
-        path.draw(run, result, window, in_words(layers))
+        path.draw(run, result, window)
 
 
 def least_likely_without(result: Knockout) -> Riddle:

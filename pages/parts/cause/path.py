@@ -1,20 +1,12 @@
 """What a written token loses over two edges: by way of a word, from another one."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
 
 from headlight.model.insight.knockout import LEAST
-from headlight.pages.shared.controls.measure import Measurement
-from headlight.pages.shared.runs.patching import (
-    Knockout,
-    TwoSteps,
-    in_one_head,
-    looks_at,
-    size_of,
-    two_steps,
-)
+from headlight.pages.shared.runs import patching
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption, site_words
 from headlight.pages.shared.show.opening import opening
@@ -23,88 +15,79 @@ from headlight.pages.shared.show.riddle import told_apart
 from headlight.pages.shared.show.saving import about_run
 from headlight.pages.shared.state.choice import Choice, like
 from headlight.pages.shared.widgets.choose import choose
-from headlight.viz import CanvasPicture, knockout_map
+from headlight.viz import knockout_map
 from headlight.viz.numbers import number_text
 
-TITLE = "By way of another word"
 WHAT = {"path": "What a token loses by way of a word"}
 PLACE = r"[1-9]\d{0,3}"  # of a token or a word, from 1
 TOKEN = like("path_token", "", PLACE, label="Written token")
 WORD = like("path_word", "", PLACE, label="By way of")
 END = like("path_end", "", PLACE, label="From")
 CHOICES = (TOKEN, WORD, END)
-PATHS = Measurement(
-    two_steps,
-    (*WHAT,),
-    "Measure these paths",
-    "Closing the edges of one path after the other",
-    6_000,
-)
 LEAD = (
-    "Does {token} depend on other words by way of {word}? The map has direct edges only. Here "
-    "{word} may not look at one word at a time in the encoder, in all heads and layers; the edge "
-    "from {token} to {word} is closed in {layers}."
+    "The map has direct edges only. Here the word in the middle may not look at one word at a time "
+    "in the encoder, in all heads and layers."
 )
 AXES = "Across, the word that {word} may not look at; down, whether {token} sees {word}"
 SUM = (
     "The log-probability of {token} changes by {first} nats without {word}, by {second} if {word} "
-    "may not look at {end}, and by {both} with both edges closed."
+    "may not look at {end}, and by {both} with both edges closed. {verdict}\n"
+    "{head} looks most from {word} at {end}: weight {weight}. With this cell alone closed, {token} "
+    "changes by {alone} nats{missed}.\n"
+    "The strongest path by way of {word} comes from {best}: {most} nats."
 )
 FAINT = "That is no sign that {token} needs {end} by way of {word}: other ways may do as well."
-BY_WAY = (
-    "With the edge to {word} closed, closing the other changes it by {rest}. The difference, "
-    "{by_way} nats, is what goes by way of {word}."
-)
-NO_LESS = (
-    "With the edge to {word} closed, closing the other changes it by {rest}, which is no less: "
-    "nothing is seen to go by way of {word}."
-)
-IN_ONE_HEAD = (
-    "{head} looks most from {word} at {end}: weight {weight}. With the edge closed in this head "
-    "alone, {token} changes by {change} nats{missed}."
-)
-MISSED = ", so this head alone can be missed"
-STRONGEST = "The strongest path by way of {word} comes from {best}: {most} nats."
+REST = "With the edge to {word} closed, closing the other changes it by {rest}"
+BY_WAY = f"{REST}. The difference, {{by_way}} nats, is what goes by way of {{word}}."
+NO_LESS = f"{REST}, which is no less: nothing is seen to go by way of {{word}}."
+MISSED = ", so it can be missed"
 LIMITS = (
-    "A closed edge’s weight is shared out among the other words of its row, and every word that "
-    "looks at {word} changes with it. So a number near 0 does not prove that a path is unused, and "
-    "a large one does not say what was passed on."
+    "The weight of a closed edge goes to the other words of its row, and what looks at the word in "
+    "the middle changes with it: a number near 0 does not prove that a path is unused."
 )
 
 
-def draw(
-    run: ModelRun, result: Knockout, layers: tuple[int, int] | None, layers_in_words: str
-) -> None:
+def draw(run: ModelRun, result: patching.Knockout, layers: tuple[int, int] | None) -> None:
     """Draw the choice of a path and what its edges count; nothing in a model without an encoder."""
-    if looks_at(run) != "cross" or len(result.words) < 2:
+    written, words = told_apart(result.written), told_apart(result.words)
+    if patching.looks_at(run) != "cross" or len(words) < 2:
         return
-    token, word, end = suggested(run, result)
-    names = told_apart(result.written), told_apart(result.words)
-    runs, tokens = size_of(run)
-    st.subheader(TITLE)
+    st.subheader("By way of another word")
     row = st.container(horizontal=True, vertical_alignment="bottom")
+    first_token, first_word, first_end = suggested(run, result)
     with row:
-        token = choose_one(TOKEN, dict(enumerate(names[0])), token)
-        picked = choose_one(WORD, dict(enumerate(names[1])), word)
-        asked = run, layers, token, picked
-        is_asked = PATHS.is_asked(*asked, runs=2 * runs, tokens=tokens)
-    said = {"token": names[0][token], "word": names[1][picked]}
-    caption(LEAD.format(**said, layers=layers_in_words))
-    if not is_asked:
-        return
-    ends = {index: name for index, name in enumerate(names[1]) if index != picked}
-    steps = PATHS.measure(*asked)
-    best = min(ends, key=lambda index: steps.by_way[index])
+        token = choose_one(TOKEN, written, range(len(written)), first_token)
+        word = choose_one(WORD, words, range(len(words)), first_word)
+    caption(LEAD)
+    second, both = patching.two_steps(run, layers, token, word)
+    first = result.changes[token, word]
+    by_way = second - (both - first)
+    ends = [end for end in range(len(words)) if end != word]
+    best = min(ends, key=lambda end: by_way[end])
+    is_suggested = word == first_word and first_end in ends
     with row:
-        end = choose_one(END, ends, end if (picked, end in ends) == (word, True) else best)
-    st.text("\n".join(in_words(run, steps, (token, picked, end), best, names)))
-    picture = map_of(steps, said, [*ends], result.words)
-    place = f"{said['token']} by way of {said['word']}"
+        end = choose_one(END, words, ends, first_end if is_suggested else best)
+    site, head, weight, alone = patching.in_one_head(run, token, word, end)
+    numbers = {"first": first, "second": second[end], "both": both[end], "alone": alone}
+    numbers |= {"rest": both[end] - first, "by_way": by_way[end], "most": by_way[best]}
+    said = {name: number_text(number, 2, signed=True) for name, number in numbers.items()}
+    said |= {"token": written[token], "word": words[word], "end": words[end], "best": words[best]}
+    said |= {"head": site_words(*site, head), "weight": number_text(weight, 2)}
+    said |= {"missed": MISSED if abs(alone) < LEAST else ""}
+    verdict = BY_WAY if second[end] * by_way[end] > 0 else NO_LESS
+    if max(abs(second[end]), abs(by_way[end])) < LEAST:
+        verdict = FAINT
+    st.text(SUM.format(**said, verdict=verdict.format(**said)))
+    rows = [f"{written[token]} sees {words[word]}", "does not see it", "the difference"]
+    numbers = np.stack([second, both - first, by_way])[:, ends]
+    across = [result.words[end] for end in ends]
+    picture = knockout_map(numbers, rows, across, axes=AXES.format(**said))
+    place = f"{written[token]} by way of {words[word]}"
     show(picture, "path", of=about_run(run, place=place), what=WHAT["path"])
     caption(LIMITS.format(**said))
 
 
-def suggested(run: ModelRun, result: Knockout) -> tuple[int, int, int | None]:
+def suggested(run: ModelRun, result: patching.Knockout) -> tuple[int, int, int | None]:
     """Return a written token, a word, and a word that this looks at, by their indices.
 
     They are those of the weight that the page Attention opens on, or of the edge missed most.
@@ -117,63 +100,11 @@ def suggested(run: ModelRun, result: Knockout) -> tuple[int, int, int | None]:
     return int(token), int(word), None
 
 
-def choose_one(choice: Choice, names: Mapping[int, str], first: int) -> int:
+def choose_one(choice: Choice, names: Sequence[str], offered: Sequence[int], first: int) -> int:
     """Draw the choice of a token or a word by its index; unless one is chosen, it is `first`."""
-    texts = {"": first, **{str(index + 1): index for index in names}}
-    box = {"widget": st.selectbox, "width": 220}
-    chosen = choose(
-        choice,
-        texts,
-        format_func=lambda text: names[texts[text]] + ("" if text else ", suggested"),
-        **box,
-    )
-    return texts[chosen]
+    texts = {"": first} | {str(index + 1): index for index in offered}
 
+    def in_words(text: str) -> str:
+        return names[texts[text]] + ("" if text else ", suggested")
 
-def map_of(
-    steps: TwoSteps, said: Mapping[str, str], ends: list[int], words: list[str]
-) -> CanvasPicture:
-    """Return the map of what closing the second edge changes, by whether the first is open."""
-    rows = ["{token} sees {word}", "{token} does not see {word}", "the difference"]
-    return knockout_map(
-        np.stack([steps.second, steps.rest, steps.by_way])[:, ends],
-        [row.format(**said) for row in rows],
-        [words[end] for end in ends],
-        axes=AXES.format(**said),
-    )
-
-
-def in_words(
-    run: ModelRun,
-    steps: TwoSteps,
-    path: tuple[int, int, int],
-    best: int,
-    names: tuple[list[str], list[str]],
-) -> list[str]:
-    """Return in sentences what the edges of a path count, alone and together."""
-    token, word, end = path
-    site, head, weight, alone = in_one_head(run, *path)
-    numbers = {
-        "first": steps.first,
-        "second": steps.second[end],
-        "both": steps.both[end],
-        "rest": steps.rest[end],
-        "by_way": steps.by_way[end],
-        "most": steps.by_way[best],
-        "change": alone,
-    }
-    if max(abs(numbers["second"]), abs(numbers["by_way"])) < LEAST:
-        verdict = FAINT
-    else:
-        verdict = BY_WAY if numbers["second"] * numbers["by_way"] > 0 else NO_LESS
-    said = {
-        **{name: number_text(number, 2, signed=True) for name, number in numbers.items()},
-        "token": names[0][token],
-        "word": names[1][word],
-        "end": names[1][end],
-        "best": names[1][best],
-        "head": site_words(site.kind, site.layer, head),
-        "weight": number_text(weight, 2),
-        "missed": MISSED if abs(alone) < LEAST else "",
-    }
-    return [sentence.format(**said) for sentence in (f"{SUM} {verdict}", IN_ONE_HEAD, STRONGEST)]
+    return texts[choose(choice, texts, widget=st.selectbox, format_func=in_words, width=220)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headlight.model.insight import patching, paths
+from headlight.model.insight.ablation import cell_removals
 from headlight.model.insight.knockout import Edges, edges_of, knock_out, what_was_written
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.questions import Objective
@@ -219,54 +220,26 @@ def knocked_out(run: ModelRun, layers: tuple[int, int] | None, _report: Knockout
     return result
 
 
-@dataclass(frozen=True)
-class TwoSteps:
-    """What a written token loses over two edges: from it to a word, and from that to others.
-
-    Changes are in nats: without the `first` edge, and by word (W,) without the `second`, alone and
-    with `both` closed; NaN where they are not measured yet.
-    """
-
-    first: float
-    second: np.ndarray
-    both: np.ndarray
-
-    @property
-    def rest(self) -> np.ndarray:
-        """What closing the second edge changes while the first is closed."""
-        return self.both - self.first
-
-    @property
-    def by_way(self) -> np.ndarray:
-        """What of the second edge's change is gone once the first is closed."""
-        return self.second - self.rest
-
-
-@model_call()
-def two_steps(
-    run: ModelRun,
-    layers: tuple[int, int] | None,
-    token: int,
-    word: int,
-    _report: Callable[[TwoSteps, float], None],
-) -> TwoSteps:
-    """Return what a written token loses over a word, for layers and words as in `knocked_out`.
-
-    `_report` is called after every few words. Raise ValueError without an encoder.
-    """
+@model_call("Closing two edges …")
+def two_steps(run: ModelRun, layers: tuple[int, int] | None, token: int, word: int) -> np.ndarray:
+    """Return what a token loses over a word (2, words); see `paths.two_steps`, `knocked_out`."""
     trace, edges, edits = edges_in(run, layers)
-    first, parts = paths.two_steps(run.reader, trace, edges, token, word, edits)
-    changes = np.full((2, len(edges.words)), np.nan)
-    result, done = TwoSteps(first.item(), *changes), 0
-    for part in parts:
-        changes[:, done : done + part.size(1)] = as_array(part)
-        done += part.size(1)
-        _report(result, done / len(edges.words))
-    return result
+    parts = paths.two_steps(run.reader, trace, edges, token, word, edits)
+    return np.concatenate([*map(as_array, parts)], axis=1)
 
 
-@model_call()
+@model_call("Closing one cell …")
 def in_one_head(run: ModelRun, token: int, word: int, end: int) -> tuple[Site, int, float, float]:
-    """Return the head that looks from a word at another most; see `paths.in_one_head`."""
+    """Return the encoder's head with the largest weight from a piece of a word to one of another.
+
+    The result is its site, its index, that weight, and the change of a token's log-probability, in
+    nats, with this cell alone closed.
+    """
     trace, edges, edits = edges_in(run, None)
-    return paths.in_one_head(run.reader, trace, edges, token, word, end, edits)
+    queries, keys = edges.words[word].keys, edges.words[end].keys
+    weights = trace.weights("encoder")[:, :, list(queries)][..., list(keys)]
+    layer, head, query, key = map(int, np.unravel_index(weights.argmax().item(), weights.shape))
+    site, cells = Site("encoder", layer), [(queries[query], keys[key])]
+    objective = edges.written.only(token)
+    (change,) = cell_removals(run.reader, trace, site, head, cells, objective, edits)
+    return site, head, weights.max().item(), change.item()

@@ -41,9 +41,8 @@ def closed_by_hand(reader, trace, edges, edits=Edits()):
 
 
 def path_followed(reader, trace, edges, token, word, edits=None):
-    """The change without the first edge, and all changes (2, words)."""
-    first, parts = two_steps(reader, trace, edges, token, word, edits)
-    return first, torch.cat(list(parts), dim=-1)
+    """All changes (2, words) without a path's second edge, and without both."""
+    return torch.cat(list(two_steps(reader, trace, edges, token, word, edits)), dim=-1)
 
 
 def without_cells(reader, trace, edges, token, cells, edits=Edits()):
@@ -61,8 +60,7 @@ def without_cells(reader, trace, edges, token, cells, edits=Edits()):
 def cells_of(edges, token, word):
     """The cells of the first edge, and those from the word to each word."""
     keys, row = edges.words[word].keys, edges.written.rows[token]
-    layers = [None] if edges.layers.start == 0 else edges.layers
-    first = [CellEdit("cross", row, key, False, layer=layer) for key in keys for layer in layers]
+    first = [CellEdit("cross", row, key, False, layer) for key in keys for layer in edges.layers]
     return first, [
         [CellEdit("encoder", query, key, opened=False) for query in keys for key in end.keys]
         for end in edges.words

@@ -1,38 +1,34 @@
 """Paths over two edges: their numbers, their words, and where there are none."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
 
-from headlight.model.edits import Edits, write_edits
+from headlight.model.edits import CellEdit, Edits, write_edits
 from headlight.model.insight import knockout
-from headlight.model.insight.knockout import LEAST, edges_of
-from headlight.model.insight.paths import in_one_head, two_steps
-from headlight.pages.parts.cause import path
-from headlight.pages.shared.show.captions import site_words
+from headlight.model.insight.knockout import LEAST, edges_of, knock_out
+from headlight.model.insight.paths import two_steps
+from headlight.model.insight.scoring import log_probabilities
+from headlight.model.trace import Run
 from headlight.viz.numbers import number_text
-from tests.pages.apps import address, button, drawn, open_page, open_with
+from tests.pages.apps import address, drawn, open_page, open_with
 from tests.pages.pictures import heatmaps
 
 SENTENCE = "The dog ate the meat because it was hungry."
 TIRED = "The animal didn't cross the street because it was too tired."
 
 
-def asked(reader, sentence, token, word, edits=Edits(), layers=None):
-    """The words of a sentence, and a path from a written token to one of them."""
-    written, edits = reader.translate(sentence), edits.at_sites(reader.shape, 40)
-    edges = edges_of(trace := reader.trace(sentence, written), reader, layers, written)
-    words = [each.text for each in edges.words]
-    return words, (reader, trace, edges, edges.written.texts.index(token), words.index(word)), edits
-
-
-def measured(*of, **options):
+def measured(reader, sentence, token, word, edits=Edits(), layers=None):
     """The words, the change without the first edge, and those without the second (2, words)."""
-    words, path, edits = asked(*of, **options)
-    first, parts = two_steps(*path, edits)
-    return words, first.item(), torch.cat(list(parts), dim=-1).numpy()
+    written, edits = reader.translate(sentence), edits.at_sites(reader.shape, 40)
+    trace = reader.trace(sentence, written)
+    edges = edges_of(trace, reader, layers, written)
+    words = [each.text for each in edges.words]
+    row, column = edges.written.texts.index(token), words.index(word)
+    _, blocks = knock_out(reader, trace, edges, edits)
+    first = torch.cat(list(blocks), dim=-1)[row, column].item()
+    parts = two_steps(reader, trace, edges, row, column, edits)
+    return words, first, torch.cat(list(parts), dim=-1).numpy()
 
 
 def told(app):
@@ -70,12 +66,21 @@ def test_the_page_opens_on_the_words_that_attention_opens_on_and_says_what_they_
         f"{signed(changes[0, end])} if “it” may not look at “dog”, and by "
         f"{signed(changes[1, end])} with both edges closed."
     ) in said
-    _, path, _ = asked(shipped, SENTENCE, "il", "it")
-    site, head, weight, alone = in_one_head(*path, end)
-    where = site_words(site.kind, site.layer, head)
-    assert where == "Encoder, layer 2, head 2"
-    assert f"{where} looks most from “it” at “dog”: weight {number_text(weight, 2)}." in said
-    assert f"alone, “il” changes by {signed(alone)} nats, so this head alone can be missed." in said
+    weights = shipped.trace(SENTENCE).weights("encoder")[..., words.index("it"), end]
+    assert divmod(int(weights.argmax()), 8) == (1, 1)
+    assert (
+        "Encoder, layer 2, head 2 looks most from “it” at “dog”: weight "
+        f"{number_text(weights.max().item(), 2)}."
+    ) in said
+    # The same cell closed by the page Masks.
+    written = shipped.translate(SENTENCE)
+    trace = shipped.trace(SENTENCE, written)
+    cell = CellEdit("encoder", words.index("it"), end, False, 1, 1)
+    run = Run(Edits(cells=(cell,)).at_sites(shipped.shape, 40))
+    objective = edges_of(trace, shipped, None, written).written
+    logits = shipped.rerun(trace, Run()), shipped.rerun(trace, run)
+    before, after = (log_probabilities(each, objective)[0, 8].item() for each in logits)
+    assert f"“il” changes by {signed(after - before)} nats, so it can be missed." in said
     by_way = changes[0] - changes[1] + first
     by_way[words.index("it")] = np.inf
     best = int(by_way.argmin())
@@ -125,14 +130,6 @@ def test_a_path_is_shown_where_there_is_an_encoder_and_a_decoder(
     assert not app.exception
     assert ("path" in drawn(app)) == (name == "Marian")
     assert [box.key for box in app.selectbox].count("path_token") == (name == "Marian")
-
-
-def test_what_takes_long_is_measured_when_asked_for(monkeypatch):
-    monkeypatch.setattr(path, "PATHS", replace(path.PATHS, unasked=0))
-    app = open_page("cause", sentence="She sold eight boats.")
-    assert "path" not in drawn(app)
-    button(app, "Measure these paths").click().run()
-    assert "path" in drawn(app)
 
 
 def test_with_guess_first_a_path_comes_after_the_answer():
