@@ -39,6 +39,7 @@ KEYS = (
     Key("K", "previous kind of attention", KINDS, -1),
     Key("t", "switch the selected head off or on", selector=SELECTED),
     *KEYS_OF_SLIDES,
+    Key("x", "back to the slide whose scene is open", selector=".st-key-back-to-slide button"),
 )
 NAMES = {" ": "Space"}
 TALK_KEYS = {  # what keys do on a slide, besides those that pages share
@@ -46,6 +47,7 @@ TALK_KEYS = {  # what keys do on a slide, besides those that pages share
     "← PageUp": "previous slide",
     "Home End": "first and last slide",
     "b .": "black screen, and back",
+    "x": "open this scene live on its page, and come back",
     "s": "speaker's window: notes, clock and the next slide",
     "f": "full screen, and back",
     "Esc": "leave the talk; where Esc is the browser's own key in full screen, press it twice",

@@ -116,16 +116,18 @@ def slide(
     notes: str = "",
     coming: Mapping[str, object] | None = None,
     kept: str = "",
+    live: bool = False,
 ) -> CanvasPicture:
     """Return the words of slide `number` of `count`, counted from 1; `alone` if it has no pictures.
 
     Marks are read in a title that somebody has `typed`. Its pictures have `size`, from 0 to 1,
     times the largest size at which they fit. The document's keys turn the slides, see `TALK_KEYS`;
     `KEYS_OF_SLIDES` work as on pages if the slide has something to play or a question. The part
-    answers with the number of the slide that was asked for, 0 for none, and the number of that
-    turn; `asked` is the last turn known, so that an earlier answer is not taken for it. The
-    speaker's window shows the `notes`, and the title and pictures of the `coming` slide, with the
-    thumbnail that is `kept` of it under a common name. Raise ValueError if there is no such slide.
+    answers with the number of the slide that was asked for, 0 for none, -1 for the scene of a slide
+    that is shown `live`, and the number of that turn; `asked` is the last turn known, so that an
+    earlier answer is not taken for it. The speaker's window shows the `notes`, and the title and
+    pictures of the `coming` slide, with the thumbnail `kept` of it under a common name. Raise
+    ValueError if there is no such slide.
     """
     if not 1 <= number <= count:
         raise ValueError(f"There is no slide {number} of {count}.")
@@ -141,6 +143,7 @@ def slide(
         "notes": notes,
         "coming": coming and dict(coming),
         "kept": kept,
+        "live": live,
         "controls": {key.key: key.selector for key in KEYS_OF_SLIDES},
         "keys": named_keys(TALK_KEYS),
     }

@@ -16,14 +16,16 @@ import { pageOf, plainTitle, takesKey, turnButton, turning } from "./turning.js"
  * @property {number} size share of the largest size at which its pictures fit
  * @property {string} notes only for the speaker
  * @property {{ title: string, typed: boolean, pictures: string[], thumbnail: string } | null} coming the next slide in the speaker's window
+ * @property {boolean} live whether its scene can be opened on its page
  * @property {string} kept name under which the browser keeps thumbnails
  * @property {Record<string, string>} controls by key: the selector of the control that it clicks
  * @property {{ name: string, words: string }[]} keys all that can be pressed, for the help sheet
  */
 
+const LIVE = -1; // in place of a slide's number: its scene, on its page
 const AGAIN = 3000; // milliseconds after which a slide is asked for again
 
-// The slide that was asked for and has not loaded, 0 for none; the number of the last turn; and
+// The slide that was asked for and has not loaded, 0 for none, or LIVE; the number of the last turn; and
 // the newest way to ask. It is not kept on an element, which the page may replace in between.
 const turn = { wanted: undefined, asks: undefined, timer: 0, root: undefined, answer: undefined };
 
@@ -40,20 +42,22 @@ export function draw(mount) {
   if (turn.asks === asked) turn.wanted = undefined;
   Object.assign(turn, { root, answer });
   if (turn.wanted !== undefined) askLater();
-  let at = turn.wanted || header.number;
+  let at = turn.wanted > 0 ? turn.wanted : header.number;
 
   const notice = element("span", "notice", "", { role: "status" });
   const cover = element("div", "cover"); // takes the clicks when the talk is left
-  cover.hidden = turn.wanted !== 0;
+  cover.hidden = !isLeft();
   const turns = turning(root, {
     ...header,
     at: () => at,
     go,
+    acts: { x: header.live ? goLive : () => false },
     tell: (words) => (notice.textContent = words),
     speaker: (press) => speaker(speakerSees(header), press),
     escape: (place) => !takesKey(place, "Escape", root.points) && stop(),
   });
   turns.bar.prepend(notice);
+  if (header.live) turns.bar.append(turnButton("Live", "Open this scene live (x)", goLive));
   turns.bar.append(
     turnButton("✎", "Speaker's window", turns.openNotes),
     turnButton("×", "Leave the talk", stop),
@@ -63,17 +67,23 @@ export function draw(mount) {
 
   function go(to) {
     const next = Math.max(1, Math.min(header.count, to));
-    if (next === at || turn.wanted === 0) return;
+    if (next === at || isLeft()) return;
     at = next;
     turns.show();
     want(next);
   }
   function stop() {
-    cover.hidden = false;
     if (document.fullscreenElement) document.exitFullscreen();
-    document.activeElement?.blur(); // the page that comes has no ring around all of it
-    want(0);
+    leaveFor(0);
     return true;
+  }
+  function goLive() {
+    if (!isLeft()) leaveFor(LIVE);
+  }
+  function leaveFor(place) {
+    cover.hidden = false;
+    document.activeElement?.blur(); // the page that comes has no ring around all of it
+    want(place);
   }
   const stopFitting = fitToScreen(root, slide);
   root.forget = () => {
@@ -96,6 +106,11 @@ function speakerSees(header) {
     coming: coming && { ...coming, title: plainTitle(coming) },
     image: thumbnails(kept).get(coming?.thumbnail),
   };
+}
+
+/** Whether the page has been asked for that comes when the slides are left. */
+function isLeft() {
+  return turn.wanted <= 0;
 }
 
 function want(slide) {

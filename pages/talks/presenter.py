@@ -11,7 +11,8 @@ from headlight.pages.shared import address
 from headlight.pages.shared.address import link_of
 from headlight.pages.shared.show.captions import names_site
 from headlight.pages.shared.show.pictures import picked, show
-from headlight.pages.shared.state.page import PAGES, Page, enter
+from headlight.pages.shared.state.choices import GUESS, put
+from headlight.pages.shared.state.page import PAGES, TOOLS, Page, allows, enter, is_open
 from headlight.pages.shared.state.showing import NOTE, drawn, place
 from headlight.pages.talks import talk, turning
 from headlight.pages.talks.slides import Slide
@@ -43,13 +44,15 @@ STYLE = Path(__file__).with_name("presenter.css")
 
 
 def take_turn() -> None:
-    """Turn to the slide that was asked for, or leave the talk, before anything is drawn.
+    """Turn to the slide that was asked for, or leave it, before anything is drawn.
 
     Values that still arrive with a slide's address after the talk was left were chosen on that
     slide.
     """
     if turning.was_left() and PARAMETER in st.query_params and address.gone_to() is None:
-        turning.turn_to(None)
+        turning.turn_to(turning.LIVE if turning.visit() else None)
+    if turning.is_going_live():
+        go_live()
     if turning.is_leaving() and not turning.begun_on():
         turning.draw_anew()  # values that the browser sends with Esc may be of an earlier slide
         put_in_force(talk.in_force(), turning.slide())
@@ -57,6 +60,29 @@ def take_turn() -> None:
     turning.take_turn()
     if turning.slide() is None:
         st.session_state[talk.TOURING] = False
+
+
+def go_live() -> None:
+    """Put what a slide shows in force for its page, without a question, ready to be changed."""
+    slides, number = talk.in_force(), turning.slide()
+    scene = slides[number - 1]
+    put_in_force(slides, number)
+    put(GUESS, False)
+    talk.note_opened(scene)
+    st.session_state.visit = turning.Visit(scene.name, number, talk.is_touring())
+
+
+def has_scene(slide: Slide) -> bool:
+    """Return whether the visitor can open the scene of a slide on its page."""
+    page = PAGES.get(slide.page)
+    return page is not None and is_open(page) and allows(TOOLS)
+
+
+def come_back() -> None:
+    """Go back to the slide whose scene is open live; a callback."""
+    if visit := turning.visit():
+        st.session_state[talk.TOURING] = visit.touring
+        turning.come_back(talk.number_of(visit.slide) or visit.number)
 
 
 def asked_for() -> int | None:
@@ -111,7 +137,7 @@ def show_slide(number: int) -> None:
             st.session_state.get(NOTED) != scene.name
         ):  # the run that began it may have been cut short
             talk.note_drawn(number, drawn())
-    st.session_state[NOTED] = scene.name
+    st.session_state[NOTED] = st.session_state[talk.SHOWN_LAST] = scene.name
     says = talk.said_of(scene.pictures)
     if scene.lead and not scene.typed and says not in ("", title):
         # Nobody wrote the title: it follows the pictures.
@@ -145,6 +171,7 @@ def words_of(slides: Sequence[Slide], number: int, title: str) -> CanvasPicture:
         notes=scene.notes,
         coming=coming,
         kept=THUMBNAILS,
+        live=has_scene(scene),
     )
 
 
@@ -200,10 +227,15 @@ def subject(key: str) -> str:
 
 
 def turn() -> None:
-    """Ask for the slide that was turned to, or to leave the talk if it is number 0; a callback."""
+    """Ask for the slide that was turned to, for its scene, or to leave if it is 0; a callback."""
     number, turn_number = picked("slide-words")
-    if turning.slide() is None or number == 0:
-        turning.turn_to(None)  # perhaps again: a late click on a slide that was left
-    elif isinstance(number, int) and 1 <= number <= len(talk.in_force()):
+    at, slides = turning.slide(), talk.in_force()
+    if at is None:  # a late click on a slide that was left
+        turning.turn_to(turning.LIVE if turning.visit() else None)
+    elif number == 0:
+        turning.turn_to(None)
+    elif number == turning.LIVE and any(map(has_scene, slides[at - 1 : at])):
+        turning.turn_to(turning.LIVE)
+    elif isinstance(number, int) and 1 <= number <= len(slides):
         turning.turn_to(number)
     st.session_state[TURNS] = turn_number  # last: an interrupted turn is asked for again

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from headlight.model.edits import Edits
 from headlight.pages.shared import address
-from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choice import one_of
-from headlight.pages.shared.state.choices import chosen, put
+from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, chosen, put
 from headlight.pages.shared.state.page import PAGES, Page
 from headlight.pages.shared.state.showing import drawn, lead
 from headlight.pages.talks import stage
@@ -35,6 +33,7 @@ READY = one_of(
 OWN = "own"  # in place of a ready talk's name
 TOURING = "touring"  # the key of whether the ready talk is in force even if there is an own one
 LONGEST = 50  # changes that can be undone
+SHOWN_LAST = "slide_shown_last"  # the key of the name of the slide that was shown last
 FIRST = "first_pictures"  # those with which a slide of the opened scene would begin
 ADDED = "Added as slide {number}. Give it words on the page Talk."
 ASKS_FIRST = " It asks before it shows, since “Guess first” is on."
@@ -95,6 +94,18 @@ def in_force() -> tuple[Slide, ...]:
     return (not is_touring() and own()) or shipped(chosen(READY))
 
 
+def number_of(name: str | None) -> int | None:
+    """Return the number, from 1, of a slide of the talk in force; None if it is not in it."""
+    names = [slide.name for slide in in_force()]
+    return names.index(name) + 1 if name in names else None
+
+
+def goes_on_at() -> int | None:
+    """Return the number of the slide at which presenting goes on; None for the first one."""
+    number = number_of(st.session_state.get(SHOWN_LAST))
+    return number if number != 1 else None
+
+
 def change(slides: tuple[Slide, ...]) -> None:
     """Replace the visitor's own slides; none brings back the ready talk."""
     earlier = st.session_state.setdefault("earlier_talks", [])
@@ -144,10 +155,22 @@ def open_slide(index: int) -> None:
     `follow` goes there: callbacks cannot change the page.
     """
     scene = own()[index]
-    address.apply(scene.parameters, PAGES[scene.page])
+    others = {key: text for key, text in scene.parameters.items() if key != GUESS.key}
+    address.apply(others, PAGES[scene.page])
+    note_opened(scene)
+    st.session_state.to_scene = scene
+
+
+def note_opened(scene: Slide) -> None:
+    """Note a slide whose scene is open on its page, where it can be updated."""
     st.session_state.opened_slide = scene.name
     st.session_state.pop(FIRST, None)
-    st.session_state.to_scene = scene
+
+
+def close_on(page: Page) -> None:
+    """Forget the slide that was opened, on another page with scenes."""
+    if (index := opened()) is not None and page.pictures and own()[index].page != page.key:
+        del st.session_state.opened_slide
 
 
 def follow() -> None:
@@ -172,25 +195,26 @@ def add_scene(page: Page) -> None:
     scene = Slide(page.key, parameters, pictures=first_pictures(page))
     if add(scene):
         st.session_state.added = scene.name, ADDED, True
-        st.session_state.changes_added = edit_history.edits()
 
 
-def has_changes_added() -> bool:
-    """Return whether the changes in force are those that the last added slide was made with."""
-    return st.session_state.get("changes_added") == edit_history.edits() != Edits()
+def asks_first(slide: Slide) -> bool:
+    return slide.parameters.get(GUESS.key) == GUESS.write(True)
 
 
 def update_scene(page: Page) -> None:
     """Put what a page shows into the slide that was opened, which `finish` completes; a callback.
 
-    A title that somebody gave it stays, and so do pictures of the same page that somebody chose.
+    A title that somebody gave it stays, and so do pictures that somebody chose, and its question.
     """
-    if (index := opened()) is None:
+    if (index := opened()) is None or own()[index].page != page.key:
         return
     before, parameters = own()[index], address.parameters(page, scene=True)
-    anew = before.page != page.key or before.pictures == st.session_state.get(FIRST)
+    if asks_first(before):
+        kept = {key: before.parameters.get(key) for key in (GUESS.key, GUESS_ROW.key)}
+        parameters = {key: text for key, text in kept.items() if text} | parameters
+    anew = before.pictures == st.session_state.get(FIRST)
     pictures = first_pictures(page) if anew else before.pictures
-    scene = replace(before, page=page.key, parameters=parameters, pictures=pictures, drawn=())
+    scene = replace(before, parameters=parameters, pictures=pictures, drawn=())
     put_at(index, scene)
     st.session_state.added = scene.name, UPDATED, anew
 
@@ -219,10 +243,11 @@ def finish(page: Page) -> None:
         kept = () if anew else tuple(key for key in scene.pictures if key in pictures_drawn)
         are_all = kept and kept == scene.pictures
         pictures = kept if are_all else tuple(dict.fromkeys(first + kept))
-        if any(map(asks, pictures)):
+        if asks_first(scene) and any(key in page.riddles for key in pictures):
             st.session_state.told += ASKS_FIRST
         of = drawn()[pictures[0]]
-        says = said_of(pictures) or shortened(of[1] if of else page.title)
+        tells = asks_first(scene) and not scene.typed  # the answer, in a title
+        says = ("" if tells else said_of(pictures)) or shortened(of[1] if of else page.title)
         title = scene.title if scene.typed else says
         completed = {"title": title, "lead": says, "pictures": pictures, "drawn": pictures_drawn}
         stage.ask_for_thumbnail(_complete(index + 1, **completed))

@@ -11,6 +11,16 @@ from headlight.pages.shared.state.page import PAGES, Page, shown
 # On the page Decoding: texts that begin with forced tokens, and when they were chosen.
 MADE = ("branches", "node", "applied")
 LIVE_TITLE = "live_title"  # the key of what the slide's scene says since the visitor changed it
+LIVE = -1  # in place of a slide's number: the scene of the slide, on its page
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A slide whose scene is open on its page: its name, and its number where it was left."""
+
+    slide: str
+    number: int
+    touring: bool
 
 
 @dataclass(frozen=True)
@@ -29,7 +39,7 @@ def slide() -> int | None:
 
 
 def turn_to(number: int | None) -> None:
-    """Have `take_turn` show a slide, from 1, or leave the talk; a callback.
+    """Have `take_turn` show a slide, from 1, open its scene live, or leave the talk; a callback.
 
     It does not happen at once: for clicks that come together, Streamlit may call the last one's
     callback first, and a click on a slide would then choose on the page that the talk was left for.
@@ -39,6 +49,15 @@ def turn_to(number: int | None) -> None:
 
 def is_leaving() -> bool:
     return st.session_state.get("turning", slide()) is None and slide() is not None
+
+
+def is_going_live() -> bool:
+    return st.session_state.get("turning") == LIVE and slide() is not None
+
+
+def visit() -> Visit | None:
+    """Return what was noted of the slide whose scene is open live; None if none is."""
+    return st.session_state.get("visit")
 
 
 def take_turn() -> None:
@@ -51,20 +70,32 @@ def take_turn() -> None:
         turn(number)
         if number is None:
             st.session_state.left_for = begun_on()
+        elif number == LIVE:
+            st.session_state.setdefault("left_for", shown())
         del st.session_state.turning  # last, because the next click may end the run anywhere before
 
 
 def turn(number: int | None) -> None:
-    """Show a slide, from 1, or leave the talk.
+    """Show a slide, from 1, leave the talk, or keep the choices of the slide, as its scene, live.
 
-    Slides put their own choices in force; those from before the talk come back when it is left.
+    Slides put their own choices in force; those from before the talk come back when it is left,
+    also after a scene was open live.
     """
     draw_anew()
+    is_back = st.session_state.pop("coming_back", False)
     if number is None:
         _go_back()
-    elif slide() is None:
+    elif number != LIVE and slide() is None and not is_back:
         begin_here()
-    st.session_state.slide = number
+    if number != LIVE:
+        st.session_state.pop("visit", None)
+    st.session_state.slide = None if number == LIVE else number
+
+
+def come_back(number: int) -> None:
+    """Show a slide again whose scene was open live, in the talk that was begun before."""
+    st.session_state.coming_back = True
+    turn_to(number)
 
 
 def begin_here() -> None:
@@ -73,7 +104,7 @@ def begin_here() -> None:
 
 
 def was_left() -> bool:
-    return slide() is None and begun_on() is not None
+    return slide() is None and (begun_on() or visit()) is not None
 
 
 def begun_on() -> Page | None:

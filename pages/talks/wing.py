@@ -4,7 +4,6 @@ import streamlit as st
 
 from headlight.model.edits import Edits
 from headlight.pages.shared import address
-from headlight.pages.shared.frame import changes
 from headlight.pages.shared.state import edit_history, showing
 from headlight.pages.shared.state.choices import chosen
 from headlight.pages.shared.state.page import PAGES, TOOLS, Page, Wing, allows, enter
@@ -35,6 +34,7 @@ class Talks(Wing):
             (saving_talk.draw_next if saving_talk.is_under_way() else presenter.show_slide)(number)
             return True
         saving_talk.stop_if_left()
+        talk.close_on(page)
         return False
 
     def tools(self, page: Page) -> None:
@@ -43,6 +43,13 @@ class Talks(Wing):
             return
         tour = {"on_click": talk.take_tour, "width": "stretch", "key": "tour-in-sidebar"}
         st.button("Take the tour", **tour)
+        if visit := turning.visit():
+            back = {"on_click": presenter.come_back, "key": "back-to-slide", "type": "primary"}
+            number = talk.number_of(visit.slide) or visit.number
+            st.button(f"Back to slide {number}", **back, width="stretch")
+        elif number := talk.goes_on_at():
+            go_on = {"on_click": turning.turn_to, "args": [number], "key": "present-on"}
+            st.button(f"Present from slide {number}", **go_on, width="stretch")
         if not page.pictures:
             return
         add = {"on_click": talk.add_scene, "args": [page]}
@@ -50,12 +57,13 @@ class Talks(Wing):
         if (index := talk.opened()) is not None:
             update = {"on_click": talk.update_scene, "args": [page], "width": "stretch"}
             st.button(f"Update slide {index + 1}", **update, key="update-slide")
-        if talk.has_changes_added():
-            st.button("Undo my changes", on_click=changes.undo, width="stretch", key="undo-added")
 
     def buttons(self, page: Page) -> None:
         if allows(TOOLS):
-            st.button("Present", on_click=turning.turn_to, args=[1], width="stretch", key="present")
+            present = {"on_click": turning.turn_to, "args": [1], "width": "stretch"}
+            st.button(
+                "From the start" if talk.goes_on_at() else "Present", **present, key="present"
+            )
 
     def beside_title(self, page: Page) -> None:
         stage.guess_switch(page)

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.pages.shared.show.pictures import css_class
+from headlight.pages.shared.state.choices import SENTENCE
 from headlight.pages.talks.slides import Slide
 from headlight.pages.talks.talk import shipped
 from tests.browser.boxes import box, choose_in
@@ -345,3 +346,32 @@ def test_the_next_slide_of_the_same_page_stays_alone_on_the_screen(page, server)
     settled(page)
     expect(page.get_by_label("English sentence")).to_be_hidden()
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
+
+
+def test_a_slide_opens_its_scene_live_and_comes_back_by_the_same_key(page, server):
+    with_talk(page, server, MAPS, "masks?sentence=We+sing.")
+    page.get_by_role("button", name="Present", exact=True).click()
+    see_own(page, 1)
+    page.keyboard.press("x")
+    box = page.get_by_label("English sentence")
+    expect(page.get_by_role("heading", name="Attention", exact=True)).to_be_visible()
+    back = page.get_by_role("button", name="Back to slide 1")
+    expect(back).to_be_visible()
+    settled(page)
+    box.fill("They go.x")
+    box.press("x")  # is typed
+    expect(box).to_have_value("They go.xx")
+    box.press("Enter")
+    expect(page).to_have_url(re.compile("They"))
+    box.blur()
+    page.keyboard.press("x")
+    see_own(page, 1)
+    expect(page).to_have_url(re.compile("talk=1"))
+    page.get_by_role("button", name="Open this scene live").click()
+    expect(box).to_have_value(SENTENCE.default)  # what was changed is gone
+    back.click()
+    see_own(page, 1)
+    settled(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("heading", name="Masks", exact=True)).to_be_visible()
+    expect(box).to_have_value("We sing.")

@@ -67,7 +67,7 @@ def boxes(index: int, slide: Slide) -> None:
         editor(widget, label, value, changed, f"slide-{index}-{name}", **more)
 
     st.subheader(f"Slide {index + 1}")
-    title = {"max_chars": LONGEST_TITLE, "placeholder": LEFT_OUT if asks_first(slide) else ""}
+    title = {"max_chars": LONGEST_TITLE, "placeholder": LEFT_OUT if talk.asks_first(slide) else ""}
     box(st.text_input, "Title", "title", **title)
     box(st.text_area, "Words", "words", max_chars=LONGEST_WORDS, height=110)
     st.caption(WORDS_HELP.replace("*", r"\*"))
@@ -75,10 +75,6 @@ def boxes(index: int, slide: Slide) -> None:
         pictures(index, slide, box)
     notes = {"max_chars": LONGEST_NOTES, "height": 110, "help": NOTES_HELP}
     box(st.text_area, "Speaker notes", "notes", **notes)
-
-
-def asks_first(slide: Slide) -> bool:
-    return slide.parameters.get(GUESS.key) == GUESS.write(True)
 
 
 def guess_first(index: int, slide: Slide) -> None:
@@ -95,7 +91,7 @@ def guess_first(index: int, slide: Slide) -> None:
         change(slide.name, parameters=others | asks, title=title)
 
     page, key = PAGES[slide.page], f"slide-{index}-guess"
-    is_on = asks_first(slide)
+    is_on = talk.asks_first(slide)
     asks = not {*slide.pictures}.isdisjoint(page.riddles)
     can_ask = [words for picture, words in offered(page, slide).items() if picture in page.riddles]
     if can_ask or is_on:

@@ -86,7 +86,11 @@ def tools() -> None:
     """Draw the tools for the whole list."""
     slides = talk.own()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.button("Present", key="present-all", on_click=turn_to, args=[1], type="primary")
+        number = talk.goes_on_at() or 1
+        label = f"Present from slide {number}" if number > 1 else "Present"
+        st.button(label, key="present-all", on_click=turn_to, args=[number], type="primary")
+        if number > 1:
+            st.button("From the start", key="present-first", on_click=turn_to, args=[1])
         if slides:
             end = len(slides)
             for label, slide, index in (("title", TITLE, 0), ("closing", CLOSING, end)):

@@ -11,7 +11,7 @@ from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared.state.choices import HEAD, SENTENCE, put
 from headlight.pages.shared.state.models import CatalogEntry, Workshop
-from headlight.pages.talks import presenter
+from headlight.pages.talks import presenter, talk, turning
 from headlight.pages.talks.slides import Slide
 from headlight.pages.talks.stage import thumbnail_key
 from tests.matrix import first_of
@@ -62,6 +62,11 @@ def asked(monkeypatch):
             return app.run()
 
     return answer
+
+
+def labels(app):
+    """The labels of all buttons."""
+    return [item.label for item in app.button]
 
 
 def words_of(app):
@@ -235,7 +240,7 @@ def test_turning_shows_another_slide_with_its_own_choices(asked):
 
 def test_what_a_slide_cannot_ask_for_changes_nothing(asked):
     app = with_talk(talk="2")
-    for number in (4, -1, 1.5, "1", None):
+    for number in (4, -2, 1.5, "1", None):
         asked(app, number)
         assert on_stage(app) == ["grid", "source"]
 
@@ -276,6 +281,103 @@ def test_leaving_goes_back_to_what_was_changed_and_what_can_be_undone(asked):
     assert not edited(app.toggle, "look-ahead").value
     button(app, "Undo").click().run()
     assert edited(app.toggle, "look-ahead").value
+
+
+@pytest.mark.parametrize("begun_on", ["masks", None])  # None: the talk was opened by its link
+def test_a_slide_opens_its_scene_live_and_comes_back_unchanged(asked, begun_on):
+    app = with_talk(page="masks", **({} if begun_on else {"talk": "2"}))
+    if begun_on:
+        app.text_input(key="sentence").set_value("They go.").run()
+        app.button(key="present").click().run()
+        asked(app, 2)
+    before = app.session_state["talk"]
+    asked(app, turning.LIVE)
+    asked(app, turning.LIVE)  # the browser still shows the slide
+    assert app.title[0].value == "Attention"
+    assert "talk" not in address(app)
+    assert app.selectbox(key="head").value == 4
+    app.selectbox(key="head").set_value(1).run()
+    button(app, "Back to slide 2").click().run()
+    assert on_stage(app) == ["grid", "source"]
+    assert app.selectbox(key="head").value == 4
+    assert app.session_state["talk"] == before
+    asked(app, 0)
+    assert not app.exception
+    assert app.title[0].value == PAGES[begun_on or "attention"].title
+    if begun_on:
+        assert app.text_input(key="sentence").value == "They go."
+
+
+def test_what_is_changed_live_can_be_kept_for_the_slide(asked):
+    app = with_talk(talk="2")
+    asked(app, turning.LIVE)
+    app.selectbox(key="head").set_value(1).run()
+    button(app, "Update slide 2").click().run()
+    go_to(app, "heads")
+    assert "Update slide 2" not in labels(app)
+    button(app, "Back to slide 2").click().run()
+    assert (app.selectbox(key="head").value, words_of(app)["title"]) == (1, "Title")
+    assert app.session_state["talk"][1].parameters["head"] == "2"
+
+
+def test_the_scene_of_a_question_answers_live_and_asks_again_on_the_slide(asked):
+    asks = Slide("attention", {"layer": "2", "head": "2", "guess": "on"}, pictures=("heatmap",))
+    app = with_talk(asks, talk="1")
+    assert on_stage(app) != ["heatmap"]
+    asked(app, turning.LIVE)
+    assert "heatmap" in drawn(app)
+    app.text_input(key="sentence").set_value("They go.").run()
+    button(app, "Update slide 1").click().run()
+    assert "heatmap" in drawn(app)
+    (slide,) = app.session_state["talk"]
+    assert (slide.parameters["guess"], slide.parameters["sentence"]) == ("on", "They go.")
+    assert slide.title in ("", "Cross-attention, layer 2, head 2")
+    button(app, "Back to slide 1").click().run()
+    assert on_stage(app) != ["heatmap"]
+    go_back(app)
+    assert "heatmap" in drawn(app)
+
+
+def test_a_slide_of_words_alone_has_no_scene_to_open(asked):
+    app = with_talk(OWN_TALK[0], Slide(title="Thanks"), talk="2")
+    assert not words_of(app)["live"]
+    asked(app, turning.LIVE)
+    assert words_of(app)["number"] == 2
+
+
+def test_presenting_goes_on_where_it_was_left_or_begins_again(asked):
+    app = with_talk()
+    assert "From the start" not in labels(app)
+    button(app, "Present").click().run()
+    asked(app, 3)
+    asked(app, 0)
+    button(app, "Present from slide 3").click().run()
+    assert words_of(app)["number"] == 3
+    asked(app, 0)
+    button(app, "From the start").click().run()
+    assert words_of(app)["number"] == 1
+    asked(app, 3)
+    asked(app, 0)
+    first, second, third = app.session_state["talk"]
+    app.session_state["talk"] = (third, first, second)  # moved, and now the first one
+    go_to(app, "talk")
+    assert "Present" in labels(app)
+    app.session_state["talk"] = (first, third)
+    app.run()
+    app.button(key="present-all").click().run()
+    assert words_of(app)["number"] == 2
+
+
+def test_the_tour_goes_on_from_a_live_scene_next_to_own_slides(asked):
+    app = with_talk()
+    app.button(key="tour-in-sidebar").click().run()
+    asked(app, 4)
+    title = words_of(app)["title"]
+    asked(app, turning.LIVE)
+    assert "Update slide 4" not in labels(app)
+    button(app, "Back to slide 4").click().run()
+    assert (words_of(app)["title"], words_of(app)["count"]) == (title, len(talk.shipped()))
+    assert app.session_state["talk"] == OWN_TALK
 
 
 def test_leaving_twice_is_leaving_once(asked):

@@ -235,17 +235,38 @@ def test_a_slide_is_opened_changed_on_its_page_and_updated():
     assert "matrix" in first.drawn
     assert second is slides[1]
     app.query_params.clear()
-    go_to(app, "attention")
-    button(app, "Update slide 1").click().run()
-    first, _ = app.session_state["talk"]
-    assert (first.page, first.pictures) == ("attention", ("heatmap",))
-    app.query_params.clear()
     go_to(app, "talk")
     assert listed(app)["opened"] == 0
     ask(app, "move", 0, to=1)
     assert listed(app)["opened"] == 1
     ask(app, "remove", 1)
     assert listed(app)["opened"] == -1
+
+
+def test_a_slide_can_be_updated_only_on_its_page_until_that_is_left():
+    app = new_app()
+    app.session_state["talk"] = (Slide("masks", {}, pictures=("matrix",)),)
+    go_to(app, "talk")
+    ask(app, "open", 0)
+    labels = [
+        [item.label for item in go_to(app, page).button] for page in ("masks", "heads", "masks")
+    ]
+    assert ["Update slide 1" in each for each in labels] == [True, False, False]
+
+
+def test_opening_a_slide_that_asks_turns_guess_first_on_for_no_page():
+    scene = {"layer": "2", "head": "2", "guess": "on", "guess_row": "3"}
+    app = new_app()
+    app.session_state["talk"] = (Slide("attention", scene, pictures=("heatmap",)),)
+    go_to(app, "talk")
+    ask(app, "open", 0)
+    assert "heatmap" in drawn(app)
+    button(app, "Update slide 1").click().run()
+    (slide,) = app.session_state["talk"]
+    assert {"guess": "on", "guess_row": "3"}.items() <= slide.parameters.items()
+    app.query_params.clear()
+    for page in ("heads", "inside"):
+        assert not go_to(app, page).toggle(key="guess").value
 
 
 @pytest.mark.parametrize(
