@@ -81,6 +81,10 @@ def as_pieces(tokens: Sequence[Token]) -> list[Piece]:
     return pieces
 
 
+def is_of_a_word(piece: Piece) -> bool:
+    return not piece.is_special and any(map(str.isalnum, piece.text))
+
+
 def whole_words(pieces: Sequence[Piece]) -> list[Piece]:
     """Return each word as one piece with the id of its first piece, for axes of merged weights."""
     words = [list(word) for _, word in groupby(pieces, key=lambda piece: piece.word)]

@@ -22,7 +22,7 @@ class Key:
 HEADS = ("head",)
 LAYERS = "layer", "knockout_layers"
 KINDS = "kind", "mask_kind"
-SELECTED = ".switchboard .head.selected, .st-key-weight-said button"
+SELECTED = ".switchboard .head.selected, .st-key-switch-head button"
 PLAYER_KEYS = (
     Key("n", "next step of decoding or training", selector=".transport .forward"),
     Key("p", "previous step", selector=".transport .back"),

@@ -1,10 +1,14 @@
 import numpy as np
 import pytest
 
+from headlight.model.atlas.files import open_atlas
+from headlight.model.atlas.pronouns import PRONOUN
 from headlight.model.edits import CellEdit, Edits, write_edits
-from headlight.model.library.pieces import merge_words
+from headlight.model.insight.linking import LEAST
+from headlight.model.library.pieces import Piece, merge_words
 from headlight.model.trace import Site
-from headlight.pages.parts.attention.page import said_of
+from headlight.pages.parts.attention.leading import LEADS_AS, NONE_LEADS, NOTHING, said_of
+from headlight.pages.shared.runs.atlas import FOLDER
 from headlight.pages.shared.state.choices import HEAD, LAYER
 from headlight.pages.shared.state.models import EXAMPLES
 from tests.pages.apps import address, go_to, open_page, open_with
@@ -17,6 +21,11 @@ FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"
 @pytest.fixture
 def app():
     return open_page(kind="cross")
+
+
+def said(app):
+    """The sentences of the page, and what is below them."""
+    return " ".join(element.value for element in (*app.text, *app.caption))
 
 
 def headers(app):
@@ -233,8 +242,8 @@ def test_the_page_opens_on_it_looking_at_the_dog(shipped):
     } | ({"layer": str(layer + 1)} if layer != LAYER.default else {})  # fmt: skip
     assert lines(app)["lit"] == ["query", query]
     share = f"{weights[layer, head, query, key]:.3f}"
-    said = f"head {head + 1}: “it” gives {share} of its attention to “dog”."
-    assert any(text.value.endswith(said) for text in app.text)
+    words = f"head {head + 1}: “it” gives {share} of its attention to “dog”."
+    assert any(text.value.endswith(words) for text in app.text)
 
 
 def test_the_head_that_the_page_opens_on_is_no_choice_of_a_decoding():
@@ -276,19 +285,80 @@ def test_the_page_opens_so_once_and_choices_win(shipped):
     assert not lines(app)
 
 
-def test_another_text_is_read_with_its_clearest_token_lit(shipped):
-    app = open_page()
-    app.text_input(key="sentence").set_value("I love my cat.").run()
-    lit = lines(app)["lit"]
-    trace = shipped.trace("I love my cat.")
-    layer, head = app.session_state["layer"], app.session_state["head"]
-    weights = trace.attention[Site("encoder", layer)].weights[0, head].numpy()
+def test_another_text_leads_with_its_pronoun_in_whole_words(shipped):
+    app, sentence = open_page(), "The boy saw the rabbit because it was big."
+    app.text_input(key="sentence").set_value(sentence).run()
+    trace = shipped.trace(sentence)
     tokens = [token.text for token in trace.source_tokens]
-    others = np.where(np.eye(len(tokens)), 0, weights)[:-1, :-1]  # without <end>
-    assert lit == ["query", int(others.max(axis=1).argmax())]
-    weights = weights[lit[1]]
-    said = f"gives {weights.max():.3f} of its attention to “{tokens[weights.argmax()]}”."
-    assert any(text.value.endswith(said) for text in app.text)
+    assert lines(app)["lit"] == ["query", tokens.index("it")]
+    weights = trace.weights("encoder").numpy()[
+        app.session_state["layer"], app.session_state["head"]
+    ]
+    first = tokens.index("r")
+    assert tokens[first : first + 3] == ["r", "ab", "bit"]
+    share = weights[tokens.index("it"), first : first + 3].sum()
+    assert f"“it” gives {share:.3f} of its attention to “rabbit”." in said(app)
+    assert LEADS_AS["pronoun"] in said(app)
+
+
+def test_a_head_is_said_to_link_pronouns_as_often_as_the_atlas_has(shipped):
+    atlas = open_atlas(FOLDER)
+    hits = 100 * atlas.kinds["encoder"].figures[PRONOUN.name].mean
+    chance = atlas.about["pronouns"]["chance"]
+    scene = {"sentence": EXAMPLES[0], "kind": "encoder", "picture": "lines", "lit": "q7"}
+    for layer, head in ((1, 1), (4, 6)):
+        app = open_page(**scene, layer=str(layer + 1), head=str(head + 1))
+        known = f"in {hits[layer, head]:.0f} of 100 sentences; chance would be {chance:.0f}."
+        assert known in said(app)
+    for other in ({"lit": "q2"}, {"layer": "mean"}, {"edits": "gate.encoder.1.1.0"}):
+        assert "of 100 sentences" not in said(open_page(**scene | other))
+
+
+def test_a_text_in_which_nothing_stands_out_says_so_and_offers_its_pronoun(shipped):
+    sentence = "The cup fell from the table, but it did not break."
+    app = open_page(sentence=sentence, kind="encoder", layer="2", head="2", picture="lines")
+    weights = shipped.trace(sentence).attention[Site("encoder", 1)].weights[0, 1].numpy()
+    assert lines(app)["lit"] == ["key", int(weights.mean(axis=0).argmax())]
+    assert f"{NOTHING}: “" in said(app)
+    assert NONE_LEADS.format(word="pronoun", least=LEAST) in said(app)
+    assert "Clearest for “it”, of the 5 heads best at pronouns: " in said(app)
+
+
+def test_the_head_that_links_a_token_most_clearly_is_one_click_away(shipped):
+    sentence = "I bought a lamp. It does not work."
+    place = {"sentence": sentence, "kind": "encoder", "layer": "5", "head": "1"}
+    trace = shipped.trace(sentence)
+    weights = trace.weights("encoder").numpy()  # (layers, H, Q, K)
+    tokens = [token.text for token in trace.source_tokens]
+    for query, keys in (("lamp", ["bought", "work"]), ("work", ["bought", "lamp"])):
+        at = tokens.index(query)
+        app = open_page(**place, picture="lines", lit=f"q{at + 1}")
+        columns = [tokens.index(key) for key in keys]
+        block = weights[:, :, at, columns]
+        layer, head, key = np.unravel_index(block.argmax(), block.shape)
+        name = f"layer {layer + 1}, head {head + 1}"
+        share = f"{block.max():.2f}"
+        assert f"Clearest for “{query}”, of all heads: {name} → “{keys[key]}” ({share})" in said(
+            app
+        )
+        app.button(key="see-head").click().run()
+        assert (app.session_state["layer"], app.session_state["head"]) == (layer, head)
+        assert lines(app)["lit"] == ["query", at]
+        assert "of all heads: this head → " in said(app)
+
+
+@pytest.mark.parametrize("name", ["GPT-2", "DistilBERT", "Marian"])
+def test_a_model_of_an_unknown_language_never_speaks_of_pronouns(transformers_folders, name):
+    app = open_with(transformers_folders[name], sentence=EXAMPLES[0], picture="lines")
+    assert "pronoun" not in said(app)
+    assert "content word" not in said(app)
+    assert "Clearest for “" in said(app)
+
+
+def test_a_text_in_another_language_has_no_pronoun_that_leads():
+    scene = {"kind": "encoder", "layer": "2", "head": "2", "picture": "lines"}
+    app = open_page(sentence="Der Hund aß das Fleisch, weil er it hungrig war.", **scene)
+    assert "pronoun" not in said(app)
 
 
 @pytest.mark.parametrize(("layer", "name"), [("2", "head {}"), ("max", "layer {}, head {}")])
@@ -332,12 +402,19 @@ def test_a_mean_over_heads_that_are_all_off_is_said_not_to_be_used(shipped):
     assert not any("not used" in words for words in said)
 
 
-def test_tokens_that_occur_several_times_are_told_apart_in_what_is_said():
-    weights, words = np.array([[0.2, 0.1, 0.7], [0.9, 0.1, 0.0]]), ["the", "cat", "the"]
-    assert said_of(("query", 0), weights, ["a", "b"], words) == (
-        "“a” gives 0.700 of its attention to “the” (token 3)."
-    )
-    assert said_of(("key", 1), weights, ["a", "b"], words).startswith("“cat” gets 0.100")
+def test_what_is_said_tells_tokens_apart_and_joins_pieces():
+    weights = np.array([[0.2, 0.1, 0.3, 0.4], [0.1, 0.35, 0.35, 0.2]])
+    texts = ["the", "cat", "s", "the"]
+    line = [Piece(0, text, 0, 0, word) for text, word in zip(texts, (0, 1, 1, 2), strict=True)]
+    pieces, labels = (line[:2], line), (["a", "b"], texts)
+    said = said_of(("query", 0), weights, labels, pieces)
+    assert said == "“a” gives 0.400 of its attention to “cats”."
+    said = said_of(("query", 1), weights[:, [0, 1, 3, 2]], (texts, texts), (line, line))
+    assert said.startswith("“cat” of “cats” gives 0.550")
+    weights[0] = 0.1, 0.1, 0.1, 0.7
+    said = said_of(("query", 0), weights, labels, pieces)
+    assert said == "“a” gives 0.700 of its attention to “the” (token 4)."
+    assert said_of(("key", 1), weights, labels, pieces).startswith("“cat” of “cats” gets 0.225")
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,6 @@ CURVE = (
 def draw(run: ModelRun, atlas: Atlas) -> None:
     """Draw the map of a statistic, the table of all heads, and the pruning curves."""
     figures = all_figures(atlas)
-    of = about_corpus(run)
     figure = choose_statistic(STATISTIC, figures)
     define(figure)
     what = f"{capital(figure.title)} of every head"
@@ -58,13 +57,14 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         words = f"{site_words(*head)} has the largest mean of “{figure.title}”, {value}."
         say(words, "largest", numbers="Click a head.")
     name_selected(atlas)
-    show_heads(map_of(figure, selected_head()), "atlas-map", of=of, what=what)
+    picture = map_of(figure, selected_head())
+    show_heads(picture, "atlas-map", of=about_corpus(run, figure), what=what)
     st.subheader("All statistics")
     caption(TABLE_WORDS)
-    all_statistics(atlas, figures, of)
+    all_statistics(atlas, figures, about_corpus(run, *figures.values()))
     if atlas.effects:
         st.subheader(WHAT["atlas-curve"])
-        pruning(atlas.effects, of)
+        pruning(atlas.effects, about_corpus(run))
 
 
 def map_of(figure: Shown, head: HeadAddress) -> CanvasPicture:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from headlight.model.atlas.figures import nearest
 from headlight.model.atlas.files import Atlas, KindOfHeads
+from headlight.model.atlas.pronouns import PRONOUN
 from headlight.model.atlas.statistics import ALL
 from headlight.model.edits import HeadAddress
 from headlight.model.trace import Kind
@@ -26,7 +27,7 @@ from headlight.pages.shared.widgets.choose import choose
 from headlight.viz.numbers import Numbers, number_text
 
 EFFECTS = {"removal": "effect of removal", "importance": "gradient importance"}
-TITLES = {statistic.name: statistic.name for statistic in ALL} | EFFECTS
+TITLES = {statistic.name: statistic.name for statistic in (*ALL, PRONOUN)} | EFFECTS
 TAB = one_of(
     "atlas_tab",
     {
@@ -113,9 +114,16 @@ def neighbours(known: KindOfHeads, head: HeadAddress, count: int) -> list[str]:
     ]
 
 
-def about_corpus(run: ModelRun, place: str = "") -> About:
-    """Return the caption's subject for pictures of a whole corpus; for `place` see `about`."""
-    return replace(about(place=place), told=f"Over {shown_text(run.model)}")
+def about_corpus(run: ModelRun, *shown: Shown, place: str = "") -> About:
+    """Return the caption's subject for pictures of figures `shown`; for `place` see `about`."""
+    return replace(about(place=place), told=counted_over(run, *shown))
+
+
+def counted_over(run: ModelRun, *shown: Shown) -> str:
+    """Return in words which text figures were counted over; one of them has its own sentences."""
+    told = f"Over {shown_text(run.model)}"
+    has_own = any(figure.name == PRONOUN.name for figure in shown)
+    return f"{told}; “{PRONOUN.name}” over sentences of its own" if has_own else told
 
 
 def name_selected(atlas: Atlas) -> None:

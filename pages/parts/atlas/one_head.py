@@ -16,6 +16,7 @@ from headlight.pages.parts.atlas.figures import (
     Shown,
     about_corpus,
     all_figures,
+    counted_over,
     neighbours,
 )
 from headlight.pages.shared.controls.measure import flat
@@ -136,7 +137,8 @@ CARD = (
     "Usually: the mean ± standard deviation over the sentences of the corpus, each by the mean of "
     "its rows; grey is their spread, the mark your sentence. It is coloured if it is more than 2 "
     "standard deviations from the mean, or as far out on its side as at most 2.5 % of the "
-    "sentences. Figures without ± are of the whole corpus."
+    "sentences. Figures without ± are over the whole corpus, “pronoun to its noun” over its own "
+    "sentences."
 )
 OFFSETS = (
     "The share of rows, of those that have a token there, with the largest weight so many tokens "
@@ -154,7 +156,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     words = site_words(*address)
     st.subheader(words)
     st.markdown("\n".join(f"- {line}" for line in in_words(address, known, figures)))
-    of = replace(about_run(run, place=words), told=f"Over {shown_text(run.model)}")
+    of = replace(about_run(run, place=words), told=counted_over(run, *figures.values()))
     left, right = st.columns([3, 2], gap="medium") if known.shares is not None else (st, None)
     with left if right else st.container():
         caption(CARD)
@@ -271,7 +273,7 @@ def offsets(known: KindOfHeads, address: HeadAddress, run: ModelRun) -> None:
     st.markdown("**Where its largest weight is**")
     named = {offset_words(distance): share for distance, share in seen.items()}
     picture = measure_bars({"share of rows": named}, dict.fromkeys(named, 1.0))
-    of = about_corpus(run, site_words(*address))
+    of = about_corpus(run, place=site_words(*address))
     show(picture, "atlas-offsets", of=of, what="Where the largest weight of a row is")
     caption(OFFSETS.format(least=100 * POSITIONAL))
 

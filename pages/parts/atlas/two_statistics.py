@@ -73,7 +73,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     )
     name_selected(atlas)
     what = f"{capital(across.title)} and {up.title} of every head"
-    show_points(picture, "atlas-points", heads, of=about_corpus(run), what=what)
+    show_points(picture, "atlas-points", heads, of=about_corpus(run, across, up), what=what)
     correlation = rank_correlation(*numbers.T)
     value = "there is none" if isnan(correlation) else number_text(correlation, 2, signed=True)
     caption(CORRELATION.format(count=len(heads), value=f"**{value}**"))

@@ -4,11 +4,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 
-import numpy as np
 import streamlit as st
 
 from headlight.model.edits import Edits, HeadAddress
 from headlight.model.trace import Kind
+from headlight.pages.parts.attention.leading import (
+    NOTHING,
+    Link,
+    head_words,
+    largest_word,
+    reasons,
+    said_of,
+)
 from headlight.pages.parts.attention.view import (
     CHOICES,
     EMPTY,
@@ -31,12 +38,12 @@ from headlight.pages.shared.show.comparison import CHANGED, TRAINED
 from headlight.pages.shared.show.doubt import warn
 from headlight.pages.shared.show.opening import open_on_a_telling_head
 from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
-from headlight.pages.shared.show.riddle import Riddle, most_looked_at, row_asked_about, told_apart
+from headlight.pages.shared.show.riddle import Riddle, most_looked_at, row_asked_about
 from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.sight import reveal_if_sought, seek
 from headlight.pages.shared.show.words import formula, reading_of
 from headlight.pages.shared.state import choices, edit_history, models
-from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.state.page import CLICKS, Page, allows
 from headlight.pages.shared.state.showing import say
 from headlight.pages.shared.widgets.choose import (
     choose,
@@ -45,7 +52,6 @@ from headlight.pages.shared.widgets.choose import (
     choose_layer,
     place_options,
 )
-from headlight.viz.numbers import number_text
 
 SAID = "weight-said"  # the key of the sentence on the enlarged head, above its picture
 
@@ -63,15 +69,18 @@ def detail(run: ModelRun, view: View, of: About) -> None:
         choices.put(choices.HEAD, options[column])
         seek(SAID)
 
+    def see(link: Link) -> None:
+        open_map(link.layer, link.head)
+        overview.light(("query", link.query))
+
     def open_cell(row: int, column: int) -> None:
         same = {"target": run.target}
         if behind:
             same["summed_up"] = what
         open_inside(*view.strongest(layer, head, row, column), **same)
 
-    overview.selection(
-        None if layer in choices.SUMMARIES else (layer, options.index(head)), open_map
-    )
+    selected = None if layer in choices.SUMMARIES else (layer, options.index(head))
+    overview.selection(selected, open_map)
     drawn, what = (view.large(layer, head), *view.tokens), site_words(kind, layer, head)
     behind = view.behind(layer, head) if picture == "heatmap" else None
 
@@ -90,7 +99,9 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     else:
         cells = {"blocked": view.blocked(layer), "open_cell": if_taken_apart(run, open_cell)}
         if lit and lit[0] == "query":  # what is said of it
-            cells["framed"] = lit[1], int(drawn[0][lit[1]].argmax())
+            row = drawn[0][lit[1]]
+            key = max(largest_word(row, view.lines[1]).pieces, key=row.__getitem__)
+            cells["framed"] = lit[1], key
         if behind:
             cells |= {"behind": behind, "name": summary_name(layer, head)}
         is_shown = overview.large_heatmap(*drawn, of=of, what=what, riddle=ask, **cells)
@@ -99,12 +110,23 @@ def detail(run: ModelRun, view: View, of: About) -> None:
             reveal_if_sought(SAID)
             is_off = are_off(run, kind, layer, head)
             is_summary = bool({layer, head} & {*choices.SUMMARIES})
+            link = None
             if lit and not view.selection.scaled:
                 who = "The heads are" if is_summary else "The head is"
                 unused = f" {who} off, so this is not used." if is_off else ""
-                say(f"{said_of(lit, *drawn)}{unused}", "weight", where=f"{what}: ")
-            if not is_summary:
-                switch_off((kind, layer, head), is_off)
+                is_lead = view.is_english and lit == clearest
+                nothing = f"{NOTHING}: " if is_lead and lit[0] == "key" else ""
+                words = said_of(lit, drawn[0], view.tokens, view.lines)
+                say(f"{nothing}{words}{unused}", "weight", where=f"{what}: ")
+                link = reasons(view, lit, is_lead, None if is_summary else selected)
+            with st.container(horizontal=True, key="head-buttons"):
+                if link and allows(CLICKS):
+                    label, icon = f"See {head_words(link)}", ":material/arrow_forward:"
+                    st.button(
+                        label, "see-head", type="tertiary", icon=icon, on_click=see, args=[link]
+                    )
+                if not is_summary:
+                    switch_off((kind, layer, head), is_off)
     entry = models.chosen()
     sides = {"source": entry.source, "target": entry.target, "usual": view.sees_as_usual(layer)}
     st.caption(reading_of(kind, head, drawn[0], row=view.row_words, **sides))
@@ -136,19 +158,6 @@ def switch_off(head: HeadAddress, is_off: bool) -> None:
 def summary_name(layer: choices.HeadChoice, head: choices.HeadChoice) -> str:
     summed_up = [choice for choice in (layer, head) if choice in choices.SUMMARIES]
     return " of ".join(dict.fromkeys(summed_up))
-
-
-def said_of(
-    token: tuple[str, int], weights: np.ndarray, queries: list[str], keys: list[str]
-) -> str:
-    """Return where a query looks at most, or how much all queries look at a key."""
-    side, index = token
-    if side == "key":
-        share = number_text(weights[:, index].mean())
-        return f"{told_apart(keys)[index]} gets {share} of the attention, on average."
-    key = int(weights[index].argmax())
-    share = f"{number_text(weights[index, key])} of its attention"
-    return f"{told_apart(queries)[index]} gives {share} to {told_apart(keys)[key]}."
 
 
 def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:

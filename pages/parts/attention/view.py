@@ -7,7 +7,9 @@ import numpy as np
 import streamlit as st
 import torch
 
-from headlight.model.library.pieces import Between, Selection, as_pieces, select
+from headlight.model.insight.doubt import foreign_language
+from headlight.model.insight.linking import leading_query
+from headlight.model.library.pieces import Between, Piece, Selection, as_pieces, select
 from headlight.model.trace import Kind, Site
 from headlight.pages.shared.runs.arrays import (
     as_array,
@@ -20,6 +22,7 @@ from headlight.pages.shared.runs.arrays import (
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import labels_of
 from headlight.pages.shared.show.cells import CellAddress
+from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choice import one_of, text
 from headlight.pages.shared.state.choices import LONGEST_SENTENCE, SUMMARIES, HeadChoice, chosen
 from headlight.pages.shared.widgets.choose import choose
@@ -109,15 +112,34 @@ class View:
         given = self.run.target and self.run.target == chosen(READS)
         return "made to write" if given else "writes"
 
+    @cached_property
+    def lines(self) -> tuple[list[Piece], list[Piece]]:
+        """The tokens, or words, of the rows and of the columns."""
+        return self.selection.shown_queries, self.selection.shown_keys
+
+    @property
+    def is_english(self) -> bool:
+        """Whether rows and columns are known to be words of English."""
+        return self.kind == "encoder" and self.keys_are_english
+
+    @cached_property
+    def keys_are_english(self) -> bool:
+        of_source = self.kind != "decoder" and models.chosen().source == "English"
+        return of_source and not foreign_language(self.run.sentence)
+
     def clearest(self, weights: np.ndarray) -> tuple[str, int]:
         """Return the side and index of the token that says most in an enlarged map (Q, K).
 
-        It is the row that looks most at one other word, of those that look at a word more than at
-        a special token. If there is no such row, it is the column that all of them look at most.
+        In English it is the pronoun or word that `leading_query` finds. Otherwise it is the row
+        that looks most at one other word, of those that look at a word more than at a special
+        token. If there is no such row, it is the column that all of them look at most.
         """
-        shown = self.selection.shown_queries, self.selection.shown_keys
-        if cell := clearest_cell(weights, *shown, self.kind):
-            return "query", cell[0]
+        if self.is_english:
+            query = leading_query(weights, self.lines[0])
+        else:
+            query, _ = clearest_cell(weights, *self.lines, self.kind) or (None, None)
+        if query is not None:
+            return "query", query
         return "key", int(weights.mean(axis=0).argmax())
 
     def blocked(self, layer: HeadChoice) -> np.ndarray | None:

@@ -6,7 +6,7 @@ import numpy as np
 from torch import Tensor
 
 from headlight.model.edits import HeadAddress
-from headlight.model.library.pieces import Piece
+from headlight.model.library.pieces import Piece, is_of_a_word
 from headlight.model.trace import AttentionRecord, Kind, Site, Trace, visible_to_any
 from headlight.pages.shared.state.choices import SUMMARIES, HeadChoice
 
@@ -52,10 +52,6 @@ def heads_of(values: Mapping[Kind, np.ndarray]) -> list[HeadAddress]:
 def blocked_cells(record: AttentionRecord) -> np.ndarray:
     """Return the cells (query, key) that the mask of a layer closes for all heads."""
     return ~visible_to_any(record).cpu().numpy()
-
-
-def is_of_a_word(token: Piece) -> bool:
-    return not token.is_special and any(map(str.isalnum, token.text))
 
 
 def clearest_cell(

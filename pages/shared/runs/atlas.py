@@ -13,6 +13,7 @@ from headlight.model.atlas.figures import Figures, figures_of
 from headlight.model.atlas.files import Atlas, digest_of, open_atlas
 from headlight.model.atlas.jobs import MOST_NUMBERS, CountJob, count_queue
 from headlight.model.atlas.looking import Looked, search
+from headlight.model.atlas.pronouns import PRONOUN, Linked
 from headlight.model.jobs import JobQueue
 from headlight.model.trace import Kind
 from headlight.model.translator import PRETRAINED
@@ -132,6 +133,16 @@ def shipped_atlas() -> Atlas | None:
     except ValueError:
         return None
     return atlas if atlas.about["weights"] == digest_of(translator(DEFAULT)) else None
+
+
+def pronouns_linked(model: str) -> Linked | None:
+    """Return how often the heads of a model link a pronoun to its noun; None if it is not known."""
+    atlas = shipped_atlas() if key_of(model) == DEFAULT else None
+    figure = atlas and atlas.kinds["encoder"].figures.get(PRONOUN.name)
+    if not figure:
+        return None
+    sentences, chance = atlas.about["pronouns"].values()
+    return Linked(sentences, np.rint(sentences * figure.mean).astype(int), chance)
 
 
 def shown_text(model: str | None = None) -> str:

@@ -158,10 +158,13 @@ def places_of_most(numbers: np.ndarray) -> list[int]:
     return np.flatnonzero(known == known.max()).tolist()
 
 
-def told_apart(tokens: Sequence[str]) -> list[str]:
-    """Return tokens in quotation marks, those that occur several times with their positions."""
+def told_apart(tokens: Sequence[str], places: Sequence[int] | None = None) -> list[str]:
+    """Return tokens in quotation marks, those that occur several times with their positions.
+
+    The positions are the indices of the tokens, unless `places` has others, from 0.
+    """
     times = Counter(tokens)
     return [
-        f"“{token}”" if times[token] == 1 else f"“{token}” (token {number})"
-        for number, token in enumerate(tokens, start=1)
+        f"“{token}”" if times[token] == 1 else f"“{token}” (token {place + 1})"
+        for place, token in zip(places or range(len(tokens)), tokens, strict=True)
     ]

@@ -1,0 +1,90 @@
+"""Which word of an English text a head links clearly to another: a pronoun first."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+
+from headlight.model.insight.doubt import ENGLISH, words
+from headlight.model.library.pieces import Piece, is_of_a_word, whole_words
+
+LEAST = 0.2  # share of a token's attention; a smaller one is no clear link
+PRONOUNS = words("it he she they him her them his its their")
+# With those that are frequent in texts on any subject, the words that name nothing.
+FUNCTION_WORDS = (
+    ENGLISH
+    | PRONOUNS
+    | words(
+        """
+        because although though while until before after again between through during since once
+        each other another such own same against behind near soon if yet still hers theirs myself
+        himself herself itself themselves
+        """
+    )
+)
+SIGNS = '.,;:!?…"“”()'
+
+
+class Word(NamedTuple):
+    """A word of a line without the signs around it, or any other token, with its pieces."""
+
+    text: str
+    pieces: tuple[int, ...]  # positions in the line
+    is_written: bool  # a word, no sign and no special token
+
+    @property
+    def is_pronoun(self) -> bool:
+        return self.is_written and self.text.lower().replace("’", "'").split("'")[0] in PRONOUNS
+
+    @property
+    def is_content(self) -> bool:
+        """Whether an English word names something: it is no function word and no number."""
+        is_named = self.text.lower().replace("’", "'") not in FUNCTION_WORDS
+        return (
+            self.is_written
+            and is_named
+            and not self.is_pronoun
+            and any(map(str.isalpha, self.text))
+        )
+
+
+def words_of(line: Sequence[Piece]) -> list[Word]:
+    """Return the words of a line; signs around a word and special tokens stand alone."""
+    result = []
+    for _, group in groupby(range(len(line)), key=lambda at: line[at].word):
+        places = list(group)
+        written = [at for at in places if is_of_a_word(line[at])]
+        inside = tuple(range(written[0], written[-1] + 1)) if written else ()
+        for at in places:
+            if at not in inside:
+                result.append(Word(line[at].text, (at,), False))
+            elif at == inside[0]:
+                (whole,) = whole_words([line[place] for place in inside])
+                result.append(Word(whole.text.strip(SIGNS), inside, True))
+    return result
+
+
+def on_words(weights: np.ndarray, line: Sequence[Word]) -> np.ndarray:
+    """Return weights on tokens (..., K) as those on words (..., W), the sums over their pieces."""
+    parts = [weights[..., list(word.pieces)].sum(axis=-1) for word in line]
+    return np.stack(parts, axis=-1)
+
+
+def leading_query(weights: np.ndarray, line: Sequence[Piece]) -> int | None:
+    """Return the token of an English line that a head (Q, K) links most clearly to another word.
+
+    It is a pronoun, or if the line has none, a piece of a content word. It gives a content word
+    more than any other word or token, and at least `LEAST`. None if no token does.
+    """
+    both = words_of(line)
+    sums = on_words(weights, both)  # (Q, W)
+    leading = [word for word in both if word.is_pronoun] or [w for w in both if w.is_content]
+    strengths = {
+        query: sums[query].max()
+        for word in leading
+        for query in word.pieces
+        if (key := both[sums[query].argmax()]) is not word and key.is_content
+    }
+    best = max(strengths, key=strengths.__getitem__, default=None)
+    return best if best is not None and strengths[best] >= LEAST else None

@@ -1,0 +1,143 @@
+"""What is said of the token that leads: where it looks, why this one, and which head links it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from headlight.model.edits import Edits
+from headlight.model.insight.linking import LEAST, Word, on_words, words_of
+from headlight.model.library.pieces import Piece
+from headlight.pages.parts.attention.view import View
+from headlight.pages.shared.runs.atlas import pronouns_linked
+from headlight.pages.shared.show.riddle import told_apart
+from headlight.viz.arrays import as_floats
+from headlight.viz.numbers import number_text
+
+APART = 2  # tokens: many heads look at a neighbour, whatever the words are
+GOOD = 2  # times the chance, from which a head is good at pronouns
+NOTHING = "No word stands out"
+LEADS_AS = {
+    "pronoun": "Why this token: a pronoun that looks most at a content word, not at “the” or “is”.",
+    "content word": "Why this token: there is no pronoun, and of the content words this one looks "
+    "most at another.",
+}
+NONE_LEADS = "No {word} here gives its largest weight, of {least} or more, to a content word."
+FIGURE = (
+    "This head links a pronoun to its noun in {hits} of {sentences} sentences; chance would be "
+    "{chance:.0f}."
+)
+
+Token = tuple[str, int]  # the side, query or key, and the index of what is drawn
+
+
+class Link(NamedTuple):
+    """The largest weight of a query on a word, and its head; all indices count from 0."""
+
+    layer: int
+    head: int
+    query: int
+    word: Word
+    weight: float
+
+
+def said_of(
+    token: Token,
+    weights: np.ndarray,
+    labels: tuple[Sequence[str], Sequence[str]],
+    lines: tuple[Sequence[Piece], Sequence[Piece]],
+) -> str:
+    """Return which word a query looks at most, or how much all queries look at a key."""
+    side, index = token
+    if side == "key":
+        share = number_text(weights[:, index].mean())
+        return f"{name_of(index, labels[1], lines[1])} gets {share} of the attention, on average."
+    key = largest_word(weights[index], lines[1])
+    share = number_text(weights[index, list(key.pieces)].sum())
+    words = words_of(lines[1])
+    names = told_apart([word.text for word in words], [word.pieces[0] for word in words])
+    looks = f"gives {share} of its attention to {names[words.index(key)]}"
+    return f"{name_of(index, labels[0], lines[0])} {looks}."
+
+
+def largest_word(weights: np.ndarray, line: Sequence[Piece]) -> Word:
+    """Return the word, or other token, with the largest weight (K,), summed over its pieces."""
+    words = words_of(line)
+    return words[on_words(weights, words).argmax()]
+
+
+def name_of(index: int, labels: Sequence[str], line: Sequence[Piece]) -> str:
+    """Return the label of a token, with the word that it is a piece of."""
+    word = word_of(index, line)
+    is_piece = len(word.pieces) > 1 and labels[index] == line[index].text
+    return told_apart(labels)[index] + (f" of “{word.text}”" if is_piece else "")
+
+
+def word_of(index: int, line: Sequence[Piece]) -> Word:
+    return next(word for word in words_of(line) if index in word.pieces)
+
+
+def clearest_link(view: View, query: int, heads: np.ndarray | None = None) -> Link | None:
+    """Return the largest weight of a drawn query on a word, over all heads or those of a mask.
+
+    The words are content words where the keys are known to be English. Within one text, the
+    query's own word and its neighbours are left out. None if there is no such word.
+    """
+    words = [
+        word
+        for word in words_of(view.lines[1])
+        if (word.is_content if view.keys_are_english else word.is_written)
+        and (view.kind == "cross" or min(abs(at - query) for at in word.pieces) >= APART)
+    ]
+    if not words:
+        return None
+    rows = np.stack([as_floats(layer[:, query]) for layer in view.layers])  # (L, H, K)
+    weights = on_words(rows, words)  # (L, H, W)
+    if heads is not None:
+        weights = np.where(heads[..., None], weights, -1)
+    layer, head, word = np.unravel_index(weights.argmax(), weights.shape)
+    return Link(int(layer), int(head), query, words[word], float(weights[layer, head, word]))
+
+
+def reasons(view: View, lit: Token, is_lead: bool, shown: tuple[int, int] | None) -> Link | None:
+    """Draw why a token leads, how often the head that is `shown` links pronouns, and the best head.
+
+    If no token leads, the rest is about a pronoun. Return the link of the best head if it is
+    another one.
+    """
+    words, index = words_of(view.lines[0]), lit[1]
+    pronouns = [word.pieces[0] for word in words if view.is_english and word.is_pronoun]
+    said, kind = [], "pronoun" if pronouns else "content word"
+    if lit[0] == "key":
+        if not is_lead:
+            return None
+        said.append(NONE_LEADS.format(word=kind, least=LEAST))
+        index = next(iter(pronouns), None)
+    elif is_lead:
+        said.append(LEADS_AS[kind])
+    is_known = index in pronouns and view.run.edits == Edits()
+    known = pronouns_linked(view.run.model) if is_known else None
+    if known and shown:
+        hits, count, chance = known.hits[shown], known.sentences, known.chance
+        said.append(FIGURE.format(hits=hits, sentences=count, chance=chance))
+    if said:
+        st.caption(" ".join(said))
+    if index is None:
+        return None
+    good = known.hits >= GOOD * known.chance if known else None
+    link = clearest_link(view, index, good)
+    if not link:
+        return None
+    is_shown = shown == link[:2]
+    name = name_of(index, view.tokens[0], view.lines[0])
+    among = f"the {good.sum()} heads best at pronouns" if known else "all heads"
+    head = "this head" if is_shown else head_words(link)
+    with st.container(key="clearest-head"):
+        where = f"{head} → “{link.word.text}” ({number_text(link.weight, 2)})"
+        st.text(f"Clearest for {name}, of {among}: {where}")
+    return None if is_shown else link
+
+
+def head_words(link: Link) -> str:
+    return f"layer {link.layer + 1}, head {link.head + 1}"
