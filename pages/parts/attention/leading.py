@@ -1,17 +1,21 @@
 """What is said of the token that leads: where it looks, why this one, and which head links it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 
+from headlight.model.atlas.pronouns import Linked
 from headlight.model.edits import Edits
 from headlight.model.insight.linking import LEAST, Word, on_words, words_of
 from headlight.model.library.pieces import Piece
 from headlight.pages.parts.attention.view import View
 from headlight.pages.shared.runs.atlas import pronouns_linked
 from headlight.pages.shared.show.riddle import told_apart
+from headlight.pages.shared.state.page import CLICKS, allows
 from headlight.viz.arrays import as_floats
 from headlight.viz.numbers import number_text
 
@@ -24,10 +28,7 @@ LEADS_AS = {
     "most at another.",
 }
 NONE_LEADS = "No {word} here gives its largest weight, of {least} or more, to a content word."
-FIGURE = (
-    "This head links a pronoun to its noun in {hits} of {sentences} sentences; chance would be "
-    "{chance:.0f}."
-)
+FIGURE = "It links {hits} of {sentences} pronouns to their noun; chance: {chance:.0f}."
 
 Token = tuple[str, int]  # the side, query or key, and the index of what is drawn
 
@@ -100,44 +101,68 @@ def clearest_link(view: View, query: int, heads: np.ndarray | None = None) -> Li
     return Link(int(layer), int(head), query, words[word], float(weights[layer, head, word]))
 
 
-def reasons(view: View, lit: Token, is_lead: bool, shown: tuple[int, int] | None) -> Link | None:
-    """Draw why a token leads, how often the head that is `shown` links pronouns, and the best head.
+@dataclass(frozen=True)
+class Reasons:
+    """What is said of the token `lit` besides where it looks.
 
-    If no token leads, the rest is about a pronoun. Return the link of the best head if it is
-    another one.
+    `is_lead` says whether it is the app's choice, and `shown` is the head, None for several.
     """
-    words, index = words_of(view.lines[0]), lit[1]
-    pronouns = [word.pieces[0] for word in words if view.is_english and word.is_pronoun]
-    said, kind = [], "pronoun" if pronouns else "content word"
-    if lit[0] == "key":
-        if not is_lead:
-            return None
-        said.append(NONE_LEADS.format(word=kind, least=LEAST))
-        index = next(iter(pronouns), None)
-    elif is_lead:
-        said.append(LEADS_AS[kind])
-    is_known = index in pronouns and view.run.edits == Edits()
-    known = pronouns_linked(view.run.model) if is_known else None
-    if known and shown:
-        hits, count, chance = known.hits[shown], known.sentences, known.chance
-        said.append(FIGURE.format(hits=hits, sentences=count, chance=chance))
-    if said:
-        st.caption(" ".join(said))
-    if index is None:
-        return None
-    good = known.hits >= GOOD * known.chance if known else None
-    link = clearest_link(view, index, good)
-    if not link:
-        return None
-    is_shown = shown == link[:2]
-    name = name_of(index, view.tokens[0], view.lines[0])
-    among = f"the {good.sum()} heads best at pronouns" if known else "all heads"
-    head = "this head" if is_shown else head_words(link)
-    with st.container(key="clearest-head"):
+
+    view: View
+    lit: Token
+    is_lead: bool
+    shown: tuple[int, int] | None
+
+    @cached_property
+    def pronouns(self) -> list[int]:
+        words = words_of(self.view.lines[0]) if self.view.is_english else []
+        return [word.pieces[0] for word in words if word.is_pronoun]
+
+    @property
+    def query(self) -> int | None:
+        """The query lit, or a pronoun if nothing stands out, so that its best head is offered."""
+        if self.lit[0] == "query":
+            return self.lit[1]
+        return next(iter(self.pronouns), None) if self.is_lead else None
+
+    @cached_property
+    def linked(self) -> Linked | None:
+        """How often the heads link pronouns, if this is one and the heads are as counted."""
+        is_known = self.query in self.pronouns and self.view.run.edits == Edits()
+        return pronouns_linked(self.view.run.model) if is_known else None
+
+    @property
+    def figure(self) -> str:
+        if not (self.linked and self.shown):
+            return ""
+        hits, count, chance = self.linked.hits[self.shown], *self.linked[::2]
+        return FIGURE.format(hits=hits, sentences=count, chance=chance)
+
+    @property
+    def why(self) -> str:
+        """Why this token leads, or why none does; empty for one that the visitor pinned."""
+        kind = "pronoun" if self.pronouns else "content word"
+        none_leads = NONE_LEADS.format(word=kind, least=LEAST)
+        said = LEADS_AS[kind] if self.lit[0] == "query" else none_leads
+        return said if self.is_lead else ""
+
+    def draw(self, see: Callable[[Link], None]) -> None:
+        """Draw why the token leads and which head links it best; `see` is a callback for that."""
+        if self.why:
+            st.caption(self.why)
+        if self.query is None:
+            return
+        good = self.linked.hits >= GOOD * self.linked.chance if self.linked else None
+        link = clearest_link(self.view, self.query, good)
+        if link is None:
+            return
+        is_shown = self.shown == link[:2]
+        name = name_of(self.query, self.view.tokens[0], self.view.lines[0])
+        among = f"the {good.sum()} heads best at pronouns" if self.linked else "all heads"
+        head = "this head" if is_shown else f"layer {link.layer + 1}, head {link.head + 1}"
         where = f"{head} → “{link.word.text}” ({number_text(link.weight, 2)})"
-        st.text(f"Clearest for {name}, of {among}: {where}")
-    return None if is_shown else link
-
-
-def head_words(link: Link) -> str:
-    return f"layer {link.layer + 1}, head {link.head + 1}"
+        with st.container(horizontal=True, vertical_alignment="center", key="clearest-head"):
+            st.text(f"Clearest for {name}, of {among}: {where}", width="content")
+            if not is_shown and allows(CLICKS):
+                args = {"key": "see-head", "on_click": see, "args": [link]}
+                st.button("See that head", type="tertiary", **args)

@@ -8,14 +8,7 @@ import streamlit as st
 
 from headlight.model.edits import Edits, HeadAddress
 from headlight.model.trace import Kind
-from headlight.pages.parts.attention.leading import (
-    NOTHING,
-    Link,
-    head_words,
-    largest_word,
-    reasons,
-    said_of,
-)
+from headlight.pages.parts.attention.leading import NOTHING, Link, Reasons, largest_word, said_of
 from headlight.pages.parts.attention.view import (
     CHOICES,
     EMPTY,
@@ -43,7 +36,7 @@ from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.sight import reveal_if_sought, seek
 from headlight.pages.shared.show.words import formula, reading_of
 from headlight.pages.shared.state import choices, edit_history, models
-from headlight.pages.shared.state.page import CLICKS, Page, allows
+from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.state.showing import say
 from headlight.pages.shared.widgets.choose import (
     choose,
@@ -94,8 +87,19 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     if not choices.chosen(choices.LIT):
         asked = "query", row_asked_about(len(drawn[1]), first)
         lit = asked if choices.chosen(choices.GUESS) else clearest
+    is_summary = bool({layer, head} & {*choices.SUMMARIES})
+    is_lead = view.is_english and lit == clearest
+    reasons = None
+    if lit and not view.selection.scaled:
+        reasons = Reasons(view, lit, is_lead, None if is_summary else selected)
+
+    def below() -> None:
+        if reasons:
+            reasons.draw(see)
+
+    common = {"of": of, "what": what, "riddle": ask, "below": below}
     if picture == "lines":
-        is_shown = overview.large_lines(*drawn, lit=lit, of=of, what=what, riddle=ask)
+        is_shown = overview.large_lines(*drawn, lit=lit, **common)
     else:
         cells = {"blocked": view.blocked(layer), "open_cell": if_taken_apart(run, open_cell)}
         if lit and lit[0] == "query":  # what is said of it
@@ -104,29 +108,22 @@ def detail(run: ModelRun, view: View, of: About) -> None:
             cells["framed"] = lit[1], key
         if behind:
             cells |= {"behind": behind, "name": summary_name(layer, head)}
-        is_shown = overview.large_heatmap(*drawn, of=of, what=what, riddle=ask, **cells)
+        is_shown = overview.large_heatmap(*drawn, **common, **cells)
     if is_shown:
         with above, st.container(key=SAID, gap=None):
             reveal_if_sought(SAID)
             is_off = are_off(run, kind, layer, head)
-            is_summary = bool({layer, head} & {*choices.SUMMARIES})
-            link = None
-            if lit and not view.selection.scaled:
+            if reasons:
                 who = "The heads are" if is_summary else "The head is"
                 unused = f" {who} off, so this is not used." if is_off else ""
-                is_lead = view.is_english and lit == clearest
                 nothing = f"{NOTHING}: " if is_lead and lit[0] == "key" else ""
                 words = said_of(lit, drawn[0], view.tokens, view.lines)
                 say(f"{nothing}{words}{unused}", "weight", where=f"{what}: ")
-                link = reasons(view, lit, is_lead, None if is_summary else selected)
-            with st.container(horizontal=True, key="head-buttons"):
-                if link and allows(CLICKS):
-                    label, icon = f"See {head_words(link)}", ":material/arrow_forward:"
-                    st.button(
-                        label, "see-head", type="tertiary", icon=icon, on_click=see, args=[link]
-                    )
-                if not is_summary:
+            if not is_summary:
+                with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                     switch_off((kind, layer, head), is_off)
+                    if reasons and reasons.figure:
+                        st.text(reasons.figure, width="content")
     entry = models.chosen()
     sides = {"source": entry.source, "target": entry.target, "usual": view.sees_as_usual(layer)}
     st.caption(reading_of(kind, head, drawn[0], row=view.row_words, **sides))

@@ -120,10 +120,11 @@ def large_heatmap(
     open_cell: OpenCell | None = None,
     framed: tuple[int, int] | None = None,
     riddle: Callable[[], Riddle] | None = None,
+    below: Callable[[], None] = lambda: None,
 ) -> bool:
     """Draw a head's weights (Q, K) as a heatmap, with one cell `framed` if wanted.
 
-    For `of`, `what`, `riddle` and the return value see `show`.
+    For `of`, `what`, `riddle` and the return value see `show`; `below` draws what is said below it.
 
     A click on a cell calls `open_cell`, if there is one. For weights that combine several, `behind`
     is explained at `attention_heatmap`; their `name` then differs.
@@ -132,6 +133,7 @@ def large_heatmap(
     cells |= {"name": name, "clickable": open_cell is not None, "framed": framed}
     heatmap = attention_heatmap(weights, query_tokens, key_tokens, **cells)
     if attention_map(heatmap, "heatmap", open_cell, of=of, what=what, riddle=riddle):
+        below()
         click = if_clicks(HOW_TO_READ["clickable"]) if open_cell else ""
         caption(HOW_TO_READ["heatmap"].format(click=click))
         return True
@@ -147,15 +149,17 @@ def large_lines(
     what: str,
     lit: tuple[str, int] | None = None,
     riddle: Callable[[], Riddle] | None = None,
+    below: Callable[[], None] = lambda: None,
 ) -> bool:
     """Draw a head's weights (Q, K) as lines, only those of the token `lit` if there is one.
 
-    For `of`, `what`, `riddle` and the return value see `show`.
+    For `of`, `what`, `riddle` and the return value see `show`; `below` draws what is said below it.
     """
     options = {"lit": lit, "keeps": allows(CLICKS)}
     lines = attention_lines(weights, query_tokens, key_tokens, **options)
     what = f"{what}, as lines"
     if show(lines, "lines", lambda: light(picked("lines")), of=of, what=what, riddle=riddle):
+        below()
         caption(HOW_TO_READ["lines"].format(click=if_clicks(HOW_TO_READ["kept lines"])))
         return True
     return False
