@@ -1,6 +1,7 @@
 """The film of a training on a page of its own: scrubbed, played, compared, and fed."""
 
 import base64
+import re
 
 import numpy as np
 import pytest
@@ -124,6 +125,25 @@ def test_new_snapshots_are_followed_until_the_visitor_moves(page, weights):
     page.get_by_role("button", name="First step").click()
     feed(page, attention_film(weights[:2], STEPS[:2], QUERIES, KEYS, name="another run"))
     expect(counter(page)).to_have_text("step 10")
+
+
+def test_the_head_that_is_selected_is_followed_until_the_visitor_chooses_one(page, weights):
+    def film(count, selected, name="run"):
+        options = {"selected": selected, "name": name}
+        return attention_film(weights[:count], STEPS[:count], QUERIES, KEYS, **options)
+
+    def pressed():
+        return page.locator(".head[aria-pressed=true]")
+
+    open_picture(page, film(1, (0, 0)))
+    feed(page, film(2, (1, 2)))
+    expect(pressed()).to_have_attribute("aria-label", re.compile("^Layer 2, head 3:"))
+    pressed().click()  # it is to stay, although it is the one that is shown already
+    feed(page, film(3, (0, 1)))
+    expect(pressed()).to_have_attribute("aria-label", re.compile("^Layer 2, head 3:"))
+    expect(counter(page)).to_have_text("step 20")
+    feed(page, film(2, (0, 1), "another run"))
+    expect(pressed()).to_have_attribute("aria-label", re.compile("^Layer 1, head 2:"))
 
 
 def test_playing_goes_on_while_data_comes(page, weights):

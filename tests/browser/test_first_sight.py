@@ -128,7 +128,7 @@ def test_a_training_is_watched_without_scrolling(page, server):
     steps.fill("20")
     steps.press("Enter")
     page.get_by_role("button", name="Start", exact=True).click()
-    expect_above_the_fold(page.locator(".training-curves"))
+    expect_above_the_fold(page.locator(".attention-film .heads"))
     page.get_by_text(re.compile("^Finished")).wait_for()
 
 

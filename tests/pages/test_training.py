@@ -1,7 +1,9 @@
 import io
+import re
 import time
 import zipfile
 from dataclasses import replace
+from math import log
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.runs.training import recorded_training
 from headlight.viz.tokens import and_written
 from tests.matrix import first_of
-from tests.pages.apps import on_stage, open_page, open_with, texts_on_stage
+from tests.pages.apps import drawn, on_stage, open_page, open_with, texts_on_stage
 from tests.pages.pictures import canvas_pictures
 
 TINY = {"steps": 12, "layers": 1, "heads": 2, "d_model": 16, "d_ff": 16, "batch_size": 4}
@@ -93,6 +95,34 @@ def test_a_training_is_drawn_as_it_was(app):
     assert film["queries"] == and_written(queries, [*queries[1:], "<end>"])
     assert film["keys"] == keys
     assert enabled(app) == {"start", "reset"}
+
+
+def test_the_film_opens_above_the_curves_on_the_head_of_the_lowest_mean_entropy(app):
+    train(app)
+    keys = drawn(app)
+    assert keys.index("toy_film") < keys.index("toy_curves")
+    weights = app.session_state["workshop"].training.job.look().snapshots.weights[0]
+    for kind in ("cross", "encoder", "decoder"):
+        app.segmented_control(key="toy_kind").set_value(kind).run()
+        means = {}
+        for layer, heads in enumerate(weights[kind][-1].tolist()):
+            for head, rows in enumerate(heads):
+                entropies = [-sum(part * log(part) for part in row if part) for row in rows]
+                means[layer, head] = sum(entropies) / len(entropies)
+        assert pictures(app)[1][0]["selected"] == list(min(means, key=means.get))
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_that_smoothing_keeps_a_loss_above_0_is_said_where_there_is_some(app, smoothing):
+    app.number_input(key="toy_reverse_label_smoothing").set_value(smoothing)
+    train(app)
+    told = " ".join(caption.value for caption in app.caption)
+    assert ("cannot fall to 0" in told) == (smoothing > 0)
+
+
+def test_no_time_is_promised_before_steps_were_measured(app):
+    assert run.EMPTY in [info.value for info in app.info]
+    assert not re.search(r"minute|second|\d", run.EMPTY)
 
 
 @pytest.mark.matrix

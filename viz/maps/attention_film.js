@@ -12,7 +12,7 @@ import { LEAST, drawMap, fitMap, makeMap } from "./map.js";
  * @property {number} heads
  * @property {string[]} queries
  * @property {string[]} keys
- * @property {[number, number]} selected the layer and the head that it opens at, from 0
+ * @property {[number, number]} selected the layer and the head enlarged until another is chosen, from 0
  * @property {string} name another one begins anew
  * @property {number} levels a weight of 1 in the data
  * @property {string[]} colors
@@ -46,6 +46,7 @@ function makeFilm(root) {
   let following = true; // shows the newest snapshot, otherwise the one at `step`
   let step, other; // numbers of training steps: shown, and compared with
   let layer, head;
+  let isChosen = false; // the head, by the visitor
   let cell = null; // the query and the key that are read out
   const buttons = [];
 
@@ -98,10 +99,11 @@ function makeFilm(root) {
     header = next;
     values = numbers;
     if (fresh) {
-      [layer, head] = header.selected;
+      isChosen = false;
       following = true;
       other = header.steps[0];
     }
+    if (!isChosen) [layer, head] = header.selected;
     if (moved !== shape) {
       shape = moved;
       layer = Math.min(layer, header.layers - 1);
@@ -138,6 +140,7 @@ function makeFilm(root) {
   }
   function choose(row, column) {
     [layer, head] = [row, column];
+    isChosen = true;
     render();
   }
 

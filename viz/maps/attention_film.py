@@ -29,10 +29,10 @@ def attention_film(
 
     The steps increase. Scrubbing, playing, another head and a second step to compare with stay in
     the browser. It opens at the last step and at `selected`, a layer and a head from 0. Drawn again
-    with more steps it goes on to the newest, or stays where the visitor has moved it; another
-    `name` begins anew. Weights and differences are shown to three decimals, which are exact for
-    weights kept as float16 or finer. Raises ValueError if sizes do not fit, or if weights are NaN,
-    below 0 or above 1.
+    with more steps it goes on to the newest and to the head `selected` then, or stays at the step
+    and the head that the visitor has chosen; another `name` begins anew. Weights and differences
+    are shown to three decimals, which are exact for weights kept as float16 or finer. Raises
+    ValueError if sizes do not fit, or if weights are NaN, below 0 or above 1.
     """
     weights = as_array(weights)
     if weights.ndim == 4:

@@ -92,7 +92,7 @@ def smoothing() -> None:
 
 
 def training() -> None:
-    chosen, seen = st.columns([1, 2], gap="medium")
+    seen, chosen = st.columns([2, 1], gap="medium")
     with chosen:
         options = choose_options()
     with seen:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from math import log
 
 import streamlit as st
+import torch
 
 from headlight.model.jobs import ACTIVE, JobQueue
 from headlight.model.trace import Kind
@@ -11,7 +12,7 @@ from headlight.model.training.jobs import TrainingJob, TrainingState, training_q
 from headlight.model.training.repeats import Reading
 from headlight.model.training.snapshots import Snapshots
 from headlight.model.training.tasks import TASKS, Task
-from headlight.pages.parts.training.options import changes, chosen_options
+from headlight.pages.parts.training.options import LABELS, changes, chosen_options
 from headlight.pages.parts.training.use import try_it, use_it
 from headlight.pages.shared.address import section
 from headlight.pages.shared.runs import limits
@@ -43,7 +44,7 @@ REPEATED_CURVES = (
     "The loss is that of the batches trained on, from the second reading on. The induction score "
     "is the largest of all heads, on sequences kept from training."
 )
-EMPTY = "Nothing has been trained yet. Press Start: the recommended settings take about a minute."
+EMPTY = "Nothing has been trained yet. Press Start: the first steps tell how long it takes here."
 RECORDED = (
     "Until then: what the shipped model's cross-attention looked at as it learned. Press Play."
 )
@@ -54,10 +55,12 @@ PATTERN = (
     "At step 0 the weights are random. The example is not trained on, and the decoder reads the "
     "right answer."
 )
-CURVES = (
-    "The loss is that of the batches trained on; each point is a mean since the point before. "
-    "With label smoothing it cannot fall to 0, so compare the exact matches there."
+SHARPEST = (
+    "Until you click another, the sharpest head is enlarged: its rows have the lowest mean entropy "
+    "at the newest step."
 )
+CURVES = "The loss is that of the batches trained on; each point is a mean since the point before."
+SMOOTHED = "With label smoothing a loss cannot fall to 0: compare the exact matches."
 TOY_KIND = replace(KIND, key="toy_kind")
 TOY_RUN = like("toy_run", "", r"[\w-]{1,8}")  # the training that is shown, for slides to name
 EVERY = 1.0  # seconds between two updates
@@ -157,12 +160,12 @@ def panel(ready: bool, updating: bool) -> None:
             st.caption(RECORDED)
             film(recorded_training(), "cross", SHIPPED[DEFAULT].title, "toy_recorded")
         return
-    progress(training.job.task, state)
-    curves(training, state)
-    st.subheader("What the heads look at")
-    st.caption(f"What to look for: {training.job.task.expectation} {PATTERN}")
+    progress(state)
     kind = "decoder" if training.job.task.decoder_only else choose_kind(TOY_KIND)
     film(state.snapshots, kind, training.name)
+    caption(f"What to look for: {training.job.task.expectation} {PATTERN}")
+    newest(training.job.task, state)
+    curves(training, state)
     if training.job.task.decoder_only:
         lesion(training, state)
     left, right = st.columns(2, gap="medium")
@@ -191,8 +194,8 @@ def buttons(ready: bool, training: Training | None, state: TrainingState | None)
         st.button("Reset", on_click=let_go, disabled=training is None, key="toy_reset")
 
 
-def progress(task: Task, state: TrainingState) -> None:
-    """Draw how far the training is, and how good the model is."""
+def progress(state: TrainingState) -> None:
+    """Draw how far the training is."""
     words = f"Step {state.step:,} of {state.steps:,}, {state.seconds:.0f} s"
     if state.status == "waiting":
         words = f"Waiting for other visitors' trainings: place {state.place} in line. {words}"
@@ -203,6 +206,10 @@ def progress(task: Task, state: TrainingState) -> None:
     st.progress(state.step / state.steps, words)
     if state.note:
         st.warning(state.note)
+
+
+def newest(task: Task, state: TrainingState) -> None:
+    """Draw how good the model is by now."""
     with st.container(horizontal=True):
         loss = f"{state.losses[-1]:.3f}" if len(state.losses) else "–"
         share = "–"
@@ -224,19 +231,25 @@ def curves(training: Training | None, state: TrainingState | None) -> None:
     of = about(model=", ".join(runs))
     picture = training_curves(runs, limits={MATCH: (0, 1), INDUCTION: (0, 1)})
     show(picture, "toy_curves", of=of, what="Training curves")
-    caption(REPEATED_CURVES if training and training.job.task.decoder_only else CURVES)
+    is_smoothed = any(LABELS["label_smoothing"].lower() in name for name in runs)
+    words = REPEATED_CURVES if training and training.job.task.decoder_only else CURVES
+    caption(f"{words} {SMOOTHED}" if is_smoothed else words)
     if len(runs) > 1:
         st.button("Forget earlier runs", on_click=workshop().earlier.clear, key="toy_forget")
 
 
 def film(snapshots: Snapshots, kind: Kind, name: str, key: str = "toy_film") -> None:
-    """Draw what the heads of a training look at, from the first step to the newest."""
+    """Draw what the heads look at from the first step to the newest, the sharpest one enlarged."""
     what = f"{KINDS[kind]} over the training"
-    weights = snapshots.weights[0][kind].cpu().numpy()  # (steps, layers, heads, Q, K)
-    selected = weights.shape[1] - 1, 0
+    weights = snapshots.weights[0][kind].cpu()  # (steps, layers, heads, Q, K)
+    entropies = torch.special.entr(weights[-1]).sum(dim=-1).mean(dim=-1)  # (layers, heads)
+    selected = divmod(int(entropies.argmin()), entropies.size(1))
     tokens = labels_at_snapshots(snapshots, 0, kind)
-    picture = attention_film(weights, snapshots.steps, *tokens, selected=selected, name=name)
+    picture = attention_film(
+        weights.numpy(), snapshots.steps, *tokens, selected=selected, name=name
+    )
     show(picture, key, of=about(model=name), what=what)
+    caption(SHARPEST)
 
 
 def lesion(training: Training, state: TrainingState) -> None:
