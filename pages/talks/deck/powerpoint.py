@@ -82,7 +82,7 @@ def powerpoint_of(
     for number, slide in enumerate(within(slides, most), start=1):
         asked = [drawn for drawn in slide.pictures if drawn.question]
         for drawn in asked:
-            add(file, question_of(drawn, slide.notes), marked=False)
+            add(file, question_of(drawn, slide), marked=False)
         answers = " ".join(drawn.question[1][0] for drawn in asked)  # to no guess
         title = (slide.typed and slide.title) or answers or slide.title
         if not add(file, replace(slide, title=title, typed=slide.typed and title == slide.title)):
@@ -98,17 +98,17 @@ def add(file: Presentation, slide: DrawnSlide, *, marked: bool = True) -> bool:
     made = file.slides.add_slide(file.slide_layouts[LAYOUTS[not alone]])
     if slide.notes:
         made.notes_slide.notes_text_frame.text = cleaned(slide.notes)
-    if not alone:
-        return write_with_pictures(made, slide)
-    write_alone(made, slide, marked=marked)
-    return True
+    return write_alone(made, slide, marked) if alone else write_with_pictures(made, slide)
 
 
-def question_of(drawn: Drawn, notes: str) -> DrawnSlide:
-    """Return a slide that asks the question about a picture, with what one can guess."""
+def question_of(drawn: Drawn, slide: DrawnSlide) -> DrawnSlide:
+    """Return a slide that asks about a picture, in its title if it has none."""
     header, _ = unpacked(drawn.question[0].data)
-    texts = (option["text"] for option in header["options"])
-    return DrawnSlide(header["asks"], "   ".join(filter(None, texts)), notes, typed=False)
+    options = "   ".join(filter(None, (option["text"] for option in header["options"])))
+    words = MARKS.sub(lambda match: match[1] or match[2], slide.words)
+    words = "\n".join(filter(None, [words, slide.title and header["asks"], options]))
+    title, typed = slide.title or header["asks"], slide.typed and slide.title != ""
+    return DrawnSlide(title, words, slide.notes, typed=typed)
 
 
 def widen(file: Presentation) -> None:
@@ -118,9 +118,8 @@ def widen(file: Presentation) -> None:
     for holder in (file.slide_master, *file.slide_layouts):
         for shape in holder.shapes:
             if shape.element.spPr.find(qn("a:xfrm")) is not None:  # otherwise as in the master
-                left, top, width, height = shape.left, shape.top, shape.width, shape.height
-                shape.left, shape.width = round(left * share), round(width * share)
-                shape.top, shape.height = round(top * high), round(height * high)
+                shape.left, shape.width = round(shape.left * share), round(shape.width * share)
+                shape.top, shape.height = round(shape.top * high), round(shape.height * high)
     file.slide_width, file.slide_height = WIDTH * PIXEL, HEIGHT * PIXEL
 
 
@@ -136,8 +135,8 @@ def darken(file: Presentation) -> None:
     fill.fore_color.rgb = DARK
 
 
-def write_alone(made: Slide, slide: DrawnSlide, *, marked: bool) -> None:
-    """Write a slide without pictures; for `marked` see `write`."""
+def write_alone(made: Slide, slide: DrawnSlide, marked: bool) -> bool:
+    """Write a slide without pictures, and return True; for `marked` see `write`."""
     title, words = ALONE_SIZES
     title = LONG_TITLE_SIZE if lines_of(slide.title, title) > 2 else title
     heading, below = made.shapes.title, made.placeholders[1]
@@ -152,6 +151,7 @@ def write_alone(made: Slide, slide: DrawnSlide, *, marked: bool) -> None:
             paragraph.font.color.theme_color = MSO_THEME_COLOR.TEXT_1
     if not slide.words:
         below.element.getparent().remove(below.element)
+    return True
 
 
 def write_with_pictures(made: Slide, slide: DrawnSlide) -> bool:

@@ -85,12 +85,14 @@ def test_a_question_and_its_options_come_on_a_slide_before_the_answer():
     asks = parts.guess("Which **one**?", [("**dog**", "2: dog"), ("it", "7: it")])
     asked = replace(MAP, question=(asks, ["It is dog."]))
     first, second = read([replace(SLIDE, pictures=[MAP, asked])])[0].slides
-    assert texts(first) == ["Which **one**?", "**dog**   it"]
+    assert texts(first) == ["A title", "Two bold\nlines\nWhich **one**?\n**dog**   it"]
     assert first.notes_slide.notes_text_frame.text == "Say this."
     assert not pictures(first)
     assert second.shapes.title.text == "A title"
     assert len(pictures(second)) == 2
-    _, untitled = read([replace(SLIDE, title="", pictures=[MAP, asked])])[0].slides
+    bare = replace(SLIDE, title="", words="", pictures=[MAP, asked])
+    question, untitled = read([bare])[0].slides
+    assert texts(question) == ["Which **one**?", "**dog**   it"]
     assert untitled.shapes.title.text == "It is dog."
     _, of_page = read([replace(SLIDE, title="A head", typed=False, pictures=[MAP, asked])])[
         0
