@@ -14,6 +14,10 @@ from headlight.pages.streamlit_fixes.own_address import get_internal_ip, get_url
 EVERY_NETWORK = ("0.0.0.0", "::", None)
 HERE = "Open to this machine only; `headlight --share` or `make share` opens it to others."
 WITH_TOKEN = "Open to whoever reaches this machine and has the link with the token."
+IN_A_LOG = (
+    "A log does not show the token. Start it in a terminal, which shows the link, or set "
+    "HEADLIGHT_TOKEN yourself and open {address}/?token=TOKEN with it."
+)
 TO_ALL = "Open to everyone who reaches this machine; `headlight --share` asks for a token."
 
 
@@ -22,16 +26,15 @@ def announcement(on_terminal: bool) -> str:
     if not open_to_others():
         return said(link("localhost", on_terminal), HERE)
     address = link(name_for_others(), on_terminal)
-    return said(address, WITH_TOKEN if access_token() else TO_ALL) + (
-        qr_code(address) if on_terminal else ""
-    )
+    if access_token() and not on_terminal:
+        return said(address, WITH_TOKEN, IN_A_LOG.format(address=address))
+    note = WITH_TOKEN if access_token() else TO_ALL
+    return said(address, note) + (qr_code(address) if on_terminal else "")
 
 
-def said(address: str, note: str) -> str:
-    return (
-        "".join(f"\n  {line}" for line in (f"Headlight: {address}", note, few_visitors()) if line)
-        + "\n"
-    )
+def said(address: str, *notes: str) -> str:
+    lines = (f"Headlight: {address}", *notes, few_visitors())
+    return "".join(f"\n  {line}" for line in lines if line) + "\n"
 
 
 def name_for_others() -> str:

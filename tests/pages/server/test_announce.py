@@ -37,6 +37,7 @@ def test_shared_with_a_token_the_terminal_has_link_and_code_and_a_log_neither(op
     assert "▄" in said
     log = announcement(on_terminal=False)
     assert "horse" not in log
+    assert "set HEADLIGHT_TOKEN yourself and open http://192.0.2.7:8501/?token=TOKEN" in log
     assert "▄" not in log
 
 
