@@ -70,6 +70,7 @@ class Candidate:
     token: Token
     probability: float
     drawn: float | None  # the probability it was drawn with; None if nothing is drawn
+    rank: int  # 1 for the likeliest
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,7 +111,8 @@ class DecodingStep:
         """Return a token by its id, as it would appear after the text so far."""
         drawn = None if self.drawn_from is None else self.drawn_from[index].item()
         _, token = self.append(self.text, self.read, index)
-        return Candidate(token, self.log_probabilities[index].exp().item(), drawn)
+        likelier = int((self.log_probabilities > self.log_probabilities[index]).sum())
+        return Candidate(token, self.log_probabilities[index].exp().item(), drawn, likelier + 1)
 
     @cached_property
     def drawn_from(self) -> Tensor | None:

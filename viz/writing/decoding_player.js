@@ -11,6 +11,7 @@ import { closedCell, comingCell, weighedTokens, weightCell } from "./weighed_tok
  * @property {number} probability
  * @property {string} before
  * @property {number | null} drawn
+ * @property {number} rank
  * @property {boolean} chosen
  */
 
@@ -131,10 +132,11 @@ export function draw(mount) {
     const newest = own.querySelector(".newest");
     own.scrollTop = newest.offsetTop + newest.offsetHeight - own.offsetTop - own.clientHeight;
     if (source) seen.append(...sourceWeights());
-    const drawn = bars[step].some((bar) => bar.drawn !== null);
+    const drawn = bars[step].find((bar) => bar.chosen && bar.drawn !== null);
     const hint = element("span", "hint", "; click one to force it here");
     const buttons = bars[step].map((bar, place) => barButton(bar, () => answer([step, place])));
     candidates.replaceChildren(
+      ...(drawn ? [element("p", "hint key", drawnWords(drawn))] : []),
       element("p", "heading", ["The likeliest next tokens", hint, ":"]),
       element("div", "bars", buttons),
       ...(drawn ? [element("p", "key", "Bars: the model's probability. Ticks: what it was drawn with.")] : []),
@@ -205,6 +207,13 @@ function barButton(bar, pick) {
     "aria-label": `Force “${bar.text}”, probability ${written(bar.probability)}`,
     "aria-pressed": String(bar.chosen),
   });
+}
+
+/** What was drawn, however unlikely it is. */
+function drawnWords(bar) {
+  const share = Number((100 * bar.probability).toPrecision(2));
+  const rank = bar.rank ? `, number ${bar.rank} of the likeliest` : "";
+  return `“${bar.before}${bar.text}” was drawn: probability ${share} %${rank}.`;
 }
 
 /** A probability in three digits at most, and never 100 % or 0 if it is neither. */

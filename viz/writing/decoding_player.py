@@ -21,6 +21,7 @@ class Bar:
     probability: float
     before: str = ""  # the part of its word that is already written
     drawn: float | None = None  # the probability at which it was sampled, if it was
+    rank: int = 0  # by probability, 1 for the likeliest; 0 if it is not known
     chosen: bool = False
 
 

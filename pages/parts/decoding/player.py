@@ -267,8 +267,9 @@ def bars_of(step: DecodingStep) -> list[Bar]:
     for candidate in step.candidates(CANDIDATES):
         goes_on = candidate.token.start == len(step.text) and not candidate.token.is_special
         before, written = word if goes_on else "", candidate.token.id == step.token.id
+        numbers = {"drawn": candidate.drawn, "rank": candidate.rank}
         bars.append(
-            Bar(candidate.token.text, candidate.probability, before, candidate.drawn, written)
+            Bar(candidate.token.text, candidate.probability, before, chosen=written, **numbers)
         )
     return bars
 

@@ -132,6 +132,7 @@ def test_the_top_is_ordered_and_its_probabilities_are_the_models(translator):
     )
     assert top[0].token == step.token
     assert top[0].drawn is None
+    assert [candidate.rank for candidate in top] == list(range(1, 11))
     assert len({candidate.token.id for candidate in top}) == 10
 
 

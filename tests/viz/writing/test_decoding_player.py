@@ -42,6 +42,7 @@ def test_tokens_texts_and_bars_travel_as_they_are():
         "probability": 0.25,
         "before": "d",
         "drawn": 0.1,
+        "rank": 0,
         "chosen": False,
     }
     assert (header["start"], header["ending"]) == (1, "the end")
