@@ -186,6 +186,27 @@ def test_a_padding_mask_without_padding_says_to_pad_first(app):
     assert not any("to pad to first" in info.value for info in app.info)
 
 
+def test_a_padding_mask_without_padding_pads_by_a_click(app, shipped):
+    app.toggle(key="padding").set_value(False).run()
+    button(app, "Pad to 16").click().run()
+    assert app.selectbox(key="pad_to").value == 16
+    assert not any("nothing to hide" in info.value for info in app.info)
+    assert states(app).shape == (16, 16)
+    app.text_input(key="sentence").set_value("The dog ate the meat. " * 3).run()
+    longest = shipped.trace(app.text_input(key="sentence").value).longest
+    button(app, f"Pad to {longest + 1}").click().run()
+    assert states(app).shape == (longest + 1, longest + 1)
+
+
+def test_rows_of_tokens_read_and_to_be_written_are_explained(app):
+    def is_said():
+        return any("before the arrow" in caption.value for caption in app.caption)
+
+    assert is_said()
+    app.segmented_control(key="mask_kind").set_value("encoder").run()
+    assert not is_said()
+
+
 def test_why_the_loss_rises_without_the_look_ahead_mask_is_said_beside_it(app):
     app.toggle(key="look-ahead").set_value(False).run()
     assert any("never learned to use what it sees" in info.value for info in app.info)

@@ -53,25 +53,30 @@ from headlight.pages.shared.state.choices import (
     padding,
     put,
 )
-from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.state.page import Page, allows
 from headlight.pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer
 from headlight.pages.streamlit_fixes.late_values import editor
 
 PAD_TO = padding("pad_to")
+SUGGESTED = 16  # tokens, a length to pad to
+
+
+def lengths(run: ModelRun) -> range:
+    """Return the lengths that a text can be padded to."""
+    tokens = run.trace().longest
+    return range(tokens + 1, min(tokens + 8, run.reader.shape.max_positions) + 1)
 
 
 def padded(run: ModelRun) -> ModelRun:
     """Draw the choice of a length to pad to, if the model can take padding; return the run."""
     if "pad" in run.reader.missing:
         return run
-    tokens = run.trace().longest
-    most = min(tokens + 8, run.reader.shape.max_positions)
-    lengths = [None, *range(tokens + 1, most + 1)]
-    if chosen(PAD_TO) not in lengths:
+    offered = [None, *lengths(run)]
+    if chosen(PAD_TO) not in offered:
         put(PAD_TO, None)
     label = "Pad both sides to" if "cross" in run.reader.shape.kinds else "Pad to"
     box = {"widget": st.selectbox, "label": label, "help": MASK_WORDS["pad to"]}
-    return replace(run, pad_to=choose(PAD_TO, lengths, **box))
+    return replace(run, pad_to=choose(PAD_TO, offered, **box))
 
 
 def switches(edits: Edits, reader: Reader, site: Site) -> None:
@@ -104,12 +109,21 @@ def notes(trained: ModelRun, run: ModelRun, site: Site, opens: bool) -> None:
         st.info(words)
     if "padding" in edits.off and not run.pad_to:
         st.info(MASK_WORDS["nothing to hide"])
+        pad(trained)
     elif "padding" in edits.off and "cross" in run.reader.shape.kinds and site.kind == "decoder":
         st.info(MASK_WORDS["opened elsewhere"])
         if st.button("Show the encoder's mask", on_click=put, args=(MASK_KIND, "encoder")):
             st.rerun()  # the whole page: the kind is chosen outside this section
     if "look-ahead" in edits.off and "cross" in run.reader.shape.kinds:
         st.info(MASK_WORDS["look-ahead off"])
+
+
+def pad(run: ModelRun) -> None:
+    """Draw a button that pads a text, which is drawn by the section around this one."""
+    if allows(PAD_TO.key) and (offered := lengths(run)):
+        length = min(offered, key=lambda each: abs(each - SUGGESTED))
+        if st.button(f"Pad to {length}", on_click=put, args=[PAD_TO, length], key="pad"):
+            st.rerun()
 
 
 def idle_words(trained: ModelRun, run: ModelRun) -> Iterator[str]:

@@ -12,7 +12,7 @@ from torch import Tensor
 from headlight.model.attention import edited_mask
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.trace import AttentionEdit, AttentionRecord, Site
-from headlight.pages.shared.runs.arrays import blocked_cells
+from headlight.pages.shared.runs.arrays import blocked_cells, tokens_of
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.cells import OpenCell, attention_map
@@ -87,8 +87,10 @@ def matrix(run: ModelRun, before: AttentionRecord, after: AttentionRecord, focus
     if is_open:
         caption(MASK_WORDS["click"].format(heads=SCOPES[chosen(SCOPE)]))
     show(picture, "matrix", edit, of=focus.of, what=what, changes=True)
-    if is_open:
-        caption(MASK_WORDS["edit"])
+    is_written = focus.tokens[0] != tokens_of(run.trace(), focus.site.kind)[0]
+    below = ["edit"] * is_open + ["written"] * is_written
+    if below:
+        caption(" ".join(map(MASK_WORDS.get, below)))
 
 
 def stages(

@@ -130,6 +130,10 @@ MASK_WORDS = {
         "Crossed cells are blocked; a ring marks what you changed. Drag a mouse over several "
         "cells, or use the arrow keys and space."
     ),
+    "written": (
+        "In the name of a row, the token read stands before the arrow, the one to be written "
+        "after it."
+    ),
     "cheating": (
         "The decoder is trained to predict each token from those before it. Without the [mask] it "
         "sees the very token it is asked for: it learns to copy it, and finds a known target "
