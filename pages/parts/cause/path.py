@@ -24,10 +24,6 @@ TOKEN = like("path_token", "", PLACE, label="Written token")
 WORD = like("path_word", "", PLACE, label="By way of")
 END = like("path_end", "", PLACE, label="From")
 CHOICES = (TOKEN, WORD, END)
-LEAD = (
-    "The map has direct edges only. Here the word in the middle may not look at one word at a time "
-    "in the encoder, in all heads and layers."
-)
 AXES = "Across, the word that {word} may not look at; down, whether {token} sees {word}"
 SUM = (
     "The log-probability of {token} changes by {first} nats without {word}, by {second} if {word} "
@@ -42,8 +38,9 @@ BY_WAY = f"{REST}. The difference, {{by_way}} nats, is what goes by way of {{wor
 NO_LESS = f"{REST}, which is no less: nothing is seen to go by way of {{word}}."
 MISSED = ", so it can be missed"
 LIMITS = (
-    "The weight of a closed edge goes to the other words of its row, and what looks at the word in "
-    "the middle changes with it: a number near 0 does not prove that a path is unused."
+    "The word in the middle may not look at one word at a time, in all heads and layers of the "
+    "encoder. Others take over the weight, and what looks at the word in the middle changes too: a "
+    "number near 0 does not prove that a path is unused."
 )
 
 
@@ -58,7 +55,6 @@ def draw(run: ModelRun, result: patching.Knockout, layers: tuple[int, int] | Non
     with row:
         token = choose_one(TOKEN, written, range(len(written)), first_token)
         word = choose_one(WORD, words, range(len(words)), first_word)
-    caption(LEAD)
     second, both = patching.two_steps(run, layers, token, word)
     first = result.changes[token, word]
     by_way = second - (both - first)
@@ -72,19 +68,19 @@ def draw(run: ModelRun, result: patching.Knockout, layers: tuple[int, int] | Non
     numbers |= {"rest": both[end] - first, "by_way": by_way[end], "most": by_way[best]}
     said = {name: number_text(number, 2, signed=True) for name, number in numbers.items()}
     said |= {"token": written[token], "word": words[word], "end": words[end], "best": words[best]}
-    said |= {"head": site_words(*site, head), "weight": number_text(weight, 2)}
-    said |= {"missed": MISSED if abs(alone) < LEAST else ""}
+    missed = MISSED if abs(alone) < LEAST else ""
+    said |= {"head": site_words(*site, head), "weight": number_text(weight, 2), "missed": missed}
     verdict = BY_WAY if second[end] * by_way[end] > 0 else NO_LESS
     if max(abs(second[end]), abs(by_way[end])) < LEAST:
         verdict = FAINT
     st.text(SUM.format(**said, verdict=verdict.format(**said)))
     rows = [f"{written[token]} sees {words[word]}", "does not see it", "the difference"]
-    numbers = np.stack([second, both - first, by_way])[:, ends]
+    values = np.stack([second, both - first, by_way])[:, ends]
     across = [result.words[end] for end in ends]
-    picture = knockout_map(numbers, rows, across, axes=AXES.format(**said))
+    picture = knockout_map(values, rows, across, axes=AXES.format(**said))
     place = f"{written[token]} by way of {words[word]}"
     show(picture, "path", of=about_run(run, place=place), what=WHAT["path"])
-    caption(LIMITS.format(**said))
+    caption(LIMITS)
 
 
 def suggested(run: ModelRun, result: patching.Knockout) -> tuple[int, int, int | None]:
@@ -93,11 +89,9 @@ def suggested(run: ModelRun, result: patching.Knockout) -> tuple[int, int, int |
     They are those of the weight that the page Attention opens on, or of the edge missed most.
     """
     of_key = {key: index for index, keys in enumerate(result.keys) for key in keys}
-    if best := opening(run.trace()):
-        word, end = of_key[best.query], of_key[best.key]
-        return int(result.changes[:, word].argmin()), word, end
-    token, word = np.unravel_index(result.changes.argmin(), result.changes.shape)
-    return int(token), int(word), None
+    best = opening(run.trace())
+    word = of_key[best.query] if best else int(result.changes.min(axis=0).argmin())
+    return int(result.changes[:, word].argmin()), word, of_key[best.key] if best else None
 
 
 def choose_one(choice: Choice, names: Sequence[str], offered: Sequence[int], first: int) -> int:
