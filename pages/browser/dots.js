@@ -5,7 +5,7 @@ export async function canvasOf(svg, scale) {
   const fonts = svg.appendChild(document.createElementNS(svg.namespaceURI, "style"));
   fonts.textContent = await fontFaces(svg);
   const image = await imageOf(svg);
-  const [width, height] = [image.width * scale, image.height * scale];
+  const [width, height] = [image.width, image.height].map((side) => Math.round(side * scale));
   const canvas = element("canvas", "", "", { width, height });
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   return canvas;

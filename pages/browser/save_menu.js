@@ -1,5 +1,6 @@
 import { answering, begin, buttonOf, element, icon, unpack } from "../../viz/canvas.js";
 import { canvasOf, pngOf } from "./dots.js";
+import { figureRow, scaleTo, widen, withDots } from "./figure.js";
 import { filmRow } from "./film.js";
 import { addressOf, formatRow, frameOf, slideCopies } from "./for_slides.js";
 import { toSvg } from "./to_svg.js";
@@ -17,9 +18,8 @@ import { toSvg } from "./to_svg.js";
  * @property {{ format: string, number: number }} [file] asked for; its bytes are the array
  */
 
-const SCALE = 2; // dots of a PNG to a pixel of the page
 const WORDS = {
-  png: "the picture as dots, at twice its size",
+  png: "the picture as dots, of the size chosen below",
   svg: "the picture as lines and texts, sharp at any size",
   html: "a page of its own that needs no network",
   csv: "the numbers, for spreadsheets",
@@ -75,13 +75,16 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
       said.textContent = error.message;
     }
   });
-  const content = [formats, film.element, copies.element, element("p", "caption", header.caption), said];
+  const figure = figureRow();
+  figure.element.hidden = !header.made_here.includes("png");
+  const content = [formats, figure.element, film.element, copies.element, element("p", "caption", header.caption), said];
   const choices = element("div", "choices", content, { role: "group", "aria-label": "Save as" });
   const show = (open) => {
     const { activeElement, host } = root.getRootNode();
     const back = !open && choices.contains(activeElement);
     choices.hidden = !open;
     if (open) film.update();
+    if (open) figure.update();
     if (open) choices.scrollIntoView({ block: "nearest" });
     opener.ariaExpanded = String(open);
     root.classList.toggle("open", open);
@@ -107,11 +110,15 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
   async function save(format) {
     root.copying = "";
     if (!header.made_here.includes(format)) return root.ask(format);
-    const svg = drawn();
-    if (format === "png") return download(await pngOf(await canvasOf(svg, SCALE)), `${header.name}.png`);
-    const text = new XMLSerializer().serializeToString(svg);
-    const [type, content] = format === "svg" ? ["image/svg+xml", text] : ["text/html", pageOf(text, header.what)];
-    download(new Blob([content], { type }), `${header.name}.${format}`);
+    if (format === "html") return download(new Blob([page()], { type: "text/html" }), `${header.name}.html`);
+    const { text, scale, mm } = figure.chosen();
+    const svg = toSvg(there(), header.what, { caption: header.caption, title: header.what, none: "" }[text], true);
+    if (format === "png") {
+      const png = await pngOf(await canvasOf(svg, mm ? scaleTo(svg, mm) : scale));
+      return download(mm ? await withDots(png) : png, `${header.name}.png`);
+    }
+    if (mm) widen(svg, mm);
+    download(new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml" }), `${header.name}.svg`);
   }
 
   function copy(name) {
@@ -120,7 +127,7 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
     if (name === "component") return root.ask(name);
     if (!header.of) return root.ask("html");
     // A chart is copied as it looks: its library would be too much to paste.
-    root.give(pageOf(new XMLSerializer().serializeToString(drawn()), header.what));
+    root.give(page());
   }
 
   function there() {
@@ -129,8 +136,8 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
     return shown;
   }
 
-  function drawn() {
-    return toSvg(there(), header.what, header.caption);
+  function page() {
+    return pageOf(new XMLSerializer().serializeToString(toSvg(there(), header.what, header.caption)), header.what);
   }
 }
 

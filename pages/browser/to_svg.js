@@ -15,8 +15,12 @@ const FILLED = 0.8; // of the width by the lines of a caption: other fonts are w
 const NARROWEST = 420; // pixels of a caption
 const LETTERS = /\S{1,48}/gu; // a word, or a part of one too long for a line
 
-/** The picture that `root` holds, whole, as an SVG element under a caption that begins in bold, if there is one. */
-export function toSvg(root, what, caption) {
+/**
+ * The picture that `root` holds, whole, as an SVG element under a caption that begins in bold, if there is one.
+ *
+ * It is as large as on the page, or `cut` to what is drawn.
+ */
+export function toSvg(root, what, caption, cut = false) {
   const restore = showWhole(root);
   try {
     const drawn = new Map(); // of canvases: what was drawn on them
@@ -30,27 +34,38 @@ export function toSvg(root, what, caption) {
     for (const part of [root, ...root.querySelectorAll("*")]) part.redraw?.(listener);
     const box = root.getBoundingClientRect();
     const pen = { make, drawn, left: box.left, top: box.top };
-    const width = Math.ceil(Math.max(box.width, root.scrollWidth, caption ? NARROWEST : 0));
-    const height = Math.ceil(Math.max(box.height, root.scrollHeight));
     const content = make("g");
     describe(root, content, pen, 1);
+    const whole = { x: 0, y: 0, width: Math.max(box.width, root.scrollWidth), height: Math.max(box.height, root.scrollHeight) };
+    const drawnIn = cut ? cutTo(content, whole, make) : whole;
+    const width = Math.ceil(Math.max(drawnIn.width, caption ? NARROWEST : 0));
+    const height = Math.ceil(drawnIn.height);
     const headline = headlineOf(what, caption, width, pen);
     const edge = caption ? EDGE : BARE_EDGE;
     const top = caption ? headline.height + edge : 0;
     const size = { width: width + 2 * edge, height: top + height + 2 * edge };
-    const corner = { x: -edge, y: -top - edge };
+    const corner = { x: drawnIn.x - edge, y: drawnIn.y - top - edge };
     const svg = make("svg", { ...size, viewBox: `${corner.x} ${corner.y} ${size.width} ${size.height}` });
     const paper = paintOf(getComputedStyle(page()).backgroundColor);
     svg.append(
-      make("title", {}, written(caption)),
+      make("title", {}, written(caption || what)),
       make("rect", { ...corner, ...size, fill: paper.alpha ? paper.color : "#fff" }),
-      make("g", { transform: `translate(0 ${-top})` }, ...headline.lines),
+      make("g", { transform: `translate(${drawnIn.x} ${drawnIn.y - top})` }, ...headline.lines),
       content,
     );
     return svg;
   } finally {
     restore();
   }
+}
+
+/** The part of a picture that its shapes fill. */
+function cutTo(content, { width, height }, make) {
+  const sheet = document.body.appendChild(make("svg", { style: "position: fixed; visibility: hidden" }, content));
+  const box = content.getBBox();
+  sheet.remove();
+  const [x, y] = [Math.max(0, Math.floor(box.x)), Math.max(0, Math.floor(box.y))];
+  return { x, y, width: Math.min(width, box.x + box.width) - x, height: Math.min(height, box.y + box.height) - y };
 }
 
 /** Lay the picture out whole, without controls and scrollbars; returns what undoes it. */

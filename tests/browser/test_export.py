@@ -59,11 +59,69 @@ def test_a_png_is_the_whole_picture_at_twice_its_size(page, server, key):
     data, name = save(page, menu, "png")
     box = picture.bounding_box()
     image = Image.open(io.BytesIO(data)).convert("RGB")
-    assert image.width == 2 * (max(np.ceil(box["width"]), 420) + 32)
+    assert 2 * (420 + 32) <= image.width <= 2 * (max(np.ceil(box["width"]), 420) + 32)
     assert image.height > box["height"]
     assert len(image.getcolors(maxcolors=10**7)) > 50
     assert name.startswith("headlight_en-fr_cross-attention")
     assert "i-love-my-cat" in name
+    assert page.errors == []
+
+
+def edges_of(image):
+    """How many columns and rows at the left, top, right and bottom are all of one colour."""
+    dots = np.asarray(image.convert("RGB")).astype(int)
+    drawn = np.argwhere((dots != dots[0, 0]).any(axis=2))
+    (top, left), (bottom, right) = drawn.min(axis=0), drawn.max(axis=0)
+    return left, top, image.width - 1 - right, image.height - 1 - bottom
+
+
+@pytest.mark.parametrize("theme", first_of(["light", "dark"]))
+def test_a_figure_has_the_size_and_the_words_that_were_chosen(page, server, theme):
+    page.emulate_media(color_scheme=theme)
+    _, menu = open_picture(page, server, "heatmap")
+    menu.get_by_label("Text", exact=True).select_option("Picture only")
+    sizes = {}
+    for scale in "1234":
+        menu.get_by_label("Size", exact=True).select_option(scale)
+        image = Image.open(io.BytesIO(save(page, menu, "png")[0]))
+        sizes[scale] = image.size
+        assert image.size == tuple(int(scale) * side for side in sizes["1"])
+        assert "dpi" not in image.info
+    assert max(edges_of(image)) <= 4 * (4 + 2)  # the edge, and lines that are thinner than a dot
+    paper = np.asarray(image.convert("L"))[0, 0]
+    assert (paper > 128) == (theme == "light")
+    root = ElementTree.fromstring(save(page, menu, "svg")[0])
+    assert (float(root.get("width")), float(root.get("height"))) == sizes["1"]
+    assert SENTENCE not in " ".join("".join(text.itertext()) for text in root.iter(f"{SVG}text"))
+    menu.get_by_label("Text", exact=True).select_option("Title only")
+    root = ElementTree.fromstring(save(page, menu, "svg")[0])
+    said = " ".join("".join(text.itertext()) for text in root.iter(f"{SVG}text"))
+    assert said.startswith(PICTURES["heatmap"][0])
+    assert SENTENCE not in said
+    assert page.errors == []
+
+
+def test_a_figure_of_a_width_in_mm_says_its_dots_and_its_choice_is_kept(page, server):
+    _, menu = open_picture(page, server, "heatmap")
+    menu.get_by_label("Size", exact=True).select_option("300 dpi")
+    width = menu.get_by_label("Width in mm")
+    width.fill("120")
+    width.press("Tab")
+    data, _ = save(page, menu, "png")
+    image = Image.open(io.BytesIO(data))
+    image.load()  # which checks the sums of its chunks
+    assert image.width == round(120 / 25.4 * 300)
+    assert image.info["dpi"] == pytest.approx((300, 300), abs=0.01)
+    root = ElementTree.fromstring(save(page, menu, "svg")[0])
+    assert root.get("width") == "120mm"
+    _, _, across, down = map(float, root.get("viewBox").split())
+    assert float(root.get("height").removesuffix("mm")) == pytest.approx(120 * down / across)
+    _, menu = open_picture(page, server, "heatmap")  # on a page loaded again
+    expect(menu.get_by_label("Size", exact=True)).to_have_value("mm")
+    expect(menu.get_by_label("Width in mm")).to_have_value("120")
+    menu.get_by_label("Width in mm").fill("4000")
+    menu.get_by_role("button", name="PNG", exact=True).click()
+    expect(menu.get_by_text("Give a width from 10 to 400 mm.")).to_be_visible()
     assert page.errors == []
 
 

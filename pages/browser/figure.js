@@ -1,0 +1,78 @@
+// How a picture is saved for a paper: as wide as wanted, with its words or without.
+
+import { element } from "../../viz/canvas.js";
+
+const KEPT = "headlight-figure"; // the name under which the browser keeps what was chosen
+const SIZES = { 1: "1 ×", 2: "2 ×", 3: "3 ×", 4: "4 ×", mm: "300 dpi" };
+const TEXTS = { caption: "Title and caption", title: "Title only", none: "Picture only" };
+const USUAL = { size: "2", text: "caption", width: "85" }; // mm: a column of a paper
+const [LEAST, MOST] = [10, 400]; // mm
+const DPI = 300;
+const INCH = 25.4; // mm
+const HEAD = 33; // bytes of a PNG up to the end of its first chunk
+
+/** Boxes for the size and the text of saved pictures: their element, `update`, and `chosen`. */
+export function figureRow() {
+  const boxOf = (label, options) =>
+    element("select", "", Object.entries(options).map(([value, text]) => element("option", "", text, { value })), { "aria-label": label });
+  const width = element("input", "", "", { type: "number", min: LEAST, max: MOST, required: "", "aria-label": "Width in mm" });
+  const boxes = { size: boxOf("Size", SIZES), text: boxOf("Text", TEXTS), width };
+  const ofWidth = element("span", "", [width, " mm wide"]);
+  const root = element("div", "figure", [boxes.size, ofWidth, boxes.text], { role: "group", "aria-label": "Figure" });
+  const show = () => (ofWidth.hidden = boxes.size.value !== "mm");
+
+  /** Set the boxes to what was chosen last, in any menu. */
+  function update() {
+    const kept = { ...USUAL, ...JSON.parse(localStorage.getItem(KEPT)) };
+    for (const [name, box] of Object.entries(boxes)) {
+      box.value = kept[name];
+      box.value ||= USUAL[name];
+    }
+    show();
+  }
+  root.onchange = () => {
+    const values = Object.entries(boxes).map(([name, box]) => [name, box.value]);
+    localStorage.setItem(KEPT, JSON.stringify(Object.fromEntries(values)));
+    show();
+  };
+  /** The text of a file, and its size: a number of dots for a pixel, or a width in mm. */
+  function chosen() {
+    const [size, text] = [boxes.size.value, boxes.text.value];
+    if (size !== "mm") return { text, scale: Number(size), mm: null };
+    if (!width.checkValidity()) throw new Error(`Give a width from ${LEAST} to ${MOST} mm.`);
+    return { text, scale: null, mm: Number(width.value) };
+  }
+  return { element: root, update, chosen };
+}
+
+/** The dots for a pixel that make an SVG so many mm wide in print. */
+export const scaleTo = (svg, mm) => Math.round((mm / INCH) * DPI) / Number(svg.getAttribute("width"));
+
+/** Give an SVG its width in mm. */
+export function widen(svg, mm) {
+  const [width, height] = ["width", "height"].map((side) => Number(svg.getAttribute(side)));
+  svg.setAttribute("width", `${mm}mm`);
+  svg.setAttribute("height", `${(mm * height) / width}mm`);
+}
+
+/** A PNG that says how many dots it has to an inch. */
+export async function withDots(png) {
+  const chunk = new DataView(new ArrayBuffer(21)); // length, type, dots to a metre twice, unit, checksum
+  const type = [..."pHYs"].map((letter) => letter.charCodeAt());
+  chunk.setUint32(0, 9);
+  type.forEach((code, at) => chunk.setUint8(4 + at, code));
+  for (const at of [8, 12]) chunk.setUint32(at, Math.round((DPI / INCH) * 1000));
+  chunk.setUint8(16, 1);
+  chunk.setUint32(17, checksum(new Uint8Array(chunk.buffer, 4, 13)));
+  return new Blob([png.slice(0, HEAD), chunk, png.slice(HEAD)], { type: png.type });
+}
+
+/** The CRC-32 of some bytes. */
+function checksum(bytes) {
+  let sum = ~0;
+  for (const byte of bytes) {
+    sum ^= byte;
+    for (let bit = 0; bit < 8; bit++) sum = sum & 1 ? (sum >>> 1) ^ 0xedb88320 : sum >>> 1;
+  }
+  return ~sum >>> 0;
+}
