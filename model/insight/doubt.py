@@ -11,6 +11,7 @@ from typing import Literal
 
 from torch import Tensor
 
+from headlight.model.decoding.steps import Writing
 from headlight.model.edits import HeadAddress
 from headlight.model.tokens import Token
 from headlight.model.trace import Site, Trace
@@ -31,6 +32,10 @@ ALIGNS: HeadAddress = ("cross", 0, 3)  # the head that aligns words best, by rec
 UNREAD = 0.2  # a word is lost if each token written gives it less weight
 FEWEST_LOST = 2
 SHORTEST_LOST = 3  # letters
+
+# A beam's text is offered if the model finds it likelier than the greedy one by more than this: a
+# smaller gain says little about which of the two is better.
+LIKELIER = 3.0  # nats
 
 # A capital in a name or an acronym is no sign.
 MOST_CAPITALS = 0.6  # of the letters
@@ -223,6 +228,11 @@ def most_pieces(text: str, tokens: Sequence[Token]) -> tuple[str, int]:
         for word in NUMBER_OR_WORD.finditer(text)
     ]
     return max(counts, key=lambda each: each[1], default=("", 0))
+
+
+def is_clearly_likelier(text: Writing, usual: Writing) -> bool:
+    """Return whether a model finds a text much likelier than the usual one; both have to end."""
+    return text.finished and usual.finished and text.score - usual.score > LIKELIER
 
 
 def mean_of(numbers: Sequence[float]) -> float:

@@ -28,7 +28,7 @@ from headlight.pages.shared.show.answers import compare_choices
 from headlight.pages.shared.show.captions import site_words
 from headlight.pages.shared.show.cells import if_taken_apart, open_inside
 from headlight.pages.shared.show.comparison import CHANGED, TRAINED
-from headlight.pages.shared.show.doubt import warn
+from headlight.pages.shared.show.doubt import offer_likelier, warn
 from headlight.pages.shared.show.opening import open_on_a_telling_head
 from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.riddle import Riddle, most_looked_at, row_asked_about
@@ -222,10 +222,13 @@ def attention() -> None:
     translates = writes_beside and not given.target
     if translates:
         warn(run)
+        likelier = st.container(key="likelier")
         with st.container(key="translation-on-phones"):  # whose own place is far below
             st.text(f"{models.chosen().target.capitalize()}: {written(run).text}")
     draw = show_translation if translates else tokens_and_choices
     heads(run, of, lambda: draw(run, of))
+    if translates:
+        offer_likelier(run, likelier)
 
 
 PAGE = Page(

@@ -4,11 +4,22 @@ from dataclasses import replace
 from math import exp
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from headlight.model.insight.doubt import LEAST_SURE, Doubt, alignment_in, doubts
-from headlight.pages.shared.runs.run import ModelRun, written
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.insight.doubt import (
+    LEAST_SURE,
+    Doubt,
+    alignment_in,
+    doubts,
+    is_clearly_likelier,
+)
+from headlight.pages.shared.runs.run import LONGEST_WRITING, ModelRun, decoded, written
+from headlight.pages.shared.show.cells import follow, lead_to
 from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.models import DEFAULT
+from headlight.pages.shared.state.showing import showing
+from headlight.viz.numbers import number_text
 
 BEYOND = "Beyond what this small model knows: "
 WHY = {
@@ -26,6 +37,8 @@ WHY = {
     ),
 }
 LIMITS = "The model's limits"
+BEAM = Strategy("beam")
+LIKELIER = "A beam of {size} finds a text that the model holds likelier, by {gain} nats: “{text}”"
 LONGEST_WORD = 40  # characters of a word that are shown
 
 
@@ -43,6 +56,29 @@ def warn(run: ModelRun) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="doubt"):
             st.text(why(doubt))
             st.page_link("pages/model.py", label=LIMITS)
+
+
+def offer_likelier(run: ModelRun, place: DeltaGenerator) -> None:
+    """Say in a `place` what a beam writes if the shipped model finds that clearly likelier.
+
+    Call it after the pictures, because a beam takes longer. A slide does not have it.
+    """
+    if run.model != DEFAULT or not run.is_as_trained or showing().scene() is not None:
+        return
+    usual, beam = written(run), decoded(run, BEAM, LONGEST_WRITING).writing
+    if is_clearly_likelier(beam, usual):
+        gain = number_text(beam.score - usual.score)
+        with place.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.text(LIKELIER.format(size=BEAM.beam_size, gain=gain, text=beam.text))
+            st.button("Watch the beam write it", type="tertiary", on_click=watch_the_beam)
+    follow()
+
+
+def watch_the_beam() -> None:
+    """Choose the beam, and go to the page Decoding; a callback."""
+    options = {option: getattr(BEAM, option) for option in BEAM.method.options}
+    st.session_state.update(options, strategy=BEAM.strategy)
+    lead_to("decoding")
 
 
 def why(doubt: Doubt) -> str:

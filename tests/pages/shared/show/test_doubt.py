@@ -7,9 +7,11 @@ import pytest
 from headlight.model.insight import doubt
 from headlight.model.insight.doubt import LEAST_SURE, Doubt
 from headlight.pages.shared.show.doubt import BEYOND, why
-from tests.pages.apps import open_page, open_with
+from headlight.viz.numbers import number_text
+from tests.pages.apps import button, open_page, open_with
 from tests.pages.pictures import canvas_pictures
 
+LAMP = "I bought a lamp. It does not work."
 GIBBERISH = "Ich liebe meine Katze."
 
 
@@ -74,3 +76,27 @@ def test_a_long_word_is_cut_and_a_mean_is_a_probability():
     assert why(Doubt("capitals")).startswith("Beyond what this small model knows: ")
     assert why(Doubt("repeated")).startswith("Your text came back untranslated")
     assert f"over {exp(LEAST_SURE):.2f}" in why(Doubt("unsure", number=-1.2))
+
+
+def likelier(app):
+    return [text.value for text in app.text if text.value.startswith("A beam of 4")]
+
+
+def test_a_clearly_likelier_text_is_offered_and_a_click_shows_the_beam(shipped):
+    app = open_page(sentence=LAMP)
+    usual, beam = shipped.translate(LAMP), shipped.translate(LAMP, strategy="beam", beam_size=4)
+    (words,) = likelier(app)
+    assert f"{number_text(beam.score - usual.score)} nats" in words
+    assert f"“{beam.text}”" in words
+    app.session_state["beam_size"] = 2
+    button(app, "Watch the beam write it").click().run()
+    assert not app.exception
+    assert app.session_state["page"].key == "decoding"
+    assert (app.session_state["strategy"], app.session_state["beam_size"]) == ("beam", 4)
+
+
+@pytest.mark.parametrize(
+    "scene", [{"sentence": "I love my cat."}, {"sentence": LAMP, "edits": "look-ahead.off"}]
+)
+def test_no_text_is_offered_that_is_no_likelier_or_of_a_changed_model(scene):
+    assert not likelier(open_page(**scene))
