@@ -9,7 +9,7 @@ from headlight.model.insight.scoring import trace_log_probabilities
 from headlight.model.tokens import START_ID
 from headlight.pages.parts.decoding.request import Branch
 from headlight.pages.shared.runs.shelf import shelf
-from headlight.pages.shared.state.models import EXAMPLES
+from headlight.pages.shared.state.models import BEAM_EXAMPLES, EXAMPLES
 from headlight.pages.talks.slides import Slide
 from headlight.viz.numbers import number_text
 from tests.matrix import first_of
@@ -328,3 +328,17 @@ def test_the_models_own_text_has_the_same_score_when_it_is_forced(
     assert metric(app, "The reference, forced") == metric(app, "The text written above")
     header, _ = picture(app, "wanted")
     assert header["favourites"] == header["wanted"]
+
+
+@pytest.mark.parametrize(("sentence", "right"), BEAM_EXAMPLES.items())
+def test_a_beam_is_right_where_greedy_decoding_is_not(shipped, sentence, right):
+    assert shipped.write(sentence, Strategy("beam"), longest=64).writing.text == right
+    assert shipped.translate(sentence).text != right
+
+
+def test_the_examples_begin_with_those_of_the_beam():
+    app = open_page(strategy="beam")
+    for sentence in BEAM_EXAMPLES:
+        assert sentence in app.menu_button(key="example").options
+    app.menu_button(key="example").click(next(iter(BEAM_EXAMPLES))).run()
+    assert player(app)[0]["texts"][-1] == next(iter(BEAM_EXAMPLES.values()))

@@ -37,6 +37,7 @@ from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.texts import ended
 from headlight.pages.shared.state.choices import KIND, TARGET, chosen
+from headlight.pages.shared.state.models import BEAM_EXAMPLES
 from headlight.pages.shared.state.page import CLICKS, Page, allows
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import shifted_right
@@ -164,7 +165,7 @@ def first_pictures() -> tuple[str, ...]:
 
 
 def decoding_page() -> None:
-    if run := ask("write"):
+    if run := ask("write", examples=BEAM_EXAMPLES):
         everything(run)
 
 

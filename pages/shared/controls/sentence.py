@@ -1,5 +1,6 @@
 """The text that every page begins with, the model that reads it, and the tokens it reads."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -41,19 +42,23 @@ ANOTHER = "another"  # the option that leads to the page on which models are loa
 MASK_HINT = "Click a word to hide it from the model, again to bring it back."
 
 
-def ask(*needs: Ability, target: Choice | None = None) -> ModelRun | None:
+def ask(
+    *needs: Ability, target: Choice | None = None, examples: Iterable[str] = ()
+) -> ModelRun | None:
     """Return the run that the page is about, as trained, or None with a message on what is missing.
 
     Draws the boxes for the text, the choice of the model and the examples. A text that cannot be
     read is replaced by the last one that could be. The model must have the abilities `needs`. The
-    box of a `target` is drawn for a model whose decoder reads it and an encoder.
+    box of a `target` is drawn for a model whose decoder reads it and an encoder. The default model
+    has the page's own `examples` too.
     """
     loading.arrived()
     entry = models.chosen()
     with st.container(key="asked"):
         text, choice = st.columns([2, 1], gap="small")
     with choice, st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-        pick_one("Examples", entry.examples, "example", read_another)
+        more = examples if entry.key == models.DEFAULT else ()
+        pick_one("Examples", [*more, *entry.examples], "example", read_another)
         choose_model()
     try:
         model = reader()

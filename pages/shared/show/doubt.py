@@ -18,6 +18,7 @@ from headlight.pages.shared.runs.run import LONGEST_WRITING, ModelRun, decoded, 
 from headlight.pages.shared.show.cells import follow, lead_to
 from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.models import DEFAULT
+from headlight.pages.shared.state.page import PAGES, is_open
 from headlight.pages.shared.state.showing import showing
 from headlight.viz.numbers import number_text
 
@@ -70,7 +71,8 @@ def offer_likelier(run: ModelRun, place: DeltaGenerator) -> None:
         gain = number_text(beam.score - usual.score)
         with place.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.text(LIKELIER.format(size=BEAM.beam_size, gain=gain, text=beam.text))
-            st.button("Watch the beam write it", type="tertiary", on_click=watch_the_beam)
+            if is_open(PAGES["decoding"]):
+                st.button("Watch the beam write it", type="tertiary", on_click=watch_the_beam)
     follow()
 
 

@@ -63,6 +63,14 @@ EXAMPLES = (
     "Barack Obama met Angela Merkel at 7:45.",
     "Seven dwarfs live in the forest.",  # beyond it
 )
+# What a beam of 4 translates rightly, and greedy decoding does not.
+BEAM_EXAMPLES = {
+    "I bought a lamp. It does not work.": "J'ai acheté une lampe. Cela ne fonctionne pas.",
+    "I have a sister and a brother.": "J'ai une sœur et un frère.",
+    "He accused the man of stealing.": "Il a accusé l'homme de vol.",
+    "Tom is head over heels in love with Mary.": "Tom est fou amoureux de Mary.",
+    "This year is going to be prosperous.": "Cette année va être prospère.",
+}
 # Tokens of the examples: a query and the key it should look at.
 TELLING = (("it", "dog"), ("it", "animal"))
 SHIPPED = {
