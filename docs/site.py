@@ -137,11 +137,8 @@ def saved_talk(browser: Browser, server: str, name: str) -> bytes:
     """Let the app save a ready talk as one HTML file, as a visitor would."""
     visitor = browser.new_page()
     visitor.goto(f"{server}/talk?ready_talk={name}")
-    visitor.get_by_role("button", name="Save as one HTML file").click()
-    button = visitor.get_by_role("button", name="Download the HTML file")
-    button.wait_for(timeout=SAVING_MS)
-    with visitor.expect_download() as download:
-        button.click()
+    with visitor.expect_download(timeout=SAVING_MS) as download:
+        visitor.get_by_role("button", name="Save as one HTML file").click()
     saved = Path(download.value.path()).read_bytes()
     visitor.close()
     return saved

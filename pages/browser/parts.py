@@ -59,6 +59,11 @@ def reveal(of: str, number: int) -> CanvasPicture:
     return packed("reveal", {"of": of, "number": number}, height=0)
 
 
+def press(of: str, number: int) -> CanvasPicture:
+    """Return the part that clicks the match of the CSS selector `of`, once for each number."""
+    return packed("press", {"of": of, "number": number}, height=0)
+
+
 def guess(
     asks: str,
     options: Sequence[tuple[str, str]] = (),

@@ -5,6 +5,7 @@ draws all of them, as images.
 """
 
 import re
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -63,6 +64,7 @@ class Saving:
     done: list[DrawnSlide] = field(default_factory=list)
     stills: Mapping[str, str | None] | None = None  # of the slide that is being drawn
     file: bytes = b""
+    number: int = 0  # of the file, for the browser to save it once
     left_out: list[int] = field(default_factory=list)  # slides, from 1, that are incomplete in it
 
 
@@ -125,6 +127,7 @@ def draw_next(number: int) -> None:
         turning.turn(number + 1)
     else:
         saving.file, saving.left_out = written(saving)
+        saving.number = time.monotonic_ns() // 1_000
         saving.done.clear()
         turning.turn_to(None)
     st.rerun()

@@ -71,14 +71,12 @@ def save_talk(page, server, slides, kind, said, folder, *, bar=True):
     """
     with_talk(page, server, slides, "talk")
     expect(page.locator(".slide-list .title")).to_have_count(len(slides))
-    page.get_by_role("button", name=SAVE[kind]).click()
-    if bar:
-        expect(page.get_by_role("progressbar")).to_be_visible()
-    button = page.get_by_role("button", name=f"Download the {kind} file")
-    button.wait_for(timeout=240_000)
+    with page.expect_download(timeout=240_000) as download:
+        page.get_by_role("button", name=SAVE[kind]).click()
+        if bar:
+            expect(page.get_by_role("progressbar")).to_be_visible()
+    expect(page.get_by_role("button", name=f"Download the {kind} file again")).to_be_visible()
     expect(page.get_by_text(said)).to_be_visible()
-    with page.expect_download() as download:
-        button.click()
     path = folder / download.value.suggested_filename
     download.value.save_as(path)
     return path

@@ -276,7 +276,10 @@ def test_a_slide_is_opened_changed_and_updated(page, server):
     expect(page.locator(".decoding-player .text")).not_to_have_text(before)
     text = page.locator(".decoding-player .text").inner_text()
     page.get_by_role("button", name="Update slide 1").click()
-    page.get_by_text("Slide 1 shows this scene now.").wait_for()
+    toast = page.get_by_test_id("stToast").filter(has_text="Slide 1 shows this scene now.")
+    toast.wait_for()
+    for name in ("Update slide 1", "Step forward"):  # nothing lies over what is clicked next
+        page.get_by_role("button", name=name).click(trial=True)
     page.get_by_role("button", name="Present", exact=True).click()
     expect(page.locator(".slide")).to_be_visible()
     settled(page)  # the page's own player is gone

@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from headlight.pages.browser.parts import press
+from headlight.pages.shared.show.pictures import css_class, show
 from headlight.pages.shared.show.saving import slug
 from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.widgets.choose import choose
@@ -130,7 +132,7 @@ def file_name() -> str:
 
 
 def saved_file() -> None:
-    """Offer the file of a talk that was saved, if it is that of the present slides."""
+    """Download the file of a talk that was saved, if it is that of the present slides."""
     if not (saving := saving_talk.now()):
         return
     if not saving_talk.is_of_talk(saving):
@@ -140,8 +142,10 @@ def saved_file() -> None:
         name, ending, mime = TYPES[saving.kind]
         file = saving.file, f"{file_name()}.{ending}", mime
         inside = " with the model inside" if saving.kind == "live" else ""
-        label = f"Download the {name} file{inside} ({len(saving.file) / 1e6:.1f} MB)"
-        st.download_button(label, *file, on_click="ignore", type="primary")
+        label = f"Download the {name} file{inside} again ({len(saving.file) / 1e6:.1f} MB)"
+        again = {"on_click": "ignore", "type": "primary", "key": "download"}
+        st.download_button(label, *file, **again)
+        show(press(f"{css_class('download')} button", saving.number), "press-download")
         if left_out := saving.left_out:
             st.text(LEFT_OUT.format(slides=", ".join(map(str, left_out))))
         else:
