@@ -2,8 +2,7 @@ import { element } from "../../viz/canvas.js";
 
 /** An SVG with the page's fonts as a canvas, with `scale` dots for a pixel of the page. */
 export async function canvasOf(svg, scale) {
-  const fonts = svg.appendChild(document.createElementNS(svg.namespaceURI, "style"));
-  fonts.textContent = await fontFaces(svg);
+  await embedFonts(svg);
   const image = await imageOf(svg);
   const [width, height] = [image.width, image.height].map((side) => Math.round(side * scale));
   const canvas = element("canvas", "", "", { width, height });
@@ -33,6 +32,12 @@ export async function imageOf(svg) {
 }
 
 const fontFiles = new Map(); // loaded files by address: films have many images
+
+/** Put the page's fonts that an SVG names into it. */
+export async function embedFonts(svg) {
+  const fonts = svg.appendChild(document.createElementNS(svg.namespaceURI, "style"));
+  fonts.textContent = await fontFaces(svg);
+}
 
 /** The page's fonts that an SVG names, with their data: an image loads no files. */
 async function fontFaces(svg) {

@@ -3,12 +3,14 @@
 import { element } from "../../viz/canvas.js";
 
 const KEPT = "headlight-figure"; // the name under which the browser keeps what was chosen
+const PRINTED = "headlight-printed";
 const SIZES = { 1: "1 ×", 2: "2 ×", 3: "3 ×", 4: "4 ×", mm: "300 dpi" };
 const TEXTS = { caption: "Title and caption", title: "Title only", none: "Picture only" };
 const USUAL = { size: "2", text: "caption", width: "85" }; // mm: a column of a paper
 const [LEAST, MOST] = [10, 400]; // mm
 const DPI = 300;
 const INCH = 25.4; // mm
+const CSS_INCH = 96; // pixels
 const HEAD = 33; // bytes of a PNG up to the end of its first chunk
 
 /** Boxes for the size and the text of saved pictures: their element, `update`, and `chosen`. */
@@ -53,6 +55,24 @@ export function widen(svg, mm) {
   const [width, height] = ["width", "height"].map((side) => Number(svg.getAttribute(side)));
   svg.setAttribute("width", `${mm}mm`);
   svg.setAttribute("height", `${(mm * height) / width}mm`);
+}
+
+const PAGE = "svg { position: fixed; inset: 0 auto auto 0 } body { position: fixed }"; // nothing makes a second page
+
+/** Print an SVG, so many mm wide or as on the page, on a page of its size; its texts stay texts. */
+export async function printed(svg, mm, title) {
+  widen(svg, mm ?? (Number(svg.getAttribute("width")) / CSS_INCH) * INCH);
+  const size = `${svg.getAttribute("width")} ${svg.getAttribute("height")}`;
+  const style = element("style", "", `@page { size: ${size}; margin: 0 } ${PAGE}`);
+  const parts = [element("meta", "", "", { charset: "utf-8" }), element("title", "", title), style];
+  document.querySelector(`#${PRINTED}`)?.remove(); // the last one, which its dialog may have read for long
+  const frame = element("iframe", "", "", { id: PRINTED, "aria-hidden": "true", tabindex: -1, style: "position: fixed; width: 0; height: 0; border: 0" });
+  frame.srcdoc = `<!doctype html>${parts.map((part) => part.outerHTML).join("")}${svg.outerHTML}`;
+  const loaded = new Promise((done) => (frame.onload = done));
+  document.body.append(frame);
+  await loaded;
+  await frame.contentDocument.fonts.ready;
+  frame.contentWindow.print();
 }
 
 /** A PNG that says how many dots it has to an inch. */

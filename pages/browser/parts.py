@@ -11,7 +11,7 @@ import segno
 from headlight.pages.browser.keys import KEYS, KEYS_OF_SLIDES, NAMES, TALK_KEYS, named_keys
 from headlight.viz.canvas import CanvasPicture, Part
 
-Format = Literal["png", "svg", "html", "csv", "npz", "json", "gif"]
+Format = Literal["png", "svg", "pdf", "html", "csv", "npz", "json", "gif"]
 Copy = Literal["frame", "component", "address"]  # ways to put a picture on other slides
 
 
@@ -230,7 +230,7 @@ def save_menu(
     what: str,
     formats: Sequence[Format],
     *,
-    made_here: Sequence[Format] = ("png", "svg"),
+    made_here: Sequence[Format] = ("png", "svg", "pdf"),
     copies: Sequence[Copy] = (),
     key: str = "",
     file: tuple[Format | Copy, bytes, int] | None = None,

@@ -1,6 +1,6 @@
 import { answering, begin, buttonOf, element, icon, unpack } from "../../viz/canvas.js";
-import { canvasOf, pngOf } from "./dots.js";
-import { figureRow, scaleTo, widen, withDots } from "./figure.js";
+import { canvasOf, embedFonts, pngOf } from "./dots.js";
+import { figureRow, printed, scaleTo, widen, withDots } from "./figure.js";
 import { filmRow } from "./film.js";
 import { addressOf, formatRow, frameOf, slideCopies } from "./for_slides.js";
 import { toSvg } from "./to_svg.js";
@@ -18,9 +18,11 @@ import { toSvg } from "./to_svg.js";
  * @property {{ format: string, number: number }} [file] asked for; its bytes are the array
  */
 
+const LABELS = { pdf: "PDF (print)" };
 const WORDS = {
   png: "the picture as dots, of the size chosen below",
   svg: "the picture as lines and texts, sharp at any size",
+  pdf: "the picture as lines and texts, by the browser's print dialog: choose “Save as PDF” there",
   html: "a page of its own that needs no network",
   csv: "the numbers, for spreadsheets",
   npz: "the numbers, for numpy",
@@ -67,7 +69,7 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
   const said = element("p", "name", `${header.name}.*`, { "aria-live": "polite" });
   const copies = slideCopies(header.copies, copy);
   const film = filmRow({ picture, header, ask: (asked) => root.ask(asked), download });
-  const formats = formatRow(header.formats, {}, WORDS, async (format) => {
+  const formats = formatRow(header.formats, LABELS, WORDS, async (format) => {
     try {
       await save(format);
       show(false);
@@ -116,6 +118,10 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
     if (format === "png") {
       const png = await pngOf(await canvasOf(svg, mm ? scaleTo(svg, mm) : scale));
       return download(mm ? await withDots(png) : png, `${header.name}.png`);
+    }
+    if (format === "pdf") {
+      await embedFonts(svg);
+      return printed(svg, mm, header.name);
     }
     if (mm) widen(svg, mm);
     download(new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml" }), `${header.name}.svg`);

@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from headlight.model.trace import Site
 from headlight.viz.tokens import WRITES
 from tests.browser.heatmaps import hover_cell
-from tests.browser.rest import box_at_rest, hover
+from tests.browser.rest import box_at_rest, hover, until
 from tests.matrix import first_of
 
 SENTENCE = "I love my cat."
@@ -129,6 +129,36 @@ def test_a_figure_of_a_width_in_mm_says_its_dots_and_its_choice_is_kept(page, se
     menu.get_by_label("Width in mm").fill("4000")
     menu.get_by_role("button", name="PNG", exact=True).click()
     expect(menu.get_by_text("Give a width from 10 to 400 mm.")).to_be_visible()
+    assert page.errors == []
+
+
+@pytest.mark.parametrize("key", first_of(PICTURES))
+@pytest.mark.parametrize("mm", [None, 85])
+def test_a_pdf_is_one_page_of_the_figures_size_with_the_tokens_as_text(page, server, key, mm):
+    page.add_init_script("window.print = () => { top.printed = document.title }")
+    _, menu = open_picture(page, server, key)
+    if mm:
+        menu.get_by_label("Size", exact=True).select_option("300 dpi")
+        menu.get_by_label("Width in mm").fill(str(mm))
+    menu.get_by_role("button", name="PDF (print)", exact=True).click()
+    until(page, lambda: page.evaluate("window.printed"))
+    assert "i-love-my-cat" in page.evaluate("window.printed")
+    document = page.locator("iframe#headlight-printed").get_attribute("srcdoc")
+    root = ElementTree.fromstring(re.search("<svg.*</svg>", document, re.DOTALL)[0])
+    size = [float(root.get(side).removesuffix("mm")) for side in ("width", "height")]
+    _, _, *pixels = map(float, root.get("viewBox").split())
+    width = mm or pixels[0] / 96 * 25.4
+    assert size == pytest.approx([width, width * pixels[1] / pixels[0]])
+    context = page.context.browser.new_context(offline=True)
+    other = context.new_page()
+    other.set_content(document)
+    pdf = other.pdf(prefer_css_page_size=True)
+    context.close()
+    (box,) = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)
+    assert [float(side) / 72 * 25.4 for side in box] == pytest.approx(size, abs=0.4)  # a point
+    fonts = re.findall(rb"/FontName /[A-Z]{6}\+(\w+)", pdf)
+    assert set(fonts) == {b"SourceSans3VF"}
+    assert pdf.count(b"/ToUnicode") >= len(fonts)  # so that its texts can be searched and copied
     assert page.errors == []
 
 

@@ -186,7 +186,7 @@ def menu_of(picture: Picture, of: str | None = None) -> CanvasPicture:
         picture.of.caption(picture.what),
         picture.what,
         formats_of(picture),
-        made_here=("png", "svg") if picture.to_html else ("png", "svg", "html"),
+        made_here=("png", "svg", "pdf", *(() if picture.to_html else ("html",))),
         copies=copies_of(picture),
         key=picture.key,
         file=file_asked_for(picture),

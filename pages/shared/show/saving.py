@@ -134,7 +134,7 @@ NO_MODEL = About("", "")  # for a picture that shows only arithmetic
 def formats_of(picture: Picture) -> list[Format]:
     """Return the formats that a picture can be saved in."""
     of_numbers: list[Format] = ["csv", "npz"] if count(picture.numbers) else []
-    return ["png", "svg", "html", *of_numbers, "json"]
+    return ["png", "svg", "pdf", "html", *of_numbers, "json"]
 
 
 def copies_of(picture: Picture) -> list[Copy]:

@@ -92,12 +92,13 @@ def test_numbers_are_offered_if_there_are_some():
     assert formats_of(Picture("x", "x", NO_MODEL, {"w": few})) == [
         "png",
         "svg",
+        "pdf",
         "html",
         "csv",
         "npz",
         "json",
     ]
-    assert formats_of(Picture("x", "x", NO_MODEL)) == ["png", "svg", "html", "json"]
+    assert formats_of(Picture("x", "x", NO_MODEL)) == ["png", "svg", "pdf", "html", "json"]
 
 
 PICTURES = {
