@@ -6,11 +6,12 @@ from functools import partial
 
 import streamlit as st
 
+from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import Edits
 from headlight.model.reader import Ability, Reader
 from headlight.pages.shared.controls import loading
 from headlight.pages.shared.runs.readers import reader
-from headlight.pages.shared.runs.run import ModelRun, hiding, written
+from headlight.pages.shared.runs.run import BEAM, ModelRun, hiding, written
 from headlight.pages.shared.runs.shelf import any_is_allowed
 from headlight.pages.shared.show.comparison import say_outcome, show_writing, with_edits
 from headlight.pages.shared.show.pictures import all_picked, show
@@ -20,6 +21,7 @@ from headlight.pages.shared.show.words import capital, notes, where_cut
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choice import Choice
 from headlight.pages.shared.state.choices import (
+    BY_BEAM,
     LIT,
     MASKED,
     MODEL,
@@ -31,12 +33,13 @@ from headlight.pages.shared.state.choices import (
 )
 from headlight.pages.shared.state.models import CatalogEntry
 from headlight.pages.shared.state.page import allows, if_clicks
-from headlight.pages.shared.state.showing import NOTE, place
+from headlight.pages.shared.state.showing import NOTE, place, showing
 from headlight.pages.shared.widgets.choose import choose, pick_one
 from headlight.viz import token_strip
 
 EMPTY = "Type {asked} above, or pick one of the examples."
 TARGET_HELP = "What the decoder reads; effects are measured on it. Empty: what the model writes."
+WRITTEN = "Written by a beam of {size}."
 BEFORE = "Still shown: {}"
 ANOTHER = "another"  # the option that leads to the page on which models are loaded
 MASK_HINT = "Click a word to hide it from the model, again to bring it back."
@@ -76,6 +79,11 @@ def ask(
             run = with_target(run, target)
     for note in where_cut(run) if run else ():
         st.info(note)
+    writes = run and "cross" in run.reader.shape.kinds
+    if writes and run.strategy == BEAM and showing().scene() is None:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.text(WRITTEN.format(size=BEAM.beam_size))
+            st.button("Back to greedy", type="tertiary", on_click=put, args=[BY_BEAM, False])
     return run if run and all(can(run, need) for need in needs) else None
 
 
@@ -148,14 +156,16 @@ def forget_replaced() -> None:
 
 
 def forget_tokens() -> None:
-    """Forget which tokens are hidden and pinned, because their text is gone; a callback."""
+    """Forget what was chosen for a text that is gone: its tokens, and its beam; a callback."""
+    put(BY_BEAM, False)
     put(MASKED, "")
     put(LIT, "")
 
 
 def readable(texts: tuple[str, str]) -> ModelRun | None:
     """Return the run of texts if the model can read them, otherwise of the last readable ones."""
-    run = ModelRun(texts[0], second=texts[1])
+    strategy = BEAM if chosen(BY_BEAM) else Strategy()
+    run = ModelRun(texts[0], second=texts[1], strategy=strategy)
     try:
         _ = run.trace()
     except ValueError as error:
@@ -164,7 +174,7 @@ def readable(texts: tuple[str, str]) -> ModelRun | None:
         st.text(" ".join([said, BEFORE.format(" / ".join(filter(None, texts)))]) if texts else said)
         if texts is None:
             return None
-        run = ModelRun(texts[0], second=texts[1])
+        run = replace(run, sentence=texts[0], second=texts[1])
     else:
         models.note_readable(texts)
     return hiding(run, places_in(chosen(MASKED)))

@@ -25,6 +25,7 @@ from headlight.pages.shared.state import models
 IN_FULL = 10_000_000  # weights recorded with all else; if there are more, one site at a time
 AS_TRAINED = PositionEdit()
 LONGEST_WRITING = 64  # tokens, by default
+BEAM = Strategy("beam")
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class ModelRun:
     masked: tuple[int, ...] = ()  # indices of tokens
     moved: tuple[PositionEdit, PositionEdit] = (AS_TRAINED, AS_TRAINED)  # of encoder and decoder
     model: str = field(default_factory=lambda: models.chosen().key)
+    strategy: Strategy = Strategy()  # by which the model writes
     loading: int = field(default=0, init=False)  # identifies the model among those of its name
 
     def __post_init__(self) -> None:
@@ -224,14 +226,15 @@ def reading_its_own(run: ModelRun) -> Trace:
 @model_call("Writing …", prepares=True)
 def decoded(
     run: ModelRun,
-    strategy: Strategy = Strategy(),
+    strategy: Strategy | None = None,
     longest: int | None = None,
     forced: tuple[int, ...] = (),
 ) -> Work:
     """Return what a model writes with every step; it must not be modified.
 
-    Raise ValueError for `forced` ids that it cannot begin with.
+    Without a strategy it is the run's. Raise ValueError for `forced` ids that it cannot begin with.
     """
+    strategy = strategy or run.strategy
     model, edits = run.reader, run.changes_of((longest or LONGEST_WRITING) + 1)
     text = Request(run.sentence, pad_to=run.pad_to, edits=edits)
     common = model.batch_of(text, strategy)

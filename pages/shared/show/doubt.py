@@ -6,7 +6,6 @@ from math import exp
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from headlight.model.decoding.strategies import Strategy
 from headlight.model.insight.doubt import (
     LEAST_SURE,
     Doubt,
@@ -14,9 +13,10 @@ from headlight.model.insight.doubt import (
     doubts,
     is_clearly_likelier,
 )
-from headlight.pages.shared.runs.run import LONGEST_WRITING, ModelRun, decoded, written
+from headlight.pages.shared.runs.run import BEAM, ModelRun, written
 from headlight.pages.shared.show.cells import follow, lead_to
 from headlight.pages.shared.show.words import capital
+from headlight.pages.shared.state.choices import BY_BEAM, put
 from headlight.pages.shared.state.models import DEFAULT
 from headlight.pages.shared.state.page import PAGES, is_open
 from headlight.pages.shared.state.showing import showing
@@ -38,7 +38,6 @@ WHY = {
     ),
 }
 LIMITS = "The model's limits"
-BEAM = Strategy("beam")
 LIKELIER = "A beam of {size} finds a text that the model holds likelier, by {gain} nats: “{text}”"
 LONGEST_WORD = 40  # characters of a word that are shown
 
@@ -64,13 +63,15 @@ def offer_likelier(run: ModelRun, place: DeltaGenerator) -> None:
 
     Call it after the pictures, because a beam takes longer. A slide does not have it.
     """
-    if run.model != DEFAULT or not run.is_as_trained or showing().scene() is not None:
+    is_default = run.model == DEFAULT and run.is_as_trained and run.strategy != BEAM
+    if not is_default or showing().scene() is not None:
         return
-    usual, beam = written(run), decoded(run, BEAM, LONGEST_WRITING).writing
+    usual, beam = written(run), written(replace(run, strategy=BEAM))
     if is_clearly_likelier(beam, usual):
         gain = number_text(beam.score - usual.score)
         with place.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.text(LIKELIER.format(size=BEAM.beam_size, gain=gain, text=beam.text))
+            st.button("Take it", type="tertiary", on_click=put, args=[BY_BEAM, True])
             if is_open(PAGES["decoding"]):
                 st.button("Watch the beam write it", type="tertiary", on_click=watch_the_beam)
     follow()

@@ -16,7 +16,7 @@ from PIL import Image
 from headlight.model.edits import Edits
 from headlight.pages.browser.parts import Copy, Format
 from headlight.pages.shared import address
-from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.runs.run import BEAM, ModelRun
 from headlight.pages.shared.show.captions import edit_words
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.page import shown
@@ -116,6 +116,8 @@ def about(
 def about_run(run: ModelRun, *, place: str = "") -> About:
     """Return the subject of a run's pictures; for `place` see `about`."""
     changes = [f"hidden: {', '.join(str(place + 1) for place in run.masked)}"] if run.masked else []
+    if run.strategy == BEAM and not run.target and "cross" in run.reader.shape.kinds:
+        changes.append(f"written by a beam of {BEAM.beam_size}")
     if run.pad_to:
         changes.append(f"both sides padded to {run.pad_to} tokens")
     return about(

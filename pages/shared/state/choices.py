@@ -91,6 +91,7 @@ EDITS = Choice(
 AS_TRAINED = switch(
     "as_trained", label="Show as trained"
 )  # leaves the edits out on pages that can do without them
+BY_BEAM = switch("by_beam", label="Write by a beam")
 PICTURE = one_of("picture", PICTURES, label="Picture")
 OWN_SCALE = switch(
     "own_scale",
@@ -120,7 +121,7 @@ INSIDE_TARGET = text("inside_target", "", LONGEST_SENTENCE)
 INSIDE_PAD_TO = padding("inside_pad_to")
 
 DEFAULT_SITE = LAYER.default, HEAD.default
-COMMON = (MODEL, SENTENCE, SECOND, MASKED, KIND, LAYER, HEAD, EDITS, AS_TRAINED)
+COMMON = (MODEL, SENTENCE, SECOND, MASKED, KIND, LAYER, HEAD, EDITS, AS_TRAINED, BY_BEAM)
 
 
 def chosen(choice: Choice) -> Any:

@@ -95,6 +95,30 @@ def test_a_clearly_likelier_text_is_offered_and_a_click_shows_the_beam(shipped):
     assert (app.session_state["strategy"], app.session_state["beam_size"]) == ("beam", 4)
 
 
+def test_a_click_takes_the_beams_text_on_every_page_until_it_is_given_back(shipped):
+    app = open_page(sentence=LAMP)
+    usual, beam = shipped.translate(LAMP), shipped.translate(LAMP, strategy="beam", beam_size=4)
+
+    def read():
+        assert not app.exception
+        ((_, chips),) = written(app).items()
+        return [chip["text"] for chip in chips]
+
+    before = read()
+    button(app, "Take it").click().run()
+    assert read() == [token.text for token in beam.target_tokens] != before
+    assert not likelier(app)
+    assert "Written by a beam of 4." in [text.value for text in app.text]
+    assert f"French: {beam.text}" in [text.value for text in app.text]
+    button(app, "Back to greedy").click().run()
+    assert read() == [token.text for token in usual.target_tokens] == before
+    app = open_page("heads", sentence=LAMP, by_beam="on")
+    assert not app.exception
+    assert read() == [token.text for token in beam.target_tokens]
+    app.text_input(key="sentence").set_value("I love my cat.").run()
+    assert not app.session_state["by_beam"]
+
+
 @pytest.mark.parametrize(
     "scene", [{"sentence": "I love my cat."}, {"sentence": LAMP, "edits": "look-ahead.off"}]
 )
