@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -68,6 +69,15 @@ def shuffle_words(translator: Translator, sentence: str, seed: int) -> Shuffle:
     )
     largest = translator.model.encode(ids).abs().max().item()
     return Shuffle([tokens[position] for position in order], order, without, trained, largest)
+
+
+def moved_attention(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Return which share of a query's attention goes to other keys after a change: (...).
+
+    It is the total variation distance of two rows of weights (..., Q, K), as the mean over the
+    queries: 0 if nothing changes, and 1 if no query looks at a key that it looked at before.
+    """
+    return np.abs(after - before).sum(axis=-1).mean(axis=-1) / 2
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,9 @@ LATER = "later"  # the key of what draws the pictures of a slide that would give
 QUESTION = "question-"
 QR_CODE = "slide-qr-code"  # the key of the QR code of a slide's scene
 SAID = "slide-said"  # the key of the words about the pictures of a slide, above them
-NOTHING_ASKED = "**Guess first** asks nothing about what is shown here, but about {pictures}."
+NOTHING_ASKED = (
+    "**Guess first** has no question about what is shown here. It has one about {pictures}."
+)
 ASKED_BELOW = "**Guess first** asks below: a question stands in place of a picture."
 HIDDEN = "A picture here is hidden while **Guess first** is on: it would give the answers away."
 ROOM_FOR_NOTE = "room_for_note"

@@ -11,6 +11,7 @@ from headlight.model.trace import Site
 from headlight.model.translator import load
 from headlight.pages.parts.positions.words import ROTARY_WORDS
 from headlight.pages.shared.runs.shelf import shelf
+from headlight.pages.shared.state.models import EXAMPLES
 from headlight.viz.numbers import number_text
 from tests.pages.apps import drawn, metrics, open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps, plotly_heatmaps
@@ -393,3 +394,57 @@ def test_a_shifted_llama_writes_the_same(transformers_folders):
     )
     (before, _), (after, _) = heatmaps(app)
     np.testing.assert_allclose(after, before, atol=1e-5)
+
+
+def moved(reader, sentence, site, head):
+    """The share of a head's attention that other keys gain without the encoder's positions."""
+    writing = reader.translate(sentence)
+    off = {"encoder": PositionEdit(off=True)}
+    before, after = (
+        reader.trace(sentence, writing, edits=edits).attention[site].weights[0, head]
+        for edits in ({}, off)
+    )
+    return (after - before).clamp(min=0).sum(dim=-1).mean().item()
+
+
+def shown_head(app):
+    layer, head = app.segmented_control(key="layer"), app.selectbox(key="head")
+    return app.segmented_control(key="kind").value, layer.value, head.value
+
+
+def said_of_head(app):
+    return next(text.value for text in app.text if "goes to other tokens" in text.value)
+
+
+def test_a_visit_without_a_head_opens_on_the_one_that_changes_most(shipped):
+    app = open_page("positions")
+    assert not app.exception
+    assert shown_head(app) == ("encoder", 1, 7)
+    share = moved(shipped, EXAMPLES[0], Site("encoder", 1), 7)
+    assert f"This head changes most: {share:.2f} of" in said_of_head(app)
+    assert not [button for button in app.button if button.key == "see-head"]
+    app.segmented_control(key="positions_encoder").set_value("trained").run()
+    assert shown_head(app) == ("encoder", 1, 7)
+
+
+def test_a_link_to_a_kind_opens_on_a_head_of_that_kind():
+    kind, *_ = shown_head(open_page("positions", kind="decoder", positions_decoder="off"))
+    assert kind == "decoder"
+
+
+def test_a_chosen_head_that_changes_little_says_so_and_leads_to_the_one_that_changes_most(shipped):
+    app = open_page("positions", kind="encoder", layer="2", head="2")
+    assert shown_head(app) == ("encoder", 1, 1)
+    share = moved(shipped, EXAMPLES[0], Site("encoder", 1), 1)
+    assert "depends little on positions" in said_of_head(app)
+    assert f"only {share:.2f} of its attention" in said_of_head(app)
+    assert "Encoder, layer 2, head 8 changes most" in said_of_head(app)
+    app.button(key="see-head").click().run()
+    assert shown_head(app) == ("encoder", 1, 7)
+
+
+def test_where_nothing_moves_nothing_is_said_of_a_head(transformers_folders):
+    for mode in ("trained", "shifted"):  # a shift changes nothing but the rounding
+        app, _ = own(transformers_folders, "Llama", "sentence", positions_only=mode)
+        assert heatmaps(app)
+        assert not any("goes to other tokens" in text.value for text in app.text)

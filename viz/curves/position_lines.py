@@ -16,6 +16,8 @@ COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f
 MOST_LINES = len(COLORS)
 AROUND = 110  # pixels of a chart's height besides its plot and its legend
 LEGEND_ROW = 22
+DOT = 22  # square pixels
+LINE = {"strokeWidth": 1.8, "clip": True}
 ROOM = 35  # characters of names that fit side by side on a phone
 
 
@@ -27,15 +29,17 @@ def position_lines(
     y: str = "value",
     limits: tuple[float, float] | None = None,
     bands: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None,
+    curves: tuple[np.ndarray, Mapping[str, np.ndarray]] | None = None,
     logarithmic: bool = False,
     height: int = 200,
 ) -> alt.Chart | alt.LayerChart:
     """A line for each name, over `positions` (from 0 if none are given); NaN leaves a gap.
 
     `x` and `y` name the axes, `limits` are the ends of the y axis, `bands` hold the smallest and
-    the largest number around some of the lines, `height` is the plot's in pixels. A single line has
-    no legend: the y axis says what it is. Raises ValueError for more lines than there are colours,
-    and if a line does not fit the positions.
+    the largest number around some of the lines. `curves` are finer places and the numbers of the
+    lines there: the lines follow these, and the numbers at the positions are dots. `height` is the
+    plot's in pixels. A single line has no legend: the y axis says what it is. Raises ValueError for
+    more lines than there are colours, and if a line does not fit the positions.
     """
     import altair as alt
     import pandas as pd
@@ -79,7 +83,8 @@ def position_lines(
             legend=legend if len(lines) > 1 else None,
         ),
     )
-    drawn = chart.mark_line(strokeWidth=1.8, clip=True).encode(
+    marked = chart.mark_circle(size=DOT, opacity=1) if curves else chart.mark_line(**LINE)
+    drawn = marked.encode(
         y=alt.Y("value:Q", title=y, **vertical),
         tooltip=[
             alt.Tooltip("line:N", title="line"),
@@ -92,6 +97,14 @@ def position_lines(
             y=alt.Y("low:Q", title=y), y2="high:Q"
         )
         drawn = alt.layer(area, drawn)
+    if curves:
+        places, finer = curves
+        frames = [
+            pd.DataFrame({"place": places, "line": name, "value": values})
+            for name, values in finer.items()
+        ]
+        smooth = drawn.properties(data=pd.concat(frames)).mark_line(**LINE)
+        drawn = alt.layer(drawn, smooth)
     legend_height = LEGEND_ROW * math.ceil(len(lines) / columns) if len(lines) > 1 else 0
     return drawn.properties(height=height + AROUND + legend_height)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from headlight.model.library.pieces import Piece
 from headlight.pages.parts.attention.view import View
 from headlight.pages.shared.runs.atlas import pronouns_linked
 from headlight.pages.shared.show.riddle import told_apart
-from headlight.pages.shared.state.page import CLICKS, allows
+from headlight.pages.shared.widgets.choose import offer_head
 from headlight.viz.arrays import as_floats
 from headlight.viz.numbers import number_text
 
@@ -161,8 +161,5 @@ class Reasons:
         among = f"the {good.sum()} heads best at pronouns" if self.linked else "all heads"
         head = "this head" if is_shown else f"layer {link.layer + 1}, head {link.head + 1}"
         where = f"{head} → “{link.word.text}” ({number_text(link.weight, 2)})"
-        with st.container(horizontal=True, vertical_alignment="center", key="clearest-head"):
-            st.text(f"Clearest for {name}, of {among}: {where}", width="content")
-            if not is_shown and allows(CLICKS):
-                args = {"key": "see-head", "on_click": see, "args": [link]}
-                st.button("See that head", type="tertiary", **args)
+        words = f"Clearest for {name}, of {among}: {where}"
+        offer_head(words, None if is_shown else partial(see, link))

@@ -1,15 +1,23 @@
 """The visitor's sentence with positions or words changed, and the sum that a token begins as."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
-from headlight.model.insight.positions import shuffled
+from headlight.model.edits import HeadAddress
+from headlight.model.insight.positions import moved_attention, shuffled
 from headlight.model.positions import PositionEdit
 from headlight.model.trace import Side, Site, Trace
-from headlight.pages.parts.positions.words import SENTENCE_WORDS, TOKEN_WORDS, edit_words
+from headlight.pages.parts.positions.words import (
+    MOVED_WORDS,
+    SENTENCE_WORDS,
+    TOKEN_WORDS,
+    edit_words,
+)
 from headlight.pages.shared.address import section
-from headlight.pages.shared.runs.arrays import as_array, blocked_cells, one_head
+from headlight.pages.shared.runs.arrays import as_array, blocked_cells, one_head, weights_of
 from headlight.pages.shared.runs.positions import shuffle
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption, labels_of, site_words
@@ -19,16 +27,30 @@ from headlight.pages.shared.show.saving import About, about, about_run
 from headlight.pages.shared.show.texts import chips
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choice import Choice, counted, number, one_of
-from headlight.pages.shared.state.choices import chosen, put
+from headlight.pages.shared.state.choices import (
+    DEFAULT_SITE,
+    HEAD,
+    KIND,
+    LAYER,
+    LIT,
+    chosen,
+    is_head_chosen,
+    open_on,
+    put,
+    select_head,
+)
+from headlight.pages.shared.state.showing import showing
 from headlight.pages.shared.widgets.choose import (
     choose,
     choose_head,
     choose_kind,
     choose_layer,
     choose_token,
+    offer_head,
 )
 from headlight.viz import attention_heatmap, token_strip, vector_rows
-from headlight.viz.numbers import power_text
+from headlight.viz.arrays import as_floats
+from headlight.viz.numbers import number_text, power_text
 
 SIDE = one_of("positions_token_side", {"encoder": "Encoder", "decoder": "Decoder"}, label="Side")
 TOKENS = {
@@ -56,6 +78,8 @@ def token_section(run: ModelRun) -> None:
 
 MODES = {"trained": "as trained", "off": "off", "shuffled": "shuffled", "shifted": "shifted"}
 MOST_SHUFFLES = 10_000
+LITTLE = 0.5  # of the change of the head that changes most
+LEAST = 0.005  # share of attention; less is rounding, as of rotary positions that are shifted
 
 HELP = SENTENCE_WORDS["modes"]
 SIDES = {
@@ -131,7 +155,9 @@ def sentence_section(before: ModelRun) -> None:
 def before_and_after(
     before: ModelRun, after: ModelRun, labels: tuple[str, str], of: tuple[About, About]
 ) -> None:
-    """Draw a head as trained and with the changes."""
+    """Draw a head as trained and with the changes; at first the one that changes most."""
+    moved = moved_by_head(before, after)
+    open_on_most_moved(moved)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choose_kind()
         layer, head = choose_layer(kind), choose_head(kind)
@@ -146,6 +172,44 @@ def before_and_after(
             heatmap = attention_heatmap(weights, *tokens, blocked=blocked_cells(record))
             what = f"{site_words(kind, layer, head)}, {title}"
             show(heatmap, f"weights-{key}", of=of_run, what=what)
+    say_most_moved(moved, (kind, layer, head))
+
+
+def moved_by_head(before: ModelRun, after: ModelRun) -> dict[HeadAddress, float]:
+    """Return which share of its attention each head moves to other keys; see `moved_attention`."""
+    moved = {}
+    for kind in before.reader.shape.kinds:
+        layers = [weights_of(run.trace(), kind) for run in (before, after)]
+        for layer, pair in enumerate(zip(*layers, strict=True)):
+            shares = moved_attention(*map(as_floats, pair))  # (H,)
+            moved |= {(kind, layer, head): float(share) for head, share in enumerate(shares)}
+    return moved
+
+
+def open_on_most_moved(moved: Mapping[HeadAddress, float]) -> None:
+    """Choose the head that changes most, once, if no head is chosen; a link's kind is kept."""
+    is_first = showing().scene() is None and not st.session_state.get("opened_most_moved")
+    st.session_state.opened_most_moved = True
+    if not is_first or is_head_chosen() or max(moved.values()) < LEAST:
+        return
+    has_kind = chosen(KIND) != KIND.default and (chosen(LAYER), chosen(HEAD)) == DEFAULT_SITE
+    among = [head for head in moved if head[0] == chosen(KIND)] if has_kind else []
+    open_on(*max(among or moved, key=moved.get))
+    put(LIT, "")
+
+
+def say_most_moved(moved: Mapping[HeadAddress, float], shown: HeadAddress) -> None:
+    """Say how much the head shown changes, and offer the one that changes most."""
+    most = max(moved, key=moved.get)
+    if moved[most] < LEAST:
+        return
+    share, largest = number_text(moved[shown], 2), number_text(moved[most], 2)
+    if shown == most:
+        offer_head(MOVED_WORDS["most"].format(share=share), None)
+        return
+    how = "little" if moved[shown] < LITTLE * moved[most] else "less"
+    words = MOVED_WORDS[how].format(share=share, head=site_words(*most), largest=largest)
+    offer_head(words, partial(select_head, *most))
 
 
 @section

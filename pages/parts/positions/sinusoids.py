@@ -3,6 +3,7 @@
 import math
 
 import streamlit as st
+import torch
 from torch import Tensor
 
 from headlight.model.positions import by_offset, frequencies, rotation, rotation_error, sinusoids
@@ -21,6 +22,8 @@ from headlight.viz.numbers import power_text
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)
 MOST_SHOWN = 32  # dimensions of the rotation, so that single blocks are visible
 MOST_CLOCKS = 6
+FINEST = 8
+MOST_PLACES = 1_024  # where a curve is computed
 
 COUNT = number("positions_count", 128, (16, tables.LONGEST), label="Positions", step=16)
 WIDTH = one_of("positions_width", {width: str(width) for width in WIDTHS}, 256, label="d_model")
@@ -46,7 +49,7 @@ def sinusoid_section() -> None:
         caption(SINUSOID_WORDS["formula"])
     with lines:
         st.subheader("Curves")
-        curves(table)
+        curves(table, base)
     with whole:
         table_and_wavelengths(table, base, shape)
     with products:
@@ -72,17 +75,20 @@ def table_and_wavelengths(table: Tensor, base: float, shape: str) -> None:
         caption(SINUSOID_WORDS["wavelengths"].format(longest=lengths[-1]))
 
 
-def curves(table: Tensor) -> None:
-    """Draw the chosen dimensions of a table (positions, d_model) by position."""
+def curves(table: Tensor, base: float) -> None:
+    """Draw the chosen dimensions of a table (positions, d_model), also between its positions."""
     count, d_model = table.shape
     numbers = tables.choose_dimensions(DIMENSIONS, d_model, tables.pairs_of_all_speeds(d_model))
-    lines = {
-        f"{dimension} · {'cos' if dimension % 2 else 'sin'}": table[:, dimension].numpy()
-        for dimension in numbers
-    }
+    steps = min(FINEST, MOST_PLACES // count)  # in each position
+    places = torch.arange((count - 1) * steps + 1) / steps
+    lines, finer = (
+        {f"{at} · {'cos' if at % 2 else 'sin'}": rows[:, at].numpy() for at in numbers}
+        for rows in (table, sinusoids(places, d_model, base))
+    )
     if lines:
         what = f"Curves of sinusoids, {count} positions, {d_model} dimensions"
-        tables.show_lines(lines, "curves", of=NO_MODEL, what=what, limits=(-1, 1))
+        between = {"limits": (-1, 1), "curves": (places.numpy(), finer)}
+        tables.show_lines(lines, "curves", of=NO_MODEL, what=what, **between)
     caption(SINUSOID_WORDS["curves"])
 
 

@@ -130,6 +130,18 @@ SENTENCE_WORDS = {
     "one word": "One word has no other order. Type a longer sentence.",
 }
 
+MOVED_WORDS = {
+    "most": "This head changes most: {share} of its attention goes to other tokens, on average.",
+    "less": (
+        "{share} of this head’s attention goes to other tokens, on average. {head} changes most: "
+        "{largest}."
+    ),
+    "little": (
+        "This head depends little on positions: only {share} of its attention goes to other "
+        "tokens, on average. {head} changes most: {largest}."
+    ),
+}
+
 TOKEN_WORDS = {
     "sum": "The first layer reads only the last strip. Positions and tokens count from 0 here.",
     "none": (

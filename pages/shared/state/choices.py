@@ -158,6 +158,12 @@ def open_on(kind: Kind, layer: int, head: int) -> None:
     st.session_state.opened_after = applied()
 
 
+def is_head_chosen() -> bool:
+    """Return whether a visitor or a link has chosen a layer or a head."""
+    place = chosen(LAYER), chosen(HEAD)
+    return place != DEFAULT_SITE and not _is_opening(*place)
+
+
 def set_aside() -> None:
     """If the head is the app's choice, choose the defaults, on a page with a meaning of its own."""
     if _is_opening(chosen(LAYER), chosen(HEAD)):

@@ -17,7 +17,7 @@ from headlight.pages.shared.state.choices import (
     chosen,
     put,
 )
-from headlight.pages.shared.state.page import shown
+from headlight.pages.shared.state.page import CLICKS, allows, shown
 from headlight.pages.streamlit_fixes.late_values import (
     Widget,
     beginning,
@@ -147,6 +147,14 @@ def choose_place(choice: Choice, count: int, summaries: bool) -> HeadChoice:
     options = place_options(count) if summaries else list(range(count))
     boxed = choice is not LAYER or len(options) > MOST_LAYERS
     return choose(choice, options, **({"widget": st.selectbox, "width": 86} if boxed else {}))
+
+
+def offer_head(words: str, see: Callable[[], None] | None) -> None:
+    """Draw words about a head, with a button that calls `see` to choose it, unless it is chosen."""
+    with st.container(horizontal=True, vertical_alignment="center", key="clearest-head"):
+        st.text(words, width="content")
+        if see and allows(CLICKS):
+            st.button("See that head", type="tertiary", key="see-head", on_click=see)
 
 
 def place_options(count: int) -> list[HeadChoice]:

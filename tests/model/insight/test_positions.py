@@ -1,9 +1,14 @@
 """The order of tokens matters to the encoder only by their positions."""
 
+import numpy as np
 import pytest
 import torch
 
-from headlight.model.insight.positions import permutation_differences, shuffled
+from headlight.model.insight.positions import (
+    moved_attention,
+    permutation_differences,
+    shuffled,
+)
 from headlight.model.positions import PositionEdit
 from headlight.model.trace import Run
 from headlight.model.translator import load
@@ -55,3 +60,13 @@ def test_shuffling_matters_in_the_shipped_model_only_with_positions():
     trained = permutation_differences(shipped.model, ids, order, PositionEdit())
     assert off.max() < 1e-4
     assert trained.max() > 1
+
+
+def test_moved_attention_is_the_weight_that_other_keys_gain():
+    generator = np.random.default_rng(0)
+    before, after = generator.dirichlet(np.ones(5), size=(2, 3, 4))  # (H, Q, K) each
+    gained = np.maximum(after - before, 0).sum(axis=-1).mean(axis=-1)
+    np.testing.assert_allclose(moved_attention(before, after), gained)
+    np.testing.assert_array_equal(moved_attention(before, before), 0)
+    eye = np.eye(4)
+    assert moved_attention(eye, eye[::-1]) == 1

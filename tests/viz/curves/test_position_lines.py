@@ -3,6 +3,7 @@ import pytest
 
 from headlight.viz import position_lines, wavelengths
 from headlight.viz.curves.position_lines import MOST_LINES
+from headlight.viz.numbers import from_chart
 
 
 def rows(chart):
@@ -86,3 +87,16 @@ def test_a_wavelength_names_both_dimensions_of_its_pair():
     assert encoding["y"]["scale"]["type"] == "log"
     assert "2i and 2i + 1" in encoding["x"]["title"]
     assert chart.layer[1].data.to_dict("records")[0]["wavelength"] == 50
+
+
+def test_the_numbers_are_dots_on_a_curve_that_goes_through_them():
+    whole, fine = np.arange(20), np.arange(0, 19.01, 0.25)
+    chart = position_lines({"sin": np.sin(whole)}, curves=(fine, {"sin": np.sin(fine)}))
+    dots, curve = chart.layer
+    assert (dots.mark.type, curve.mark.type) == ("circle", "line")
+    on_curve = {row["place"]: row["value"] for row in rows(curve)}
+    assert len(rows(dots)) == 20
+    assert all(on_curve[row["place"]] == row["value"] for row in rows(dots))
+    np.testing.assert_allclose(list(on_curve.values()), np.sin(list(on_curve)))
+    (numbers,) = from_chart(chart).values()
+    np.testing.assert_array_equal(numbers.values, np.sin(whole))
