@@ -101,7 +101,7 @@ def test_the_table_can_be_saved(open_tab):
     data, name = save(page, page.locator(".st-key-save-atlas-table"), "csv")
     assert name.startswith("headlight_en-fr_all-figures-of-all-heads")
     lines = data.decode("utf-8-sig").splitlines()
-    assert len(lines) == 1 + 88 * 19
+    assert len(lines) == 1 + 88 * 20
     assert lines[1].startswith("figures,1,encoder 1.1,1,entropy,")
 
 
