@@ -10,7 +10,7 @@ import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.pages.talks.kept import KEPT
 from headlight.pages.talks.page.boxes import REMOVED
 from headlight.pages.talks.page.page import REMOVED as REMOVED_ALL
-from headlight.pages.talks.slides import MOST_SLIDES, Slide
+from headlight.pages.talks.slides import MOST_SLIDES, Slide, write_talk
 from headlight.pages.talks.stage import THUMBNAILS, thumbnail_key
 from headlight.pages.talks.talk import shipped
 from tests.browser.rest import RUNNING, settled, until
@@ -328,6 +328,28 @@ COVERED = """() => {
       covered.push(...document.elementsFromPoint(x, y).filter((one) => one.closest(".stApp")));
   return [top >= 0, left >= 0, bottom <= innerHeight, right <= innerWidth, covered.length === 0];
 }"""
+
+
+STORED = "([name, keys]) => keys.every((key) => key in JSON.parse(localStorage[name] ?? '{}'))"
+
+
+def test_small_pictures_are_there_without_presenting(page, server):
+    """After loading, with Guess first, and of a scene that was updated."""
+    asked = Slide("attention", {"sentence": "We sing.", "guess": "on"}, "Guess", "", ("heatmap",))
+    slides = (*TALK[2:5], asked, THREE[0])
+    page.goto(f"{server}/talk")
+    page.get_by_text("Load a talk from a file").click()
+    file = {"name": "a.json", "mimeType": "application/json", "buffer": write_talk(slides).encode()}
+    page.locator("input[type=file]").set_input_files(file)
+    expect(titles(page)).to_have_count(5)
+    title = page.get_by_label("Title", exact=True)
+    title.fill("typed meanwhile")
+    keys = [thumbnail_key(slide) for slide in slides if slide.pictures]
+    page.wait_for_function(STORED, arg=[THUMBNAILS, keys])
+    expect(page.locator(".slide-list img")).to_have_count(len(keys))
+    expect(page.locator(".slide-list iframe")).to_have_count(0)
+    expect(title).to_be_focused()
+    expect(title).to_have_value("typed meanwhile")
 
 
 @pytest.mark.parametrize("width, height", [(1280, 720), (390, 844)])
