@@ -182,7 +182,10 @@ def on_stage(scene: Slide) -> dict[str, str]:
 
 
 def draw_scene(page: Page, scene: Slide) -> bool:
-    """Draw what a slide shows of a page, and below that its subject; return whether of its model."""
+    """Draw what a slide shows of a page, and below that a caption with its subject.
+
+    Return whether it is of the slide's own model.
+    """
     pictures = scene.pictures
     if is_gone := "model" in st.session_state.pop("refused_parameters", ()):
         st.info(MODEL_GONE)
