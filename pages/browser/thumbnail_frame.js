@@ -1,6 +1,6 @@
 import { element } from "../../viz/canvas.js";
 
-const LONGEST = 60_000; // milliseconds that a slide may take
+const LONGEST = 120_000; // milliseconds that a slide may take
 
 const missed = new Set(); // slides whose small pictures do not come
 
