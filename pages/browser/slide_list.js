@@ -54,7 +54,10 @@ export function draw(mount) {
   addEventListener("storage", heard);
   root.forget = () => removeEventListener("storage", heard);
   drawMissing(root, slides, images, again);
-  return root.forget;
+  return () => {
+    root.forget();
+    clearTimeout(root.waiting); // a slide that nobody waits for any longer is not given up
+  };
 }
 
 /** Make the row of a slide; its `update` changes what it shows. */

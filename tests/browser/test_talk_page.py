@@ -364,6 +364,7 @@ def test_small_pictures_of_slides_are_there_without_presenting_them(page, server
     page.get_by_role("button", name="Update slide 2").wait_for()
     choose_in(page, "Head", "5")
     page.get_by_role("button", name="Update slide 2").click()
+    page.get_by_text("Slide 2 shows this scene now.").wait_for()
     page.get_by_role("link", name="Talk", exact=True).click()
     assert until(page, lambda: another(asked)) != loaded
     expect(page.locator(".slide-list iframe")).to_have_count(0)
