@@ -1,4 +1,5 @@
 import { begin } from "../../viz/canvas.js";
+import { isUnseen } from "./thumbnail_frame.js";
 
 /**
  * @typedef {object} Header
@@ -70,6 +71,7 @@ function read(name) {
 
 /** Keep a text; returns whether the browser has done so. */
 function write(name, text) {
+  if (isUnseen()) return true;
   try {
     if (text) localStorage.setItem(name, text);
     else localStorage.removeItem(name);

@@ -59,9 +59,9 @@ def reveal(of: str, number: int) -> CanvasPicture:
     return packed("reveal", {"of": of, "number": number}, height=0)
 
 
-def press(of: str, number: int) -> CanvasPicture:
-    """Return the part that clicks the match of the CSS selector `of`, once for each number."""
-    return packed("press", {"of": of, "number": number}, height=0)
+def press(of: str, once: str) -> CanvasPicture:
+    """Return the part that clicks the match of the CSS selector `of`, once for each text `once`."""
+    return packed("press", {"of": of, "once": once}, height=0)
 
 
 def guess(

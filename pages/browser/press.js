@@ -3,23 +3,24 @@ import { begin } from "../../viz/canvas.js";
 /**
  * @typedef {object} Header
  * @property {string} of the selector of the control to click
- * @property {number} number of the request
+ * @property {string} once names the request
  */
 
-let pressed = 0; // number of the last request
+let pressed = ""; // the last request
 
 /**
- * Click a control once for each request, when the page is drawn.
+ * Click a control once for each request, when the page is drawn: before that, it may not be there
+ * yet, or be that of an earlier file. A request stays done when its page is drawn again.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
-  const { of, number } = begin(mount).header;
+  const { of, once } = begin(mount).header;
   let waiting = requestAnimationFrame(look);
   function look() {
-    if (number === pressed) return;
+    if (once === pressed) return;
     /** @type {HTMLElement | null} */
     const control = document.querySelector("[data-test-script-state=running]") ? null : document.querySelector(of);
-    if (control) pressed = number;
+    if (control) pressed = once;
     else waiting = requestAnimationFrame(look);
     control?.click();
   }

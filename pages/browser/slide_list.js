@@ -1,5 +1,6 @@
 import { begin, buttonOf, element, icon } from "../../viz/canvas.js";
 import { keepOnly, thumbnails } from "./thumbnail.js";
+import { drawMissing } from "./thumbnail_frame.js";
 import { plainTitle } from "./turning.js";
 
 /**
@@ -47,6 +48,16 @@ export function draw(mount) {
   if (root.contains(focused)) focused.focus({ preventScroll: true }); // a move would lose the focus
   if (root.edited !== edited) root.list.children[edited]?.scrollIntoView({ block: "nearest" });
   root.edited = edited;
+  const again = () => draw(mount);
+  const heard = ({ key }) => key === kept && again();
+  root.forget?.();
+  addEventListener("storage", heard);
+  root.forget = () => removeEventListener("storage", heard);
+  drawMissing(root, slides, images, again);
+  return () => {
+    root.forget();
+    clearTimeout(root.waiting); // a slide that nobody waits for any longer is not given up
+  };
 }
 
 /** Make the row of a slide; its `update` changes what it shows. */

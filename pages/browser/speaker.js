@@ -1,6 +1,8 @@
 // The speaker's window: a page of its own, which stays open even if the talk's tab reloads. The two
 // speak over a channel that only they know.
 
+import { isUnseen } from "./thumbnail_frame.js";
+
 const ID = "headlight-speaker"; // the key under which a tab keeps the name of its channel
 const CLOCK = 500; // milliseconds
 
@@ -60,6 +62,7 @@ export function speakerOfFile(tell, press) {
 
 /** The name of this tab's channel, which a reload keeps. */
 function idOfTab() {
+  if (isUnseen()) return `${ID}-unseen`;
   try {
     const id = sessionStorage.getItem(ID) ?? `${ID}-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
     sessionStorage.setItem(ID, id);

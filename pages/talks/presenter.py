@@ -132,10 +132,9 @@ def show_slide(number: int) -> None:
     title = st.session_state.get(turning.LIVE_TITLE, scene.title)
     show(words_of(slides, number, title), "slide-words", turn)
     if page := PAGES.get(scene.page):
-        draw_scene(page, scene)
-        if (
-            st.session_state.get(NOTED) != scene.name
-        ):  # the run that began it may have been cut short
+        is_whole = draw_scene(page, scene)
+        # The run that began it may have been cut short.
+        if is_whole and st.session_state.get(NOTED) != scene.name:
             talk.note_drawn(number, drawn())
     st.session_state[NOTED] = st.session_state[talk.SHOWN_LAST] = scene.name
     says = talk.said_of(scene.pictures)
@@ -182,10 +181,13 @@ def on_stage(scene: Slide) -> dict[str, str]:
     return pictures | ({QR_CODE: "QR code of this scene"} if page and scene.qr_code else {})
 
 
-def draw_scene(page: Page, scene: Slide) -> None:
-    """Draw what a slide shows of a page, and below that a caption with its subject."""
+def draw_scene(page: Page, scene: Slide) -> bool:
+    """Draw what a slide shows of a page, and below that a caption with its subject.
+
+    Return whether it is of the slide's own model.
+    """
     pictures = scene.pictures
-    if "model" in st.session_state.pop("refused_parameters", ()):
+    if is_gone := "model" in st.session_state.pop("refused_parameters", ()):
         st.info(MODEL_GONE)
     address.keep_to_the_model(page)
     with staged(tuple(on_stage(scene))):
@@ -198,6 +200,7 @@ def draw_scene(page: Page, scene: Slide) -> None:
                 st.info(NOT_DRAWN)
     with st.container(key="slide-footer"):
         st.text(footer(pictures))
+    return not is_gone
 
 
 def draw_code(link: str) -> None:

@@ -5,12 +5,12 @@ draws all of them, as images.
 """
 
 import re
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import dropwhile
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Literal
 
 import streamlit as st
@@ -64,7 +64,7 @@ class Saving:
     done: list[DrawnSlide] = field(default_factory=list)
     stills: Mapping[str, str | None] | None = None  # of the slide that is being drawn
     file: bytes = b""
-    number: int = 0  # of the file, for the browser to save it once
+    name: str = field(default_factory=token_hex)  # by which the browser saves it once
     left_out: list[int] = field(default_factory=list)  # slides, from 1, that are incomplete in it
 
 
@@ -127,7 +127,6 @@ def draw_next(number: int) -> None:
         turning.turn(number + 1)
     else:
         saving.file, saving.left_out = written(saving)
-        saving.number = time.monotonic_ns() // 1_000
         saving.done.clear()
         turning.turn_to(None)
     st.rerun()

@@ -364,6 +364,7 @@ def test_a_slide_opens_its_scene_live_and_comes_back_by_the_same_key(page, serve
     box.press("Enter")
     expect(page).to_have_url(re.compile("They"))
     box.blur()
+    settled(page)
     page.keyboard.press("x")
     see_own(page, 1)
     expect(page).to_have_url(re.compile("talk=1"))

@@ -9,10 +9,12 @@ from playwright.sync_api import expect
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.pages.talks.kept import KEPT
 from headlight.pages.talks.page.boxes import REMOVED
-from headlight.pages.talks.slides import MOST_SLIDES, Slide
+from headlight.pages.talks.page.page import REMOVED as REMOVED_ALL
+from headlight.pages.talks.slides import MOST_SLIDES, Slide, write_talk
 from headlight.pages.talks.stage import THUMBNAILS, thumbnail_key
 from headlight.pages.talks.talk import shipped
-from tests.browser.rest import RUNNING, settled
+from tests.browser.boxes import choose_in
+from tests.browser.rest import RUNNING, box_at_rest, settled, until
 from tests.browser.talks import with_talk
 from tests.matrix import first_of
 
@@ -276,10 +278,7 @@ def test_a_slide_is_opened_changed_and_updated(page, server):
     expect(page.locator(".decoding-player .text")).not_to_have_text(before)
     text = page.locator(".decoding-player .text").inner_text()
     page.get_by_role("button", name="Update slide 1").click()
-    toast = page.get_by_test_id("stToast").filter(has_text="Slide 1 shows this scene now.")
-    toast.wait_for()
-    for name in ("Update slide 1", "Step forward"):  # nothing lies over what is clicked next
-        page.get_by_role("button", name=name).click(trial=True)
+    page.get_by_text("Slide 1 shows this scene now.").wait_for()
     page.get_by_role("button", name="Present", exact=True).click()
     expect(page.locator(".slide")).to_be_visible()
     settled(page)  # the page's own player is gone
@@ -287,6 +286,101 @@ def test_a_slide_is_opened_changed_and_updated(page, server):
     expect(page.locator(".decoding-player .transport .counter")).to_have_text(
         re.compile("^step 2 of")
     )
+
+
+def test_a_talk_is_saved_in_one_click_and_never_again_unasked(page, server):
+    saved = []
+    page.on("download", lambda download: saved.append(download.suggested_filename))
+    with_talk(page, server, THREE[:2], "talk")
+    page.get_by_role("button", name="Save as one HTML file").click()
+    again = page.get_by_role("button", name="Download the HTML file again")
+    until(page, lambda: len(saved) == 1)
+    page.get_by_role("link", name="Masks", exact=True).click()
+    page.get_by_role("button", name="Add to talk").wait_for()
+    page.get_by_role("link", name="Talk", exact=True).click()  # the file is offered, not saved
+    again.wait_for()
+    other = page.context.new_page()
+    other.on("download", lambda download: saved.append("of the other tab"))
+    other.goto(f"{server}/talk")
+    expect(titles(other)).to_have_count(2)
+    settled(other)
+    press(page, "Remove", 1)
+    expect(again).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    again.wait_for()
+    settled(page)
+    again.click()
+    until(page, lambda: len(saved) == 2)
+    page.get_by_role("button", name="Save for PowerPoint").click()
+    page.get_by_role("button", name="Download the PowerPoint file again").click()
+    until(page, lambda: len(saved) == 4)
+    page.get_by_role("button", name="Save as one HTML file").click()
+    until(page, lambda: len(saved) == 5)
+    settled(page)
+    assert [name.rpartition(".")[2] for name in saved] == ["html", "html", "pptx", "pptx", "html"]
+    assert not any("Client Error" in error for error in page.errors)
+
+
+# What of the app lies below a message, at points a few pixels apart.
+COVERED = """() => {
+  const toast = document.querySelector(".stToast");
+  const { left, top, right, bottom } = toast.getBoundingClientRect();
+  const end = document.querySelector(".stMain").getBoundingClientRect().bottom;
+  const covered = [];
+  for (let x = left; x < right; x += 8)
+    for (let y = top; y < bottom; y += 8)
+      covered.push(...document.elementsFromPoint(x, y).filter((one) => one.closest(".stApp")));
+  const isInside = top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth;
+  return [isInside, covered.length === 0, end <= top];
+}"""
+
+
+def test_small_pictures_of_slides_are_there_without_presenting_them(page, server):
+    page.goto(f"{server}/talk")
+    page.get_by_text("Load a talk from a file").click()
+    saved = write_talk((TALK[2], TALK[7])).encode()
+    file = {"name": "a.json", "mimeType": "application/json", "buffer": saved}
+    page.locator("input[type=file]").set_input_files(file)
+    images = page.locator(".slide-list img")
+    title = page.get_by_label("Title", exact=True)
+    title.fill("typed meanwhile")
+    expect(images).to_have_count(2)
+    expect(title).to_be_focused()
+    expect(title).to_have_value("typed meanwhile")
+
+    def another(before):
+        """The second slide has another small picture."""
+        sources = images.evaluate_all("images => images.map((image) => image.src)")
+        return len(sources) == 2 and sources[1] != before and sources[1]
+
+    loaded = another("")
+    kept = json.loads(page.evaluate("name => localStorage[name]", KEPT))["slides"]
+    assert [slide["drawn"] for slide in kept] == [[], []]  # the frame changes nothing
+    titles(page).nth(1).click()
+    page.get_by_text("Slide 2", exact=True).wait_for()
+    page.locator(".stMain label").filter(has_text="Guess first").click()
+    asked = until(page, lambda: another(loaded))
+    press(page, "Open its scene, to change it", 2)
+    page.get_by_role("button", name="Update slide 2").wait_for()
+    choose_in(page, "Head", "5")
+    page.get_by_role("button", name="Update slide 2").click()
+    page.get_by_text("Slide 2 shows this scene now.").wait_for()
+    page.get_by_role("link", name="Talk", exact=True).click()
+    assert until(page, lambda: another(asked)) != loaded
+    expect(page.locator(".slide-list iframe")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+def test_a_message_covers_nothing_and_moves_no_button(page, server, width, height):
+    page.set_viewport_size({"width": width, "height": height})
+    with_talk(page, server, THREE, "talk")
+    expect(titles(page)).to_have_count(3)
+    tour = page.get_by_role("button", name="Take the tour")
+    before = box_at_rest(tour) if width > 640 else None
+    page.get_by_role("button", name="Remove all slides").click()
+    page.get_by_text(REMOVED_ALL).hover()  # so that it stays
+    assert page.evaluate(COVERED) == [True] * 3
+    assert before is None or tour.bounding_box() == before
 
 
 @pytest.mark.matrix

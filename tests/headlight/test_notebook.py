@@ -36,7 +36,7 @@ except HTTPError as error:
 page = build_opener(HTTPCookieProcessor()).open(shown.address)
 assert page.status == 200 and "token" not in page.url
 policy = page.headers["content-security-policy"]
-assert "frame-ancestors http://localhost:* http://127.0.0.1:*" in policy
+assert "frame-ancestors 'self' http://localhost:* http://127.0.0.1:*" in policy
 assert address.startswith("http://localhost:") and "<iframe" in shown._repr_html_()
 
 held = shelf().get("Mine, in memory").reader

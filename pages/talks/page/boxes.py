@@ -155,7 +155,7 @@ def row_of(slide: Slide) -> Row:
         slide.typed,
         of,
         picture,
-        thumbnail_key(slide),
+        thumbnail_key(slide) if slide.pictures else "",
         opens=page is not None,
     )
 

@@ -1,5 +1,7 @@
 """Talk: make a list of scenes with words, to be presented, saved and loaded."""
 
+from functools import partial
+
 import streamlit as st
 
 from headlight.pages.browser.parts import press
@@ -106,7 +108,8 @@ def tools() -> None:
             st.button("Remove all slides", on_click=remove_all)
         st.button("Undo", key="undo-talk", on_click=undo, disabled=not talk.can_undo())
     with st.container(horizontal=True):
-        file = write_talk(talk.in_force()), f"{file_name()}.json", "application/json"
+        # Files are functions: browsers ask at once for others, even for those that are gone.
+        file = partial(write_talk, talk.in_force()), f"{file_name()}.json", "application/json"
         st.download_button("Save as a file", *file, on_click="ignore")
         for label, kind, words in (
             ("Save as one HTML file", "html", ONE_PAGE),
@@ -141,12 +144,12 @@ def saved_file() -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="saved-file"):
         name, ending, mime = TYPES[saving.kind]
-        file = saving.file, f"{file_name()}.{ending}", mime
+        file = lambda: saving.file, f"{file_name()}.{ending}", mime
         inside = " with the model inside" if saving.kind == "live" else ""
         label = f"Download the {name} file{inside} again ({len(saving.file) / 1e6:.1f} MB)"
         again = {"on_click": "ignore", "type": "primary", "key": "download"}
         st.download_button(label, *file, **again)
-        show(press(f"{css_class('download')} button", saving.number), "press-download")
+        show(press(f"{css_class('download')} button", saving.name), "press-download")
         if left_out := saving.left_out:
             st.text(LEFT_OUT.format(slides=", ".join(map(str, left_out))))
         else:

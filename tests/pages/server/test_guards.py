@@ -6,8 +6,8 @@ from headlight.pages.server.guards import framing_origins, with_policy
 def test_no_other_page_shows_the_app_in_a_frame(client, monkeypatch):
     monkeypatch.delenv("HEADLIGHT_EMBED", raising=False)
     headers = client(with_policy).get("/").headers
-    assert "frame-ancestors 'none'" in headers["content-security-policy"]
-    assert headers["x-frame-options"] == "DENY"
+    assert "frame-ancestors 'self'" in headers["content-security-policy"]
+    assert headers["x-frame-options"] == "SAMEORIGIN"
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "same-origin"
 
@@ -18,7 +18,7 @@ def test_pages_that_are_named_may_show_it(client, monkeypatch):
     )
     headers = client(with_policy).get("/").headers
     origins = "https://a.example http://localhost:3000 https://*.b.example"
-    assert headers["content-security-policy"].endswith(f"frame-ancestors {origins}")
+    assert headers["content-security-policy"].endswith(f"frame-ancestors 'self' {origins}")
     assert "x-frame-options" not in headers
 
 

@@ -507,6 +507,7 @@ def test_a_slide_says_that_its_model_is_gone():
     app = with_talk(Slide("attention", {"model": "own-1"}, pictures=("grid",)), talk="1")
     assert any("model of this slide is no longer" in info.value for info in app.info)
     assert on_stage(app) == ["grid"]
+    assert "thumbnail" not in drawn(app), "It would be of another model."
 
 
 def test_a_slide_has_the_model_of_the_visitors_own(translator):
