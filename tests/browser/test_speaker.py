@@ -79,7 +79,7 @@ def test_either_window_outlives_a_reload_or_the_end_of_the_other(page, speaker):
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
     expect(speaker.locator("h1")).to_have_text("No slide is shown")
-    page.get_by_role("button", name="Present", exact=True).click()
+    page.get_by_role("button", name="From the start", exact=True).click()
     see_title(page, "One of 3")
     expect(speaker.locator("h1")).to_have_text("One of 3")
     speaker.close()
