@@ -19,7 +19,7 @@ from bench.performance import meaning, page_options, publish
 from bench.report import compare_times
 from headlight.model.insight.ablation import head_removals
 from headlight.model.linear import Linear
-from headlight.model.trace import Run, Trace
+from headlight.model.transformer.trace import Run, Trace
 from headlight.model.translator import load
 
 TOKENS = 20

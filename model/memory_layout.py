@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from headlight.model.attention import MultiHeadAttention
 from headlight.model.linear import Linear
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.attention import MultiHeadAttention
+from headlight.model.transformer.transformer import Transformer
 
 HALF = (torch.float16, torch.bfloat16)
 

@@ -27,7 +27,7 @@ from headlight.model.insight.estimate import estimated_removals
 from headlight.model.insight.scoring import log_probability, rows_at_once
 from headlight.model.questions import Objective
 from headlight.model.reader import Reader
-from headlight.model.trace import KINDS, AttentionEdit, Run, Shape, Site, Trace
+from headlight.model.transformer.trace import KINDS, AttentionEdit, Run, Shape, Site, Trace
 from headlight.model.translator import Translator
 
 SAVED_EVERY = 10  # seconds

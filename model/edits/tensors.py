@@ -6,9 +6,9 @@ from numbers import Real
 import torch
 from torch import Tensor
 
-from headlight.model.attention import UNCHANGED, fit_cells
-from headlight.model.positions import PositionEdit
-from headlight.model.trace import SELF, AttentionEdit, RunEdits, Shape, Site
+from headlight.model.transformer.attention import UNCHANGED, fit_cells
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.trace import SELF, AttentionEdit, RunEdits, Shape, Site
 
 MOST_SCALE = 1_000_000  # of scores
 MOST_NUMBERS = 2**30  # of a tensor: those of 16 heads on 8,192 tokens

@@ -6,12 +6,12 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from headlight.model.attention import UNCHANGED, fit_cells
 from headlight.model.insight.scoring import log_probability, rows_at_once
-from headlight.model.positions import PositionEdit
 from headlight.model.questions import Objective
 from headlight.model.reader import Reader
-from headlight.model.trace import AttentionEdit, Run, RunEdits, Shape, Side, Site, Trace
+from headlight.model.transformer.attention import UNCHANGED, fit_cells
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.trace import AttentionEdit, Run, RunEdits, Shape, Side, Site, Trace
 
 NOTHING_TO_MEASURE = (
     "There is nothing to measure the effect of a head on: mask a word, or choose a model that "

@@ -7,13 +7,13 @@ from typing import SupportsIndex
 import torch
 from torch import Tensor
 
-from headlight.model.attention import UNCHANGED
 from headlight.model.insight.anatomy import Weight
 from headlight.model.reader import Reader
-from headlight.model.records import ByShape
 from headlight.model.stream import Part, ScoreAddress, is_close, precise
 from headlight.model.tokens import check_known
-from headlight.model.trace import AttentionRecord, RunEdits, Site, Trace
+from headlight.model.transformer.attention import UNCHANGED
+from headlight.model.transformer.records import ByShape
+from headlight.model.transformer.trace import AttentionRecord, RunEdits, Site, Trace
 
 
 @dataclass(frozen=True, repr=False)

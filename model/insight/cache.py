@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from headlight.model.attention import UNCHANGED
-from headlight.model.cache import CacheSize
 from headlight.model.decoding.steps import Decoding, DecodingStep
 from headlight.model.reader import Reader
-from headlight.model.trace import AttentionEdit, Kind, RunEdits, Site, Steps
+from headlight.model.transformer.attention import UNCHANGED
+from headlight.model.transformer.cache import CacheSize
+from headlight.model.transformer.trace import AttentionEdit, Kind, RunEdits, Site, Steps
 
 ABSENT, READ, CLOSED, COMPUTED, DROPPED = range(5)  # the states of a position at a step
 MOST_SINKS = 4

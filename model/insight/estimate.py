@@ -8,7 +8,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from headlight.model.attention import UNCHANGED
 from headlight.model.insight.ablation import NOTHING_TO_MEASURE, without_each_head
 from headlight.model.insight.scoring import log_probability
 from headlight.model.library.attention_interface import sink_softmax
@@ -16,7 +15,8 @@ from headlight.model.library.hub import first_line
 from headlight.model.questions import Objective
 from headlight.model.reader import Reader
 from headlight.model.stream import precise
-from headlight.model.trace import AttentionRecord, Run, RunEdits, Site, Trace
+from headlight.model.transformer.attention import UNCHANGED
+from headlight.model.transformer.trace import AttentionRecord, Run, RunEdits, Site, Trace
 
 MOST_WEIGHTS = 2**26  # of all heads; a backward pass keeps them all
 TOO_LONG = (

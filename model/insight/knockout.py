@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headlight.model.attention import UNCHANGED, fit_cells
 from headlight.model.decoding.steps import Writing
 from headlight.model.edits.tensors import check_sites, layers_of
 from headlight.model.insight.scoring import log_probabilities, rows_at_once
@@ -17,7 +16,8 @@ from headlight.model.library.pieces import as_pieces, whole_words
 from headlight.model.questions import Objective
 from headlight.model.reader import Reader
 from headlight.model.tokens import Token
-from headlight.model.trace import (
+from headlight.model.transformer.attention import UNCHANGED, fit_cells
+from headlight.model.transformer.trace import (
     AttentionEdit,
     AttentionRecord,
     Kind,

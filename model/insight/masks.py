@@ -10,7 +10,7 @@ from headlight.model.edits import Mask, Setting
 from headlight.model.edits.masking import MASKS, NamedMask
 from headlight.model.edits.masks import Cells
 from headlight.model.reader import Reader
-from headlight.model.trace import Kind, Site, Trace
+from headlight.model.transformer.trace import Kind, Site, Trace
 
 BY_NAME = {mask.name: mask for mask in MASKS}
 CELLS_AT_ONCE = 2**22

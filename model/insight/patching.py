@@ -7,12 +7,12 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from headlight.model.attention import UNCHANGED
 from headlight.model.insight.ablation import sites_by_layer
 from headlight.model.insight.scoring import rows_at_once
 from headlight.model.reader import Reader
 from headlight.model.tokens import Token
-from headlight.model.trace import AttentionRecord, Run, RunEdits, Site, Steps, Trace
+from headlight.model.transformer.attention import UNCHANGED
+from headlight.model.transformer.trace import AttentionRecord, Run, RunEdits, Site, Steps, Trace
 
 LEAST = 0.05  # nats between two runs' differences, for shares of it to mean anything
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from headlight.model.attention import UNCHANGED
 from headlight.model.insight.knockout import ROWS_AT_ONCE, Edges, with_closed
 from headlight.model.insight.scoring import log_probabilities, rows_at_once
 from headlight.model.reader import Reader
-from headlight.model.trace import Run, RunEdits, Trace
+from headlight.model.transformer.attention import UNCHANGED
+from headlight.model.transformer.trace import Run, RunEdits, Trace
 
 NO_ENCODER = "Only a model with an encoder and a decoder has paths over a word of its source."
 

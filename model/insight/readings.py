@@ -6,13 +6,13 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from headlight.model.attention import UNCHANGED
 from headlight.model.insight.estimate import asked, differentiating, gradients
 from headlight.model.insight.explain import mixed_half, rolled_out
 from headlight.model.insight.knockout import Edges
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.reader import Reader
-from headlight.model.trace import AttentionRecord, Run, RunEdits, Site, Trace
+from headlight.model.transformer.attention import UNCHANGED
+from headlight.model.transformer.trace import AttentionRecord, Run, RunEdits, Site, Trace
 
 READINGS = ("weight", "length", "gradient", "rollout", "relevance")
 

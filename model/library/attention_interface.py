@@ -16,9 +16,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headlight.model.attention import PLAIN, UNCHANGED, edited_heads, fit_bias, mask_scores
-from headlight.model.masks import look_ahead_mask, softmax_of_visible
-from headlight.model.trace import AttentionEdit, AttentionRecord, Run, Site
+from headlight.model.transformer.attention import (
+    PLAIN,
+    UNCHANGED,
+    edited_heads,
+    fit_bias,
+    mask_scores,
+)
+from headlight.model.transformer.masks import look_ahead_mask, softmax_of_visible
+from headlight.model.transformer.trace import AttentionEdit, AttentionRecord, Run, Site
 
 MORE_KEYS = (
     "This model looks at more keys than there are tokens in this text, which cannot be shown. Try "

@@ -12,7 +12,7 @@ from headlight.model.library.attachment import Attachment
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece
 from headlight.model.library.positions import moving
-from headlight.model.trace import AttentionEdit, Run, RunEdits, Site, Trace
+from headlight.model.transformer.trace import AttentionEdit, Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -23,16 +23,16 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from headlight.model.attention import UNCHANGED, fit_weights
 from headlight.model.library.attention_interface import Watch, attend, from_position_0, padded
 from headlight.model.library.flow import Flow, Mixing, Scores, relead
 from headlight.model.library.fused import Projected, multi_head, scaled_dot_product
 from headlight.model.library.layouts import FIXED, Layout
 from headlight.model.library.running import RUNNING, Running
 from headlight.model.library.stages import Stages
-from headlight.model.positions import PositionEdit
 from headlight.model.reader import Ability
-from headlight.model.trace import AttentionEdit, AttentionRecord, Run, Site
+from headlight.model.transformer.attention import UNCHANGED, fit_weights
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.trace import AttentionEdit, AttentionRecord, Run, Site
 
 SOFTMAXES = {"softmax", "special_softmax"}
 MISSING: Mapping[Ability, str] = {

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from headlight.model.attention import PLAIN, fit_bias, fit_cells
 from headlight.model.library.flow import CLOSED, Mixing, Scores
 from headlight.model.library.layouts import Layout
-from headlight.model.trace import AttentionEdit, AttentionRecord
+from headlight.model.transformer.attention import PLAIN, fit_bias, fit_cells
+from headlight.model.transformer.trace import AttentionEdit, AttentionRecord
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@ import torch
 
 from headlight.model.linear import HALVES
 from headlight.model.memory_layout import best_device, dtype_on, lay_out, pack
-from headlight.model.trace import Run, Trace
+from headlight.model.transformer.trace import Run, Trace
 
 SOURCES = torch.tensor([[4, 5, 6, 7, 3], [10, 11, 3, 0, 0]])
 

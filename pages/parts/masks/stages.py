@@ -9,9 +9,9 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from headlight.model.attention import edited_mask
 from headlight.model.edits import CellEdit, Edits
-from headlight.model.trace import AttentionEdit, AttentionRecord, Site
+from headlight.model.transformer.attention import edited_mask
+from headlight.model.transformer.trace import AttentionEdit, AttentionRecord, Site
 from headlight.pages.shared.runs.arrays import blocked_cells, tokens_of
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption

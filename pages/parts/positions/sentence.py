@@ -5,8 +5,8 @@ from dataclasses import replace
 import streamlit as st
 
 from headlight.model.insight.positions import shuffled
-from headlight.model.positions import PositionEdit
-from headlight.model.trace import Side, Site, Trace
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.trace import Side, Site, Trace
 from headlight.pages.parts.positions.words import SENTENCE_WORDS, TOKEN_WORDS, edit_words
 from headlight.pages.shared.address import section
 from headlight.pages.shared.runs.arrays import as_array, blocked_cells, one_head

@@ -7,7 +7,6 @@ import torch
 from transformers import masking_utils
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 
-from headlight.model.attention import edited_mask
 from headlight.model.edits import (
     EXTRA,
     TRAINED,
@@ -19,7 +18,8 @@ from headlight.model.edits import (
     write_edits,
 )
 from headlight.model.edits.masks import all_cells
-from headlight.model.trace import KINDS, Run, Site, Trace
+from headlight.model.transformer.attention import edited_mask
+from headlight.model.transformer.trace import KINDS, Run, Site, Trace
 from tests.model.edits.tracing import TARGET, traced, visible
 
 

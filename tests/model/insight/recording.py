@@ -5,7 +5,7 @@ import torch
 
 from headlight.model.insight.anatomy import Weight
 from headlight.model.tokens import END_ID, START_ID, Token
-from headlight.model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.transformer.trace import AttentionEdit, Run, Site, Trace
 from headlight.model.translator import Translator
 
 HEADS = 4

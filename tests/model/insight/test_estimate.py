@@ -4,13 +4,13 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from headlight.model.attention import UNCHANGED
 from headlight.model.insight import estimate
 from headlight.model.insight.ablation import cell_removals, head_removals
 from headlight.model.insight.estimate import estimated_closings, estimated_removals, gaps
 from headlight.model.insight.scoring import log_probability
 from headlight.model.memory_layout import lay_out
-from headlight.model.trace import AttentionEdit, Run, Site
+from headlight.model.transformer.attention import UNCHANGED
+from headlight.model.transformer.trace import AttentionEdit, Run, Site
 from headlight.model.translator import choose_objective
 from tests.model.insight.recording import AT_SITES, EDITS, HEADS, IN_FORCE, SITES, reader_of, record
 

@@ -20,7 +20,7 @@ from headlight.model.insight.knockout import (
     words_of,
 )
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, Token
-from headlight.model.trace import AttentionEdit, Site
+from headlight.model.transformer.trace import AttentionEdit, Site
 from tests.model.insight.closing import closed_by_hand, measured
 from tests.model.insight.recording import record, tokens
 

@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from headlight.model.attention import UNCHANGED
 from headlight.model.edits import Edits
 from headlight.model.insight import patching
 from headlight.model.insight.patching import (
@@ -18,7 +17,8 @@ from headlight.model.insight.patching import (
     two_runs,
 )
 from headlight.model.tokens import END_ID, START_ID
-from headlight.model.trace import Run, Site
+from headlight.model.transformer.attention import UNCHANGED
+from headlight.model.transformer.trace import Run, Site
 from tests.model.insight.recording import SITES, SOURCE, TARGET, record, tokens
 
 PARTS = ("heads", "weights", "value")

@@ -18,8 +18,8 @@ from headlight.model.insight.variants import (
     width_sweep,
 )
 from headlight.model.memory_layout import lay_out
-from headlight.model.positions import PositionEdit
-from headlight.model.trace import AttentionEdit, Block, Site
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.trace import AttentionEdit, Block, Site
 from tests.model.insight.recording import SITES, record, weight_of
 
 

@@ -10,7 +10,7 @@ from torch.testing import assert_close
 from headlight.model.edits import EXTRA, Edits
 from headlight.model.insight.knockout import Others
 from headlight.model.library.decoder_modules import output_projection
-from headlight.model.trace import AttentionEdit, Run, Site
+from headlight.model.transformer.trace import AttentionEdit, Run, Site
 from tests.matrix import first_of
 from tests.model.library.families import (
     DECODERS,

@@ -9,7 +9,7 @@ from headlight.model.library.decoder_hooks import listening
 from headlight.model.library.decoder_modules import decoder_states
 from headlight.model.library.decoder_parts import HeardRun
 from headlight.model.stream import BIASES, MEMORY, HeadsTrace, Part, ScoreAddress
-from headlight.model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.transformer.trace import AttentionEdit, Run, Site, Trace
 from tests.matrix import first_of
 from tests.model.insight.recording import weight_of
 from tests.model.library.families import make_inputs

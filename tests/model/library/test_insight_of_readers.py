@@ -13,7 +13,7 @@ from headlight.model.insight.explain import contributions, explain, gradient_tim
 from headlight.model.insight.scoring import log_probability
 from headlight.model.insight.variants import rescaled
 from headlight.model.library.transformers_loading import load_transformers_reader
-from headlight.model.trace import AttentionEdit, Run, Site
+from headlight.model.transformer.trace import AttentionEdit, Run, Site
 from tests.model.insight.recording import Recorded
 from tests.model.library.families import traced
 

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from headlight.model.library.opening import open_model
 from headlight.model.library.watch import watch
-from headlight.model.trace import AttentionEdit, Site
+from headlight.model.transformer.trace import AttentionEdit, Site
 
 FOLDS = ("heads first", "texts first", "einsum", "groups of keys", "one key", "fused")
 

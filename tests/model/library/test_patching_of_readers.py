@@ -17,7 +17,7 @@ from headlight.model.insight.patching import (
 )
 from headlight.model.library.own_code import CodeSites
 from headlight.model.library.transformers_loading import load_transformers_reader
-from headlight.model.trace import AttentionEdit, Run
+from headlight.model.transformer.trace import AttentionEdit, Run
 
 CLEAN, CHANGED = "I love my cat.", "I love love cat."
 PARTS = ("heads", "weights", "value")

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from headlight.model.library.pieces import Piece
-from headlight.model.trace import AttentionEdit, Site
+from headlight.model.transformer.trace import AttentionEdit, Site
 from headlight.pages.shared.runs import arrays
 
 

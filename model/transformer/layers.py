@@ -5,10 +5,10 @@ from collections.abc import Callable
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headlight.model.attention import MultiHeadAttention
-from headlight.model.config import TransformerConfig
 from headlight.model.linear import Linear
-from headlight.model.trace import Block, ResidualRecord, Run, Site
+from headlight.model.transformer.attention import MultiHeadAttention
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.trace import Block, ResidualRecord, Run, Site
 
 
 def activation(config: TransformerConfig) -> Callable[[Tensor], Tensor]:

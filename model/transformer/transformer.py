@@ -5,13 +5,13 @@ import math
 import torch
 from torch import Tensor, nn
 
-from headlight.model.attention import MultiHeadAttention
-from headlight.model.config import TransformerConfig
-from headlight.model.layers import DecoderLayer, EncoderLayer
 from headlight.model.linear import Linear
-from headlight.model.masks import look_ahead_mask, padding_mask
-from headlight.model.positions import UNMOVED, Positions
-from headlight.model.trace import EmbeddingRecord, Run, Side, Site
+from headlight.model.transformer.attention import MultiHeadAttention
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.layers import DecoderLayer, EncoderLayer
+from headlight.model.transformer.masks import look_ahead_mask, padding_mask
+from headlight.model.transformer.positions import UNMOVED, Positions
+from headlight.model.transformer.trace import EmbeddingRecord, Run, Side, Site
 
 
 class Embedding(nn.Module):

@@ -6,10 +6,10 @@ from torch import nn
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from headlight.model.attention import MultiHeadAttention, attend
 from headlight.model.insight.knockout import Others
-from headlight.model.masks import look_ahead_mask, padding_mask
-from headlight.model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.transformer.attention import MultiHeadAttention, attend
+from headlight.model.transformer.masks import look_ahead_mask, padding_mask
+from headlight.model.transformer.trace import AttentionEdit, Run, Site, Trace
 
 SITE = Site("encoder", 0)
 BATCH, HEADS, QUERIES, KEYS, WIDTH = 2, 4, 5, 6, 3

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import torch
 from torch import Tensor
 
-from headlight.model.records import ByShape, BySite
 from headlight.model.tokens import Token
+from headlight.model.transformer.records import ByShape, BySite
 
 if TYPE_CHECKING:
-    from headlight.model.cache import KeyValueCache
-    from headlight.model.positions import PositionEdit
+    from headlight.model.transformer.cache import KeyValueCache
+    from headlight.model.transformer.positions import PositionEdit
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from headlight.model.linear import Linear
-from headlight.model.masks import softmax_of_visible
-from headlight.model.trace import AttentionEdit, AttentionRecord, Run, Site, Steps
+from headlight.model.transformer.masks import softmax_of_visible
+from headlight.model.transformer.trace import AttentionEdit, AttentionRecord, Run, Site, Steps
 
 UNCHANGED = AttentionEdit()
 PLAIN = Steps()
