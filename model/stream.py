@@ -13,16 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from headlight.model.transformer.layers import Residual
-from headlight.model.transformer.trace import (
-    AttentionRecord,
-    Block,
-    EmbeddingRecord,
-    Kind,
-    Side,
-    Site,
-    Trace,
-    block_of,
-)
+from headlight.model.transformer.records import AttentionRecord, EmbeddingRecord
+from headlight.model.transformer.trace import Block, Kind, Side, Site, Trace, block_of
 from headlight.model.transformer.transformer import Transformer
 
 # What is left in sums, as a part of the largest number.

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from torch import Tensor
 
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.edits.cells import (
     MOST_CELLS,
     CellEdit,
@@ -43,7 +44,7 @@ from headlight.model.edits.masking import (
 )
 from headlight.model.edits.masks import Setting, all_cells
 from headlight.model.transformer.positions import PositionEdit
-from headlight.model.transformer.trace import KINDS, AttentionEdit, Kind, Shape, Side, Site
+from headlight.model.transformer.trace import KINDS, Kind, Shape, Side, Site
 
 Address = TypeVar("Address", MaskAddress, HeadAddress)
 Value = TypeVar("Value")

@@ -7,17 +7,10 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from headlight.model.edits.attention import AS_TRAINED, AttentionEdit
 from headlight.model.reader import Reader
-from headlight.model.transformer.attention import UNCHANGED
-from headlight.model.transformer.trace import (
-    AttentionEdit,
-    AttentionRecord,
-    ResidualRecord,
-    RunEdits,
-    Site,
-    Trace,
-    block_of,
-)
+from headlight.model.transformer.records import AttentionRecord, ResidualRecord
+from headlight.model.transformer.trace import RunEdits, Site, Trace, block_of
 
 
 class TracedRun(Protocol):
@@ -60,7 +53,7 @@ class Weight:
 
     @property
     def edit(self) -> AttentionEdit:
-        return self.run.changes().get(self.site, UNCHANGED)
+        return self.run.changes().get(self.site, AS_TRAINED)
 
     @property
     def scale(self) -> float:

@@ -29,7 +29,8 @@ from headlight.model.reader import Reader
 from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress
 from headlight.model.tokens import check_known
 from headlight.model.transformer.positions import Rotary
-from headlight.model.transformer.trace import EmbeddingRecord, Run, RunEdits, Shape, Site, Trace
+from headlight.model.transformer.records import EmbeddingRecord
+from headlight.model.transformer.trace import Run, RunEdits, Shape, Site, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

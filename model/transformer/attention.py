@@ -9,123 +9,64 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from headlight.model.linear import Linear
 from headlight.model.transformer.masks import softmax_of_visible
-from headlight.model.transformer.trace import AttentionEdit, AttentionRecord, Run, Site, Steps
+from headlight.model.transformer.records import AttentionRecord
+from headlight.model.transformer.trace import Run, Site
 
-UNCHANGED = AttentionEdit()
-PLAIN = Steps()
+
+class Edit:
+    """The steps of attention at one site; a kind of edit is a subclass that overrides some."""
+
+    scale: float | None = None  # replaces 1 / sqrt(D)
+    batch = 1  # the number of texts that the edit is made for
+
+    def at(self, first_query: int, first_key: int = 0) -> "Edit":
+        """Return the edit for a call whose queries and keys begin at these positions."""
+        return self
+
+    def score(self, query: Tensor, key: Tensor, scale: float) -> Tensor:
+        """Return the scores of queries (B, H, Q, D) and keys (B, H, K, D): (B, H, Q, K)."""
+        return (query @ key.transpose(-2, -1)).mul_(scale)
+
+    def bias_of(self, scores: Tensor) -> Tensor | None:
+        """Return what is added to scores (B, H, Q, K), in a shape that broadcasts to theirs."""
+        return None
+
+    def mask(self, scores: Tensor, visible: Tensor | None) -> Tensor:
+        """Return the scores (B, H, Q, K) with -inf where a query may not see a key."""
+        return scores if visible is None else scores.masked_fill(~visible, -torch.inf)
+
+    def reweigh(self, weights: Tensor) -> Tensor:
+        """Return the weights (B, H, Q, K) in place of the softmax's."""
+        return weights
+
+    def mix(self, weights: Tensor, value: Tensor) -> Tensor:
+        """Return the sum of the values (B, H, K, D) by weight: (B, H, Q, D)."""
+        return weights @ value
+
+
+UNCHANGED = Edit()
 
 
 def attend(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    mask: Tensor | None = None,
-    edit: AttentionEdit = UNCHANGED,
-    first_query: int = 0,
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, edit: Edit = UNCHANGED
 ) -> AttentionRecord:
     """softmax(q k^T / sqrt(D)) v for every head, with all stages.
 
     Shapes: query (B, H, Q, D), key and value (B, H, K, D); mask broadcasts to (B, H, Q, K) and is
     True where a query may see a key. A fully blocked row gets weights of zero, never NaN.
-    `first_query` is the position of the first query, which decides its row of the edit.
     Source: "Attention Is All You Need", section 3.2.1.
     """
     scale = 1 / math.sqrt(query.size(-1)) if edit.scale is None else edit.scale
-    scores = (edit.steps or PLAIN).products(query, key).mul_(scale)  # (B, H, Q, K)
-    bias = fit_bias(edit, first_query, scores)
+    scores = edit.score(query, key, scale)  # (B, H, Q, K)
+    bias = edit.bias_of(scores)
     if bias is not None:
         scores = scores + bias
-    masked_scores, visible = mask_scores(scores, mask, edit, first_query)
-    if visible is None:
-        weights = torch.softmax(masked_scores, dim=-1)
-    else:
-        weights = softmax_of_visible(masked_scores, visible)
-    weights, value, heads = edited_heads(weights, value, edit, first_query)
+    masked_scores = edit.mask(scores, mask)
+    weights = edit.reweigh(softmax_of_visible(masked_scores, masked_scores is scores))
+    heads = edit.mix(weights, value)  # (B, H, Q, D)
     return AttentionRecord(query, key, value, scores, masked_scores, weights, heads, bias=bias)
-
-
-def mask_scores(
-    scores: Tensor, mask: Tensor | None, edit: AttentionEdit, first_query: int, first_key: int = 0
-) -> tuple[Tensor, Tensor | None]:
-    """Return scores (B, H, Q, K) with -inf for hidden keys, and the mask after an edit, if any."""
-    visible = edited_mask(mask, edit, first_query, *scores.shape[-2:], first_key)
-    steps = edit.steps or PLAIN
-    if visible is None:
-        return steps.mask(scores), None
-    visible = visible.to(scores.device)  # an edit's tensors are still on the CPU
-    return steps.mask(scores.masked_fill(~visible, -torch.inf)), visible
-
-
-def edited_heads(
-    weights: Tensor, value: Tensor, edit: AttentionEdit, first_query: int, first_key: int = 0
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return weights, values and each head's output (B, H, Q, D) after an edit."""
-    if edit.weights is not None:
-        weights = fit_weights(edit.weights, first_query, weights, first_key)
-    steps = edit.steps or PLAIN
-    weights, value = steps.inputs(weights, value)
-    heads = steps.heads(weights, value)
-    if edit.gate is not None:
-        heads = heads * edit.gate.to(heads)[..., None, None]
-    return weights, value, steps.result(heads)
-
-
-def edited_mask(
-    mask: Tensor | None,
-    edit: AttentionEdit,
-    first_query: int,
-    queries: int,
-    keys: int,
-    first_key: int = 0,
-) -> Tensor | None:
-    """Return the mask after an edit: opened cells are visible, closed ones are not."""
-    if edit.open is not None and mask is not None:
-        mask = mask | fit_cells(edit.open.to(mask.device), first_query, queries, keys, first_key)
-    if edit.block is not None:
-        closed = fit_cells(edit.block, first_query, queries, keys, first_key)
-        mask = ~closed if mask is None else mask & ~closed.to(mask.device)
-    return mask
-
-
-def fit_cells(
-    cells: Tensor, first_query: int, queries: int, keys: int, first_key: int = 0
-) -> Tensor:
-    """Return the cells of an edit (..., Q, K) for these queries and keys; False beyond its size.
-
-    `first_query` and `first_key` are positions. An edit is made on one sentence; decoding applies
-    it to shorter prefixes and other lengths.
-    """
-    cells = cells[..., first_query : first_query + queries, first_key : first_key + keys]
-    return F.pad(cells, (0, keys - cells.size(-1), 0, queries - cells.size(-2)))
-
-
-def fit_bias(
-    edit: AttentionEdit, first_query: int, scores: Tensor, first_key: int = 0
-) -> Tensor | None:
-    """Return what an edit adds to scores (B, H, Q, K), as (H, Q, K), or None."""
-    if edit.bias is None:
-        return None
-    return fit_cells(edit.bias, first_query, *scores.shape[-2:], first_key).to(scores)
-
-
-def fit_weights(given: Tensor, first_query: int, weights: Tensor, first_key: int = 0) -> Tensor:
-    """Return the given weights of these queries, in the shape of `weights` (B, H, Q, K).
-
-    `first_query` and `first_key` are positions. Raises ValueError if some weights are missing.
-    """
-    queries, keys = weights.shape[-2:]
-    these = given[..., first_query : first_query + queries, first_key : first_key + keys]
-    if these.shape[-2:] != (queries, keys):
-        raise ValueError(
-            f"The weights given for {given.size(-2)} queries and {given.size(-1)} keys cannot "
-            f"replace those for {first_query + queries} and {first_key + keys}. Take them from a "
-            "text of the same length."
-        )
-    return these.to(weights).expand_as(weights)
 
 
 class MultiHeadAttention(nn.Module):
@@ -137,10 +78,10 @@ class MultiHeadAttention(nn.Module):
     def __init__(self, d_model: int, heads: int) -> None:
         super().__init__()
         self.heads = heads
-        self.query = Linear(d_model, d_model)
-        self.key = Linear(d_model, d_model)
-        self.value = Linear(d_model, d_model)
-        self.output = Linear(d_model, d_model)
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
 
     def forward(
         self, states: Tensor, memory: Tensor, mask: Tensor | None, site: Site, run: Run
@@ -152,7 +93,9 @@ class MultiHeadAttention(nn.Module):
         """
         query, key, value = self.project(states, memory, site, run)
         edit = run.edits.get(site, UNCHANGED)
-        record = attend(query, key, value, mask, edit, run.cache.length if run.cache else 0)
+        if run.cache is not None:
+            edit = edit.at(run.cache.length)
+        record = attend(query, key, value, mask, edit)
         if run.trace is not None:
             run.trace.record(site, record)
         return self.output(self.join(record.heads))  # (B, Q, d_model)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from headlight.model.insight.masks import Method
 from headlight.model.tokens import Token
-from headlight.model.transformer.masks import Method
 from headlight.model.transformer.trace import Kind
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.state.models import ONE_SIDE
