@@ -11,15 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import torch
+from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from bench.performance import meaning, page_options, publish
 from bench.report import compare_times
 from headlight.model.insight.ablation import head_removals
-from headlight.model.linear import Linear
-from headlight.model.trace import Run, Trace
+from headlight.model.linear import PackedLinear
+from headlight.model.transformer.trace import Run, Trace
 from headlight.model.translator import load
 
 TOKENS = 20
@@ -61,8 +63,8 @@ def main() -> None:
     case = f"{heads} removals {TOKENS} tokens"
     removing = compare_times(case, removals, traced_forward)
     for layer in translator.model.modules():
-        if isinstance(layer, Linear):
-            layer.packed = None  # torch does not count what packed layers compute
+        if isinstance(layer, PackedLinear):  # torch does not count what packed layers compute
+            layer.forward = partial(nn.Linear.forward, layer)
     more = operations(removals) / operations(traced_forward)
     removing = replace(removing, note=f"{more:.0f} times the peer's operations")
     publish([removing], options, "Removing every head", meaning(__doc__))

@@ -15,12 +15,12 @@ from transformers import MarianConfig, MarianMTModel
 
 from bench.performance import meaning, page_options, publish
 from bench.report import Case, compare_times
-from headlight.model.config import TransformerConfig
 from headlight.model.decoding.search import NEVER_WRITTEN, Expansion, decode
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.memory_layout import lay_out, pack
 from headlight.model.tokens import END_ID, PAD_ID, START_ID
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.transformer import Transformer
 
 VOCABULARY, D_MODEL, HEADS, LAYERS, D_FF = 8_000, 256, 8, 3, 1_024
 SOURCE_TOKENS, NEW_TOKENS = 20, 40

@@ -21,13 +21,13 @@ import torch
 
 from bench.performance import RESULTS, meaning, page_options, plot, publish
 from bench.report import Case
-from headlight.model.config import TransformerConfig
 from headlight.model.decoding.search import NEVER_WRITTEN, decode
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.memory_layout import lay_out, pack
 from headlight.model.tokens import END_ID
-from headlight.model.trace import Run, Trace
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.trace import Run, Trace
+from headlight.model.transformer.transformer import Transformer
 from headlight.viz import head_grid
 
 SUPPRESSED = (*NEVER_WRITTEN, END_ID)  # so that every step writes a token

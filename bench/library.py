@@ -27,7 +27,7 @@ from transformers import (
 from bench.library_writing import writing_cases
 from bench.report import Case, compare_times, json_option, report
 from headlight.model.library.attachment import attach
-from headlight.model.trace import Run, Trace
+from headlight.model.transformer.trace import Run, Trace
 
 TOKENS, ROUNDS = 128, 12
 

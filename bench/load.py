@@ -42,7 +42,7 @@ from bench.crowd import Clock, Served, Work, serving
 from bench.performance import meaning, page_options, publish
 from bench.report import Case
 from bench.visitors import Rerun, Visitor
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.model.translator import load
 from headlight.pages.shared.runs.limits import RUNS
 

@@ -121,7 +121,8 @@ def differences(folder: Path) -> dict:
 
 def both(reader: Reader, theirs: dict) -> Iterator[tuple[str, Tensor, Tensor]]:
     """Yield the name of each comparison, what a reader records or predicts, and the reference."""
-    from headlight.model.trace import AttentionEdit, Site
+    from headlight.model.edits.attention import AttentionEdit
+    from headlight.model.transformer.trace import Site
 
     pair, count, ids = theirs["pair"], theirs["written"], theirs["ids"]
     alone = "encoder" if reader.shape.layers("encoder") else "decoder"

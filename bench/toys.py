@@ -15,12 +15,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bench.report import compare_times, json_option, report
-from headlight.model.config import TransformerConfig
-from headlight.model.positions import sinusoids
 from headlight.model.training.data import Batch
 from headlight.model.training.loop import Settings, learning_rate, make_optimizer
 from headlight.model.training.small_models import SmallModel, default_options
 from headlight.model.training.tasks import TASKS
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.positions import sinusoids
 
 ROUNDS = 60
 

@@ -19,12 +19,13 @@ if not (FOLDER / "model").is_dir():
 
 if TYPE_CHECKING:
     from headlight.model.decoding.strategies import Strategy
+    from headlight.model.edits.attention import AttentionEdit
     from headlight.model.library.hub import LoadingError
     from headlight.model.library.loading import load_model
     from headlight.model.library.opening import open_model
     from headlight.model.library.watch import watch
-    from headlight.model.positions import PositionEdit
-    from headlight.model.trace import AttentionEdit, Site
+    from headlight.model.transformer.positions import PositionEdit
+    from headlight.model.transformer.trace import Site
     from headlight.notebook import show
     from headlight.viz import (
         attention_film,
@@ -64,10 +65,10 @@ __all__ = [
 
 # Where a public name is defined; a name that is missing here is a picture of viz.
 MODULES = {
-    "AttentionEdit": "model.trace",
+    "AttentionEdit": "model.edits.attention",
     "LoadingError": "model.library.hub",
-    "PositionEdit": "model.positions",
-    "Site": "model.trace",
+    "PositionEdit": "model.transformer.positions",
+    "Site": "model.transformer.trace",
     "Strategy": "model.decoding.strategies",
     "load_model": "model.library.loading",
     "open_model": "model.library.opening",

@@ -15,10 +15,10 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from headlight.model.config import TransformerConfig
 from headlight.model.tokenizer import Tokenizer
-from headlight.model.trace import Side
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.trace import Side
+from headlight.model.transformer.transformer import Transformer
 
 WEIGHTS, CONFIG, TOKENIZER = "weights.safetensors", "config.json", "tokenizer.json"
 POSITION_COUNTS = "reach.csv"  # of training pairs, if known

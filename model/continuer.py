@@ -13,8 +13,8 @@ from headlight.model.questions import Objective, Question, Request
 from headlight.model.reader import Ability
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import END_ID, START_ID, Token, no_source
-from headlight.model.trace import Run, RunEdits, Site, Trace
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
+from headlight.model.transformer.transformer import Transformer
 
 MISSING: Mapping[Ability, str] = {
     "read a pair": "This model goes on from one text, and has no place for a second.",

@@ -14,9 +14,9 @@ from tqdm import tqdm
 from headlight.model.decoding.search import Decoded, decode
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import pad, source_sequence
-from headlight.model.trace import RunEdits
 from headlight.model.training.data import group_references, read_rows
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.trace import RunEdits
+from headlight.model.transformer.transformer import Transformer
 
 if TYPE_CHECKING:
     from headlight.model.translator import Translator

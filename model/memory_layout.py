@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from headlight.model.attention import MultiHeadAttention
-from headlight.model.linear import Linear
-from headlight.model.transformer import Transformer
+from headlight.model.linear import packed
+from headlight.model.transformer.attention import MultiHeadAttention
+from headlight.model.transformer.transformer import Transformer
 
 HALF = (torch.float16, torch.bfloat16)
 
@@ -20,7 +20,7 @@ class FusedAttention(MultiHeadAttention):
         self.heads = plain.heads
         parts = self.query, self.key, self.value = plain.query, plain.key, plain.value
         self.output = plain.output
-        self.fused = Linear(plain.query.in_features, 3 * plain.query.out_features)
+        self.fused = nn.Linear(plain.query.in_features, 3 * plain.query.out_features)
         set_weight(self.fused, torch.cat([part.weight for part in parts]))
         del self.fused.bias
         bias = torch.cat([part.bias for part in parts]).detach()
@@ -61,9 +61,10 @@ def pack(model: Transformer) -> Transformer:
         if isinstance(module, FusedAttention)
         for layer in (module.query, module.key, module.value)
     }
-    for module in model.modules():
-        if isinstance(module, Linear) and module not in fused:
-            module.pack()
+    for module in [*model.modules()]:
+        for name, layer in module.named_children():
+            if isinstance(layer, nn.Linear) and layer not in fused:
+                setattr(module, name, packed(layer))
     return model
 
 

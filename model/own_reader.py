@@ -12,8 +12,8 @@ from headlight.model.reader import Ability, Reader
 from headlight.model.stream import DecoderStream, stream_of
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import BYTES, PAD_ID, SPECIAL_TOKENS, Token, check_known, pad, token_ids
-from headlight.model.trace import Run, RunEdits, Site, Trace
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
+from headlight.model.transformer.transformer import Transformer
 
 POST_NORM: Mapping[Ability, str] = {
     "add up logits": "The logits of a post-norm model are no plain sum over its parts, as every "

@@ -9,7 +9,7 @@ from operator import index
 from typing import NamedTuple, SupportsIndex
 
 from headlight.model.decoding.steps import Writing
-from headlight.model.trace import RunEdits
+from headlight.model.transformer.trace import RunEdits
 
 
 class Question(NamedTuple):

@@ -12,18 +12,10 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from headlight.model.layers import Residual
-from headlight.model.trace import (
-    AttentionRecord,
-    Block,
-    EmbeddingRecord,
-    Kind,
-    Side,
-    Site,
-    Trace,
-    block_of,
-)
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.layers import Residual
+from headlight.model.transformer.records import AttentionRecord, EmbeddingRecord
+from headlight.model.transformer.trace import Block, Kind, Side, Site, Trace, block_of
+from headlight.model.transformer.transformer import Transformer
 
 # What is left in sums, as a part of the largest number.
 ROUNDING = {torch.float32: 1e-4, torch.float16: 4e-3, torch.bfloat16: 3e-2}

@@ -16,7 +16,6 @@ from headlight.model.checkpoint import (
     save_checkpoint,
     save_tokenizer,
 )
-from headlight.model.config import TransformerConfig
 from headlight.model.evaluate import score
 from headlight.model.memory_layout import best_device
 from headlight.model.tokenizer import Tokenizer
@@ -53,7 +52,8 @@ from headlight.model.training.resuming import (
     refuse_other_options,
     save_training,
 )
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.transformer import Transformer
 
 
 @dataclass

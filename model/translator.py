@@ -14,15 +14,15 @@ from headlight.model.decoding.search import search
 from headlight.model.decoding.steps import Decoding, Translation
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits.tensors import batch_of
-from headlight.model.masks import look_ahead_mask
 from headlight.model.memory_layout import best_device, lay_out, pack
 from headlight.model.own_reader import OwnReader, objective_of
 from headlight.model.questions import Objective, Request
 from headlight.model.reader import Ability
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import END_ID, SPECIAL_TOKENS, START_ID, Token
-from headlight.model.trace import Run, RunEdits, Site, Trace
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.masks import look_ahead_mask
+from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
+from headlight.model.transformer.transformer import Transformer
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 MISSING: Mapping[Ability, str] = {

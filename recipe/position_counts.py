@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from headlight.model.checkpoint import CONFIG, POSITION_COUNTS, TOKENIZER, replacing
-from headlight.model.config import TransformerConfig
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import source_sequence, target_sequence
-from headlight.model.trace import Side
 from headlight.model.training.data import EncodedPair, encode_pairs, read_pairs
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.trace import Side
 
 
 def count_positions(pairs: Sequence[EncodedPair], max_positions: int) -> dict[Side, list[int]]:

@@ -9,12 +9,12 @@ import hypothesis
 import pytest
 import torch
 
-from headlight.model.config import TransformerConfig
 from headlight.model.library.loading import load_bert
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.training.data import bucketed_batches, encode_pairs
 from headlight.model.training.loop import Settings, make_optimizer, train
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator, load
 
 # A busy machine must not fail a property for being slow.

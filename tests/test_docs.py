@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.model.translator import load
 from headlight.viz import CanvasPicture
 from tests.model.library.conftest import transformers_folders

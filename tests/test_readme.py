@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from headlight.model.trace import AttentionEdit, Site
+from headlight.model.edits.attention import AttentionEdit
+from headlight.model.transformer.trace import Site
 from headlight.model.translator import load
 from headlight.pages.parts.atlas.figures import TITLES
 from headlight.pages.parts.pages import PAGES

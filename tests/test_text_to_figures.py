@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from headlight.model.insight.scoring import trace_log_probabilities
-from headlight.model.trace import KINDS, Site
+from headlight.model.transformer.trace import KINDS, Site
 from headlight.model.translator import load
 from headlight.viz import (
     Chip,

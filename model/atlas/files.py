@@ -25,7 +25,7 @@ from headlight.model.atlas.counting import Count
 from headlight.model.atlas.figures import Figure
 from headlight.model.insight import rows
 from headlight.model.reader import Reader
-from headlight.model.trace import Kind
+from headlight.model.transformer.trace import Kind
 
 COUNT = "count.npz"
 WORDS = "words.json"  # the part of the file that is no array

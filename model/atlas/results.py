@@ -21,13 +21,14 @@ from headlight.model.atlas.figures import as_data, defined, figures, kinds_of, l
 from headlight.model.atlas.files import load_arrays, save_arrays, write
 from headlight.model.atlas.looking import examples
 from headlight.model.atlas.statistics import ALL, MICHEL, Statistic, Sums, add
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.evaluate import compare, translate_all
 from headlight.model.insight.ablation import NOTHING_TO_MEASURE, head_removals
 from headlight.model.insight.estimate import estimated_removals
 from headlight.model.insight.scoring import log_probability, rows_at_once
 from headlight.model.questions import Objective
 from headlight.model.reader import Reader
-from headlight.model.trace import KINDS, AttentionEdit, Run, Shape, Site, Trace
+from headlight.model.transformer.trace import KINDS, Run, Shape, Site, Trace
 from headlight.model.translator import Translator
 
 SAVED_EVERY = 10  # seconds

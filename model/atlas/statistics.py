@@ -19,7 +19,7 @@ from headlight.model.insight.rows import (
     top_at_offset,
     weight_on,
 )
-from headlight.model.trace import KINDS, SELF, Kind
+from headlight.model.transformer.trace import KINDS, SELF, Kind
 
 BINS = 20
 OFFSETS = tuple(range(-3, 4))

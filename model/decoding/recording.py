@@ -7,14 +7,14 @@ from itertools import accumulate, zip_longest
 import torch
 from torch import Tensor
 
-from headlight.model.attention import UNCHANGED, attend
-from headlight.model.cache import CacheSize
 from headlight.model.decoding.search import Decoded, Expansion, TransformerPrefixes, newest
 from headlight.model.decoding.strategies import allowed
 from headlight.model.edits.tensors import stacked
-from headlight.model.masks import look_ahead_mask
-from headlight.model.trace import RunEdits, Site, Trace
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.attention import UNCHANGED, attend
+from headlight.model.transformer.cache import CacheSize
+from headlight.model.transformer.masks import look_ahead_mask
+from headlight.model.transformer.trace import RunEdits, Site, Trace
+from headlight.model.transformer.transformer import Transformer
 
 # The query, key and value (R, H, T, D) of each site, and the "outputs" (R, T, d_model) and "logits"
 # (R, T, V) of the decoder, the "memory" (B, S, d_model) of the encoder.

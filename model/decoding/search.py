@@ -8,12 +8,12 @@ from typing import Protocol, SupportsIndex
 import torch
 from torch import Tensor
 
-from headlight.model.cache import CacheSize, KeyValueCache
 from headlight.model.decoding.strategies import Candidates, Strategy, allowed, one_of_each
 from headlight.model.edits import opens_the_future
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
-from headlight.model.trace import Run, RunEdits, Site, Trace
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.cache import CacheSize, KeyValueCache
+from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
+from headlight.model.transformer.transformer import Transformer
 
 LONGEST = 64  # tokens written after a prompt if nothing else is asked for
 NEVER_WRITTEN = (PAD_ID, UNKNOWN_ID, START_ID)

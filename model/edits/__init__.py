@@ -9,8 +9,9 @@ in links and its description:
     gates.py    a head removed or faded, by its `HeadAddress`
 
 `Edits.at_sites` turns them into the input of a model: for each site an `AttentionEdit` of tensors.
-Together with the `PositionEdit` of each side these are the `RunEdits` of model/trace.py, which know
-nothing of visitors, links and words. tensors.py checks them, and makes one batch of several texts'.
+Together with the `PositionEdit` of each side these are the `RunEdits` of
+model/transformer/trace.py, which know nothing of visitors, links and words. tensors.py checks them,
+and makes one batch of several texts'.
 """
 
 from headlight.model.edits.cells import MOST_CELLS, CellEdit

@@ -15,7 +15,7 @@ from headlight.model.edits.text import (
     rectangles,
     span_text,
 )
-from headlight.model.trace import Kind, Shape, Site
+from headlight.model.transformer.trace import Kind, Shape, Site
 
 MOST_CELLS = 5_000  # that a text may close or open
 

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from torch import Tensor
 
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.edits.cells import (
     MOST_CELLS,
     CellEdit,
@@ -42,8 +43,8 @@ from headlight.model.edits.masking import (
     write_masks,
 )
 from headlight.model.edits.masks import Setting, all_cells
-from headlight.model.positions import PositionEdit
-from headlight.model.trace import KINDS, AttentionEdit, Kind, Shape, Side, Site
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.trace import KINDS, Kind, Shape, Side, Site
 
 Address = TypeVar("Address", MaskAddress, HeadAddress)
 Value = TypeVar("Value")

@@ -16,7 +16,7 @@ from headlight.model.edits.text import (
     span_text,
     spans,
 )
-from headlight.model.trace import Kind, Shape, Site
+from headlight.model.transformer.trace import Kind, Shape, Site
 
 MOST_NAMED = 6  # heads, or spans of heads of a layer
 

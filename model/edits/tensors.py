@@ -6,9 +6,10 @@ from numbers import Real
 import torch
 from torch import Tensor
 
-from headlight.model.attention import UNCHANGED, fit_cells
-from headlight.model.positions import PositionEdit
-from headlight.model.trace import SELF, AttentionEdit, RunEdits, Shape, Site
+from headlight.model.edits.attention import AS_TRAINED, AttentionEdit, fit_cells
+from headlight.model.transformer.attention import Edit
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.trace import SELF, RunEdits, Shape, Site
 
 MOST_SCALE = 1_000_000  # of scores
 MOST_NUMBERS = 2**30  # of a tensor: those of 16 heads on 8,192 tokens
@@ -18,12 +19,12 @@ def check_edits(edits: RunEdits | None, shape: Shape, missing: Mapping[str, str]
     """Raise ValueError for edits of parts that a model of this shape lacks, or of wrong sizes.
 
     `missing` says why the model cannot move positions, if it cannot. Cells may be those of a longer
-    or a shorter text; see `attention.fit_cells`.
+    or a shorter text; see `fit_cells`.
     """
     if not isinstance(edits, Mapping | None):
         raise ValueError(f"Give edits as {{site: AttentionEdit(...)}}, not {type(edits).__name__}.")
     sides = [side for side in SELF if shape.layers(side)]
-    taken = dict.fromkeys(shape.sites, AttentionEdit) | dict.fromkeys(sides, PositionEdit)
+    taken = dict.fromkeys(shape.sites, Edit) | dict.fromkeys(sides, PositionEdit)
     for place, edit in (edits or {}).items():
         # A plain tuple is equal to a Site, but not found by those that ask for one.
         if not (isinstance(place, Site | str) and isinstance(edit, taken.get(place, ()))):
@@ -86,7 +87,9 @@ def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
 def opens_the_future(edits: RunEdits) -> bool:
     """Return whether a decoder position may see a later one, which changes the computation."""
     return any(
-        edit.open is not None and bool(edit.open.triu(diagonal=1).any())
+        isinstance(edit, AttentionEdit)
+        and edit.open is not None
+        and bool(edit.open.triu(diagonal=1).any())
         for site, edit in edits.items()
         if isinstance(site, Site) and site.kind == "decoder"
     )
@@ -97,12 +100,15 @@ def batch_of(edits: RunEdits) -> Hashable | None:
 
     Gates, cells and biases can differ from text to text.
     """
-    at_sites = [edit for edit in edits.values() if isinstance(edit, AttentionEdit)]
-    if opens_the_future(edits) or any(
-        (edit.scale, edit.weights, edit.steps) != (None, None, None) for edit in at_sites
-    ):
+    at_sites = [edit for edit in edits.values() if isinstance(edit, Edit)]
+    if opens_the_future(edits) or not all(map(can_differ, at_sites)):
         return None
     return frozenset((side, edit) for side, edit in edits.items() if isinstance(edit, PositionEdit))
+
+
+def can_differ(edit: Edit) -> bool:
+    """Return whether an edit of a site can differ from text to text of a batch."""
+    return isinstance(edit, AttentionEdit) and edit.scale is None and edit.weights is None
 
 
 def stacked(edits: Sequence[RunEdits]) -> RunEdits:
@@ -111,7 +117,7 @@ def stacked(edits: Sequence[RunEdits]) -> RunEdits:
         return edits[0]
     places = dict.fromkeys(place for each in edits for place in each)
     return {
-        place: stacked_at([each.get(place, UNCHANGED) for each in edits])
+        place: stacked_at([each.get(place, AS_TRAINED) for each in edits])
         if isinstance(place, Site)
         else edits[0][place]
         for place in places
@@ -137,5 +143,5 @@ def stacked_cells(cells: Sequence[Tensor | None]) -> Tensor | None:
         return None
     queries, keys = (max(each.size(dim) for each in given) for dim in (-2, -1))
     nothing = torch.zeros_like(given[0])
-    rows = [fit_cells(nothing if each is None else each, 0, queries, keys) for each in cells]
+    rows = [fit_cells(nothing if each is None else each, queries, keys) for each in cells]
     return torch.stack(torch.broadcast_tensors(*(row.view(-1, queries, keys) for row in rows)))

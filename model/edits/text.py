@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from headlight.model.trace import KINDS, Kind, Shape
+from headlight.model.transformer.trace import KINDS, Kind, Shape
 
 Span = tuple[int, int]  # first and last, from 0
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from headlight.model.attention import UNCHANGED, fit_cells
+from headlight.model.edits.attention import AS_TRAINED, AttentionEdit, Closed
 from headlight.model.insight.scoring import log_probability, rows_at_once
-from headlight.model.positions import PositionEdit
 from headlight.model.questions import Objective
 from headlight.model.reader import Reader
-from headlight.model.trace import AttentionEdit, Run, RunEdits, Shape, Side, Site, Trace
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.trace import Run, RunEdits, Shape, Side, Site, Trace
 
 NOTHING_TO_MEASURE = (
     "There is nothing to measure the effect of a head on: mask a word, or choose a model that "
@@ -70,19 +70,15 @@ def cell_removals(
     softmax, so the row's other keys take over its weight.
     """
     edits = edits or {}
-    edit = edits.get(site, UNCHANGED)
-    queries, keys = len(trace.query_tokens(site)), len(trace.key_tokens(site))
-    closed = torch.zeros(reader.shape.heads(site.kind), queries, keys, dtype=torch.bool)
-    if edit.block is not None:
-        closed = closed | fit_cells(edit.block.cpu(), 0, queries, keys)
+    size = len(trace.query_tokens(site)), len(trace.key_tokens(site))
     whole = log_probability(reader, trace, objective, Run(edits))  # (1,)
     most = rows_at_once(trace, ROWS_AT_ONCE)
     for first in range(0, len(cells), most):
         chosen = cells[first : first + most]
-        block = closed.repeat(len(chosen), 1, 1, 1)  # (B, H, Q, K), a row for each cell
+        closed = torch.zeros(len(chosen), reader.shape.heads(site.kind), *size, dtype=torch.bool)
         for row, (query, key) in enumerate(chosen):
-            block[row, head, query, key] = True
-        run = Run({**edits, site: replace(edit, block=block)})
+            closed[row, head, query, key] = True  # (B, H, Q, K), a row for each cell
+        run = Run({**edits, site: Closed(edits.get(site, AS_TRAINED), closed)})
         yield log_probability(reader, trace, objective, run) - whole
 
 
@@ -100,7 +96,7 @@ def without_each_head(
     """Return edits with a gate for every row of a batch, each of which lacks one of `heads`."""
     without = dict(edits)
     for site in {site for site, _ in heads}:
-        edit = edits.get(site, UNCHANGED)
+        edit = edits.get(site, AS_TRAINED)
         gate = torch.ones(shape.heads(site.kind)) if edit.gate is None else edit.gate
         gates = gate.repeat(len(heads), 1)  # (B, H)
         for row, (head_site, head) in enumerate(heads):

@@ -7,17 +7,10 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from headlight.model.attention import UNCHANGED
+from headlight.model.edits.attention import AS_TRAINED, AttentionEdit
 from headlight.model.reader import Reader
-from headlight.model.trace import (
-    AttentionEdit,
-    AttentionRecord,
-    ResidualRecord,
-    RunEdits,
-    Site,
-    Trace,
-    block_of,
-)
+from headlight.model.transformer.records import AttentionRecord, ResidualRecord
+from headlight.model.transformer.trace import RunEdits, Site, Trace, block_of
 
 
 class TracedRun(Protocol):
@@ -60,7 +53,7 @@ class Weight:
 
     @property
     def edit(self) -> AttentionEdit:
-        return self.run.changes().get(self.site, UNCHANGED)
+        return self.run.changes().get(self.site, AS_TRAINED)
 
     @property
     def scale(self) -> float:
@@ -99,9 +92,9 @@ class Weight:
 class Anatomy:
     """Everything between a query's token and what its attention block adds, fields in order.
 
-    Letters are those of model/attention.py; `gate` is 1 for a head that was not switched off or
-    faded. A part that the model does not have, or that is not known, is None. With a softcap,
-    scores are softcap * tanh(scores / softcap) before the mask.
+    Letters are those of model/transformer/attention.py; `gate` is 1 for a head that was not
+    switched off or faded. A part that the model does not have, or that is not known, is None. With
+    a softcap, scores are softcap * tanh(scores / softcap) before the mask.
     """
 
     query_input: Tensor | None  # (d_model,) the input of the query's projection

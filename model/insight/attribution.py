@@ -7,13 +7,13 @@ from typing import SupportsIndex
 import torch
 from torch import Tensor
 
-from headlight.model.attention import UNCHANGED
+from headlight.model.edits.attention import AS_TRAINED
 from headlight.model.insight.anatomy import Weight
 from headlight.model.reader import Reader
-from headlight.model.records import ByShape
 from headlight.model.stream import Part, ScoreAddress, is_close, precise
 from headlight.model.tokens import check_known
-from headlight.model.trace import AttentionRecord, RunEdits, Site, Trace
+from headlight.model.transformer.records import AttentionRecord, ByShape
+from headlight.model.transformer.trace import RunEdits, Site, Trace
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,7 +101,7 @@ def added_by_keys(
     """Return what each head adds along a direction (d_model) through each key: (H, K)."""
     reading = precise(reader.heads_to_stream(site)) @ direction  # (H, D)
     values = (precise(record.value[0]) @ reading[..., None])[..., 0]  # (H, K)
-    gate = edits.get(site, UNCHANGED).gate
+    gate = edits.get(site, AS_TRAINED).gate
     gate = torch.ones(len(values)) if gate is None else gate
     return record.weights[0, :, 0] * values * gate.to(values)[:, None]
 

@@ -7,18 +7,19 @@ et al. 2023), section 4.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from headlight.model.attention import UNCHANGED
-from headlight.model.cache import CacheSize
 from headlight.model.decoding.steps import Decoding, DecodingStep
+from headlight.model.edits.attention import Further
 from headlight.model.reader import Reader
-from headlight.model.trace import AttentionEdit, Kind, RunEdits, Site, Steps
+from headlight.model.transformer.attention import UNCHANGED, Edit
+from headlight.model.transformer.cache import CacheSize
+from headlight.model.transformer.trace import Kind, RunEdits, Site
 
 ABSENT, READ, CLOSED, COMPUTED, DROPPED = range(5)  # the states of a position at a step
 MOST_SINKS = 4
@@ -107,7 +108,7 @@ POLICIES: dict[str, Callable[[Tensor, int], Tensor]] = {
 
 
 @dataclass
-class Eviction(Steps):
+class Eviction(Further):
     """The steps of a site's attention over a cache with a budget, for one text and one decoding.
 
     After each step, every head keeps at most `budget` keys; the next step adds its own. Heads of a
@@ -119,7 +120,15 @@ class Eviction(Steps):
     group: int = 1
     sums: Tensor | None = None  # (H, keys of the text): of the weights so far; -inf if evicted
 
-    def mask(self, masked_scores: Tensor) -> Tensor:
+    def __post_init__(self) -> None:
+        self.whole = self.edit
+
+    def at(self, first_query: int, first_key: int = 0) -> Edit:
+        self.edit = self.whole.at(first_query, first_key)  # the sums go on
+        return self
+
+    def mask(self, scores: Tensor, visible: Tensor | None) -> Tensor:
+        masked_scores = super().mask(scores, visible)
         if self.sums is None:
             return masked_scores
         queries, keys = masked_scores.shape[-2:]
@@ -127,7 +136,8 @@ class Eviction(Steps):
         self.sums[:, :-keys] = -torch.inf  # a layer's own window has dropped them
         return masked_scores.masked_fill(self.sums[:, -keys:].isneginf()[None, :, None], -torch.inf)
 
-    def inputs(self, weights: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    def reweigh(self, weights: Tensor) -> Tensor:
+        weights = super().reweigh(weights)
         seen = weights[0].sum(dim=1)  # (H, K): by all queries of this step
         by_group = seen.unflatten(0, (-1, self.group)).sum(dim=1)
         sums = by_group.repeat_interleave(self.group, dim=0)
@@ -135,7 +145,7 @@ class Eviction(Steps):
             sums = self.sums + F.pad(sums, (self.sums.size(1) - sums.size(1), 0))
         kept = POLICIES[self.policy](sums, self.budget) & ~sums.isneginf()
         self.sums = sums.masked_fill(~kept, -torch.inf)
-        return weights, value
+        return weights
 
 
 def write_evicting(
@@ -150,8 +160,7 @@ def write_evicting(
     """Write a text greedily while every head of the decoder keeps at most `budget` keys.
 
     A prompt is read whole first. Positions stay those of the text. Raises ValueError for a policy
-    that is none of `POLICIES`, a budget below 1, edits with steps of their own, and as
-    `Reader.write` does.
+    that is none of `POLICIES`, a budget below 1, and as `Reader.write` does.
     """
     if policy not in POLICIES:
         raise ValueError(f"There is no policy {policy!r}: choose {', '.join(POLICIES)}.")
@@ -160,11 +169,8 @@ def write_evicting(
     evicting: dict = dict(edits or {})
     for site in reader.shape.sites:
         if site.kind == "decoder":
-            edit: AttentionEdit = evicting.get(site, UNCHANGED)
-            if edit.steps is not None:
-                raise ValueError("The steps of this attention are replaced already.")
-            steps = Eviction(policy, budget, reader.shape.group("decoder"))
-            evicting[site] = replace(edit, steps=steps)
+            edit: Edit = evicting.get(site, UNCHANGED)
+            evicting[site] = Eviction(edit, policy, budget, reader.shape.group("decoder"))
     return reader.write(text, longest=longest, edits=evicting)
 
 

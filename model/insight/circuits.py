@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from headlight.model.tokens import END_ID, START_ID, pad
-from headlight.model.trace import Side, Site
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.trace import Side, Site
+from headlight.model.transformer.transformer import Transformer
 
 AT_ONCE = 512  # rows of a circuit that are in memory together
 Way = Literal["query", "key", "value"]

@@ -14,7 +14,7 @@ from torch import Tensor
 from headlight.model.decoding.steps import Writing
 from headlight.model.edits import HeadAddress
 from headlight.model.tokens import Token
-from headlight.model.trace import Site, Trace
+from headlight.model.transformer.trace import Site, Trace
 
 Sign = Literal[
     "no words", "script", "capitals", "language", "repeated", "missing", "lost", "pieces", "unsure"

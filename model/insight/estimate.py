@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from headlight.model.attention import UNCHANGED
+from headlight.model.edits.attention import AS_TRAINED
 from headlight.model.insight.ablation import NOTHING_TO_MEASURE, without_each_head
 from headlight.model.insight.scoring import log_probability
 from headlight.model.library.attention_interface import sink_softmax
@@ -16,7 +16,8 @@ from headlight.model.library.hub import first_line
 from headlight.model.questions import Objective
 from headlight.model.reader import Reader
 from headlight.model.stream import precise
-from headlight.model.trace import AttentionRecord, Run, RunEdits, Site, Trace
+from headlight.model.transformer.records import AttentionRecord
+from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
 
 MOST_WEIGHTS = 2**26  # of all heads; a backward pass keeps them all
 TOO_LONG = (
@@ -70,7 +71,7 @@ def estimated_removals(
     with differentiating():
         gates, changed = {}, dict(edits)
         for site in reader.shape.sites:
-            edit = edits.get(site, UNCHANGED)
+            edit = edits.get(site, AS_TRAINED)
             gate = torch.ones(reader.shape.heads(site.kind)) if edit.gate is None else edit.gate
             gates[site] = gate.detach().float().clone().requires_grad_()
             changed[site] = replace(edit, gate=gates[site])
@@ -95,7 +96,7 @@ def estimated_closings(
     measures the true change. Raises ValueError as `estimated_removals` does.
     """
     objective, edits = asked(reader, trace, objective), edits or {}
-    edit, kept = edits.get(site, UNCHANGED), Trace(full=[site])
+    edit, kept = edits.get(site, AS_TRAINED), Trace(full=[site])
     with torch.inference_mode():
         reader.rerun(trace, Run(edits, kept))
     record = kept.attention[site]
@@ -122,7 +123,7 @@ def closing_each(record: AttentionRecord, slope: Tensor) -> Tensor:
     top = scores.argmax(dim=-1, keepdim=True)
     small = weights.scatter(-1, top, 0.0)
     others = scores.scatter(-1, top, -torch.inf)
-    rest = sink_softmax(record.sinks, others[None], others.isfinite()[None])[0]
+    rest = sink_softmax(record.sinks, others[None])[0]
     without_top = (rest * slope).sum(dim=-1, keepdim=True) - mean
     return (small / (1 - small) * (mean - slope)).scatter(-1, top, without_top)
 
@@ -146,7 +147,7 @@ def gaps(
     objective, edits, whole = asked(reader, trace, objective), dict(edits or {}), Looks()
     logits = rows_of(reader.rerun(trace, Run(edits, whole)), objective)
     held = edits | {
-        site: replace(edits.get(site, UNCHANGED), weights=looks)
+        site: replace(edits.get(site, AS_TRAINED), weights=looks)
         for site, looks in whole.looks.items()
     }
     free, fixed = (estimated_removals(reader, trace, each, objective) for each in (edits, held))

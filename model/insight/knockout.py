@@ -1,7 +1,7 @@
 """The loss of each written token without the words that it can attend to, edge by edge."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
 
@@ -9,24 +9,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headlight.model.attention import UNCHANGED, fit_cells
 from headlight.model.decoding.steps import Writing
+from headlight.model.edits.attention import Closed, Further
 from headlight.model.edits.tensors import check_sites, layers_of
 from headlight.model.insight.scoring import log_probabilities, rows_at_once
 from headlight.model.library.pieces import as_pieces, whole_words
 from headlight.model.questions import Objective
 from headlight.model.reader import Reader
 from headlight.model.tokens import Token
-from headlight.model.trace import (
-    AttentionEdit,
-    AttentionRecord,
-    Kind,
-    Run,
-    RunEdits,
-    Site,
-    Steps,
-    Trace,
-)
+from headlight.model.transformer.attention import UNCHANGED
+from headlight.model.transformer.records import AttentionRecord
+from headlight.model.transformer.trace import Kind, Run, RunEdits, Site, Trace
 
 ROWS_AT_ONCE = 16  # so that results can be shown while the rest is measured
 WRITTEN = "the log-probability of what was written"
@@ -59,8 +52,8 @@ class Edges:
         return [Site(self.kind, layer) for layer in self.layers]
 
 
-@dataclass(frozen=True)
-class Others(Steps):
+@dataclass
+class Others(Further):
     """The keys and values of a whole text in one run, which the tokens of another run see.
 
     In self-attention over the same text, each token sees these, and only itself as it is now.
@@ -69,14 +62,14 @@ class Others(Steps):
     key: Tensor  # (1, H, T, D)
     value: Tensor  # (1, H, T, D)
 
-    def products(self, query: Tensor, key: Tensor) -> Tensor:
-        products = query @ self.key.transpose(-2, -1)
-        products.diagonal(dim1=-2, dim2=-1).copy_((query * key).sum(dim=-1))
-        return products
+    def score(self, query: Tensor, key: Tensor, scale: float) -> Tensor:
+        scores = super().score(query, self.key, scale)  # (B, H, T, T)
+        scores.diagonal(dim1=-2, dim2=-1).copy_((query * key).sum(dim=-1) * scale)
+        return scores
 
-    def heads(self, weights: Tensor, value: Tensor) -> Tensor:
-        own = weights.diagonal(dim1=-2, dim2=-1)[..., None]  # (B, H, T, 1)
-        return weights @ self.value + own * (value - self.value)
+    def mix(self, weights: Tensor, value: Tensor) -> Tensor:
+        own = weights.diagonal(dim1=-2, dim2=-1).diag_embed()  # (B, H, T, T)
+        return super().mix(weights, self.value) + super().mix(own, value - self.value)
 
 
 @dataclass
@@ -84,13 +77,13 @@ class WholeRun(Trace):
     """The run with every edge open: it keeps the keys and values that other tokens see."""
 
     sites: Sequence[Site] = ()
-    others: dict[Site, Others] = field(default_factory=dict)
+    others: dict[Site, tuple[Tensor, Tensor]] = field(default_factory=dict)
     looks: Tensor | float = 0.0  # (Q, K): the mean weights of the sites
 
     def record(self, site: Site, record: AttentionRecord) -> None:
         """Keep the keys and values of decoder self-attention, and the mean weights of the sites."""
         if site.kind == "decoder":
-            self.others[site] = Others(record.key, record.value)
+            self.others[site] = record.key, record.value
         if site in self.sites:
             self.looks = self.looks + record.weights[0].mean(dim=0) / len(self.sites)
 
@@ -163,8 +156,7 @@ def knock_out(
     whole = WholeRun(sites=edges.sites)
     before = log_probabilities(reader.rerun(trace, Run(edits, whole)), edges.written)  # (1, N)
     held = edits | {
-        site: replace(edits.get(site, UNCHANGED), steps=others)
-        for site, others in whole.others.items()
+        site: Others(edits.get(site, UNCHANGED), *others) for site, others in whole.others.items()
     }
     looks = whole.looks[list(edges.written.rows)]  # (N, K)
     weights = [looks[:, list(word.keys)].sum(dim=-1) for word in edges.words]
@@ -184,16 +176,9 @@ def changes(
         closed = torch.zeros(len(words), 1, *size, dtype=torch.bool)  # (B, 1, Q, K)
         for row, word in enumerate(words):
             closed[row, ..., list(word.keys)] = True
-        without = {site: with_closed(held.get(site, UNCHANGED), closed) for site in edges.sites}
+        without = {site: Closed(held.get(site, UNCHANGED), closed) for site in edges.sites}
         logits = reader.rerun(trace, Run({**held, **without}))
         yield (log_probabilities(logits, edges.written) - before).T
-
-
-def with_closed(edit: AttentionEdit, closed: Tensor) -> AttentionEdit:
-    """Return an edit that also closes the cells (B, 1, Q, K)."""
-    if edit.block is not None:
-        closed = closed | fit_cells(edit.block.cpu(), 0, *closed.shape[-2:])
-    return replace(edit, block=closed)
 
 
 def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -10,8 +11,11 @@ from headlight.model.edits import Mask, Setting
 from headlight.model.edits.masking import MASKS, NamedMask
 from headlight.model.edits.masks import Cells
 from headlight.model.reader import Reader
-from headlight.model.trace import Kind, Site, Trace
+from headlight.model.transformer.masks import softmax_of_visible
+from headlight.model.transformer.trace import Kind, Site, Trace
 
+Method = Literal["-inf", "large negative", "zero after"]
+LARGE_NEGATIVE = -1e9
 BY_NAME = {mask.name: mask for mask in MASKS}
 CELLS_AT_ONCE = 2**22
 REACH_WITHIN = 256  # tokens of the text over which reach is counted
@@ -140,3 +144,17 @@ def reach(layers: Iterable[Tensor]) -> int:
         step = visible.float() + torch.eye(len(visible))
         reached = step if reached is None else (step @ reached).clamp(max=1)
     return 1 if reached is None else int((reached > 0).sum(dim=1).max())
+
+
+def masked_softmax(scores: Tensor, visible: Tensor, method: Method) -> Tensor:
+    """Return weights by three ways of blocking, to show why the model uses the first.
+
+    `attend` uses "-inf". "large negative" adds -1e9 to blocked scores, as much code does: a fully
+    blocked row then spreads its weight over the forbidden keys. "zero after" takes the softmax over
+    all keys and zeroes blocked weights: the rows no longer sum to 1.
+    """
+    if method == "large negative":
+        return torch.softmax(scores + LARGE_NEGATIVE * ~visible, dim=-1)
+    if method == "zero after":
+        return torch.softmax(scores, dim=-1) * visible
+    return softmax_of_visible(scores.masked_fill(~visible, -torch.inf))

@@ -1,18 +1,20 @@
 """How much of the difference between two texts each head carries, by patching one run's parts."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
-from headlight.model.attention import UNCHANGED
+from headlight.model.edits.attention import Further
 from headlight.model.insight.ablation import sites_by_layer
 from headlight.model.insight.scoring import rows_at_once
 from headlight.model.reader import Reader
 from headlight.model.tokens import Token
-from headlight.model.trace import AttentionRecord, Run, RunEdits, Site, Steps, Trace
+from headlight.model.transformer.attention import UNCHANGED
+from headlight.model.transformer.records import AttentionRecord
+from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
 
 LEAST = 0.05  # nats between two runs' differences, for shares of it to mean anything
 
@@ -33,18 +35,21 @@ class Patch(NamedTuple):
     where: Tensor  # (B, H, T) bool: in these heads and tokens; (B, H, 1) is for all tokens
 
 
-class Patched(Steps):
-    """Attention with patches in force."""
+@dataclass
+class Patched(Further):
+    """Attention with patches in force, after another edit."""
 
-    def __init__(self, patches: Sequence[Patch]) -> None:
-        self.patches = patches
-        self.batch = max(len(patch.where) for patch in patches)
+    patches: Sequence[Patch]
 
-    def inputs(self, weights: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        return self.patched("weights", weights), self.patched("value", value)
+    @property
+    def batch(self) -> int:
+        return max(super().batch, *(len(patch.where) for patch in self.patches))
 
-    def result(self, heads: Tensor) -> Tensor:
-        return self.patched("heads", heads)
+    def reweigh(self, weights: Tensor) -> Tensor:
+        return self.patched("weights", super().reweigh(weights))
+
+    def mix(self, weights: Tensor, value: Tensor) -> Tensor:
+        return self.patched("heads", super().mix(weights, self.patched("value", value)))
 
     def patched(self, part: Part, own: Tensor) -> Tensor:
         """Return a part (B, H, T, ...) of this run, replaced by the other run's where it is."""
@@ -130,7 +135,7 @@ class TwoRuns:
         """Return the difference of the answers (B,), in nats, with patches in force."""
         edits = dict(self.edits)
         for site, those in patches.items():
-            edits[site] = replace(edits.get(site, UNCHANGED), steps=Patched(those))
+            edits[site] = Patched(edits.get(site, UNCHANGED), those)
         return self.answers.difference(self.reader.rerun(self.into, Run(edits)))
 
     @property

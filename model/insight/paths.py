@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from headlight.model.attention import UNCHANGED
-from headlight.model.insight.knockout import ROWS_AT_ONCE, Edges, with_closed
+from headlight.model.edits.attention import Closed
+from headlight.model.insight.knockout import ROWS_AT_ONCE, Edges
 from headlight.model.insight.scoring import log_probabilities, rows_at_once
 from headlight.model.reader import Reader
-from headlight.model.trace import Run, RunEdits, Trace
+from headlight.model.transformer.attention import UNCHANGED
+from headlight.model.transformer.trace import Run, RunEdits, Trace
 
 NO_ENCODER = "Only a model with an encoder and a decoder has paths over a word of its source."
 
@@ -41,7 +42,7 @@ def two_steps(
                 cells[..., keys, key] = True
         closed = dict.fromkeys(edges.sites, first) | dict.fromkeys(sites, second)
         without = {
-            site: with_closed(edits.get(site, UNCHANGED), cells.flatten(0, 1))  # (B, 1, Q, K)
+            site: Closed(edits.get(site, UNCHANGED), cells.flatten(0, 1))  # (B, 1, Q, K)
             for site, cells in closed.items()
         }
         after = log_probabilities(reader.rerun(trace, Run({**edits, **without})), edges.written)

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from headlight.model.insight.anatomy import Weight
-from headlight.model.positions import PositionEdit, Rotary
 from headlight.model.tokens import Token
-from headlight.model.trace import Run
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.positions import PositionEdit, Rotary
+from headlight.model.transformer.trace import Run
+from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator
 
 MOST_PAIRS = 20_000  # of queries and keys whose mean is taken

@@ -6,13 +6,14 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from headlight.model.attention import UNCHANGED
+from headlight.model.edits.attention import AS_TRAINED
 from headlight.model.insight.estimate import asked, differentiating, gradients
 from headlight.model.insight.explain import mixed_half, rolled_out
 from headlight.model.insight.knockout import Edges
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.reader import Reader
-from headlight.model.trace import AttentionRecord, Run, RunEdits, Site, Trace
+from headlight.model.transformer.records import AttentionRecord
+from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
 
 READINGS = ("weight", "length", "gradient", "rollout", "relevance")
 
@@ -35,7 +36,7 @@ def readings(
     with differentiating():
         gates, changed = {}, dict(edits or {})
         for site in reader.shape.sites:
-            edit = changed.get(site, UNCHANGED)
+            edit = changed.get(site, AS_TRAINED)
             gate = torch.ones(reader.shape.heads(site.kind)) if edit.gate is None else edit.gate
             # A gate with a gradient brings the head into the graph, even if parameters have none.
             gates[site] = gate.detach().float().clone().requires_grad_()

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from headlight.model.reader import Reader
 from headlight.model.tokens import Token
-from headlight.model.trace import SELF, Kind, RunEdits, Site, Trace
+from headlight.model.transformer.trace import SELF, Kind, RunEdits, Site, Trace
 
 SEQUENCES = 4  # whose scores are averaged
 LONGEST = 25  # random tokens, each of which is read twice

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from headlight.model.trace import SELF, Kind
+from headlight.model.transformer.trace import SELF, Kind
 
 
 @dataclass(frozen=True)

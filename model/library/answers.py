@@ -10,7 +10,7 @@ from torch import Tensor
 
 from headlight.model.library.pieces import Piece, whole_words
 from headlight.model.questions import Objective, Question
-from headlight.model.trace import Site, Trace
+from headlight.model.transformer.trace import Site, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig

@@ -37,9 +37,9 @@ from headlight.model.library.observing import Observed, find_sites, observing
 from headlight.model.library.own_code import CodeSites, IncompleteError
 from headlight.model.library.positions import find_rotary, hearing, let_move
 from headlight.model.library.running import enter, leave
-from headlight.model.positions import Rotary
 from headlight.model.reader import Ability
-from headlight.model.trace import KINDS, Kind, Run, Site, Trace
+from headlight.model.transformer.positions import Rotary
+from headlight.model.transformer.trace import KINDS, Kind, Run, Site, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -16,9 +16,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headlight.model.attention import PLAIN, UNCHANGED, edited_heads, fit_bias, mask_scores
-from headlight.model.masks import look_ahead_mask, softmax_of_visible
-from headlight.model.trace import AttentionEdit, AttentionRecord, Run, Site
+from headlight.model.edits.attention import Further
+from headlight.model.transformer.attention import UNCHANGED, Edit
+from headlight.model.transformer.masks import look_ahead_mask, softmax_of_visible
+from headlight.model.transformer.records import AttentionRecord
+from headlight.model.transformer.trace import Run, Site
 
 MORE_KEYS = (
     "This model looks at more keys than there are tokens in this text, which cannot be shown. Try "
@@ -159,10 +161,10 @@ def attention(
         )
     first_query, first_key = (0, 0) if idle else watch.positions(site, query.size(2), key.size(2))
     dtype = query.dtype
-    if edit.steps is not None or torch.is_grad_enabled():  # what is recorded there is float32
+    if isinstance(edit, Further) or torch.is_grad_enabled():  # what is recorded there is float32
         query, key, value = query.float(), key.float(), value.float()
     record = attend(
-        query, key, value, as_visible(attention_mask, key.size(2)), edit, first_query, first_key,
+        query, key, value, as_visible(attention_mask, key.size(2)), edit.at(first_query, first_key),
         scale=query.size(-1) ** -0.5 if scaling is None else scaling,
         scaled_before=getattr(module, "scaling", 1.0) if scaling == 1.0 else 1.0,
         bias=position_bias, softcap=softcap, sinks=s_aux,
@@ -186,9 +188,7 @@ def attend(
     key: Tensor,
     value: Tensor,
     visible: Tensor | None,
-    edit: AttentionEdit,
-    first_query: int,
-    first_key: int,
+    edit: Edit,
     *,
     scale: float,
     scaled_before: float = 1.0,
@@ -199,8 +199,7 @@ def attend(
     """Attend with every stage, as `model.attention.attend`, with the additions of other models.
 
     Shapes: query (B, H, Q, D), key and value (B, key heads, K, D). `visible` broadcasts to
-    (B, H, Q, K). `first_query` and `first_key` are positions, which decide rows and columns of the
-    edit. In OPT the query is `scaled_before`, which the record undoes.
+    (B, H, Q, K). In OPT the query is `scaled_before`, which the record undoes.
     """
     group = query.size(1) // key.size(1)
     key_heads = key.size(1) if group > 1 else None
@@ -208,17 +207,17 @@ def attend(
         key, value = (part.repeat_interleave(group, dim=1) for part in (key, value))
     if edit.scale is not None:
         scale = edit.scale / scaled_before
-    scores = (edit.steps or PLAIN).products(query, key).mul_(scale)  # (B, H, Q, K)
-    lowered = fit_bias(edit, first_query, scores, first_key)
-    if lowered is not None:
-        bias = lowered if bias is None else bias + lowered
+    scores = edit.score(query, key, scale)  # (B, H, Q, K)
+    added = edit.bias_of(scores)
+    if added is not None:
+        bias = added if bias is None else bias + added
     if bias is not None:
         scores = scores + bias
     if softcap is not None:
         scores = softcap * torch.tanh(scores / softcap)
-    masked_scores, visible = mask_scores(scores, visible, edit, first_query, first_key)
-    weights = sink_softmax(sinks, masked_scores, visible).to(value.dtype)
-    weights, value, heads = edited_heads(weights, value, edit, first_query, first_key)
+    masked_scores = edit.mask(scores, visible)
+    weights = edit.reweigh(sink_softmax(sinks, masked_scores).to(value.dtype))
+    heads = edit.mix(weights, value)
     return AttentionRecord(
         query if scaled_before == 1 else query / scaled_before, key, value,
         scores, masked_scores, weights, heads,
@@ -226,15 +225,13 @@ def attend(
     )  # fmt: skip
 
 
-def sink_softmax(sinks: Tensor | None, masked_scores: Tensor, visible: Tensor | None) -> Tensor:
+def sink_softmax(sinks: Tensor | None, masked_scores: Tensor) -> Tensor:
     """Return the softmax (B, H, Q, K) over the keys and, if any, a sink (H,)."""
     masked_scores = masked_scores.float()
     if sinks is not None:
         sink = sinks.float().view(1, -1, 1, 1).expand(*masked_scores.shape[:3], 1)
         return torch.cat([masked_scores, sink], dim=-1).softmax(dim=-1)[..., :-1]
-    if visible is None or visible.any(dim=-1).all():
-        return masked_scores.softmax(dim=-1)
-    return softmax_of_visible(masked_scores, visible)
+    return softmax_of_visible(masked_scores)
 
 
 def in_float32(record: AttentionRecord) -> AttentionRecord:

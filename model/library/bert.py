@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Literal
 import torch
 from torch import Tensor, nn
 
-from headlight.model.attention import MultiHeadAttention
 from headlight.model.checkpoint import copy_weights
-from headlight.model.config import TransformerConfig
-from headlight.model.layers import EncoderLayer, activation
 from headlight.model.library.answers import OutputHead
 from headlight.model.library.bounds import Counted
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.pieces import Piece
-from headlight.model.linear import Linear
-from headlight.model.masks import padding_mask
-from headlight.model.positions import PositionEdit, Positions
 from headlight.model.tokens import token_ids
-from headlight.model.trace import EmbeddingRecord, Run, Site
+from headlight.model.transformer.attention import MultiHeadAttention
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.layers import EncoderLayer, activation
+from headlight.model.transformer.masks import padding_mask
+from headlight.model.transformer.positions import PositionEdit, Positions
+from headlight.model.transformer.records import EmbeddingRecord
+from headlight.model.transformer.trace import Run, Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
@@ -45,11 +45,11 @@ class Head(nn.Module):
         self.kind = kind
         sizes = {"masked words": config.target_vocab_size, "class": classes, "span": 2}
         if kind != "span":
-            self.inner = Linear(config.d_model, config.d_model)
+            self.inner = nn.Linear(config.d_model, config.d_model)
         if kind == "masked words":
             self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
         self.activation = activation(config)
-        self.output = Linear(config.d_model, sizes[kind])
+        self.output = nn.Linear(config.d_model, sizes[kind])
         if kind == "masked words" and config.tie_embeddings:
             self.output.weight = tokens.weight
 

@@ -10,7 +10,6 @@ import tokenizers
 import torch
 from torch import Tensor
 
-from headlight.model.config import TransformerConfig
 from headlight.model.edits import check_sites
 from headlight.model.library.answers import Answering, Answers, masked_positions
 from headlight.model.library.bert import Bert
@@ -21,7 +20,8 @@ from headlight.model.library.pieces import SPACES, Piece
 from headlight.model.questions import Request, check_count
 from headlight.model.reader import OTHER_WORDS, Ability, Reader
 from headlight.model.tokens import check_known
-from headlight.model.trace import Run, RunEdits, Site, Trace
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

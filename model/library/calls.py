@@ -12,7 +12,8 @@ from headlight.model.library.attachment import Attachment
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece
 from headlight.model.library.positions import moving
-from headlight.model.trace import AttentionEdit, Run, RunEdits, Site, Trace
+from headlight.model.transformer.attention import Edit
+from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -33,7 +34,7 @@ class Calls:
 
     def __call__(self, trace: Trace, run: Run, **options: bool) -> Mapping[str, Tensor]:
         """Call the model on the tokens of a trace, with a row for each row of the edits."""
-        rows = max((batch_size(edit) for edit in attention_edits(run.edits).values()), default=1)
+        rows = max((edit.batch for edit in attention_edits(run.edits).values()), default=1)
         return self.together([trace] * rows, run, **options)
 
     def together(self, traces: Sequence[Trace], run: Run, **options: bool) -> Mapping[str, Tensor]:
@@ -75,18 +76,9 @@ def filled(rows: Sequence[list[int]], length: int, filling: int) -> Tensor:
     return torch.tensor([row + [filling] * (length - len(row)) for row in rows])
 
 
-def attention_edits(edits: RunEdits) -> dict[Site, AttentionEdit]:
+def attention_edits(edits: RunEdits) -> dict[Site, Edit]:
     """Return the edits of sites, without those of positions."""
     return {site: edit for site, edit in edits.items() if isinstance(site, Site)}
-
-
-def batch_size(edit: AttentionEdit) -> int:
-    """Return the batch size of an edit."""
-    sizes = [1 if edit.steps is None else edit.steps.batch]
-    if edit.gate is not None and edit.gate.dim() == 2:
-        sizes.append(len(edit.gate))
-    cells = (edit.block, edit.open, edit.weights)
-    return max([*sizes, *(len(part) for part in cells if part is not None and part.dim() == 4)])
 
 
 def last_states(outputs: Mapping[str, Tensor], side: str) -> dict[str, Tensor]:

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from headlight.model.edits.masking import NamedMask
-from headlight.model.trace import Kind, Site
+from headlight.model.transformer.trace import Kind, Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig

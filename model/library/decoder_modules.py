@@ -23,7 +23,8 @@ from headlight.model.library.decoder_hooks import (
     listening,
 )
 from headlight.model.stream import DecoderStream, is_close
-from headlight.model.trace import AttentionRecord, Block, ResidualRecord, Site
+from headlight.model.transformer.records import AttentionRecord, ResidualRecord
+from headlight.model.transformer.trace import Block, Site
 
 # The layer that reads the concatenated heads, in the attention module or, as in BERT, next to it.
 NAMES = ("o_proj", "out_proj", "c_proj", "out_lin", "Wo", "o", "dense")

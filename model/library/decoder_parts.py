@@ -28,7 +28,7 @@ from headlight.model.stream import (
     through_norm,
     written,
 )
-from headlight.model.trace import Run, Site, Trace, block_of
+from headlight.model.transformer.trace import Run, Site, Trace, block_of
 
 MEMORIES = ("key_value_states", "encoder_hidden_states")  # its names among a module's arguments
 

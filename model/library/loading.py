@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import torch
 
 from headlight.model.checkpoint import CONFIG, WEIGHTS
-from headlight.model.config import TransformerConfig
 from headlight.model.library.answers import class_labels
 from headlight.model.library.bert import bert_config, build_bert
 from headlight.model.library.bert_reader import BertReader
@@ -28,7 +27,8 @@ from headlight.model.memory import check_memory
 from headlight.model.memory_layout import best_device
 from headlight.model.own_reader import OwnReader
 from headlight.model.reader import Reader
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import load, shipped_models
 
 if TYPE_CHECKING:

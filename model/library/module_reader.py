@@ -8,20 +8,20 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor, nn
 
-from headlight.model.cache import CacheSize
 from headlight.model.decoding.search import Expansion, room_to_write, search
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.library.answers import Answering, Answers, OutputHead
 from headlight.model.library.attachment import CodeAttachment, Parity
-from headlight.model.library.calls import attention_edits, batch_size
+from headlight.model.library.calls import attention_edits
 from headlight.model.library.hub import first_line
 from headlight.model.library.own_tokens import OwnTokens, read_numbers
 from headlight.model.library.pieces import Piece
 from headlight.model.questions import Request
 from headlight.model.reader import OTHER_WORDS, Ability, Reader
 from headlight.model.tokens import Token
-from headlight.model.trace import Run, RunEdits, Shape, Site, Trace
+from headlight.model.transformer.cache import CacheSize
+from headlight.model.transformer.trace import Run, RunEdits, Shape, Site, Trace
 
 # Computes logits (B, T, V), or (B, classes), of a model for ids (B, T), or for (B, S) and (B, T).
 Call = Callable[..., Tensor]
@@ -206,7 +206,7 @@ class ModuleReader(Answering, Reader):
 
     def rerun(self, trace: Trace, run: Run) -> Tensor:
         """Run again over the tokens of a trace; raises ValueError if the model has no logits."""
-        rows = max(map(batch_size, attention_edits(run.edits).values()), default=1)
+        rows = max((edit.batch for edit in attention_edits(run.edits).values()), default=1)
         logits = self.together([trace] * rows, run)
         if logits is None:
             raise ValueError("This model has no logits, so nothing can be measured on them.")

@@ -35,7 +35,7 @@ from headlight.model.library.transformers_reader import TransformersReader
 from headlight.model.library.unseen import PARTLY, unseen_parts
 from headlight.model.library.watch import nowhere
 from headlight.model.reader import Reader
-from headlight.model.trace import Kind
+from headlight.model.transformer.trace import Kind
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

@@ -23,16 +23,18 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from headlight.model.attention import UNCHANGED, fit_weights
+from headlight.model.edits.attention import AttentionEdit, Closed, Further
 from headlight.model.library.attention_interface import Watch, attend, from_position_0, padded
 from headlight.model.library.flow import Flow, Mixing, Scores, relead
 from headlight.model.library.fused import Projected, multi_head, scaled_dot_product
 from headlight.model.library.layouts import FIXED, Layout
 from headlight.model.library.running import RUNNING, Running
 from headlight.model.library.stages import Stages
-from headlight.model.positions import PositionEdit
 from headlight.model.reader import Ability
-from headlight.model.trace import AttentionEdit, AttentionRecord, Run, Site
+from headlight.model.transformer.attention import UNCHANGED, Edit
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.records import AttentionRecord
+from headlight.model.transformer.trace import Run, Site
 
 SOFTMAXES = {"softmax", "special_softmax"}
 MISSING: Mapping[Ability, str] = {
@@ -156,22 +158,32 @@ class CodeSites:
         if not times or any(len(several) > 1 for several in times):
             raise IncompleteError
 
-    def check(self, edit: AttentionEdit | PositionEdit) -> None:
+    def check(self, edit: Edit | PositionEdit) -> None:
         """Raise ValueError for an edit that this model's code does not let through."""
         if isinstance(edit, PositionEdit):
             raise ValueError(
                 "This model's own code gives its tokens their positions, which cannot be moved. "
                 "Leave the positions as trained."
             )
-        if edit.open is not None and "open cells" in self.missing:
-            raise ValueError(f"{self.missing['open cells']} Close cells instead.")
-        if edit.steps is not None and "take apart" in self.missing:
+        while isinstance(edit, Closed):
+            edit = edit.edit
+        if isinstance(edit, Further) and "take apart" in self.missing:
             raise ValueError(f"{self.missing['take apart']} Leave them as they are.")
+        opens = isinstance(edit, AttentionEdit) and edit.open is not None
+        if opens and "open cells" in self.missing:
+            raise ValueError(f"{self.missing['open cells']} Close cells instead.")
         if edit.scale is not None and "take apart" in self.missing:
             raise ValueError(
                 "This model's own code scales its scores before they can be read. Leave the scale "
                 "as trained."
             )
+
+
+def gate_of(edit: Edit) -> Tensor | None:
+    """Return the gate of a site's edit, if it has one: (H,) or (B, H)."""
+    while isinstance(edit, Further):
+        edit = edit.edit
+    return edit.gate if isinstance(edit, AttentionEdit) else None
 
 
 @dataclass
@@ -189,7 +201,7 @@ class CodeCall:
     site: Site | None = None
     waiting: AttentionRecord | None = None  # of the site, until its values are known
 
-    def begin(self, running: Running) -> AttentionEdit:
+    def begin(self, running: Running) -> Edit:
         """Go on to the next site of a module, and return its edit."""
         self.keep()
         running.attended += 1
@@ -220,7 +232,7 @@ class CodeCall:
         )  # fmt: skip
         first_query, first_key = self.watch.positions(self.site, query.size(2), key.size(2))
         record = attend(
-            query, key, value, visible, edit, first_query, first_key,
+            query, key, value, visible, edit.at(first_query, first_key),
             scale=parts.scale, bias=bias,
         )  # fmt: skip
         self.waiting = from_position_0(record, first_key)
@@ -243,7 +255,8 @@ class CodeCall:
         layout = self.layout_of(self.site, given)
         given_map = running.as_map(given, layout, outside=-torch.inf)  # (B, H, Q, K)
         first = self.watch.positions(self.site, *given_map.shape[-2:])
-        stages = Stages.of(given, given_map, layout, origin).edited(edit, *first)
+        edit = edit.at(*first)
+        stages = Stages.of(given, given_map, layout, origin).edited(edit)
         if stages.changed:
             empty = stages.masked_scores.isneginf().all(dim=-1, keepdim=True)
             filled = stages.masked_scores.masked_fill(empty, 0.0)  # -inf would become NaN
@@ -251,34 +264,31 @@ class CodeCall:
             weights = running.as_map(weights, layout).masked_fill(empty, 0.0)
         else:
             weights = running.as_map(softmax(given), layout)
-        if edit.weights is not None:
-            weights = fit_weights(edit.weights, first[0], weights, first[1])
+        replaced = edit.reweigh(weights)
+        if replaced is not weights:
             # Cells in no block are 0.
-            weights = running.as_given(weights, given, layout, outside=0.0)
+            weights = running.as_given(replaced, given, layout, outside=0.0)
             weights = running.as_map(weights, layout)
         self.waiting = record = from_position_0(stages.record(weights), first[1])
-        gate = None if edit.gate is None else edit.gate.to(weights)[..., None, None]
+        gate, mixes = gate_of(edit), isinstance(edit, Further) and not isinstance(edit, Closed)
 
         def mix(used: Tensor, value: Tensor, summed: Tensor) -> Tensor | None:
-            """Record values and heads, if they have the known form; return those after `steps`."""
+            """Record values and heads, if they have the known form; return an edit's own heads."""
             same = used.shape[-2:] == given.shape[-2:] and given_map.numel() == given.numel()
             if not same or self.waiting is not record:
                 return None
             value = layout.keys(relead(value, used.shape, given.shape), given.shape)
             result = layout.queries(relead(summed, used.shape, given.shape), given.shape)
-            mixed = weights
-            if edit.steps is not None:
-                mixed, value = edit.steps.inputs(weights, value)
-                result = edit.steps.heads(mixed, value)
-                result = edit.steps.result(result if gate is None else result * gate)
+            if mixes:
+                result = edit.mix(weights, value)
             rows = padded(value, (0, 0, first[1], 0)) if first[1] else value
-            shown = record.weights if mixed is weights else mixed
-            self.waiting = replace(record, weights=shown, value=rows, heads=result)
+            self.waiting = replace(record, value=rows, heads=result)
             self.keep()
-            if edit.steps is None:
+            if not mixes:
                 return None
             sizes = *given.shape[:-1], result.size(-1)
             return layout.given(result, sizes).reshape(summed.shape)
 
-        gated = weights if gate is None else weights * gate  # a head is linear in its weights
+        # A head is linear in its weights.
+        gated = weights if gate is None else weights * gate.to(weights)[..., None, None]
         return running.as_given(gated, given, layout, outside=0.0), Mixing(mix)

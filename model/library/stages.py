@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from headlight.model.attention import PLAIN, fit_bias, fit_cells
+from headlight.model.edits.attention import Further
 from headlight.model.library.flow import CLOSED, Mixing, Scores
 from headlight.model.library.layouts import Layout
-from headlight.model.trace import AttentionEdit, AttentionRecord
+from headlight.model.transformer.attention import UNCHANGED, Edit
+from headlight.model.transformer.records import AttentionRecord
 
 
 @dataclass(frozen=True)
@@ -42,32 +43,29 @@ class Stages:
         bias = None if product is None else scores - product
         return cls(masked_scores, scores, query, key, origin.scale, bias)
 
-    def edited(self, edit: AttentionEdit, first_query: int, first_key: int) -> Stages:
-        """Return the stages under an edit; see `model.attention.attend`."""
-        stages, masked_scores, scores = self, self.masked_scores, self.scores
-        bias = fit_bias(edit, first_query, masked_scores, first_key)
-        if edit.scale is not None or edit.steps is not None:
+    def edited(self, edit: Edit) -> Stages:
+        """Return the stages under an edit; see `attend` of model/transformer/attention.py."""
+        if edit is UNCHANGED:
+            return self
+        stages, scores, visible = self, self.scores, ~self.masked_scores.isneginf()
+        if edit.scale is not None or isinstance(edit, Further):
             scale = self.scale if edit.scale is None else edit.scale
-            scores = (edit.steps or PLAIN).products(self.query, self.key) * scale
-            scores = scores if self.bias is None else scores + self.bias
-            masked_scores = scores.masked_fill(masked_scores.isneginf(), -torch.inf)
+            scores = edit.score(self.query, self.key, scale)
+            before = scores = scores if self.bias is None else scores + self.bias
             stages = replace(stages, scale=scale)
-        size = (first_query, *masked_scores.shape[-2:], first_key)
-        if edit.open is not None:
-            cells = fit_cells(edit.open.to(scores.device), *size)
-            masked_scores = torch.where(cells, scores, masked_scores)
-        if edit.block is not None:
-            cells = fit_cells(edit.block.to(masked_scores.device), *size)
-            masked_scores = masked_scores.masked_fill(cells, -torch.inf)
+        elif scores is None:
+            before = self.masked_scores
+        else:
+            before = torch.where(visible, self.masked_scores, scores)
+        bias = edit.bias_of(before)
         if bias is not None:
-            masked_scores = masked_scores + bias
+            before = before + bias
             scores = None if scores is None else scores + bias
             if self.query is not None:
                 bias = bias if self.bias is None else self.bias + bias
                 stages = replace(stages, bias=bias)
-        if edit.steps is not None:
-            masked_scores = edit.steps.mask(masked_scores)
-        changed = masked_scores is not self.masked_scores
+        masked_scores = edit.mask(before, visible)
+        changed = not torch.equal(masked_scores, self.masked_scores)
         return replace(stages, masked_scores=masked_scores, scores=scores, changed=changed)
 
     def record(self, weights: Tensor) -> AttentionRecord:

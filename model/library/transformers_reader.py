@@ -24,12 +24,13 @@ from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece
 from headlight.model.library.positions import moving
 from headlight.model.library.writing import Writer
-from headlight.model.positions import Rotary
 from headlight.model.questions import Request
 from headlight.model.reader import Reader
 from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress
 from headlight.model.tokens import check_known
-from headlight.model.trace import EmbeddingRecord, Run, RunEdits, Shape, Site, Trace
+from headlight.model.transformer.positions import Rotary
+from headlight.model.transformer.records import EmbeddingRecord
+from headlight.model.transformer.trace import Run, RunEdits, Shape, Site, Trace
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.library.checks import tensors_in
 from headlight.model.library.module_reader import Called
 from headlight.model.library.own_code import CodeSites
-from headlight.model.trace import AttentionEdit, Kind, Run
+from headlight.model.transformer.trace import Kind, Run
 
 PARTLY = (
     "{title} would be shown in part only: tokens also see each other in {names}, in a way that "

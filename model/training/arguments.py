@@ -8,10 +8,10 @@ from pathlib import Path
 
 import torch
 
-from headlight.model.config import CHOICES, TransformerConfig, refuse_outside
 from headlight.model.memory import memory_of_system
 from headlight.model.training.loop import OPTIMIZERS, PRECISIONS, Settings
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.config import CHOICES, TransformerConfig, refuse_outside
+from headlight.model.transformer.transformer import Transformer
 
 SHAPE = (
     "d_model", "heads", "encoder_layers", "decoder_layers", "d_ff", "dropout", "norm",

@@ -13,10 +13,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from headlight.model.sparing import is_sparing, smoothed_loss, spare
-from headlight.model.trace import Run
 from headlight.model.training import together
 from headlight.model.training.data import Batch
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.trace import Run
+from headlight.model.transformer.transformer import Transformer
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 OPTIMIZERS = ("adam", "muon")

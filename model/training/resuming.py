@@ -14,9 +14,9 @@ from safetensors import safe_open
 from torch import Tensor
 
 from headlight.model.checkpoint import WEIGHTS, copy_weights, replacing, save_tensors
-from headlight.model.config import TransformerConfig
 from headlight.model.training.loop import Settings
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.transformer import Transformer
 
 STATE = "training.safetensors"
 OPTIMIZER_STATE = ("step", "exp_avg", "exp_avg_sq", "momentum")  # kept of a parameter, if there

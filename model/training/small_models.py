@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from headlight.model.config import TransformerConfig, refuse_outside
 from headlight.model.decoding.search import decode
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import pad, source_sequence
-from headlight.model.trace import Kind, Trace
 from headlight.model.training.data import Batch, EncodedPair, collate
 from headlight.model.training.loop import Settings, TrainingStep, make_optimizer, train
 from headlight.model.training.snapshots import Snapshots
 from headlight.model.training.tasks import TASKS, Task, is_unseen
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.config import TransformerConfig, refuse_outside
+from headlight.model.transformer.trace import Kind, Trace
+from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator
 
 MAX_POSITIONS = 48  # of either side: the longest sources to choose, with room to go beyond

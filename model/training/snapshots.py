@@ -16,7 +16,7 @@ from safetensors import safe_open
 from torch import Tensor
 
 from headlight.model.checkpoint import load_checkpoint, save_tensors
-from headlight.model.trace import KINDS, Kind
+from headlight.model.transformer.trace import KINDS, Kind
 from headlight.model.translator import Translator
 
 

@@ -1,4 +1,4 @@
-// Scaled dot-product attention with a visitor's edits, as in model/attention.py.
+// Scaled dot-product attention with a visitor's edits, as in model/transformer/attention.py.
 
 /**
  * A visitor's changes. Layers, heads, queries and keys count from 0; null means all of them.

@@ -11,7 +11,7 @@ from safetensors.torch import save
 from tokenizers import models
 
 from headlight.model.tokenizer import PIECES, Tokenizer
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator
 from headlight.pages.browser import library
 from headlight.pages.browser.library import as_json, digest_of

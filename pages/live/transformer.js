@@ -10,7 +10,7 @@ import { ACTIVATIONS, layerNorm, linear, sumOf } from "./arithmetic.js";
  */
 
 /**
- * The Transformer of model/transformer.py: encoder, decoder and output layer.
+ * The Transformer of model/transformer/transformer.py: encoder, decoder and output layer.
  * @param {import("./read_weights.js").Weights} weights
  */
 export function transformerOf({ config, tensors }) {

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from tests.browser.heatmaps import expect_weight
 from tests.browser.rest import hover, settled
 from tests.matrix import first_of

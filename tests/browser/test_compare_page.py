@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from headlight.model.edits import Edits
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.viz.tokens import WRITES
 from tests.browser.rest import box_at_rest
 

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.model.edits import Edits
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.pages.live.page import weights_file
 from headlight.pages.talks.deck.file import Drawn, DrawnSlide, file_of
 from headlight.pages.talks.slides import Slide, write_talk

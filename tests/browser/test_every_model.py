@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.library.loading import load_model
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.viz.numbers import number_text
 from tests.browser.heatmaps import expect_weight, hover_cell, point_of
 from tests.browser.test_masks_page import center

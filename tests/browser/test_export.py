@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.viz.tokens import WRITES
 from tests.browser.heatmaps import hover_cell
 from tests.browser.rest import box_at_rest, hover, until

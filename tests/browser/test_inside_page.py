@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from tests.browser.heatmaps import hover_cell
 from tests.browser.rest import box_at_rest, hover, settled
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from headlight.model.edits import CellEdit, Edits
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.viz.numbers import number_text
 from tests.browser.heatmaps import expect_weight
 from tests.browser.rest import box_at_rest

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from headlight.model.edits import Edits
 from headlight.model.library.loading import load_bert
 from headlight.model.library.pieces import merge_words, whole_words
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from tests.browser.heatmaps import expect_cell
 
 FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"

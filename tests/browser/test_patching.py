@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from headlight.model.insight.patching import Answers, patch_heads, patch_tokens, two_runs
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.viz.numbers import number_text
 
 SENTENCE, CHANGED = "The old man bought a red car.", "The old man bought a blue car."

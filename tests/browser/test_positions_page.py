@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from headlight.model.positions import PositionEdit
+from headlight.model.transformer.positions import PositionEdit
 
 SENTENCE = "My brother bought three old bicycles yesterday."
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from headlight.model.insight.attribution import attribute
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.viz import sum_bars
 from headlight.viz.numbers import number_text
 from tests.browser.boxes import type_in

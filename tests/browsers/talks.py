@@ -6,7 +6,7 @@ import torch
 
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.model.insight.knockout import edges_of, knock_out
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.pages.talks.talk import shipped
 from headlight.viz.numbers import number_text
 from tests.browsers.driven import PageError, until

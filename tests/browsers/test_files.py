@@ -9,7 +9,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from headlight.model.edits import Edits
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.pages.live.page import write_live
 from tests.browsers.conftest import SETTLED
 from tests.browsers.pointing import expect_weight, strongest

@@ -10,9 +10,9 @@ import torch
 from torch import nn
 
 from headlight.model import train
-from headlight.model.attention import MultiHeadAttention
-from headlight.model.layers import DecoderLayer, EncoderLayer
-from headlight.model.transformer import Decoder, Encoder
+from headlight.model.transformer.attention import MultiHeadAttention
+from headlight.model.transformer.layers import DecoderLayer, EncoderLayer
+from headlight.model.transformer.transformer import Decoder, Encoder
 
 ROOT = Path(__file__).parents[2]
 

@@ -3,8 +3,8 @@
 import pytest
 
 from headlight.model.checkpoint import load_position_counts
-from headlight.model.positions import rotation_error
-from headlight.model.trace import Site
+from headlight.model.transformer.positions import rotation_error
+from headlight.model.transformer.trace import Site
 from headlight.model.translator import PRETRAINED, load
 
 TRANSLATIONS = {

@@ -6,7 +6,7 @@ from headlight.model.atlas.pronouns import PRONOUN
 from headlight.model.edits import CellEdit, Edits, write_edits
 from headlight.model.insight.linking import LEAST
 from headlight.model.library.pieces import Piece, merge_words
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.pages.parts.attention.leading import LEADS_AS, NONE_LEADS, NOTHING, said_of
 from headlight.pages.shared.runs.atlas import FOLDER
 from headlight.pages.shared.state.choices import HEAD, LAYER

@@ -12,7 +12,7 @@ from headlight.model.edits import CellEdit, Edits, write_edits
 from headlight.model.insight import patching
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.reader import ABILITIES
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.pages.parts.decoding.request import LONGEST
 from headlight.pages.parts.models.page import ABILITIES as WORDS
 from headlight.pages.shared.runs.shelf import shelf

@@ -4,7 +4,7 @@ import pytest
 from headlight.model.edits import Edits, write_edits
 from headlight.model.insight.ablation import head_removals
 from headlight.model.insight.scoring import trace_log_probabilities
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.viz.numbers import number_text
 from tests.pages.apps import (
     address,

@@ -6,7 +6,7 @@ from headlight.model.insight.attribution import sum_score
 from headlight.model.insight.explain import explain
 from headlight.model.insight.lens import word_similarity
 from headlight.model.library.pieces import as_pieces
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.model.translator import choose_objective
 from tests.matrix import first_of
 from tests.model.insight.recording import weight_of

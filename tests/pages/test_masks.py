@@ -3,7 +3,7 @@ import pytest
 
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.scoring import trace_log_probabilities
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.model.translator import load
 from headlight.pages.parts.masks.own import PICTURES
 from headlight.pages.talks.slides import Slide

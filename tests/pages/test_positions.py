@@ -6,8 +6,8 @@ import pytest
 
 from headlight.model.insight.positions import permutation_differences, shuffled
 from headlight.model.insight.scoring import trace_log_probabilities
-from headlight.model.positions import PositionEdit, rotation, sinusoids
-from headlight.model.trace import Site
+from headlight.model.transformer.positions import PositionEdit, rotation, sinusoids
+from headlight.model.transformer.trace import Site
 from headlight.model.translator import load
 from headlight.pages.parts.positions.words import ROTARY_WORDS
 from headlight.pages.shared.runs.shelf import shelf

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from headlight.model.trace import KINDS, Kind, Site
+from headlight.model.transformer.trace import KINDS, Kind, Site
 
 Setting = tuple[int, ...]  # the numbers that a mask takes, such as a width
 

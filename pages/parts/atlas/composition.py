@@ -7,7 +7,7 @@ import streamlit as st
 
 from headlight.model.edits import HeadAddress
 from headlight.model.insight.circuits import WAYS, Random, Way
-from headlight.model.trace import Kind, Site
+from headlight.model.transformer.trace import Kind, Site
 from headlight.pages.parts.atlas.figures import short
 from headlight.pages.shared.controls.measure import show_heads
 from headlight.pages.shared.runs.circuits import Compositions, all_compositions

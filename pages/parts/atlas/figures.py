@@ -12,7 +12,7 @@ from headlight.model.atlas.files import Atlas, KindOfHeads
 from headlight.model.atlas.pronouns import PRONOUN
 from headlight.model.atlas.statistics import ALL
 from headlight.model.edits import HeadAddress
-from headlight.model.trace import Kind
+from headlight.model.transformer.trace import Kind
 from headlight.pages.shared.controls.measure import selected_head
 from headlight.pages.shared.runs.arrays import heads_of
 from headlight.pages.shared.runs.atlas import shown_text

@@ -7,7 +7,7 @@ from itertools import product
 import streamlit as st
 
 from headlight.model.edits import Edits, HeadAddress
-from headlight.model.trace import Kind
+from headlight.model.transformer.trace import Kind
 from headlight.pages.parts.attention.leading import NOTHING, Link, Reasons, largest_word, said_of
 from headlight.pages.parts.attention.view import (
     CHOICES,

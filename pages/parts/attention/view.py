@@ -10,7 +10,7 @@ import torch
 from headlight.model.insight.doubt import foreign_language
 from headlight.model.insight.linking import leading_query
 from headlight.model.library.pieces import Between, Piece, Selection, as_pieces, select
-from headlight.model.trace import Kind, Site
+from headlight.model.transformer.trace import Kind, Site
 from headlight.pages.shared.runs.arrays import (
     as_array,
     blocked_cells,

@@ -10,7 +10,7 @@ import streamlit as st
 from headlight.model.edits import HeadAddress
 from headlight.model.insight.ablation import NOTHING_TO_MEASURE
 from headlight.model.insight.knockout import rank_correlation
-from headlight.model.trace import Kind, Site
+from headlight.model.transformer.trace import Kind, Site
 from headlight.pages.shared.controls.measure import (
     MEASURED,
     Measurement,

@@ -7,7 +7,7 @@ import streamlit as st
 
 from headlight.model.edits import HeadAddress
 from headlight.model.insight.patching import Answers, Part
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.pages.parts.cause import two_texts
 from headlight.pages.parts.cause.two_texts import choose_compared
 from headlight.pages.shared.controls.measure import Measurement, flat, selected_among, show_heads

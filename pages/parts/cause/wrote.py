@@ -9,7 +9,7 @@ import streamlit as st
 from headlight.model.edits import HeadAddress
 from headlight.model.insight.attribution import Attribution
 from headlight.model.insight.lens import PARTS
-from headlight.model.trace import Kind, Site
+from headlight.model.transformer.trace import Kind, Site
 from headlight.pages.parts.cause.pair import AGAINST, WRITTEN, Pair, choose_pair
 from headlight.pages.shared.controls.measure import flat, selected_among, show_heads
 from headlight.pages.shared.controls.sentence import can

@@ -8,8 +8,8 @@ import numpy as np
 
 from headlight.model.edits import Edits, read_edits
 from headlight.model.reader import Reader
-from headlight.model.trace import Kind, Site
 from headlight.model.training.snapshots import Snapshots
+from headlight.model.transformer.trace import Kind, Site
 from headlight.pages.shared.runs.arrays import as_array, heads_meant, one_head
 from headlight.pages.shared.runs.readers import reader
 from headlight.pages.shared.runs.run import ModelRun, hiding

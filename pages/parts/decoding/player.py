@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from headlight.model.decoding.steps import Decoding, DecodingStep, Node, stack_rows
-from headlight.model.trace import Kind, Site
+from headlight.model.transformer.trace import Kind, Site
 from headlight.pages.parts.decoding.request import (
     STEP,
     Branch,

@@ -10,7 +10,7 @@ import streamlit as st
 from headlight.model.edits import Edits, HeadAddress
 from headlight.model.insight.roles import ROLES, SEQUENCES, why_not
 from headlight.model.insight.rows import DEFINITIONS, badges
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.pages.parts.heads.switches import head_switches
 from headlight.pages.shared.address import section
 from headlight.pages.shared.controls import measure

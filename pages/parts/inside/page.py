@@ -7,7 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from headlight.model.insight.anatomy import Weight
 from headlight.model.insight.explain import NOTES
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.pages.parts.inside.steps import step_by_step
 from headlight.pages.parts.inside.stream import LENS, WORDS, similar_words, stream
 from headlight.pages.parts.inside.switches import SWITCHES, switches

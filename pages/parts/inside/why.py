@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from headlight.model.insight.anatomy import Weight
 from headlight.model.insight.attribution import ScoreSum
 from headlight.model.stream import MEMORY, Part
-from headlight.model.trace import Kind, Site
+from headlight.model.transformer.trace import Kind, Site
 from headlight.pages.parts.inside.words import WHY_WORDS
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.inside import summed

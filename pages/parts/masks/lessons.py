@@ -15,8 +15,8 @@ from headlight.model.insight.blockwise import (
     output_of,
     row_of_weights,
 )
-from headlight.model.masks import masked_softmax
-from headlight.model.trace import AttentionRecord
+from headlight.model.insight.masks import masked_softmax
+from headlight.model.transformer.records import AttentionRecord
 from headlight.pages.parts.masks.library import LENGTH, mask_library
 from headlight.pages.parts.masks.own import PICTURES, as_trained
 from headlight.pages.parts.masks.stages import Focus, stages

@@ -10,7 +10,7 @@ from headlight.model.edits import EXTRA, Edits, Mask, MaskAddress, Setting
 from headlight.model.edits.masking import TOGETHER, Together
 from headlight.model.insight.masks import REACH_WITHIN, MaskCost, cost, rows
 from headlight.model.reader import Reader
-from headlight.model.trace import Kind, Site
+from headlight.model.transformer.trace import Kind, Site
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import all_picked, show

@@ -11,7 +11,7 @@ from headlight.model.edits import EXTRA, TRAINED, Edits
 from headlight.model.edits.masks import Cells
 from headlight.model.edits.text import how_many, span_text, spans
 from headlight.model.reader import Reader
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.pages.parts.masks.lessons import (
     BLOCKED_ROW,
     FLASH,

@@ -9,9 +9,10 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from headlight.model.attention import edited_mask
 from headlight.model.edits import CellEdit, Edits
-from headlight.model.trace import AttentionEdit, AttentionRecord, Site
+from headlight.model.edits.attention import AttentionEdit
+from headlight.model.transformer.records import AttentionRecord
+from headlight.model.transformer.trace import Site
 from headlight.pages.shared.runs.arrays import blocked_cells, tokens_of
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption
@@ -62,7 +63,8 @@ def visible_without_cells(run: ModelRun, focus: Focus, trained: np.ndarray) -> T
     """Return the keys that each query (Q, K) of a head sees without the edits of its cells."""
     changes = replace(run, edits=replace(run.edits, cells=())).changes()
     edit = changes.get(focus.site, AttentionEdit())
-    return edited_mask(torch.from_numpy(trained), edit, 0, *trained.shape)
+    visible = torch.from_numpy(trained)
+    return edit.visible(visible, visible)
 
 
 def asks_to_open(edits: Edits, site: Site, record: AttentionRecord) -> bool:

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 import torch
 
-from headlight.model.positions import PositionEdit, by_offset, sinusoids
+from headlight.model.transformer.positions import PositionEdit, by_offset, sinusoids
 from headlight.pages.parts.positions.tables import (
     LONGEST,
     choose_dimensions,

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from headlight.model.insight.anatomy import Weight
 from headlight.model.insight.positions import Turning
-from headlight.model.positions import Rotary
-from headlight.model.trace import Site
+from headlight.model.transformer.positions import Rotary
+from headlight.model.transformer.trace import Site
 from headlight.pages.parts.positions.tables import show_lines
 from headlight.pages.parts.positions.words import ROTARY_FORMULA, ROTARY_WORDS
 from headlight.pages.shared.address import section

@@ -6,7 +6,13 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from headlight.model.positions import by_offset, frequencies, rotation, rotation_error, sinusoids
+from headlight.model.transformer.positions import (
+    by_offset,
+    frequencies,
+    rotation,
+    rotation_error,
+    sinusoids,
+)
 from headlight.pages.parts.positions import tables
 from headlight.pages.parts.positions.words import FORMULA, ROTATION, SINUSOID_WORDS
 from headlight.pages.shared.address import section

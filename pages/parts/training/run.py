@@ -7,11 +7,11 @@ import streamlit as st
 import torch
 
 from headlight.model.jobs import ACTIVE, JobQueue
-from headlight.model.trace import Kind
 from headlight.model.training.jobs import TrainingJob, TrainingState, training_queue
 from headlight.model.training.repeats import Reading
 from headlight.model.training.snapshots import Snapshots
 from headlight.model.training.tasks import TASKS, Task
+from headlight.model.transformer.trace import Kind
 from headlight.pages.parts.training.options import LABELS, changes, chosen_options
 from headlight.pages.parts.training.use import try_it, use_it
 from headlight.pages.shared.address import section

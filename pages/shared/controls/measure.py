@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from headlight.model.edits import HeadAddress
-from headlight.model.trace import Kind
+from headlight.model.transformer.trace import Kind
 from headlight.pages.shared.runs.door import ModelCall
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.answers import measured_on

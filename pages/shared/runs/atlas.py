@@ -15,7 +15,7 @@ from headlight.model.atlas.jobs import MOST_NUMBERS, CountJob, count_queue
 from headlight.model.atlas.looking import Looked, search
 from headlight.model.atlas.pronouns import PRONOUN, Linked
 from headlight.model.jobs import JobQueue
-from headlight.model.trace import Kind
+from headlight.model.transformer.trace import Kind
 from headlight.model.translator import PRETRAINED
 from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.door import model_call

@@ -10,7 +10,7 @@ from headlight.model.insight import circuits
 from headlight.model.insight.circuits import Circuit, Pair, Random, Way
 from headlight.model.own_reader import OwnReader
 from headlight.model.tokens import END_ID, SPECIAL_TOKENS, START_ID
-from headlight.model.trace import Kind, Site
+from headlight.model.transformer.trace import Kind, Site
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.door import model_call
 from headlight.pages.shared.runs.readers import reader

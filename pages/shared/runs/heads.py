@@ -15,7 +15,7 @@ from headlight.model.insight.attribution import Attribution, attribute
 from headlight.model.insight.estimate import Gap, estimated_closings, estimated_removals, gaps
 from headlight.model.insight.roles import LONGEST, SPECIAL, RoleScores, role_scores
 from headlight.model.questions import Objective
-from headlight.model.trace import Kind, Site
+from headlight.model.transformer.trace import Kind, Site
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.door import model_call
 from headlight.pages.shared.runs.readers import errors_explained, reader

@@ -7,7 +7,7 @@ from headlight.model.checkpoint import POSITION_COUNTS, load_position_counts
 from headlight.model.insight.anatomy import Weight
 from headlight.model.insight.positions import Shuffle, Turning, shuffle_words, turning
 from headlight.model.insight.scoring import scores_by_shift
-from headlight.model.trace import Side
+from headlight.model.transformer.trace import Side
 from headlight.model.translator import PRETRAINED
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.door import model_call

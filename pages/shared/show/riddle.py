@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from headlight.model.trace import Kind
+from headlight.model.transformer.trace import Kind
 from headlight.pages.shared.show.captions import site_words
 from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, KINDS, LIT, chosen, put

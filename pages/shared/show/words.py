@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from headlight.model.masks import Method
+from headlight.model.insight.masks import Method
 from headlight.model.tokens import Token
-from headlight.model.trace import Kind
+from headlight.model.transformer.trace import Kind
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.state.models import ONE_SIDE
 from headlight.viz.numbers import number_text

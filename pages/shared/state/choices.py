@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from headlight.model.edits import read_edits
-from headlight.model.trace import Kind, Shape
+from headlight.model.transformer.trace import Kind, Shape
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choice import Choice, counted, like, number, one_of, switch, text
 

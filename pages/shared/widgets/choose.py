@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from headlight.model.trace import Kind
+from headlight.model.transformer.trace import Kind
 from headlight.pages.shared.runs.readers import reader
 from headlight.pages.shared.state.choice import Choice
 from headlight.pages.shared.state.choices import (

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 
 
 def plain_figures(traces, kind, layers, heads):

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from headlight.model.decoding.search import decode
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import CellEdit, Edits
+from headlight.model.edits.attention import AttentionEdit, Further
 from headlight.model.edits.tensors import batch_of
-from headlight.model.positions import PositionEdit
 from headlight.model.questions import Request
-from headlight.model.trace import AttentionEdit, Site, Steps
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.trace import Site
 from headlight.model.translator import Translator
 from tests.conftest import OTHER_TEXTS, PAIRS
 
@@ -111,7 +112,7 @@ def test_edits_that_only_one_text_can_have_are_alone(translator):
     site = Site("decoder", 0)
     for edit in (
         AttentionEdit(scale=1.0),
-        AttentionEdit(steps=Steps()),
+        Further(AttentionEdit()),
         AttentionEdit(weights=torch.ones(2, 2)),
         AttentionEdit(open=torch.ones(3, 3, dtype=torch.bool)),  # the future
     ):

@@ -1,10 +1,11 @@
 import pytest
 import torch
 
-from headlight.model.config import TransformerConfig
 from headlight.model.decoding.search import NEVER_WRITTEN, decode
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID, pad, source_sequence
-from headlight.model.trace import AttentionEdit, Site
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.trace import Site
 
 SOURCES = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [10, 11, 12, 3, 0, 0, 0], [13, 3, 0, 0, 0, 0, 0]])
 

@@ -8,7 +8,7 @@ from headlight.model.decoding.steps import stack_rows
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.tokens import END_ID, START_ID
-from headlight.model.trace import KINDS, Run, Trace
+from headlight.model.transformer.trace import KINDS, Run, Trace
 
 SOURCE = "The old house is on the hill."
 EDITS = Edits(

@@ -12,7 +12,7 @@ from headlight.model.decoding.strategies import Strategy, narrow
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.scoring import next_log_probabilities
 from headlight.model.tokens import END_ID, START_ID
-from headlight.model.trace import Run
+from headlight.model.transformer.trace import Run
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 3]])
 EDITS = Edits(

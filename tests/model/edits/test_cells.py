@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from headlight.model.edits import CellEdit, Edits
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from tests.model.edits.tracing import traced, visible
 
 

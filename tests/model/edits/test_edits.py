@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from headlight.model.edits import MOST_NAMED, CellEdit, Edits, describe
-from headlight.model.trace import Run, Site
+from headlight.model.transformer.trace import Run, Site
 from tests.model.edits.tracing import traced, visible
 
 

@@ -7,7 +7,6 @@ import torch
 from transformers import masking_utils
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 
-from headlight.model.attention import edited_mask
 from headlight.model.edits import (
     EXTRA,
     TRAINED,
@@ -19,7 +18,7 @@ from headlight.model.edits import (
     write_edits,
 )
 from headlight.model.edits.masks import all_cells
-from headlight.model.trace import KINDS, Run, Site, Trace
+from headlight.model.transformer.trace import KINDS, Run, Site, Trace
 from tests.model.edits.tracing import TARGET, traced, visible
 
 
@@ -285,7 +284,7 @@ def test_two_masks_leave_what_plain_loops_leave(together, kind):
                     own = own or (name in OPENS and OPENS[name](q, k, *setting))
                 expected[q, k] = own and (any(sees) if together == "any" else all(sees))
             own = torch.ones(7, 7, dtype=torch.bool)
-            seen = edited_mask(own if kind == "encoder" else own.tril(), edit, 0, 7, 7)
+            seen = edit.visible(own, own if kind == "encoder" else own.tril())
             assert torch.equal(seen, expected), (names, settings)
             assert (edit.bias is not None) == ("distance" in names)
 

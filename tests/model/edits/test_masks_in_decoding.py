@@ -7,7 +7,7 @@ import torch
 from torch.testing import assert_close
 
 from headlight.model.edits import EXTRA, Edits
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from tests.model.library.conftest import load, transformers_folders
 
 __all__ = ["load", "transformers_folders"]

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from headlight.model.config import TransformerConfig
 from headlight.model.edits import (
     EXTRA,
     MOST_CELLS,
@@ -16,7 +15,8 @@ from headlight.model.edits import (
     read_edits,
     write_edits,
 )
-from headlight.model.trace import KINDS
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.trace import KINDS
 
 CONFIG = TransformerConfig(
     20, 20, d_model=16, heads=4, encoder_layers=2, decoder_layers=3, max_positions=32

@@ -2,7 +2,7 @@
 
 import torch
 
-from headlight.model.trace import Run, Site, Trace
+from headlight.model.transformer.trace import Run, Site, Trace
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 3, 0, 0]])
 TARGET = torch.tensor([[2, 8, 9, 10, 11]])

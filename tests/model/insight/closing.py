@@ -8,7 +8,7 @@ from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.knockout import knock_out
 from headlight.model.insight.paths import two_steps
 from headlight.model.insight.scoring import log_probabilities
-from headlight.model.trace import Run
+from headlight.model.transformer.trace import Run
 
 
 def measured(reader, trace, edges, edits=None):

@@ -4,10 +4,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.ablation import head_removals, without_each_head
 from headlight.model.insight.scoring import next_log_probabilities
 from headlight.model.library.loading import load_bert
-from headlight.model.trace import AttentionEdit, Run, Shape, Site
+from headlight.model.transformer.trace import Run, Shape, Site
 from tests.model.insight.recording import HEADS, SITES, reader_of, record, tokens
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 8, 9, 3]])

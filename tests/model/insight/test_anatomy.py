@@ -3,8 +3,9 @@ import torch
 from torch.testing import assert_close
 
 from headlight.model.edits import CellEdit, Edits
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.anatomy import take_apart
-from headlight.model.trace import KINDS, AttentionEdit, Block, Run, Site, Trace
+from headlight.model.transformer.trace import KINDS, Block, Run, Site, Trace
 from tests.model.insight.recording import weight_of
 
 SOURCES = torch.tensor([[4, 5, 6, 7, 8, 3]])

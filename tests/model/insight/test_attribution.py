@@ -6,11 +6,12 @@ from torch import nn
 from torch.testing import assert_close
 
 from headlight.model.continuer import Continuer
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.attribution import attribute, sum_score
-from headlight.model.positions import PositionEdit
 from headlight.model.stream import BIASES, Part, ScoreAddress
 from headlight.model.tokens import START_ID
-from headlight.model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.trace import Run, Site, Trace
 from headlight.model.translator import load
 from tests.matrix import first_of
 from tests.model.insight.recording import (

@@ -11,7 +11,7 @@ from headlight.model.insight.blockwise import (
     output_of,
     row_of_weights,
 )
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 
 
 def row_and_values(keys, closed=()):

@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from headlight.model.config import TransformerConfig
 from headlight.model.insight import circuits
 from headlight.model.insight.circuits import (
     Circuit,
@@ -22,8 +21,9 @@ from headlight.model.insight.circuits import (
     value_outputs,
 )
 from headlight.model.tokens import END_ID, START_ID
-from headlight.model.trace import Run, Site, Trace
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.transformer.transformer import Transformer
 
 IDS = list(range(4, 20))
 FIRST = [Site("encoder", 0), Site("decoder", 0)]

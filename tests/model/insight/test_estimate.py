@@ -4,13 +4,13 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from headlight.model.attention import UNCHANGED
+from headlight.model.edits.attention import AS_TRAINED, AttentionEdit
 from headlight.model.insight import estimate
 from headlight.model.insight.ablation import cell_removals, head_removals
 from headlight.model.insight.estimate import estimated_closings, estimated_removals, gaps
 from headlight.model.insight.scoring import log_probability
 from headlight.model.memory_layout import lay_out
-from headlight.model.trace import AttentionEdit, Run, Site
+from headlight.model.transformer.trace import Run, Site
 from headlight.model.translator import choose_objective
 from tests.model.insight.recording import AT_SITES, EDITS, HEADS, IN_FORCE, SITES, reader_of, record
 
@@ -29,7 +29,7 @@ def score(model, trace, edits):
 
 def with_gate(edits, site, head, factor):
     """The edits, with the gate of one head times a factor."""
-    edit = edits.get(site, UNCHANGED)
+    edit = edits.get(site, AS_TRAINED)
     gate = torch.ones(HEADS, dtype=torch.float64) if edit.gate is None else edit.gate.double()
     gate[head] *= factor
     return {**edits, site: replace(edit, gate=gate)}
@@ -59,7 +59,7 @@ def test_a_cell_is_worth_the_slope_of_its_row(model, site, edits):
     result = estimated_closings(reader_of(model), trace, site, edits)
     weights, closed = trace.attention[site].weights[0], result.isnan()
     assert torch.equal(closed, trace.attention[site].masked_scores[0].isneginf())
-    edit = edits.get(site, UNCHANGED)
+    edit = edits.get(site, AS_TRAINED)
     for head, query in ((0, 1), (3, 2)):
         for key in (~closed[head, query]).nonzero()[:, 0].tolist():
             without = weights[head, query].clone()

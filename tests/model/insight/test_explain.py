@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from headlight.model import attention
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.explain import (
     NOTES,
     Explanation,
@@ -17,7 +17,8 @@ from headlight.model.insight.explain import (
 from headlight.model.insight.scoring import log_probability, trace_log_probabilities
 from headlight.model.memory_layout import lay_out
 from headlight.model.tokens import END_ID, PAD_ID
-from headlight.model.trace import AttentionEdit, Block, Run, Site, Trace
+from headlight.model.transformer.trace import Block, Run, Site, Trace
+from headlight.model.transformer.transformer import attention
 from headlight.model.translator import choose_objective
 from tests.model.insight.recording import (
     AT_SITES,
@@ -66,13 +67,12 @@ def test_the_gradient_is_that_of_finite_differences(make_model, monkeypatch, sit
     def nudged(key, step):
         """The objective if only one weight is larger, by `step`."""
 
-        def forward(query_, key_, value, mask, edit, first_query):
-            made = attend(query_, key_, value, mask, edit, first_query)
+        def forward(query_, key_, value, mask, edit):
+            made = attend(query_, key_, value, mask, edit)
             if made.weights.shape == weights.shape and torch.equal(made.weights, weights):
                 moved = made.weights.clone()
                 moved[0, head, query, key] += step
-                gates = 1 if edit.gate is None else edit.gate[:, None, None]
-                return replace(made, heads=moved @ value * gates)
+                return replace(made, heads=edit.mix(moved, value))
             return made
 
         attend = attention.attend

@@ -7,6 +7,7 @@ from torch.testing import assert_close
 
 from headlight.model.decoding.steps import Writing
 from headlight.model.edits import CellEdit, Edits
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight import knockout
 from headlight.model.insight.knockout import (
     Word,
@@ -20,7 +21,7 @@ from headlight.model.insight.knockout import (
     words_of,
 )
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, Token
-from headlight.model.trace import AttentionEdit, Site
+from headlight.model.transformer.trace import Site
 from tests.model.insight.closing import closed_by_hand, measured
 from tests.model.insight.recording import record, tokens
 
@@ -101,10 +102,11 @@ def test_weights_are_the_mean_of_the_heads_and_of_the_layers_summed_over_a_words
 
 
 def test_the_edits_in_force_are_left_as_they_were(reader, trace):
-    edits = {Site("cross", 0): AttentionEdit(block=torch.eye(10, dtype=torch.bool))}
+    edit = AttentionEdit(block=torch.eye(10, dtype=torch.bool))
+    edits = {Site("cross", 0): edit}
     measured(reader, trace, edges_of(trace, reader), edits)
     assert list(edits) == [Site("cross", 0)]
-    assert edits[Site("cross", 0)].steps is None
+    assert edits[Site("cross", 0)] is edit
     assert torch.equal(edits[Site("cross", 0)].block, torch.eye(10, dtype=torch.bool))
 
 

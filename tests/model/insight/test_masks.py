@@ -8,7 +8,7 @@ from headlight.model.edits import EXTRA, Edits
 from headlight.model.edits.masks import all_cells
 from headlight.model.insight.masks import REACH_WITHIN, cost, own_masks, reach_in
 from headlight.model.library.transformers_loading import load_transformers_reader
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from tests.matrix import first_of
 from tests.model.library.conftest import END_ONLY, PAIR, SIZE, save_model
 

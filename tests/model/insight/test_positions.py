@@ -9,8 +9,8 @@ from headlight.model.insight.positions import (
     permutation_differences,
     shuffled,
 )
-from headlight.model.positions import PositionEdit
-from headlight.model.trace import Run
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.trace import Run
 from headlight.model.translator import load
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 5, 3]])

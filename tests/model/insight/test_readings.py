@@ -5,11 +5,12 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.knockout import edges_of
 from headlight.model.insight.over_lines import agreement
 from headlight.model.insight.readings import readings
 from headlight.model.insight.scoring import log_probabilities
-from headlight.model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.transformer.trace import Run, Site, Trace
 from tests.model.insight.recording import record
 
 GATES = {

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from headlight.model.config import TransformerConfig
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.roles import (
     copied,
     duplicate_token,
@@ -13,8 +13,9 @@ from headlight.model.insight.roles import (
     role_scores,
 )
 from headlight.model.tokenizer import Tokenizer
-from headlight.model.trace import AttentionEdit, Site
-from headlight.model.transformer import Transformer
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.trace import Site
+from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator, load
 
 LETTERS = "abcdefghijklmnopqrst"

@@ -1,7 +1,8 @@
 import pytest
 import torch
 
-from headlight.model.trace import AttentionEdit, Site
+from headlight.model.edits.attention import AttentionEdit
+from headlight.model.transformer.trace import Site
 from tests.model.insight.recording import SITES, record, weight_of
 
 GATES = torch.tensor([1.0, 0.5, 0.0, 1.0])

@@ -9,7 +9,7 @@ from headlight.model.atlas.counting import count_window, read, rows_of
 from headlight.model.atlas.figures import figures
 from headlight.model.atlas.results import sums_of_line
 from headlight.model.library.transformers_loading import load_transformers_reader
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from tests.model.atlas.plain import plain_figures
 
 NAMES = ("BERT", "GPT-2", "Llama", "T5", "BART", "RoBERTa", "DistilBERT", "ALBERT")

@@ -8,7 +8,7 @@ from headlight.model.library import measuring
 from headlight.model.library.attachment import attach, kind_of
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.transformers_loading import attach_somehow
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from tests.model.library.families import LLAMA, PAIRS, T5, VOCABULARY, make_inputs, make_model
 
 SIZE = {

@@ -8,7 +8,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from headlight.model.library import attention_interface
 from headlight.model.library.attention_interface import NAME, register
 from headlight.model.library.decoder_modules import output_projection
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from tests.model.library.families import (
     DECODERS,
     FAMILIES,

@@ -8,9 +8,11 @@ import torch
 from torch.testing import assert_close
 
 from headlight.model.edits import EXTRA, Edits
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.knockout import Others
 from headlight.model.library.decoder_modules import output_projection
-from headlight.model.trace import AttentionEdit, Run, Site
+from headlight.model.transformer.attention import UNCHANGED
+from headlight.model.transformer.trace import Run, Site
 from tests.matrix import first_of
 from tests.model.library.families import (
     DECODERS,
@@ -213,13 +215,12 @@ def test_threads_with_other_edits_share_a_model(attached):
 def test_tokens_that_see_the_others_as_they_were_say_what_they_said(name, attached):
     logits, trace = traced(name, attached)
     held = {
-        site: AttentionEdit(steps=Others(record.key, record.value))
+        site: Others(UNCHANGED, record.key, record.value)
         for site, record in trace.attention.items()
         if site.kind == "decoder"
     }
     assert_close(traced(name, attached, held)[0], logits, atol=1e-5, rtol=1e-5)
     site = Site("decoder", 1)
-    held[site] = AttentionEdit(
-        steps=Others(*map(torch.zeros_like, (held[site].steps.key, held[site].steps.value)))
-    )
+    nothing = map(torch.zeros_like, (held[site].key, held[site].value))
+    held[site] = Others(UNCHANGED, *nothing)
     assert (traced(name, attached, held)[0] - logits).abs().max() > 1e-3

@@ -12,8 +12,8 @@ from headlight.model.edits import Edits
 from headlight.model.library.bert import build_bert
 from headlight.model.library.files import read_config, read_weights
 from headlight.model.library.hub import LoadingError
-from headlight.model.positions import PositionEdit
-from headlight.model.trace import Run, Site, Trace
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.trace import Run, Site, Trace
 
 SHAPES = {
     "plain": {},

@@ -5,11 +5,12 @@ import torch
 import transformers
 from torch.testing import assert_close
 
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.library.bert import build_bert
 from headlight.model.library.files import read_config, read_weights
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.loading import load_bert
-from headlight.model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.transformer.trace import Run, Site, Trace
 
 FIRST, SECOND = "was the cat playing?", "The dog sat on a mat because it was unbelievable."
 LABELS = {

@@ -10,7 +10,7 @@ from headlight.model.library.hub import LoadingError
 from headlight.model.library.loading import load_bert
 from headlight.model.library.measuring import Parity
 from headlight.model.library.pieces import whole_words
-from headlight.model.positions import PositionEdit
+from headlight.model.transformer.positions import PositionEdit
 
 FIRST, SECOND = "The cat, playing on the mat.", "It was unbelievable!"
 

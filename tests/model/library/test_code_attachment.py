@@ -4,12 +4,13 @@ import pytest
 import torch
 import transformers
 
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.estimate import estimated_closings, estimated_removals
 from headlight.model.insight.scoring import log_probability
 from headlight.model.library.attachment import CodeAttachment
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.transformers_loading import LONGEST, load_transformers_reader
-from headlight.model.trace import AttentionEdit, Run, Site
+from headlight.model.transformer.trace import Run, Site
 
 SIZE = {"vocab_size": 400, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4,
         "intermediate_size": 20, "max_position_embeddings": 40}  # fmt: skip

@@ -6,10 +6,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.attribution import attribute
 from headlight.model.library.decoder_hooks import listening
 from headlight.model.library.transformers_loading import load_transformers_reader
-from headlight.model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.transformer.trace import Run, Site, Trace
 from tests.model.library.families import DECODERS, PAIRS
 
 POST_NORM = {"Gemma 2", "Gemma 3", "Marian", "BART"}  # Gemma has norms after its blocks too

@@ -4,12 +4,13 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.attribution import sum_score
 from headlight.model.library.decoder_hooks import listening
 from headlight.model.library.decoder_modules import decoder_states
 from headlight.model.library.decoder_parts import HeardRun
 from headlight.model.stream import BIASES, MEMORY, HeadsTrace, Part, ScoreAddress
-from headlight.model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.transformer.trace import Run, Site, Trace
 from tests.matrix import first_of
 from tests.model.insight.recording import weight_of
 from tests.model.library.families import make_inputs

@@ -11,7 +11,7 @@ from headlight.model.insight.ablation import without_each_head
 from headlight.model.insight.estimate import estimated_closings, estimated_removals, gaps
 from headlight.model.insight.scoring import log_probability
 from headlight.model.library.transformers_loading import load_transformers_reader
-from headlight.model.trace import Run, Site
+from headlight.model.transformer.trace import Run, Site
 from tests.model.library.conftest import FOLDERS
 
 TEXT, TARGET = "I love my cat.", "J'aime mon chat."

@@ -8,10 +8,11 @@ from torch.testing import assert_close
 
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.library.attachment import attach_code
 from headlight.model.library.pieces import Piece
 from headlight.model.library.writing import Writer
-from headlight.model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.transformer.trace import Run, Site, Trace
 from tests.matrix import first_of
 from tests.model.library import test_own_code as own_code
 from tests.model.library.families import DECODERS, END, PAD, PAIRS, make_inputs, make_model

@@ -5,6 +5,7 @@ import torch
 import transformers
 from torch.testing import assert_close
 
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.anatomy import Weight
 from headlight.model.insight.attribution import attribute
 from headlight.model.insight.estimate import estimated_removals
@@ -17,7 +18,7 @@ from headlight.model.library import transformers_loading
 from headlight.model.library.files import saved_dtype
 from headlight.model.library.measuring import BOUNDS
 from headlight.model.library.transformers_loading import load_transformers_reader
-from headlight.model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.transformer.trace import Run, Site, Trace
 from tests.matrix import first_of
 from tests.model.insight.closing import measured
 from tests.model.insight.recording import Recorded

@@ -7,9 +7,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.library.opening import open_model
 from headlight.model.library.watch import watch
-from headlight.model.trace import AttentionEdit, Site
+from headlight.model.transformer.trace import Site
 
 FOLDS = ("heads first", "texts first", "einsum", "groups of keys", "one key", "fused")
 

@@ -14,7 +14,7 @@ from headlight.model.library.transformers_loading import (
     compared_texts,
     load_transformers_reader,
 )
-from headlight.model.trace import Run, Site
+from headlight.model.transformer.trace import Run, Site
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -9,13 +9,15 @@ import torch
 import transformers
 from torch.nn import functional as F
 
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.knockout import Others
 from headlight.model.insight.patching import Patch, Patched
 from headlight.model.library.attachment import Attachment, Parity, attach_code
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.running import join_blocks, split_blocks
-from headlight.model.positions import PositionEdit
-from headlight.model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.transformer.attention import UNCHANGED
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.trace import Run, Site, Trace
 
 BERT = {"vocab_size": 64, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4,
         "intermediate_size": 20, "max_position_embeddings": 64}  # fmt: skip
@@ -283,7 +285,7 @@ def test_what_is_put_into_the_steps_of_attention_is_what_the_model_goes_on_with(
 
     def patched(edit, part, given):
         where = torch.ones(1, edit.weights.size(1), 1, dtype=torch.bool)
-        return AttentionEdit(steps=Patched([Patch(part, given, where)]))
+        return Patched(UNCHANGED, [Patch(part, given, where)])
 
     by_steps = {site: patched(edit, "weights", edit.weights) for site, edit in edits.items()}
     logits, trace = watched.run(by_steps)
@@ -483,7 +485,7 @@ def test_models_whose_maps_would_be_incomplete_are_refused(name):
     [
         (AttentionEdit(open=torch.ones(2, 2) > 0), "cannot be opened"),
         (AttentionEdit(scale=0.5), "scale as trained"),
-        (AttentionEdit(steps=Others(torch.ones(1), torch.ones(1))), "to itself"),
+        (Others(UNCHANGED, torch.ones(1), torch.ones(1)), "to itself"),
         (PositionEdit(off=True), "positions as trained"),
         (AttentionEdit(weights=torch.ones(2, 2)), "of the same length"),
     ],

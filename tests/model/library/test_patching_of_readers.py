@@ -17,7 +17,8 @@ from headlight.model.insight.patching import (
 )
 from headlight.model.library.own_code import CodeSites
 from headlight.model.library.transformers_loading import load_transformers_reader
-from headlight.model.trace import AttentionEdit, Run
+from headlight.model.transformer.attention import UNCHANGED
+from headlight.model.transformer.trace import Run
 
 CLEAN, CHANGED = "I love my cat.", "I love love cat."
 PARTS = ("heads", "weights", "value")
@@ -156,4 +157,4 @@ def test_the_embedding_of_the_token_read_last_is_no_heads(transformers_folders):
 def test_a_model_that_keeps_its_values_to_itself_says_that_it_cannot(transformers_folders):
     patch = Patch("heads", torch.zeros(1, 4, 1, 4), torch.ones(1, 4, 1, dtype=torch.bool))
     with pytest.raises(ValueError, match="Leave them as they are"):
-        CodeSites({}, {}).check(AttentionEdit(steps=Patched([patch])))
+        CodeSites({}, {}).check(Patched(UNCHANGED, [patch]))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headlight.model.library.pieces import BETWEEN, SEGMENTS, Piece, merge_words, select
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 
 FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"
 

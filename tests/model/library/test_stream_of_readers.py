@@ -4,9 +4,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.lens import lens, stream_norms
 from headlight.model.library.decoder_modules import decoder_states
-from headlight.model.trace import AttentionEdit, Block, Run, Site
+from headlight.model.transformer.trace import Block, Run, Site
 
 TEXT, TARGET = "I love my cat.", "J'aime mon chat."
 PRE_NORM = ["GPT-2", "Llama", "M2M100", "T5"]

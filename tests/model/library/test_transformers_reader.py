@@ -6,12 +6,13 @@ import transformers
 from torch.nn import functional as F
 from torch.testing import assert_close
 
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.library.pieces import whole_words
 from headlight.model.library.transformers_loading import LONGEST
 from headlight.model.library.transformers_reader import TransformersReader
-from headlight.model.positions import PositionEdit
 from headlight.model.reader import ABILITIES
-from headlight.model.trace import AttentionEdit, Run, Shape, Site, Trace
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.trace import Run, Shape, Site, Trace
 from tests.model.library.conftest import END, FOLDERS, PAD
 
 TEXT, SECOND, TARGET = "I love my cat.", "Where is the school?", "J'aime mon chat."

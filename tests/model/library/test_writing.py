@@ -8,8 +8,9 @@ import torch
 
 from headlight.model.decoding.steps import stack_rows
 from headlight.model.decoding.strategies import Strategy
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.library.transformers_loading import load_transformers_reader
-from headlight.model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.transformer.trace import Run, Site, Trace
 from tests.matrix import first_of
 from tests.model.library.conftest import END, PAD
 

@@ -6,12 +6,13 @@ import torch
 from torch.testing import assert_close
 
 from headlight.model.continuer import Continuer
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.attribution import sum_score
 from headlight.model.stream import Part
-from headlight.model.trace import AttentionEdit, Site
 from headlight.model.training.repeats import small_model
 from headlight.model.training.small_models import default_options
 from headlight.model.training.tasks import TASKS
+from headlight.model.transformer.trace import Site
 from tests.model.insight.recording import weight_of
 
 TINY = replace(

@@ -4,7 +4,6 @@ from dataclasses import replace
 import pytest
 import torch
 
-from headlight.model.trace import KINDS
 from headlight.model.training.small_models import (
     BOUNDS,
     DEFAULTS,
@@ -14,6 +13,7 @@ from headlight.model.training.small_models import (
     early_steps,
 )
 from headlight.model.training.tasks import TASKS, is_unseen
+from headlight.model.transformer.trace import KINDS
 from headlight.model.translator import Translator
 
 SMALL = TrainingOptions(

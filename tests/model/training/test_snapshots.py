@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from headlight.model.trace import Site
 from headlight.model.training.snapshots import KINDS, Snapshots, record_snapshots
+from headlight.model.transformer.trace import Site
 from headlight.model.translator import Translator
 
 

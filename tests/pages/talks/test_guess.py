@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.pages.parts.cause.page import TABS
 from headlight.pages.shared.state.page import PAGES
 from headlight.pages.talks import stage, talk

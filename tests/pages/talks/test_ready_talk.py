@@ -13,9 +13,9 @@ from headlight.model.edits import read_edits
 from headlight.model.insight.attribution import attribute
 from headlight.model.insight.knockout import agreements
 from headlight.model.insight.patching import Answers
-from headlight.model.positions import PositionEdit
 from headlight.model.questions import Question
-from headlight.model.trace import Site
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.trace import Site
 from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared.address import read_parameters
 from headlight.pages.shared.runs.patching import knocked_out, patched, two_texts

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headlight.model.insight.circuits import compositions, query_keys, value_outputs
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.pages.shared.runs.circuits import names_of
 from headlight.pages.talks.slides import Slide
 from tests.pages.apps import drawn, new_app, on_stage, open_page

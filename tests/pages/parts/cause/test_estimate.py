@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import torch
 
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight import estimate
 from headlight.model.insight.ablation import cell_removals, head_removals
 from headlight.model.insight.estimate import estimated_closings, estimated_removals, gaps
 from headlight.model.insight.knockout import rank_correlation
-from headlight.model.trace import AttentionEdit, Site
+from headlight.model.transformer.trace import Site
 from headlight.pages.parts.cause import estimate as tab
 from headlight.pages.parts.cause.estimate import MOST_CELLS, MOST_NAMED, outliers
 from headlight.pages.shared.runs.heads import Closings

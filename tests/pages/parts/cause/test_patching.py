@@ -6,7 +6,7 @@ import pytest
 from headlight.model.insight import patching as insight
 from headlight.model.insight.patching import Answers, patch_heads, patch_tokens, two_runs
 from headlight.model.library.loading import load_model
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from tests.matrix import first_of
 from tests.odd_texts import ODD_TEXTS
 from tests.pages.apps import (

@@ -9,7 +9,7 @@ from headlight.model.insight import knockout
 from headlight.model.insight.knockout import LEAST, edges_of, knock_out
 from headlight.model.insight.paths import two_steps
 from headlight.model.insight.scoring import log_probabilities
-from headlight.model.trace import Run
+from headlight.model.transformer.trace import Run
 from headlight.viz.numbers import number_text
 from tests.pages.apps import address, drawn, open_page, open_with
 from tests.pages.pictures import heatmaps

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.attribution import attribute
-from headlight.model.trace import AttentionEdit, Site
+from headlight.model.transformer.trace import Site
 from headlight.pages.shared.state.choices import LONGEST_SENTENCE
 from tests.matrix import first_of
 from tests.odd_texts import ODD_TEXTS

@@ -9,7 +9,7 @@ from headlight.model.edits import Edits
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.library.loading import load_bert
 from headlight.model.library.transformers_loading import load_transformers_reader
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.model.translator import load
 from headlight.pages.shared.runs import run
 from headlight.pages.shared.runs.shelf import shelf

@@ -6,7 +6,7 @@ import pytest
 
 from headlight.model.atlas.files import open_atlas
 from headlight.model.insight.rows import badges
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.pages.shared.runs.atlas import FOLDER
 from tests.pages.apps import open_page
 from tests.pages.pictures import save_menus

@@ -8,7 +8,7 @@ import torch
 
 from headlight.model.edits import Edits
 from headlight.model.insight.anatomy import Weight
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.pages.parts.inside.page import PAGE
 from headlight.pages.parts.inside.steps import scaling, softmax, steps_of, value_rows
 from headlight.pages.parts.inside.why import PICTURES as WHY

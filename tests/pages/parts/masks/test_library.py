@@ -5,7 +5,7 @@ import torch
 
 from headlight.model.edits import EXTRA, Edits
 from headlight.model.insight.masks import cost
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.pages.parts.masks.library import figures, setting_of
 from tests.pages.apps import edited, open_page
 from tests.pages.pictures import canvas_pictures

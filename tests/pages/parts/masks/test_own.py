@@ -6,7 +6,7 @@ import torch
 
 from headlight.model.library.transformers_loading import load_transformers_reader
 from headlight.model.library.transformers_reader import TransformersReader
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from tests.pages.apps import open_page, open_with
 from tests.pages.pictures import canvas_pictures
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from headlight.model.edits import CellEdit, Edits
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.pages.parts.masks.stages import Focus, visible_without_cells
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.saving import about_run

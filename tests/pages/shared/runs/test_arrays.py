@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 import torch
 
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.library.pieces import Piece
-from headlight.model.trace import AttentionEdit, Site
+from headlight.model.transformer.trace import Site
 from headlight.pages.shared.runs import arrays
 
 

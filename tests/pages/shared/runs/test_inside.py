@@ -8,7 +8,7 @@ import torch
 from headlight.model.edits import Edits
 from headlight.model.insight.anatomy import Weight, take_apart
 from headlight.model.insight.explain import explain
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.model.translator import choose_objective
 from headlight.pages.shared.runs import inside
 from headlight.pages.shared.runs import run as module

@@ -5,7 +5,7 @@ import pytest
 
 from headlight.model.edits import Edits
 from headlight.model.insight.patching import Answers
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 from headlight.pages.shared.runs import patching
 from headlight.pages.shared.runs.patching import patched, patched_tokens, two_texts
 from headlight.pages.shared.runs.run import ModelRun, written

@@ -9,9 +9,9 @@ from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.library.loading import load_bert, load_model
-from headlight.model.positions import PositionEdit
 from headlight.model.tokens import END_ID
-from headlight.model.trace import Site
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.trace import Site
 from headlight.pages.shared.runs import run as module
 from headlight.pages.shared.runs.run import ModelRun, decoded, hiding, written
 from headlight.pages.shared.runs.shelf import shelf

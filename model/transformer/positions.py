@@ -8,7 +8,7 @@ from operator import index
 import torch
 from torch import Tensor, nn
 
-from headlight.model.config import TransformerConfig
+from headlight.model.transformer.config import TransformerConfig
 
 LAST_POSITION = 1_000_000  # also of tokens whose positions an edit names
 

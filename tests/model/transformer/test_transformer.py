@@ -5,9 +5,10 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from headlight.model.cache import KeyValueCache
-from headlight.model.masks import look_ahead_mask
-from headlight.model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.edits.attention import AttentionEdit
+from headlight.model.transformer.cache import KeyValueCache
+from headlight.model.transformer.masks import look_ahead_mask
+from headlight.model.transformer.trace import Run, Site, Trace
 
 SOURCES = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [10, 11, 12, 3, 0, 0, 0]])
 TARGETS = torch.tensor([[2, 14, 15, 16, 17, 18], [2, 13, 12, 11, 0, 0]])

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from headlight.model.config import TransformerConfig
+from headlight.model.transformer.config import TransformerConfig
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import torch
 from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from headlight.model.config import TransformerConfig
-from headlight.model.positions import (
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.positions import (
     PositionEdit,
     Positions,
     by_offset,

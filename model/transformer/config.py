@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal
 
-from headlight.model.trace import KINDS, Shape
+from headlight.model.transformer.trace import KINDS, Shape
 
 CHOICES = {
     "norm": ("pre", "post"),

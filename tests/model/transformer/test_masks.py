@@ -1,7 +1,8 @@
 import pytest
 import torch
 
-from headlight.model.masks import look_ahead_mask, masked_softmax
+from headlight.model.insight.masks import masked_softmax
+from headlight.model.transformer.masks import look_ahead_mask
 
 # The two sentence pairs that most tutorials on the Transformer work through.
 SOURCES = torch.tensor([[1, 5, 6, 4, 3, 9, 5, 2, 0], [1, 8, 7, 3, 4, 5, 6, 7, 2]])

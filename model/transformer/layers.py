@@ -5,10 +5,10 @@ from collections.abc import Callable
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headlight.model.attention import MultiHeadAttention
-from headlight.model.config import TransformerConfig
-from headlight.model.linear import Linear
-from headlight.model.trace import Block, ResidualRecord, Run, Site
+from headlight.model.transformer.attention import MultiHeadAttention
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.records import ResidualRecord
+from headlight.model.transformer.trace import Block, Run, Site
 
 
 def activation(config: TransformerConfig) -> Callable[[Tensor], Tensor]:
@@ -21,8 +21,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.inner = Linear(config.d_model, config.d_ff)
-        self.output = Linear(config.d_ff, config.d_model)
+        self.inner = nn.Linear(config.d_model, config.d_ff)
+        self.output = nn.Linear(config.d_ff, config.d_model)
         self.activation = activation(config)
 
     def forward(self, states: Tensor) -> Tensor:

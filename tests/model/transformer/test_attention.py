@@ -6,10 +6,11 @@ from torch import nn
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from headlight.model.attention import MultiHeadAttention, attend
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.knockout import Others
-from headlight.model.masks import look_ahead_mask, padding_mask
-from headlight.model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.transformer.attention import UNCHANGED, MultiHeadAttention, attend
+from headlight.model.transformer.masks import look_ahead_mask, padding_mask
+from headlight.model.transformer.trace import Run, Site, Trace
 
 SITE = Site("encoder", 0)
 BATCH, HEADS, QUERIES, KEYS, WIDTH = 2, 4, 5, 6, 3
@@ -243,21 +244,22 @@ def test_an_edit_of_another_site_changes_nothing(block_of_heads):
 
 def test_given_weights_replace_the_softmaxs(parts, mask):
     given = torch.rand(HEADS, QUERIES + 2, KEYS)
-    record = attend(*parts, mask, AttentionEdit(weights=given), first_query=2)
+    record = attend(*parts, mask, AttentionEdit(weights=given).at(2))
     assert_close(record.weights, given[None, :, 2:].expand(BATCH, -1, -1, -1))
     assert_close(record.heads, given[:, 2:] @ parts[2])
     own = attend(*parts, mask)
     again = attend(*parts, mask, AttentionEdit(weights=own.weights))
     assert_close(again.heads, own.heads, atol=0, rtol=0)
-    with pytest.raises(ValueError, match=f"for {QUERIES + 2} queries .* {QUERIES + 3} and {KEYS}"):
-        attend(*parts, mask, AttentionEdit(weights=given), first_query=3)
+    with pytest.raises(ValueError, match=f"for {QUERIES - 1} queries .* {QUERIES} and {KEYS}"):
+        attend(*parts, mask, AttentionEdit(weights=given).at(3))
 
 
 def test_each_token_sees_the_given_others_and_itself_as_it_is_now(parts, mask):
     query, key, value = (part[:, :, :QUERIES] for part in parts)
     visible = mask[..., :QUERIES]
-    others = Others(torch.randn(1, *key.shape[1:]), torch.randn(1, *value.shape[1:]))
-    record = attend(query, key, value, visible, AttentionEdit(steps=others))
+    given = torch.randn(1, *key.shape[1:]), torch.randn(1, *value.shape[1:])
+    others = Others(UNCHANGED, *given)
+    record = attend(query, key, value, visible, others)
     for row in range(QUERIES):  # alone, in a text in which it is the only token of its own
         keys, values = (each.expand_as(key).clone() for each in (others.key, others.value))
         keys[:, :, row], values[:, :, row] = key[:, :, row], value[:, :, row]
@@ -268,7 +270,7 @@ def test_each_token_sees_the_given_others_and_itself_as_it_is_now(parts, mask):
 
 def test_if_the_given_others_are_its_own_nothing_changes(parts):
     query, key, value = (part[:1, :, :QUERIES] for part in parts)
-    record = attend(query, key, value, edit=AttentionEdit(steps=Others(key, value)))
+    record = attend(query, key, value, edit=Others(UNCHANGED, key, value))
     assert_close(record.heads, attend(query, key, value).heads)
 
 
@@ -276,5 +278,5 @@ def test_an_edit_made_on_the_cpu_closes_cells_on_another_device():
     block = torch.zeros(5, 5, dtype=torch.bool)
     query, key = (torch.zeros(1, 2, count, 4, device="meta") for count in (1, 5))
     for mask in None, torch.ones(1, 1, 1, 5, dtype=torch.bool, device="meta"):
-        record = attend(query, key, key, mask, AttentionEdit(block=block), first_query=4)
+        record = attend(query, key, key, mask, AttentionEdit(block=block).at(4))
         assert record.weights.device.type == "meta"

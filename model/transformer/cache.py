@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from headlight.model.trace import Site
+from headlight.model.transformer.trace import Site
 
 
 class CacheSize(NamedTuple):

@@ -2,9 +2,9 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from headlight.model.config import TransformerConfig
-from headlight.model.layers import Residual
-from headlight.model.trace import Block, Run
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.layers import Residual
+from headlight.model.transformer.trace import Block, Run
 
 BLOCK = Block("encoder", 0, "self")
 

@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import torch
 from torch import Tensor
 
-from headlight.model.records import ByShape, BySite
-from headlight.model.tokens import Token
+from headlight.model.transformer.records import (
+    AttentionRecord,
+    BySite,
+    EmbeddingRecord,
+    ResidualRecord,
+)
 
 if TYPE_CHECKING:
-    from headlight.model.cache import KeyValueCache
-    from headlight.model.positions import PositionEdit
+    from headlight.model.tokens import Token
+    from headlight.model.transformer.attention import Edit
+    from headlight.model.transformer.cache import KeyValueCache
+    from headlight.model.transformer.positions import PositionEdit
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -55,91 +61,6 @@ class Shape:
         return [Site(kind, layer) for kind in self.kinds for layer in range(self.layers(kind))]
 
 
-@dataclass(frozen=True, repr=False)
-class AttentionRecord(ByShape):
-    """The stages of one attention call, in the order in which they are computed.
-
-    `scores` are q.k times the scale; `masked_scores` are -inf where a query may not look; rows of
-    `weights` sum to 1, or are all 0 if every key is blocked; `heads` is weights @ value, after the
-    head gate. A stage that a model does not show is None.
-
-    The fields after `heads` describe models of the transformers library, and `bias` an edit, too:
-    scores are q.k times `scale` plus `bias`, then softcap * tanh(scores / softcap); a sink is one
-    more score in the softmax that belongs to no key, so that rows of weights sum to less than 1.
-    """
-
-    query: Tensor | None  # (B, H, Q, D)
-    key: Tensor | None  # (B, H, K, D)
-    value: Tensor | None  # (B, H, K, D)
-    scores: Tensor | None  # (B, H, Q, K)
-    masked_scores: Tensor  # (B, H, Q, K)
-    weights: Tensor  # (B, H, Q, K)
-    heads: Tensor | None  # (B, H, Q, D)
-    scale: float | None = None  # None means 1 / sqrt(D), or the edit's
-    bias: Tensor | None = None  # of relative positions, broadcasts to (B, H, Q, K)
-    softcap: float | None = None
-    sinks: Tensor | None = None  # (H,)
-    rotated: bool = False  # query and key are as after rotary positions
-    key_heads: int | None = None  # fewer than H, each shared by a group; stored once per head
-
-
-class Steps:
-    """The steps of attention around the softmax; an analysis can replace some by a subclass.
-
-    `batch` is the number of texts that the replacement is made for.
-    """
-
-    batch = 1
-
-    def products(self, query: Tensor, key: Tensor) -> Tensor:
-        """Return q.k of every query and key: (B, H, Q, K)."""
-        return query @ key.transpose(-2, -1)
-
-    def mask(self, masked_scores: Tensor) -> Tensor:
-        """Return the scores (B, H, Q, K) with -inf for further keys that are closed."""
-        return masked_scores
-
-    def inputs(self, weights: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the weights (B, H, Q, K) and values (B, H, K, D) that are multiplied."""
-        return weights, value
-
-    def heads(self, weights: Tensor, value: Tensor) -> Tensor:
-        """Return the sum of the values by weight: (B, H, Q, D)."""
-        return weights @ value
-
-    def result(self, heads: Tensor) -> Tensor:
-        """Return the heads (B, H, Q, D) after their gates."""
-        return heads
-
-
-@dataclass(frozen=True, repr=False)
-class AttentionEdit(ByShape):
-    """The changes at one site; None leaves a part as trained."""
-
-    gate: Tensor | None = None  # (H,) or (B, H): 1 keeps a head, 0 removes it, between fades it
-    block: Tensor | None = None  # (Q, K) or (H, Q, K) bool: close these cells
-    open: Tensor | None = None  # same shapes: open these cells, against the mask
-    bias: Tensor | None = None  # (H, Q, K): added to the scores before the softmax
-    scale: float | None = None  # replaces 1 / sqrt(D)
-    weights: Tensor | None = None  # (Q, K), (H, Q, K) or (B, H, Q, K): replace the softmax's
-    steps: Steps | None = None
-
-
-@dataclass(frozen=True, repr=False)
-class EmbeddingRecord(ByShape):
-    """The input of a side's first layer, fields in the order in which they are computed.
-
-    BERT does not scale, but adds a vector for the token's sentence, and normalizes the sum.
-    In models of the transformers library only `states` are known, unless positions are a part.
-    """
-
-    tokens: Tensor | None  # (B, T, d_model)
-    scaled: Tensor | None  # (B, T, d_model): times sqrt(d_model)
-    positions: Tensor | None  # (T, d_model): of the tokens' positions
-    states: Tensor  # (B, T, d_model): the sum, in BERT its norm, which the first layer reads
-    segments: Tensor | None = None  # (B, T, d_model), in BERT only
-
-
 class Block(NamedTuple):
     """One sublayer with its residual connection; layers from 0."""
 
@@ -153,28 +74,13 @@ def block_of(site: Site) -> Block:
     return Block(side, site.layer, "cross" if site.kind == "cross" else "self")
 
 
-@dataclass(frozen=True, repr=False)
-class ResidualRecord(ByShape):
-    """The residual stream at one sublayer, each field (B, T, d_model).
-
-    `inputs` are the norm of `states` in a pre-norm model, or of the stream before the layer if its
-    sublayers run side by side. They are `states` themselves in a post-norm model, whose `outputs`
-    are the norm of the sum.
-    """
-
-    states: Tensor  # the stream before
-    inputs: Tensor  # the sublayer's input
-    change: Tensor  # the sublayer's output
-    outputs: Tensor  # the stream after
-
-
 def visible_to_any(record: AttentionRecord) -> Tensor:
     """Return which keys some head sees: (Q, K) bool."""
     return ~record.masked_scores[0].isneginf().all(dim=0)
 
 
 # A visitor's changes: the attention at a site, and the positions of a side.
-RunEdits = Mapping[Site | Side, "AttentionEdit | PositionEdit"]
+RunEdits = Mapping[Site | Side, "Edit | PositionEdit"]
 
 
 @dataclass(repr=False)

@@ -5,13 +5,13 @@ import math
 import torch
 from torch import Tensor, nn
 
-from headlight.model.attention import MultiHeadAttention
-from headlight.model.config import TransformerConfig
-from headlight.model.layers import DecoderLayer, EncoderLayer
-from headlight.model.linear import Linear
-from headlight.model.masks import look_ahead_mask, padding_mask
-from headlight.model.positions import UNMOVED, Positions
-from headlight.model.trace import EmbeddingRecord, Run, Side, Site
+from headlight.model.transformer.attention import MultiHeadAttention
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.layers import DecoderLayer, EncoderLayer
+from headlight.model.transformer.masks import look_ahead_mask, padding_mask
+from headlight.model.transformer.positions import UNMOVED, Positions
+from headlight.model.transformer.records import EmbeddingRecord
+from headlight.model.transformer.trace import Run, Side, Site
 
 
 class Embedding(nn.Module):
@@ -99,7 +99,7 @@ class Transformer(nn.Module):
         )
         self.encoder = Encoder(config, source_tokens)
         self.decoder = Decoder(config, target_tokens)
-        self.output = Linear(config.d_model, config.target_vocab_size, bias=False)
+        self.output = nn.Linear(config.d_model, config.target_vocab_size, bias=False)
         if config.tie_embeddings:
             self.output.weight = target_tokens.weight
         self.draw_weights()

@@ -4,14 +4,15 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from headlight.model.cache import KeyValueCache
 from headlight.model.decoding.search import decode
+from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.attribution import attribute
 from headlight.model.insight.lens import lens
 from headlight.model.insight.scoring import trace_log_probabilities
-from headlight.model.positions import PositionEdit
 from headlight.model.tokens import Token
-from headlight.model.trace import AttentionEdit, Run, Site, Trace
+from headlight.model.transformer.cache import KeyValueCache
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.trace import Run, Site, Trace
 from headlight.model.translator import load
 
 SOURCE = [Token(4, "my", 0, 2), Token(5, "cat", 3, 6), Token(3, "<end>", 6, 6)]

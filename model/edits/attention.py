@@ -1,0 +1,139 @@
+"""The edits of attention that a person makes: gates, cells, biases, a scale, and given weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from headlight.model.transformer.attention import Edit
+from headlight.model.transformer.records import ByShape
+
+
+@dataclass(frozen=True, repr=False)
+class AttentionEdit(Edit, ByShape):
+    """The changes at one site; None leaves a part as trained.
+
+    Cells, biases and weights are those of one text, from its first token: decoding applies them to
+    shorter prefixes and other lengths.
+    """
+
+    gate: Tensor | None = None  # (H,) or (B, H): 1 keeps a head, 0 removes it, between fades it
+    block: Tensor | None = None  # (Q, K) or (H, Q, K) bool: close these cells
+    open: Tensor | None = None  # same shapes: open these cells, against the mask
+    bias: Tensor | None = None  # (H, Q, K): added to the scores before the softmax
+    scale: float | None = None  # replaces 1 / sqrt(D)
+    weights: Tensor | None = None  # (Q, K), (H, Q, K) or (B, H, Q, K): replace the softmax's
+
+    @property
+    def batch(self) -> int:
+        rows = 1 if self.gate is None or self.gate.dim() == 1 else len(self.gate)
+        cells = (self.block, self.open, self.weights)
+        return max([rows, *(len(part) for part in cells if part is not None and part.dim() == 4)])
+
+    def at(self, first_query: int, first_key: int = 0) -> AttentionEdit:
+        parts = {name: getattr(self, name) for name in ("block", "open", "bias", "weights")}
+        rest = {
+            name: part[..., first_query:, first_key:]
+            for name, part in parts.items()
+            if part is not None
+        }
+        return replace(self, **rest)
+
+    def bias_of(self, scores: Tensor) -> Tensor | None:
+        return None if self.bias is None else fitted(self.bias, scores).to(scores)
+
+    def mask(self, scores: Tensor, visible: Tensor | None) -> Tensor:
+        return super().mask(scores, self.visible(scores, visible))
+
+    def visible(self, scores: Tensor, visible: Tensor | None) -> Tensor | None:
+        """Return the mask after the edit: opened cells are visible, closed ones are not."""
+        if self.open is not None and visible is not None:
+            visible = visible | fitted(self.open, scores)
+        if self.block is not None:
+            closed = fitted(self.block, scores)
+            visible = ~closed if visible is None else visible & ~closed
+        return visible
+
+    def reweigh(self, weights: Tensor) -> Tensor:
+        """Return the given weights of these queries, in the shape of `weights` (B, H, Q, K).
+
+        Raises ValueError if some are missing.
+        """
+        if self.weights is None:
+            return weights
+        queries, keys = weights.shape[-2:]
+        if self.weights.size(-2) < queries or self.weights.size(-1) < keys:
+            raise ValueError(
+                f"The weights given for {self.weights.size(-2)} queries and "
+                f"{self.weights.size(-1)} keys cannot replace those for {queries} and {keys}. Take "
+                "them from a text of the same length."
+            )
+        return self.weights[..., :queries, :keys].to(weights).expand_as(weights)
+
+    def mix(self, weights: Tensor, value: Tensor) -> Tensor:
+        heads = super().mix(weights, value)
+        return heads if self.gate is None else heads * self.gate.to(heads)[..., None, None]
+
+
+AS_TRAINED = AttentionEdit()
+
+
+@dataclass
+class Further(Edit):
+    """A kind of edit that changes attention further than another one, which is in force too."""
+
+    edit: Edit
+
+    @property
+    def scale(self) -> float | None:
+        return self.edit.scale
+
+    @property
+    def batch(self) -> int:
+        return self.edit.batch
+
+    def at(self, first_query: int, first_key: int = 0) -> Edit:
+        return replace(self, edit=self.edit.at(first_query, first_key))
+
+    def score(self, query: Tensor, key: Tensor, scale: float) -> Tensor:
+        return self.edit.score(query, key, scale)
+
+    def bias_of(self, scores: Tensor) -> Tensor | None:
+        return self.edit.bias_of(scores)
+
+    def mask(self, scores: Tensor, visible: Tensor | None) -> Tensor:
+        return self.edit.mask(scores, visible)
+
+    def reweigh(self, weights: Tensor) -> Tensor:
+        return self.edit.reweigh(weights)
+
+    def mix(self, weights: Tensor, value: Tensor) -> Tensor:
+        return self.edit.mix(weights, value)
+
+
+@dataclass
+class Closed(Further):
+    """Attention with further cells closed, in each text of a batch others."""
+
+    cells: Tensor  # (B, H or 1, Q, K) bool
+
+    @property
+    def batch(self) -> int:
+        return max(len(self.cells), super().batch)
+
+    def mask(self, scores: Tensor, visible: Tensor | None) -> Tensor:
+        return super().mask(scores, visible).masked_fill(self.cells.to(scores.device), -torch.inf)
+
+
+def fitted(cells: Tensor, scores: Tensor) -> Tensor:
+    """Return cells (..., Q, K) on the device and in the size of scores (B, H, Q, K)."""
+    return fit_cells(cells, *scores.shape[-2:]).to(scores.device)
+
+
+def fit_cells(cells: Tensor, queries: int, keys: int) -> Tensor:
+    """Return cells (..., Q, K) for so many queries and keys; False or 0 beyond their size."""
+    cells = cells[..., :queries, :keys]
+    return F.pad(cells, (0, keys - cells.size(-1), 0, queries - cells.size(-2)))

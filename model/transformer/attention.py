@@ -1,0 +1,136 @@
+"""Scaled dot-product attention, with every stage visible.
+
+Letters in shape comments, here and in the other model files: B batch, H heads, Q queries, K keys,
+D width of one head, S source tokens, T target tokens, V vocabulary.
+"""
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from headlight.model.transformer.masks import softmax_of_visible
+from headlight.model.transformer.records import AttentionRecord
+from headlight.model.transformer.trace import Run, Site
+
+
+class Edit:
+    """The steps of attention at one site; a kind of edit is a subclass that overrides some."""
+
+    scale: float | None = None  # replaces 1 / sqrt(D)
+    batch = 1  # the number of texts that the edit is made for
+
+    def at(self, first_query: int, first_key: int = 0) -> "Edit":
+        """Return the edit for a call whose queries and keys begin at these positions."""
+        return self
+
+    def score(self, query: Tensor, key: Tensor, scale: float) -> Tensor:
+        """Return the scores of queries (B, H, Q, D) and keys (B, H, K, D): (B, H, Q, K)."""
+        return (query @ key.transpose(-2, -1)).mul_(scale)
+
+    def bias_of(self, scores: Tensor) -> Tensor | None:
+        """Return what is added to scores (B, H, Q, K), in a shape that broadcasts to theirs."""
+        return None
+
+    def mask(self, scores: Tensor, visible: Tensor | None) -> Tensor:
+        """Return the scores (B, H, Q, K) with -inf where a query may not see a key."""
+        return scores if visible is None else scores.masked_fill(~visible, -torch.inf)
+
+    def reweigh(self, weights: Tensor) -> Tensor:
+        """Return the weights (B, H, Q, K) in place of the softmax's."""
+        return weights
+
+    def mix(self, weights: Tensor, value: Tensor) -> Tensor:
+        """Return the sum of the values (B, H, K, D) by weight: (B, H, Q, D)."""
+        return weights @ value
+
+
+UNCHANGED = Edit()
+
+
+def attend(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, edit: Edit = UNCHANGED
+) -> AttentionRecord:
+    """softmax(q k^T / sqrt(D)) v for every head, with all stages.
+
+    Shapes: query (B, H, Q, D), key and value (B, H, K, D); mask broadcasts to (B, H, Q, K) and is
+    True where a query may see a key. A fully blocked row gets weights of zero, never NaN.
+    Source: "Attention Is All You Need", section 3.2.1.
+    """
+    scale = 1 / math.sqrt(query.size(-1)) if edit.scale is None else edit.scale
+    scores = edit.score(query, key, scale)  # (B, H, Q, K)
+    bias = edit.bias_of(scores)
+    if bias is not None:
+        scores = scores + bias
+    masked_scores = edit.mask(scores, mask)
+    weights = edit.reweigh(softmax_of_visible(masked_scores, masked_scores is scores))
+    heads = edit.mix(weights, value)  # (B, H, Q, D)
+    return AttentionRecord(query, key, value, scores, masked_scores, weights, heads, bias=bias)
+
+
+class MultiHeadAttention(nn.Module):
+    """Heads that attend in parallel, each in its own slice of the projections.
+
+    Source: "Attention Is All You Need", section 3.2.2.
+    """
+
+    def __init__(self, d_model: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(
+        self, states: Tensor, memory: Tensor, mask: Tensor | None, site: Site, run: Run
+    ) -> Tensor:
+        """Let each of `states` (B, Q, d_model) look at `memory` (B, K, d_model).
+
+        Self-attention passes the same tensor twice. With a cache in `run`, self-attention sees the
+        earlier positions too, and the memory of cross-attention is only projected once.
+        """
+        query, key, value = self.project(states, memory, site, run)
+        edit = run.edits.get(site, UNCHANGED)
+        if run.cache is not None:
+            edit = edit.at(run.cache.length)
+        record = attend(query, key, value, mask, edit)
+        if run.trace is not None:
+            run.trace.record(site, record)
+        return self.output(self.join(record.heads))  # (B, Q, d_model)
+
+    def project(
+        self, states: Tensor, memory: Tensor, site: Site, run: Run
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the queries (B, H, Q, D) of the states, and the keys and values (B, H, K, D).
+
+        With a cache, keys and values continue those that it holds.
+        """
+        cached = run.cache.entries.get(site) if run.cache is not None else None
+        if cached is not None and site.kind == "cross":
+            return self.split(self.query(states)), *cached
+        query, key, value = map(self.split, self.projections(states, memory))
+        if cached is not None:
+            key = torch.cat([cached[0], key], dim=2)
+            value = torch.cat([cached[1], value], dim=2)
+        if run.cache is not None:
+            run.cache.entries[site] = key, value
+        return query, key, value
+
+    def projections(self, states: Tensor, memory: Tensor) -> Sequence[Tensor]:
+        """Return queries (B, Q, d_model), and keys and values (B, K, d_model), of all heads."""
+        return self.query(states), self.key(memory), self.value(memory)
+
+    def split(self, states: Tensor) -> Tensor:
+        """(B, Q, d_model) -> (B, H, Q, D)."""
+        return states.view(*states.shape[:-1], self.heads, -1).transpose(1, 2)
+
+    @property
+    def to_stream(self) -> Tensor:
+        """The map from each head's output to the stream: (H, D, d_model)."""
+        return self.output.weight.T.unflatten(0, (self.heads, -1))
+
+    def join(self, heads: Tensor) -> Tensor:
+        """(B, H, Q, D) -> (B, Q, d_model)."""
+        return heads.transpose(1, 2).flatten(2)
