@@ -37,7 +37,7 @@ print(*{*sys.modules} - before)
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    core = "headlight.model.transformer.transformer"
+    core = "headlight.model.transformer"
     loaded = {name for name in done.stdout.split() if not name.startswith(("torch", core))}
     others = loaded - {"headlight", "headlight.model"}
     assert not others - {*sys.stdlib_module_names}
