@@ -70,7 +70,7 @@ def offer_likelier(run: ModelRun, place: DeltaGenerator) -> None:
     if is_clearly_likelier(beam, usual):
         gain = number_text(beam.score - usual.score)
         with place.container(
-            horizontal=True, vertical_alignment="center", gap="small", key="likelier"
+            horizontal=True, vertical_alignment="center", gap="small", key="likelier-line"
         ):
             st.text(LIKELIER.format(size=BEAM.beam_size, gain=gain, text=beam.text))
             st.button("Take it", type="tertiary", on_click=put, args=[BY_BEAM, True])

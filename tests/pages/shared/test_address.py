@@ -181,7 +181,7 @@ def test_a_choice_is_written_into_the_address():
 
 
 def test_an_address_is_never_empty_for_that_is_a_click_on_another_page():
-    assert address(open_page("positions")) == {"model": "en-fr"}
+    assert address(open_page("heads")) == {"model": "en-fr"}
 
 
 def test_an_address_of_version_1_is_written_anew():

@@ -106,7 +106,7 @@ PICTURES = {
     "pages/masks.py": ["Mask in force", "Masked scores"],
     "pages/heads.py": ["The switches of all heads", "Probability of each token"],
     "pages/inside.py": ["The dot product", "Into the residual stream"],
-    "pages/positions.py": ["Translation as trained", "Cross-attention, layer 2"],
+    "pages/positions.py": ["Translation as trained", "Encoder, layer 2, head 8"],
     "pages/decoding.py": ["Decoding, layer 2", "Teacher forcing"],
     "pages/compare.py": ["Both maps and their difference"],
     "pages/training.py": ["Learning rate by step"],
