@@ -2,11 +2,13 @@
 
 import csv
 import io
+import json
 import os
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import torch
@@ -31,7 +33,7 @@ def save_checkpoint(
     """Write a model to a folder, its weights rounded to `dtype`."""
     folder.mkdir(parents=True, exist_ok=True)
     with replacing(folder / CONFIG) as path:
-        model.config.save(path)
+        path.write_text(json.dumps(asdict(model.config), indent=2) + "\n", encoding="utf-8")
     save_tokenizer(folder / TOKENIZER, tokenizer)
     weights = {name: parameter.detach().to(dtype) for name, parameter in model.named_parameters()}
     save_tensors(folder / WEIGHTS, weights)
@@ -49,6 +51,18 @@ def pack_checkpoint(model: Transformer, tokenizer: Tokenizer) -> bytes:
     return packed.getvalue()
 
 
+def load_config(path: Path) -> TransformerConfig:
+    """Read a config of a checkpoint; raises ValueError for an unknown or missing entry."""
+    entries = json.loads(path.read_text(encoding="utf-8"))
+    unknown = set(entries) - {field.name for field in fields(TransformerConfig)}
+    if unknown:
+        raise ValueError(f"{path.name} has unknown entries: {', '.join(sorted(unknown))}.")
+    try:
+        return TransformerConfig(**entries)
+    except TypeError as error:
+        raise ValueError(f"{path.name} lacks an entry: {error}.") from error
+
+
 def load_checkpoint(folder: Path) -> tuple[Transformer, Tokenizer]:
     """Read a model from a folder, as float32 and ready for inference.
 
@@ -57,7 +71,7 @@ def load_checkpoint(folder: Path) -> tuple[Transformer, Tokenizer]:
     for name in (WEIGHTS, CONFIG, TOKENIZER):
         if not (folder / name).is_file():
             raise FileNotFoundError(f"{folder} has no {name}, so it is not a checkpoint folder.")
-    config = TransformerConfig.from_file(folder / CONFIG)
+    config = load_config(folder / CONFIG)
     tokenizer = Tokenizer.from_file(folder / TOKENIZER)
     try:
         weights = load_file(folder / WEIGHTS)

@@ -18,9 +18,9 @@ from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import NamedMask, check_edits, check_sites
 from headlight.model.questions import Objective, Question, Request, check_count, check_options
+from headlight.model.rotary import Rotary
 from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress, own_parts
 from headlight.model.tokens import Token
-from headlight.model.transformer.positions import Rotary
 from headlight.model.transformer.trace import Run, RunEdits, Shape, Site, Trace
 
 OTHER_WORDS = (

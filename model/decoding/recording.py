@@ -7,11 +7,11 @@ from itertools import accumulate, zip_longest
 import torch
 from torch import Tensor
 
+from headlight.model.decoding.cache import CacheSize
 from headlight.model.decoding.search import Decoded, Expansion, TransformerPrefixes, newest
 from headlight.model.decoding.strategies import allowed
 from headlight.model.edits.tensors import stacked
 from headlight.model.transformer.attention import UNCHANGED, attend
-from headlight.model.transformer.cache import CacheSize
 from headlight.model.transformer.masks import look_ahead_mask
 from headlight.model.transformer.trace import RunEdits, Site, Trace
 from headlight.model.transformer.transformer import Transformer

@@ -8,10 +8,11 @@ from typing import Protocol, SupportsIndex
 import torch
 from torch import Tensor
 
+from headlight.model.decoding.cache import CacheSize, sizes_of
 from headlight.model.decoding.strategies import Candidates, Strategy, allowed, one_of_each
 from headlight.model.edits import opens_the_future
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
-from headlight.model.transformer.cache import CacheSize, KeyValueCache
+from headlight.model.transformer.cache import KeyValueCache
 from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
 from headlight.model.transformer.transformer import Transformer
 
@@ -94,7 +95,7 @@ class TransformerPrefixes:
 
     def cache_sizes(self) -> dict[Site, CacheSize]:
         """Return what is held of the positions read so far; nothing if all are computed anew."""
-        return {} if self.cache is None else self.cache.sizes()
+        return {} if self.cache is None else sizes_of(self.cache)
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
         """Continue with these rows, in this order, and append one of ids (R,) to each."""

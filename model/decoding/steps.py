@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from headlight.model.decoding.cache import CacheSize
 from headlight.model.decoding.search import Expansion
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.tokens import Token
-from headlight.model.transformer.cache import CacheSize
 from headlight.model.transformer.trace import Kind, Site, Trace
 
 # Maps a text, all tokens so far, and an id to the longer text and its new token.

@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from headlight.model.decoding.cache import CacheSize
 from headlight.model.decoding.steps import Decoding, DecodingStep
 from headlight.model.edits.attention import Further
 from headlight.model.reader import Reader
 from headlight.model.transformer.attention import UNCHANGED, Edit
-from headlight.model.transformer.cache import CacheSize
 from headlight.model.transformer.trace import Kind, RunEdits, Site
 
 ABSENT, READ, CLOSED, COMPUTED, DROPPED = range(5)  # the states of a position at a step

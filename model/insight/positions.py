@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from headlight.model.insight.anatomy import Weight
+from headlight.model.rotary import Rotary
 from headlight.model.tokens import Token
-from headlight.model.transformer.positions import PositionEdit, Rotary
+from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Run
 from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator

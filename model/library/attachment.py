@@ -38,7 +38,7 @@ from headlight.model.library.own_code import CodeSites, IncompleteError
 from headlight.model.library.positions import find_rotary, hearing, let_move
 from headlight.model.library.running import enter, leave
 from headlight.model.reader import Ability
-from headlight.model.transformer.positions import Rotary
+from headlight.model.rotary import Rotary
 from headlight.model.transformer.trace import KINDS, Kind, Run, Site, Trace
 
 if TYPE_CHECKING:

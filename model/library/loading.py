@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from headlight.model.checkpoint import CONFIG, WEIGHTS
+from headlight.model.checkpoint import CONFIG, WEIGHTS, load_config
 from headlight.model.library.answers import class_labels
 from headlight.model.library.bert import bert_config, build_bert
 from headlight.model.library.bert_reader import BertReader
@@ -27,7 +27,6 @@ from headlight.model.memory import check_memory
 from headlight.model.memory_layout import best_device
 from headlight.model.own_reader import OwnReader
 from headlight.model.reader import Reader
-from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import load, shipped_models
 
@@ -65,7 +64,7 @@ def load_own(folder: Path) -> OwnReader:
         check_tokenizer(folder)
         check_counts(json.loads((folder / CONFIG).read_bytes()), folder / CONFIG)
         with counted([folder / WEIGHTS]), torch.device("meta"):
-            Transformer(TransformerConfig.from_file(folder / CONFIG))
+            Transformer(load_config(folder / CONFIG))
         return load(folder)
     except LoadingError:
         raise

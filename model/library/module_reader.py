@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor, nn
 
+from headlight.model.decoding.cache import CacheSize
 from headlight.model.decoding.search import Expansion, room_to_write, search
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
@@ -20,7 +21,6 @@ from headlight.model.library.pieces import Piece
 from headlight.model.questions import Request
 from headlight.model.reader import OTHER_WORDS, Ability, Reader
 from headlight.model.tokens import Token
-from headlight.model.transformer.cache import CacheSize
 from headlight.model.transformer.trace import Run, RunEdits, Shape, Site, Trace
 
 # Computes logits (B, T, V), or (B, classes), of a model for ids (B, T), or for (B, S) and (B, T).

@@ -16,8 +16,9 @@ import torch
 from torch import Tensor, nn
 
 from headlight.model.library.configuration import rotary_settings
+from headlight.model.rotary import Rotary
 from headlight.model.stream import is_close
-from headlight.model.transformer.positions import PositionEdit, Rotary
+from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.records import AttentionRecord
 from headlight.model.transformer.trace import RunEdits, Site
 

@@ -26,9 +26,9 @@ from headlight.model.library.positions import moving
 from headlight.model.library.writing import Writer
 from headlight.model.questions import Request
 from headlight.model.reader import Reader
+from headlight.model.rotary import Rotary
 from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress
 from headlight.model.tokens import check_known
-from headlight.model.transformer.positions import Rotary
 from headlight.model.transformer.records import EmbeddingRecord
 from headlight.model.transformer.trace import Run, RunEdits, Shape, Site, Trace
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import torch
 from torch import Tensor
 
+from headlight.model.decoding.cache import CacheSize
 from headlight.model.decoding.search import Decoded, Expansion, room_to_write, search
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
@@ -21,7 +22,6 @@ from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece
 from headlight.model.questions import Request
 from headlight.model.tokens import token_ids
-from headlight.model.transformer.cache import CacheSize
 from headlight.model.transformer.trace import Kind, Run, RunEdits, Site, Trace
 
 if TYPE_CHECKING:

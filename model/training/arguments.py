@@ -2,7 +2,7 @@
 
 import argparse
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import torch
 
 from headlight.model.memory import memory_of_system
 from headlight.model.training.loop import OPTIMIZERS, PRECISIONS, Settings
-from headlight.model.transformer.config import CHOICES, TransformerConfig, refuse_outside
+from headlight.model.transformer.config import CHOICES, TransformerConfig
 from headlight.model.transformer.transformer import Transformer
 
 SHAPE = (
@@ -123,3 +123,17 @@ def memory() -> float:
     if torch.cuda.is_available():
         return torch.cuda.get_device_properties(0).total_memory
     return memory_of_system() or math.inf
+
+
+def refuse_outside(values: Mapping, bounds: Mapping[str, tuple[float, float]]) -> None:
+    """Raise ValueError for any value outside its (inclusive) bounds.
+
+    A value has to be a whole number if both of its bounds are.
+    """
+    for name, (least, most) in bounds.items():
+        value = values[name]
+        whole = isinstance(least, int) and isinstance(most, int)
+        if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+            raise ValueError(f"{name} has to be a {'whole ' if whole else ''}number.")
+        if not least <= value <= most:
+            raise ValueError(f"{name} has to be from {least} to {most}.")

@@ -11,11 +11,12 @@ from torch import Tensor
 from headlight.model.decoding.search import decode
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import pad, source_sequence
+from headlight.model.training.arguments import refuse_outside
 from headlight.model.training.data import Batch, EncodedPair, collate
 from headlight.model.training.loop import Settings, TrainingStep, make_optimizer, train
 from headlight.model.training.snapshots import Snapshots
 from headlight.model.training.tasks import TASKS, Task, is_unseen
-from headlight.model.transformer.config import TransformerConfig, refuse_outside
+from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.trace import Kind, Trace
 from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Literal
 
 from headlight.model.transformer.trace import KINDS, Shape
@@ -15,20 +12,6 @@ CHOICES = {
     "activation": ("relu", "gelu"),
     "positions": ("sinusoidal", "learned", "none"),
 }
-
-
-def refuse_outside(values: Mapping, bounds: Mapping[str, tuple[float, float]]) -> None:
-    """Raise ValueError for any value outside its (inclusive) bounds.
-
-    A value has to be a whole number if both of its bounds are.
-    """
-    for name, (least, most) in bounds.items():
-        value = values[name]
-        whole = isinstance(least, int) and isinstance(most, int)
-        if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
-            raise ValueError(f"{name} has to be a {'whole ' if whole else ''}number.")
-        if not least <= value <= most:
-            raise ValueError(f"{name} has to be from {least} to {most}.")
 
 
 @dataclass(frozen=True)
@@ -88,18 +71,3 @@ class TransformerConfig:
     def shape(self) -> Shape:
         kinds = {kind: (self.layers(kind), self.heads) for kind in KINDS if self.layers(kind)}
         return Shape(kinds, self.max_positions)
-
-    def save(self, path: Path) -> None:
-        path.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
-
-    @classmethod
-    def from_file(cls, path: Path) -> TransformerConfig:
-        """Read a config that `save` wrote; raises ValueError for an unknown or missing entry."""
-        entries = json.loads(path.read_text(encoding="utf-8"))
-        unknown = set(entries) - {field.name for field in fields(cls)}
-        if unknown:
-            raise ValueError(f"{path.name} has unknown entries: {', '.join(sorted(unknown))}.")
-        try:
-            return cls(**entries)
-        except TypeError as error:
-            raise ValueError(f"{path.name} lacks an entry: {error}.") from error

@@ -1,7 +1,6 @@
-"""Position encodings: sinusoidal, learned, rotary or none, and the geometry of sinusoids."""
+"""Position encodings: sinusoidal, learned or none."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from operator import index
 
@@ -69,94 +68,6 @@ def sinusoids(positions: int | Tensor, d_model: int, base: float = 10_000.0) -> 
     angles = torch.outer(positions.double(), frequencies(d_model, base))  # (positions, d_model / 2)
     table = torch.stack([angles.sin(), angles.cos()], dim=-1)  # (positions, d_model / 2, 2)
     return table.flatten(1).float()
-
-
-def rotation(offset: int, d_model: int, base: float = 10_000.0) -> Tensor:
-    """Return the map (d_model, d_model) from each sinusoidal position to the one `offset` later.
-
-    It does not depend on the position: table[p + offset] = rotation(offset) @ table[p]. A block
-    for each pair turns it by offset times its frequency, and everything else is 0.
-    """
-    angles = offset * frequencies(d_model, base)
-    rows = torch.stack(
-        [angles.cos(), angles.sin(), -angles.sin(), angles.cos()], dim=-1
-    )  # (d_model / 2, 4)
-    return torch.block_diag(*rows.unflatten(-1, (2, 2))).float()
-
-
-def rotation_error(table: Tensor, offset: int, base: float = 10_000.0) -> float:
-    """Return the largest error of `rotation` on the rows of a table (positions, d_model).
-
-    Raises ValueError if no two rows of the table are that far apart.
-    """
-    if not 0 <= offset < len(table):
-        raise ValueError(f"A table of {len(table)} positions has no two that are {offset} apart.")
-    turned = table[: len(table) - offset] @ rotation(offset, table.size(1), base).T
-    return (turned - table[offset:]).abs().max().item()
-
-
-def by_offset(similarities: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the least, mean and largest similarity (P, P) at every distance: (P,) each."""
-    diagonals = [similarities.diagonal(offset) for offset in range(len(similarities))]
-    return (
-        torch.stack([diagonal.min() for diagonal in diagonals]),
-        torch.stack([diagonal.mean() for diagonal in diagonals]),
-        torch.stack([diagonal.max() for diagonal in diagonals]),
-    )
-
-
-@dataclass(frozen=True)
-class Rotary:
-    """Queries and keys that are turned by their positions, pair by pair of dimensions.
-
-    Pair i is the dimensions i and i + R / 2 of the first R of a head, or 2i and 2i + 1 if they are
-    `interleaved`. Turned vectors are `length` times as long, which is 1 but for some scalings.
-    Source: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding".
-    """
-
-    frequencies: Tensor  # (R / 2,) in radians from one position to the next
-    interleaved: bool = False
-    length: float = 1.0
-    settings: Mapping[str, object] = field(default_factory=dict)  # as the configuration has them
-
-    @property
-    def width(self) -> int:
-        """The number of a head's dimensions that are turned."""
-        return 2 * len(self.frequencies)
-
-    def pairs(self, states: Tensor) -> Tensor:
-        """(..., D) -> (..., R / 2, 2)."""
-        turned = states[..., : self.width]
-        if self.interleaved:
-            return turned.unflatten(-1, (-1, 2))
-        return turned.unflatten(-1, (2, -1)).transpose(-1, -2)
-
-    def turn(self, states: Tensor, positions: Tensor) -> Tensor:
-        """Turn states (..., T, D) by positions (T,)."""
-        return self._turned(states, positions, self.length)
-
-    def turn_back(self, states: Tensor, positions: Tensor) -> Tensor:
-        """Return the states (..., T, D) that are turned into these by positions (T,)."""
-        return self._turned(states, -positions, 1 / self.length)
-
-    def _turned(self, states: Tensor, positions: Tensor, length: float) -> Tensor:
-        angles = positions[:, None] * self.frequencies  # (T, R / 2)
-        cos, sin = length * angles.cos(), length * angles.sin()
-        first, second = self.pairs(states).unbind(-1)
-        pairs = torch.stack([first * cos - second * sin, second * cos + first * sin], dim=-1)
-        turned = pairs if self.interleaved else pairs.transpose(-1, -2)
-        return torch.cat([turned.flatten(-2), states[..., self.width :]], dim=-1)
-
-    def products_by_distance(self, query: Tensor, key: Tensor, distances: Tensor) -> Tensor:
-        """Return the mean of q.k by how far the query stands after the key: (distances,).
-
-        Shapes: query and key (N, D), as they are before they are turned; distances (distances,).
-        """
-        (x, y), (u, v) = (self.pairs(each).unbind(-1) for each in (query, key))
-        along, across = (x * u + y * v).mean(0), (x * v - y * u).mean(0)  # (R / 2,)
-        angles = distances[:, None] * self.frequencies  # (distances, R / 2)
-        rest = (query * key)[:, self.width :].sum(-1).mean()
-        return self.length**2 * (angles.cos() @ along + angles.sin() @ across) + rest
 
 
 UNMOVED = PositionEdit()

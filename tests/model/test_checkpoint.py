@@ -1,7 +1,9 @@
 import ast
 import io
+import json
 import pickle
 import zipfile
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -10,14 +12,18 @@ from safetensors.torch import load_file, save_file
 
 from headlight.model import checkpoint
 from headlight.model.checkpoint import (
+    CONFIG,
     copy_weights,
     load_checkpoint,
+    load_config,
     pack_checkpoint,
     replacing,
     save_checkpoint,
     save_tensors,
 )
 from headlight.model.tokenizer import Tokenizer
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.transformer import Transformer
 
 IDS = torch.tensor([[4, 5, 6, 3]])
 
@@ -233,3 +239,46 @@ def test_a_folder_that_is_not_there_is_told(tmp_path):
         replacing(tmp_path / "no" / "log.csv") as unfinished,
     ):
         unfinished.write_text("after")
+
+
+def test_a_saved_config_reads_back_equal(tmp_path, tokenizer):
+    config = TransformerConfig(
+        11,
+        13,
+        d_model=24,
+        heads=3,
+        encoder_layers=1,
+        decoder_layers=4,
+        d_ff=7,
+        dropout=0.25,
+        norm="post",
+        activation="gelu",
+        positions="learned",
+        max_positions=99,
+        tie_embeddings=False,
+        pad_id=5,
+    )
+    save_checkpoint(tmp_path, Transformer(config), tokenizer)
+    assert load_config(tmp_path / CONFIG) == config
+
+
+def test_an_unknown_entry_is_named(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({**asdict(TransformerConfig(10, 10)), "d_mdoel": 3}))
+    with pytest.raises(ValueError, match=r"config\.json has unknown entries: d_mdoel\."):
+        load_config(path)
+
+
+def test_a_missing_entry_is_named(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"source_vocab_size": 10}))
+    with pytest.raises(ValueError, match=r"config\.json lacks an entry: .*target_vocab_size"):
+        load_config(path)
+
+
+def test_entries_are_checked_when_read(tmp_path):
+    path = tmp_path / "config.json"
+    entries = {"source_vocab_size": 10, "target_vocab_size": 10, "d_model": 10, "heads": 3}
+    path.write_text(json.dumps(entries))
+    with pytest.raises(ValueError, match="d_model 10 is not a multiple of heads 3"):
+        load_config(path)

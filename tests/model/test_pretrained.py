@@ -3,7 +3,7 @@
 import pytest
 
 from headlight.model.checkpoint import load_position_counts
-from headlight.model.transformer.positions import rotation_error
+from headlight.model.insight.sinusoids import rotation_error
 from headlight.model.transformer.trace import Site
 from headlight.model.translator import PRETRAINED, load
 

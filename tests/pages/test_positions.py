@@ -6,7 +6,8 @@ import pytest
 
 from headlight.model.insight.positions import permutation_differences, shuffled
 from headlight.model.insight.scoring import trace_log_probabilities
-from headlight.model.transformer.positions import PositionEdit, rotation, sinusoids
+from headlight.model.insight.sinusoids import rotation
+from headlight.model.transformer.positions import PositionEdit, sinusoids
 from headlight.model.transformer.trace import Site
 from headlight.model.translator import load
 from headlight.pages.parts.positions.words import ROTARY_WORDS

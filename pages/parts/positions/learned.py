@@ -6,7 +6,8 @@ import numpy as np
 import streamlit as st
 import torch
 
-from headlight.model.transformer.positions import PositionEdit, by_offset, sinusoids
+from headlight.model.insight.sinusoids import by_offset
+from headlight.model.transformer.positions import PositionEdit, sinusoids
 from headlight.pages.parts.positions.tables import (
     LONGEST,
     choose_dimensions,

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from headlight.model.insight.anatomy import Weight
 from headlight.model.insight.positions import Turning
-from headlight.model.transformer.positions import Rotary
+from headlight.model.rotary import Rotary
 from headlight.model.transformer.trace import Site
 from headlight.pages.parts.positions.tables import show_lines
 from headlight.pages.parts.positions.words import ROTARY_FORMULA, ROTARY_WORDS

@@ -6,13 +6,8 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from headlight.model.transformer.positions import (
-    by_offset,
-    frequencies,
-    rotation,
-    rotation_error,
-    sinusoids,
-)
+from headlight.model.insight.sinusoids import by_offset, rotation, rotation_error
+from headlight.model.transformer.positions import frequencies, sinusoids
 from headlight.pages.parts.positions import tables
 from headlight.pages.parts.positions.words import FORMULA, ROTATION, SINUSOID_WORDS
 from headlight.pages.shared.address import section

@@ -6,15 +6,7 @@ from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from headlight.model.transformer.config import TransformerConfig
-from headlight.model.transformer.positions import (
-    PositionEdit,
-    Positions,
-    by_offset,
-    frequencies,
-    rotation,
-    rotation_error,
-    sinusoids,
-)
+from headlight.model.transformer.positions import PositionEdit, Positions, frequencies, sinusoids
 
 POSITIONS = ("sinusoidal", "learned", "none")
 
@@ -46,54 +38,6 @@ def test_frequencies_fall_from_one_in_equal_ratios_towards_one_over_the_base(d_m
     assert turns[0].item() == 1
     assert_close(turns[1:] / turns[:-1], torch.full_like(turns[1:], base ** (-2 / d_model)))
     assert (turns > 1 / base).all()
-
-
-@pytest.mark.parametrize("offset", [0, 1, 5, 40])
-def test_one_linear_map_takes_every_position_to_the_one_so_much_later(offset):
-    table = sinusoids(100, 32)
-    turned = table[: 100 - offset] @ rotation(offset, 32).T
-    assert_close(turned, table[offset:], atol=2e-6, rtol=0)
-    assert rotation_error(table, offset) == (turned - table[offset:]).abs().max().item()
-
-
-def test_the_map_is_a_rotation_in_each_pair_and_nothing_else():
-    matrix = rotation(7, 8, base=100.0).double()
-    assert_close(matrix @ matrix.T, torch.eye(8, dtype=torch.float64), atol=1e-6, rtol=0)
-    for i, turn in enumerate(frequencies(8, base=100.0)):
-        block = matrix[2 * i : 2 * i + 2, 2 * i : 2 * i + 2]
-        assert torch.linalg.det(block).item() == pytest.approx(1, abs=1e-6)
-        assert block.trace().item() == pytest.approx(2 * math.cos(7 * turn.item()), abs=1e-6)
-        matrix[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = 0
-    assert not matrix.any()
-
-
-def test_no_rotation_fits_a_table_that_is_not_sinusoidal():
-    assert rotation_error(torch.randn(50, 16, generator=torch.Generator().manual_seed(0)), 3) > 1
-    assert rotation_error(sinusoids(50, 16, base=100.0), 3) > 0.1
-
-
-@pytest.mark.parametrize("offset", [-1, 20])
-def test_an_offset_longer_than_the_table_is_refused(offset):
-    with pytest.raises(ValueError, match=rf"20 positions has no two that are {offset} apart"):
-        rotation_error(sinusoids(20, 8), offset)
-
-
-def test_dot_products_of_sinusoids_depend_on_the_offset_alone():
-    table = sinusoids(60, 32)
-    lowest, mean, highest = by_offset(table @ table.T)
-    assert_close(lowest, highest, atol=2e-5, rtol=0)
-    expected = torch.outer(torch.arange(60.0).double(), frequencies(32)).cos().sum(dim=1)
-    assert_close(mean.double(), expected, atol=2e-5, rtol=0)
-    assert mean[0].item() == pytest.approx(16, abs=1e-5)
-    assert (mean[1:] < mean[0]).all()
-
-
-def test_similarities_by_offset_are_those_of_the_diagonals():
-    similarities = torch.tensor([[1.0, 2.0, 9.0], [2.0, 3.0, 4.0], [9.0, 4.0, 5.0]])
-    lowest, mean, highest = by_offset(similarities)
-    assert lowest.tolist() == [1, 2, 9]
-    assert mean.tolist() == [3, 3, 9]
-    assert highest.tolist() == [5, 4, 9]
 
 
 @pytest.mark.parametrize("kind", ["sinusoidal", "learned"])

@@ -1,0 +1,40 @@
+"""The geometry of sinusoidal positions: every offset is a rotation, the same at all positions."""
+
+import torch
+from torch import Tensor
+
+from headlight.model.transformer.positions import frequencies
+
+
+def rotation(offset: int, d_model: int, base: float = 10_000.0) -> Tensor:
+    """Return the map (d_model, d_model) from each sinusoidal position to the one `offset` later.
+
+    It does not depend on the position: table[p + offset] = rotation(offset) @ table[p]. A block
+    for each pair turns it by offset times its frequency, and everything else is 0.
+    """
+    angles = offset * frequencies(d_model, base)
+    rows = torch.stack(
+        [angles.cos(), angles.sin(), -angles.sin(), angles.cos()], dim=-1
+    )  # (d_model / 2, 4)
+    return torch.block_diag(*rows.unflatten(-1, (2, 2))).float()
+
+
+def rotation_error(table: Tensor, offset: int, base: float = 10_000.0) -> float:
+    """Return the largest error of `rotation` on the rows of a table (positions, d_model).
+
+    Raises ValueError if no two rows of the table are that far apart.
+    """
+    if not 0 <= offset < len(table):
+        raise ValueError(f"A table of {len(table)} positions has no two that are {offset} apart.")
+    turned = table[: len(table) - offset] @ rotation(offset, table.size(1), base).T
+    return (turned - table[offset:]).abs().max().item()
+
+
+def by_offset(similarities: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the least, mean and largest similarity (P, P) at every distance: (P,) each."""
+    diagonals = [similarities.diagonal(offset) for offset in range(len(similarities))]
+    return (
+        torch.stack([diagonal.min() for diagonal in diagonals]),
+        torch.stack([diagonal.mean() for diagonal in diagonals]),
+        torch.stack([diagonal.max() for diagonal in diagonals]),
+    )
