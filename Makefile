@@ -62,7 +62,8 @@ format: $(VENV)/.installed-dev ## format the code and fix what ruff can fix
 browser: $(VENV)/.installed-dev ## find or install the Chromium of the browser tests
 	$(BIN)/python -m tests.browser.install
 
-docs: browser ## make the pictures and the notebook of docs/ anew
+docs: browser ## make the pictures, the notebook and the listings of docs/ anew
+	$(BIN)/python -m docs.listings
 	$(BIN)/jupytext --quiet --to ipynb docs/notebook.py
 	$(BIN)/python -m docs.pictures
 

@@ -3,20 +3,24 @@
 import json
 import re
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
 
+from docs.listings import LISTING, PAGE, with_listings
 from headlight.model.transformer.trace import Site
 from headlight.model.translator import load
 from headlight.viz import CanvasPicture
 from tests.model.library.conftest import transformers_folders
+from tests.pages.apps import open_page
 
 __all__ = ["transformers_folders"]
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+SCENES = re.findall(r"\(http://localhost:8501/(\S*)\)", PAGE.read_text("utf-8"))
 BLOCKS = {
     path.name: blocks
     for path in PAGES
@@ -71,3 +75,17 @@ def test_blocks_of_code_run_one_after_the_other(page, make_bert_folder, transfor
         for name, folder in names.items():  # tiny ones in place of those on the hub
             block = block.replace(name, str(folder))
         exec(compile(block, f"{page}, block {number}", "exec"), known)
+
+
+def test_the_code_that_a_page_shows_is_that_of_its_file():
+    text = PAGE.read_text("utf-8")
+    assert len(LISTING.findall(text)) > 15
+    assert with_listings(text) == text, "`make docs` shows the present lines"
+
+
+@pytest.mark.parametrize("scene", dict.fromkeys(SCENES))
+def test_a_scene_that_a_page_leads_to_opens_as_its_link_says(scene):
+    parts = urlsplit(scene)
+    app = open_page(parts.path or "attention", **dict(parse_qsl(parts.query)))
+    assert not app.exception
+    assert not [info for info in app.info if "link" in info.value]
