@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from headlight.model.library.loading import load_model
     from headlight.model.library.opening import open_model
     from headlight.model.library.watch import watch
+    from headlight.model.transformer.attention import Edit
     from headlight.model.transformer.positions import PositionEdit
     from headlight.model.transformer.trace import Site
     from headlight.notebook import show
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AttentionEdit",
+    "Edit",
     "LoadingError",
     "PositionEdit",
     "Site",
@@ -66,6 +68,7 @@ __all__ = [
 # Where a public name is defined; a name that is missing here is a picture of viz.
 MODULES = {
     "AttentionEdit": "model.edits.attention",
+    "Edit": "model.transformer.attention",
     "LoadingError": "model.library.hub",
     "PositionEdit": "model.transformer.positions",
     "Site": "model.transformer.trace",

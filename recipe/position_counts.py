@@ -8,11 +8,10 @@ import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from headlight.model.checkpoint import CONFIG, POSITION_COUNTS, TOKENIZER, replacing
+from headlight.model.checkpoint import CONFIG, POSITION_COUNTS, TOKENIZER, load_config, replacing
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import source_sequence, target_sequence
 from headlight.model.training.data import EncodedPair, encode_pairs, read_pairs
-from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.trace import Side
 
 
@@ -50,7 +49,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=Path, required=True, help="what the model was trained on")
     parser.add_argument("--model", type=Path, required=True, help="the checkpoint folder")
     arguments = parser.parse_args()
-    config = TransformerConfig.from_file(arguments.model / CONFIG)
+    config = load_config(arguments.model / CONFIG)
     tokenizer = Tokenizer.from_file(arguments.model / TOKENIZER)
     pairs = encode_pairs(read_pairs(arguments.pairs), tokenizer, config.max_positions)
     save_position_counts(
