@@ -18,7 +18,7 @@ export function figureRow() {
   const boxOf = (label, options) =>
     element("select", "", Object.entries(options).map(([value, text]) => element("option", "", text, { value })), { "aria-label": label });
   const width = element("input", "", "", { type: "number", min: LEAST, max: MOST, required: "", "aria-label": "Width in mm" });
-  const boxes = { size: boxOf("Size", SIZES), text: boxOf("Text", TEXTS), width };
+  const boxes = { size: boxOf("Size", SIZES), text: boxOf("Words", TEXTS), width };
   const ofWidth = element("span", "", [width, " mm wide"]);
   const root = element("div", "figure", [boxes.size, ofWidth, boxes.text], { role: "group", "aria-label": "Figure" });
   const show = () => (ofWidth.hidden = boxes.size.value !== "mm");

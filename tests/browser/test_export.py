@@ -85,7 +85,7 @@ def edges_of(image):
 def test_a_figure_has_the_size_and_the_words_that_were_chosen(page, server, theme):
     page.emulate_media(color_scheme=theme)
     _, menu = open_picture(page, server, "heatmap")
-    opened(menu).get_by_label("Text", exact=True).select_option("Picture only")
+    opened(menu).get_by_label("Words", exact=True).select_option("Picture only")
     sizes = {}
     for scale in "1234":
         opened(menu).get_by_label("Size", exact=True).select_option(scale)
@@ -100,7 +100,7 @@ def test_a_figure_has_the_size_and_the_words_that_were_chosen(page, server, them
     root = ElementTree.fromstring(save(page, menu, "svg")[0])
     assert (float(root.get("width")), float(root.get("height"))) == sizes["1"]
     assert SENTENCE not in " ".join("".join(text.itertext()) for text in root.iter(f"{SVG}text"))
-    opened(menu).get_by_label("Text", exact=True).select_option("Title only")
+    opened(menu).get_by_label("Words", exact=True).select_option("Title only")
     root = ElementTree.fromstring(save(page, menu, "svg")[0])
     said = " ".join("".join(text.itertext()) for text in root.iter(f"{SVG}text"))
     assert said.startswith(PICTURES["heatmap"][0])

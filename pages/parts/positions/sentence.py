@@ -199,9 +199,9 @@ def open_on_most_moved(moved: Mapping[HeadAddress, float]) -> None:
 
 
 def say_most_moved(moved: Mapping[HeadAddress, float], shown: HeadAddress) -> None:
-    """Say how much the head shown changes, and offer the one that changes most."""
+    """Say how much the head shown changes, and offer the one that changes most; of no mean."""
     most = max(moved, key=moved.get)
-    if moved[most] < LEAST:
+    if moved[most] < LEAST or shown not in moved or showing().scene() is not None:
         return
     share, largest = number_text(moved[shown], 2), number_text(moved[most], 2)
     if shown == most:
