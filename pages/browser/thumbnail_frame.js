@@ -20,7 +20,7 @@ export function drawMissing(root, slides, images, again) {
   clearTimeout(root.waiting);
   root.frame?.remove();
   if (!of) return;
-  const src = `?talk=${place + 1}&ready_talk=own`;
+  const src = `./?talk=${place + 1}&ready_talk=own`;
   root.frame = element("iframe", "unseen", "", { src, inert: "", tabindex: "-1", "aria-hidden": "true" });
   root.append(root.frame);
   root.waiting = setTimeout(() => {
