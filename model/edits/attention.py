@@ -128,6 +128,13 @@ class Closed(Further):
         return super().mask(scores, visible).masked_fill(self.cells.to(scores.device), -torch.inf)
 
 
+def replaces_steps(edit: Edit) -> bool:
+    """Return whether an edit is of a kind that may change any step of the attention."""
+    while isinstance(edit, Closed):
+        edit = edit.edit
+    return type(edit) not in (Edit, AttentionEdit)
+
+
 def fitted(cells: Tensor, scores: Tensor) -> Tensor:
     """Return cells (..., Q, K) on the device and in the size of scores (B, H, Q, K)."""
     return fit_cells(cells, *scores.shape[-2:]).to(scores.device)

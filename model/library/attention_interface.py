@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headlight.model.edits.attention import Further
+from headlight.model.edits.attention import replaces_steps
 from headlight.model.transformer.attention import UNCHANGED, Edit
 from headlight.model.transformer.masks import look_ahead_mask, softmax_of_visible
 from headlight.model.transformer.records import AttentionRecord
@@ -161,7 +161,7 @@ def attention(
         )
     first_query, first_key = (0, 0) if idle else watch.positions(site, query.size(2), key.size(2))
     dtype = query.dtype
-    if isinstance(edit, Further) or torch.is_grad_enabled():  # what is recorded there is float32
+    if replaces_steps(edit) or torch.is_grad_enabled():  # what is recorded there is float32
         query, key, value = query.float(), key.float(), value.float()
     record = attend(
         query, key, value, as_visible(attention_mask, key.size(2)), edit.at(first_query, first_key),

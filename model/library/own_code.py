@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from headlight.model.edits.attention import AttentionEdit, Closed, Further
+from headlight.model.edits.attention import AttentionEdit, Further, replaces_steps
 from headlight.model.library.attention_interface import Watch, attend, from_position_0, padded
 from headlight.model.library.flow import Flow, Mixing, Scores, relead
 from headlight.model.library.fused import Projected, multi_head, scaled_dot_product
@@ -165,12 +165,10 @@ class CodeSites:
                 "This model's own code gives its tokens their positions, which cannot be moved. "
                 "Leave the positions as trained."
             )
-        while isinstance(edit, Closed):
-            edit = edit.edit
-        if isinstance(edit, Further) and "take apart" in self.missing:
+        if replaces_steps(edit) and "take apart" in self.missing:
             raise ValueError(f"{self.missing['take apart']} Leave them as they are.")
-        opens = isinstance(edit, AttentionEdit) and edit.open is not None
-        if opens and "open cells" in self.missing:
+        kept = plain(edit)
+        if kept is not None and kept.open is not None and "open cells" in self.missing:
             raise ValueError(f"{self.missing['open cells']} Close cells instead.")
         if edit.scale is not None and "take apart" in self.missing:
             raise ValueError(
@@ -179,11 +177,11 @@ class CodeSites:
             )
 
 
-def gate_of(edit: Edit) -> Tensor | None:
-    """Return the gate of a site's edit, if it has one: (H,) or (B, H)."""
+def plain(edit: Edit) -> AttentionEdit | None:
+    """Return the edit that a person made, under those of analyses, if there is one."""
     while isinstance(edit, Further):
         edit = edit.edit
-    return edit.gate if isinstance(edit, AttentionEdit) else None
+    return edit if isinstance(edit, AttentionEdit) else None
 
 
 @dataclass
@@ -270,7 +268,7 @@ class CodeCall:
             weights = running.as_given(replaced, given, layout, outside=0.0)
             weights = running.as_map(weights, layout)
         self.waiting = record = from_position_0(stages.record(weights), first[1])
-        gate, mixes = gate_of(edit), isinstance(edit, Further) and not isinstance(edit, Closed)
+        own, mixes = plain(edit), replaces_steps(edit)
 
         def mix(used: Tensor, value: Tensor, summed: Tensor) -> Tensor | None:
             """Record values and heads, if they have the known form; return an edit's own heads."""
@@ -290,5 +288,6 @@ class CodeCall:
             return layout.given(result, sizes).reshape(summed.shape)
 
         # A head is linear in its weights.
+        gate = None if own is None else own.gate
         gated = weights if gate is None else weights * gate.to(weights)[..., None, None]
         return running.as_given(gated, given, layout, outside=0.0), Mixing(mix)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from headlight.model.edits.attention import Further
+from headlight.model.edits.attention import replaces_steps
 from headlight.model.library.flow import CLOSED, Mixing, Scores
 from headlight.model.library.layouts import Layout
 from headlight.model.transformer.attention import UNCHANGED, Edit
@@ -48,7 +48,7 @@ class Stages:
         if edit is UNCHANGED:
             return self
         stages, scores, visible = self, self.scores, ~self.masked_scores.isneginf()
-        if edit.scale is not None or isinstance(edit, Further):
+        if edit.scale is not None or replaces_steps(edit):
             scale = self.scale if edit.scale is None else edit.scale
             scores = edit.score(self.query, self.key, scale)
             before = scores = scores if self.bias is None else scores + self.bias

@@ -9,13 +9,13 @@ import torch
 import transformers
 from torch.nn import functional as F
 
-from headlight.model.edits.attention import AttentionEdit
+from headlight.model.edits.attention import AttentionEdit, Closed
 from headlight.model.insight.knockout import Others
 from headlight.model.insight.patching import Patch, Patched
 from headlight.model.library.attachment import Attachment, Parity, attach_code
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.running import join_blocks, split_blocks
-from headlight.model.transformer.attention import UNCHANGED
+from headlight.model.transformer.attention import UNCHANGED, Edit
 from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Run, Site, Trace
 
@@ -380,6 +380,36 @@ def test_edits_of_a_batch_are_those_of_each_row(family, of_family):
             for site, edit in edits.items()
         }
         assert torch.allclose(watched.run(of_row)[0], logits[row : row + 1], atol=1e-5)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_cells_that_are_closed_further_act_as_closed_ones(family, of_family):
+    watched = of_family(family)
+    plain = watched.everywhere(
+        lambda heads, queries, keys: AttentionEdit(block=torch.rand(heads, queries, keys) < 0.2)
+    )
+    further = {site: Closed(UNCHANGED, edit.block[None]) for site, edit in plain.items()}
+    assert torch.allclose(watched.run(further)[0], watched.run(plain)[0], atol=1e-6)
+
+
+class Sharper(Edit):
+    """An edit of one's own."""
+
+    def score(self, query, key, scale):
+        return super().score(query, key, 2 * scale)
+
+
+@pytest.mark.parametrize("family", TAKEN_APART)
+def test_an_edit_of_ones_own_acts_in_code_of_its_own_too(family, of_family):
+    watched = of_family(family)
+    sharper = watched.everywhere(lambda *_: Sharper())
+    (logits, _), (before, trace) = watched.run(sharper), watched.run()
+    twice = {
+        site: AttentionEdit(scale=2 * (record.scale or record.query.size(-1) ** -0.5))
+        for site, record in trace.attention.items()
+    }
+    assert torch.allclose(logits, watched.run(twice)[0], atol=1e-5)
+    assert not torch.allclose(logits, before, atol=1e-5)
 
 
 @pytest.mark.parametrize("family", ["Falcon", "XGLM", "LongT5"])
