@@ -11,7 +11,7 @@ from headlight.model.library.pieces import Piece, is_of_a_word, whole_words
 
 LEAST = 0.2  # share of a token's attention; a smaller one is no clear link
 PRONOUNS = words("it he she they him her them his its their")
-# With those that are frequent in texts on any subject, the words that name nothing.
+# Words that are frequent in any text, and others that name nothing.
 FUNCTION_WORDS = (
     ENGLISH
     | PRONOUNS

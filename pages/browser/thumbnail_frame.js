@@ -8,7 +8,7 @@ const missed = new Set(); // slides whose small pictures do not come
  * Have missing small pictures made, one after the other: a frame that nobody sees shows the slides.
  * @param {any} root the element that holds the frame
  * @param {{ thumbnail: string }[]} slides
- * @param {Map<string, string>} images those that are there
+ * @param {Map<string, string>} images the small pictures that exist
  * @param {() => void} again called when one does not come
  */
 export function drawMissing(root, slides, images, again) {
