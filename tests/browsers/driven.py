@@ -104,7 +104,10 @@ class Browser:
             self.press(letter)
 
     def click_on(self, selector, words="", at=0):
-        """Click in the middle of an element in sight, by its words, once it keeps its place."""
+        """Click in the middle of an element in sight, by its words, until a click reaches it.
+
+        What stands before it may come late and move it, even right before a click.
+        """
         before = None
 
         def is_at_rest():
@@ -112,9 +115,18 @@ class Browser:
             last, before = before, self.evaluate("placeOf", selector, words, at)
             return before and before == last
 
+        def is_clicked():
+            until(is_at_rest, PageError)
+            self.evaluate("awaitClick", selector, words, at)
+            self.click(*before)
+            try:
+                return self.evaluate("isClicked()")
+            except PageError:  # the click has left the page
+                return True
+
         is_at_rest.__doc__ = f"{selector} {words} keeps its place in sight"
-        until(is_at_rest, PageError)
-        self.click(*before)
+        is_clicked.__doc__ = f"{selector} {words} is clicked"
+        until(is_clicked, PageError)
 
     def turn_back_to(self, window):
         """Close all windows but this one."""

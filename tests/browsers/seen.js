@@ -55,6 +55,13 @@ function placeOf(selector, words = "", at = 0) {
   box = boxOf(node);
   return [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
 }
+/** Look whether a click reaches an element. */
+function awaitClick(selector, words, at) {
+  window.isClicked = false;
+  seen(selector, words).at(at).addEventListener("click", () => (window.isClicked = true), { capture: true, once: true });
+}
+/** Whether it has reached it, or has opened another page here. */
+const isClicked = () => window.isClicked !== false;
 /** The innermost element at a point of the window. */
 function hit(x, y, root = document) {
   const node = root.elementFromPoint(x, y);
