@@ -5,7 +5,8 @@ address of more than 64 kB, though texts in a link can take more.
 
 Upstream: https://github.com/Kludex/uvicorn/issues/157
 Relies on: uvicorn's `H11Protocol`: its two methods that asyncio calls, its `conn` and `transport`,
-and the default in its module for the longest head of a request.
+which has another protocol once it is a WebSocket, and the default in its module for the longest
+head of a request.
 """
 
 import asyncio
@@ -37,6 +38,8 @@ def _watch(call: Callable[..., None], connection: H11Protocol, value: object) ->
     call(connection, value)
     waits_for = connection.conn.their_state
     before = _ends.get(connection)
+    if connection.transport.get_protocol() is not connection:
+        waits_for = None  # it has become a WebSocket, which may be silent
     if waits_for is h11.IDLE and before and not before.cancelled():
         return  # the head comes in pieces
     if before:

@@ -15,6 +15,10 @@ from headlight.pages.streamlit_fixes.slow_requests import (
 )
 
 GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+UPGRADE = (
+    b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
 PUT = b"PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n"
 
 
@@ -59,7 +63,13 @@ class Transport:
     """The far end of a connection."""
 
     def __init__(self):
-        self.is_open, self.written = True, b""
+        self.is_open, self.written, self.protocol = True, b"", None
+
+    def set_protocol(self, protocol):
+        self.protocol = protocol
+
+    def get_protocol(self):
+        return self.protocol
 
     def close(self):
         self.is_open = False
@@ -92,6 +102,7 @@ def connect():
     """A connection that was just opened, its far end, and the clock."""
     clock, transport = Clock(), Transport()
     connection = H11Protocol(Config(lambda: None, log_config=None), ServerState(), {}, _loop=clock)
+    transport.set_protocol(connection)
     connection.connection_made(transport)
     return connection, transport, clock
 
@@ -126,6 +137,17 @@ def test_a_request_that_is_whole_may_be_answered_at_leisure(plain, whole):
     connection, transport, clock = connect()
     connection.data_received(whole[:20])
     connection.data_received(whole[20:])
+    clock.move(3600)
+    assert transport.is_open
+
+
+@pytest.mark.parametrize("size", [len(UPGRADE), 10])
+def test_a_websocket_may_be_silent(plain, size):
+    drop_slow_requests()
+    connection, transport, clock = connect()
+    for start in range(0, len(UPGRADE), size):
+        connection.data_received(UPGRADE[start : start + size])
+    assert transport.get_protocol() is not connection
     clock.move(3600)
     assert transport.is_open
 
