@@ -349,6 +349,25 @@ def test_the_head_that_links_a_token_most_clearly_is_one_click_away(shipped):
         assert "of all heads: this head → " in said(app)
 
 
+def test_the_head_with_the_clearest_look_at_a_token_is_one_click_away(shipped):
+    sentence = "I bought a lamp. It does not work."
+    trace = shipped.trace(sentence)
+    weights = trace.weights("encoder").numpy()  # (layers, H, Q, K)
+    tokens = [token.text for token in trace.source_tokens]
+    at, queries = tokens.index("lamp"), ["bought", "work"]
+    block = weights[..., [tokens.index(query) for query in queries], at]
+    layer, head, query = np.unravel_index(block.argmax(), block.shape)
+    place = {"sentence": sentence, "kind": "encoder", "layer": "5", "head": "1"}
+    app = open_page(**place, picture="lines", lit=f"k{at + 1}")
+    name = f"layer {layer + 1}, head {head + 1}"
+    share = f"{block.max():.2f}"
+    assert f"Clearest for “lamp”, of all heads: {name} ← “{queries[query]}” ({share})" in said(app)
+    app.button(key="see-head").click().run()
+    assert (app.session_state["layer"], app.session_state["head"]) == (layer, head)
+    assert lines(app)["lit"] == ["key", at]
+    assert "of all heads: this head ← " in said(app)
+
+
 @pytest.mark.parametrize("name", ["GPT-2", "DistilBERT", "Marian"])
 def test_a_model_of_an_unknown_language_never_speaks_of_pronouns(transformers_folders, name):
     app = open_with(transformers_folders[name], sentence=EXAMPLES[0], picture="lines")

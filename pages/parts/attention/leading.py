@@ -34,11 +34,11 @@ Token = tuple[str, int]  # the side, query or key, and the index of what is draw
 
 
 class Link(NamedTuple):
-    """The largest weight of a query on a word, and its head; all indices count from 0."""
+    """The largest weight between a token and a word, and its head; all indices count from 0."""
 
     layer: int
     head: int
-    query: int
+    token: Token
     word: Word
     weight: float
 
@@ -79,26 +79,36 @@ def word_of(index: int, line: Sequence[Piece]) -> Word:
     return next(word for word in words_of(line) if index in word.pieces)
 
 
-def clearest_link(view: View, query: int, heads: np.ndarray | None = None) -> Link | None:
-    """Return the largest weight of a drawn query on a word, over all heads or those of a mask.
+def clearest_link(view: View, token: Token, heads: np.ndarray | None = None) -> Link | None:
+    """Return the largest weight of a drawn query on a word, or of a word's piece on a drawn key.
 
-    The words are content words where the keys are known to be English. Within one text, the
-    query's own word and its neighbours are left out. None if there is no such word.
+    It is that of all heads, or those of a mask. The words are content words where they are known to
+    be English. Within one text, the token's own word and its neighbours are left out. None if there
+    is no such word.
     """
+    side, index = token
+    line, is_english = view.lines[0], view.is_english
+    if side == "query":
+        line, is_english = view.lines[1], view.keys_are_english
     words = [
         word
-        for word in words_of(view.lines[1])
-        if (word.is_content if view.keys_are_english else word.is_written)
-        and (view.kind == "cross" or min(abs(at - query) for at in word.pieces) >= APART)
+        for word in words_of(line)
+        if (word.is_content if is_english else word.is_written)
+        and (view.kind == "cross" or min(abs(at - index) for at in word.pieces) >= APART)
     ]
     if not words:
         return None
-    rows = np.stack([as_floats(layer[:, query]) for layer in view.layers])  # (L, H, K)
-    weights = on_words(rows, words)  # (L, H, W)
+    if side == "query":
+        rows = np.stack([as_floats(layer[:, index]) for layer in view.layers])  # (L, H, K)
+        weights = on_words(rows, words)  # (L, H, W)
+    else:
+        columns = np.stack([as_floats(layer[..., index]) for layer in view.layers])  # (L, H, Q)
+        of_each = [columns[..., list(word.pieces)].max(axis=-1) for word in words]
+        weights = np.stack(of_each, axis=-1)  # (L, H, W)
     if heads is not None:
         weights = np.where(heads[..., None], weights, -1)
     layer, head, word = np.unravel_index(weights.argmax(), weights.shape)
-    return Link(int(layer), int(head), query, words[word], float(weights[layer, head, word]))
+    return Link(int(layer), int(head), token, words[word], float(weights[layer, head, word]))
 
 
 @dataclass(frozen=True)
@@ -119,16 +129,17 @@ class Reasons:
         return [word.pieces[0] for word in words if word.is_pronoun]
 
     @property
-    def query(self) -> int | None:
-        """The query lit, or a pronoun if nothing stands out, so that its best head is offered."""
-        if self.lit[0] == "query":
-            return self.lit[1]
-        return next(iter(self.pronouns), None) if self.is_lead else None
+    def token(self) -> Token | None:
+        """The token lit, or a pronoun if nothing stands out, so that its best head is offered."""
+        if self.lit[0] == "query" or not self.is_lead:
+            return self.lit
+        return ("query", self.pronouns[0]) if self.pronouns else None
 
     @cached_property
     def linked(self) -> Linked | None:
         """How often the heads link pronouns, if this is one and the heads are as counted."""
-        is_known = self.query in self.pronouns and self.view.run.edits == Edits()
+        pronouns = [("query", each) for each in self.pronouns]
+        is_known = self.token in pronouns and self.view.run.edits == Edits()
         return pronouns_linked(self.view.run.model) if is_known else None
 
     @property
@@ -150,16 +161,17 @@ class Reasons:
         """Draw why the token leads and which head links it best; `see` is a callback for that."""
         if self.why:
             st.caption(self.why)
-        if self.query is None:
+        if self.token is None:
             return
         good = self.linked.hits >= GOOD * self.linked.chance if self.linked else None
-        link = clearest_link(self.view, self.query, good)
+        link = clearest_link(self.view, self.token, good)
         if link is None:
             return
         is_shown = self.shown == link[:2]
-        name = name_of(self.query, self.view.tokens[0], self.view.lines[0])
+        side, arrow = (0, "→") if self.token[0] == "query" else (1, "←")
+        name = name_of(self.token[1], self.view.tokens[side], self.view.lines[side])
         among = f"the {good.sum()} heads best at pronouns" if self.linked else "all heads"
         head = "this head" if is_shown else f"layer {link.layer + 1}, head {link.head + 1}"
-        where = f"{head} → “{link.word.text}” ({number_text(link.weight, 2)})"
+        where = f"{head} {arrow} “{link.word.text}” ({number_text(link.weight, 2)})"
         words = f"Clearest for {name}, of {among}: {where}"
         offer_head(words, None if is_shown else partial(see, link))

@@ -64,7 +64,7 @@ def detail(run: ModelRun, view: View, of: About) -> None:
 
     def see(link: Link) -> None:
         open_map(link.layer, link.head)
-        overview.light(("query", link.query))
+        overview.light(link.token)
 
     def open_cell(row: int, column: int) -> None:
         same = {"target": run.target}
