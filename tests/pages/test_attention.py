@@ -323,7 +323,8 @@ def test_a_text_in_which_nothing_stands_out_says_so_and_offers_its_pronoun(shipp
     assert lines(app)["lit"] == ["key", int(weights.mean(axis=0).argmax())]
     assert f"{NOTHING}: “" in said(app)
     assert NONE_LEADS.format(word="pronoun", least=LEAST) in said(app)
-    assert "Clearest for “it”, of the 5 heads best at pronouns: " in said(app)
+    clearest = "Clearest content word for “it”, neighbours aside"
+    assert f"{clearest}, of the 5 heads best at pronouns: " in said(app)
 
 
 def test_the_head_that_links_a_token_most_clearly_is_one_click_away(shipped):
@@ -340,9 +341,8 @@ def test_the_head_that_links_a_token_most_clearly_is_one_click_away(shipped):
         layer, head, key = np.unravel_index(block.argmax(), block.shape)
         name = f"layer {layer + 1}, head {head + 1}"
         share = f"{block.max():.2f}"
-        assert f"Clearest for “{query}”, of all heads: {name} → “{keys[key]}” ({share})" in said(
-            app
-        )
+        clearest = f"Clearest content word for “{query}”, neighbours aside, of all heads"
+        assert f"{clearest}: {name} → “{keys[key]}” ({share})" in said(app)
         app.button(key="see-head").click().run()
         assert (app.session_state["layer"], app.session_state["head"]) == (layer, head)
         assert lines(app)["lit"] == ["query", at]
@@ -361,7 +361,8 @@ def test_the_head_with_the_clearest_look_at_a_token_is_one_click_away(shipped):
     app = open_page(**place, picture="lines", lit=f"k{at + 1}")
     name = f"layer {layer + 1}, head {head + 1}"
     share = f"{block.max():.2f}"
-    assert f"Clearest for “lamp”, of all heads: {name} ← “{queries[query]}” ({share})" in said(app)
+    clearest = "Clearest content word for “lamp”, neighbours aside, of all heads"
+    assert f"{clearest}: {name} ← “{queries[query]}” ({share})" in said(app)
     app.button(key="see-head").click().run()
     assert (app.session_state["layer"], app.session_state["head"]) == (layer, head)
     assert lines(app)["lit"] == ["key", at]
@@ -373,7 +374,7 @@ def test_a_model_of_an_unknown_language_never_speaks_of_pronouns(transformers_fo
     app = open_with(transformers_folders[name], sentence=EXAMPLES[0], picture="lines")
     assert "pronoun" not in said(app)
     assert "content word" not in said(app)
-    assert "Clearest for “" in said(app)
+    assert "Clearest word for “" in said(app)
 
 
 def test_a_text_in_another_language_has_no_pronoun_that_leads():

@@ -79,6 +79,15 @@ def word_of(index: int, line: Sequence[Piece]) -> Word:
     return next(word for word in words_of(line) if index in word.pieces)
 
 
+def linked_to(view: View, side: str) -> tuple[Sequence[Piece], bool]:
+    """Return the tokens on the other side, and whether they are known to be English."""
+    return (
+        (view.lines[1], view.keys_are_english)
+        if side == "query"
+        else (view.lines[0], view.is_english)
+    )
+
+
 def clearest_link(view: View, token: Token, heads: np.ndarray | None = None) -> Link | None:
     """Return the largest weight of a drawn query on a word, or of a word's piece on a drawn key.
 
@@ -87,9 +96,7 @@ def clearest_link(view: View, token: Token, heads: np.ndarray | None = None) -> 
     is no such word.
     """
     side, index = token
-    line, is_english = view.lines[0], view.is_english
-    if side == "query":
-        line, is_english = view.lines[1], view.keys_are_english
+    line, is_english = linked_to(view, side)
     words = [
         word
         for word in words_of(line)
@@ -173,5 +180,7 @@ class Reasons:
         among = f"the {good.sum()} heads best at pronouns" if self.linked else "all heads"
         head = "this head" if is_shown else f"layer {link.layer + 1}, head {link.head + 1}"
         where = f"{head} {arrow} “{link.word.text}” ({number_text(link.weight, 2)})"
-        words = f"Clearest for {name}, of {among}: {where}"
+        what = "content word" if linked_to(self.view, self.token[0])[1] else "word"
+        aside = "" if self.view.kind == "cross" else ", neighbours aside"
+        words = f"Clearest {what} for {name}{aside}, of {among}: {where}"
         offer_head(words, None if is_shown else partial(see, link))
