@@ -308,12 +308,10 @@ def test_a_head_is_said_to_link_pronouns_as_often_as_the_atlas_has(shipped):
     scene = {"sentence": EXAMPLES[0], "kind": "encoder", "picture": "lines", "lit": "q7"}
     for layer, head in ((1, 1), (4, 6)):
         app = open_page(**scene, layer=str(layer + 1), head=str(head + 1))
-        known = (
-            f"links {hits[layer, head]:.0f} of 100 pronouns to their noun; chance: {chance:.0f}."
-        )
+        known = f"in {hits[layer, head]:.0f} of 100 sentences; chance: {chance:.0f}."
         assert known in said(app)
     for other in ({"lit": "q2"}, {"layer": "mean"}, {"edits": "gate.encoder.1.1.0"}):
-        assert "of 100 pronouns" not in said(open_page(**scene | other))
+        assert "of 100 sentences" not in said(open_page(**scene | other))
 
 
 def test_a_text_in_which_nothing_stands_out_says_so_and_offers_its_pronoun(shipped):

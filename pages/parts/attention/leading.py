@@ -28,7 +28,7 @@ LEADS_AS = {
     "most at another.",
 }
 NONE_LEADS = "No {word} here gives its largest weight, of {least} or more, to a content word."
-FIGURE = "It links {hits} of {sentences} pronouns to their noun; chance: {chance:.0f}."
+FIGURE = "It links a pronoun to its noun in {hits} of {sentences} sentences; chance: {chance:.0f}."
 
 Token = tuple[str, int]  # the side, query or key, and the index of what is drawn
 

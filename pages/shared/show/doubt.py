@@ -20,7 +20,6 @@ from headlight.pages.shared.state.choices import BY_BEAM, put
 from headlight.pages.shared.state.models import DEFAULT
 from headlight.pages.shared.state.page import PAGES, is_open
 from headlight.pages.shared.state.showing import showing
-from headlight.viz.numbers import number_text
 
 BEYOND = "Beyond what this small model knows: "
 WHY = {
@@ -30,15 +29,15 @@ WHY = {
     "language": "this looks {what}, and it reads only English.",
     "repeated": "your text came back untranslated, which is right only if French says the same.",
     "missing": "the translation leaves out or changes “{what}”.",
-    "lost": "“{what}” may be lost: the head that aligns words hardly looks there.",
+    "lost": "“{what}” may be lost: the head that aligns French with English hardly looks at it.",
     "pieces": "“{what}” falls into {number:.0f} pieces: the model may not know the word.",
     "unsure": (
-        "it was unsure, so expect mistakes: it gave a token a probability of {number:.2f} on "
-        f"average, and of over {exp(LEAST_SURE):.2f} in 98 of 100 good translations."
+        "it was unsure, so expect mistakes: its tokens have a probability of {number:.2f} on "
+        f"average; in 98 of 100 good translations they have more than {exp(LEAST_SURE):.2f}."
     ),
 }
 LIMITS = "The model's limits"
-LIKELIER = "A beam of {size} finds a text that the model holds likelier, by {gain} nats: “{text}”"
+LIKELIER = "A beam of {size} finds a text that is {times} times as likely to the model: “{text}”"
 LONGEST_WORD = 40  # characters of a word that are shown
 
 
@@ -68,11 +67,11 @@ def offer_likelier(run: ModelRun, place: DeltaGenerator) -> None:
         return
     usual, beam = written(run), written(replace(run, strategy=BEAM))
     if is_clearly_likelier(beam, usual):
-        gain = number_text(beam.score - usual.score)
+        times = f"{exp(beam.score - usual.score):,.0f}"
         with place.container(
             horizontal=True, vertical_alignment="center", gap="small", key="likelier-line"
         ):
-            st.text(LIKELIER.format(size=BEAM.beam_size, gain=gain, text=beam.text))
+            st.text(LIKELIER.format(size=BEAM.beam_size, times=times, text=beam.text))
             st.button("Take it", type="tertiary", on_click=put, args=[BY_BEAM, True])
             if is_open(PAGES["decoding"]):
                 st.button("Watch the beam write it", type="tertiary", on_click=watch_the_beam)

@@ -177,7 +177,11 @@ def the_beam_finds_a_likelier_text(scene):
     greedy, best = (result.score for result in results)
     assert best > greedy
     texts = [f"“{item.text}”" for item in results]
-    return *texts, f"**−{-greedy:.2f}**", f"**−{-best:.2f}**: more likely as a whole"
+    return (
+        *texts,
+        f"**−{-greedy:.2f}** ({exp(greedy):.0%})".replace("%", " %"),
+        f"**−{-best:.2f}** ({exp(best):.0%}): more likely as a whole".replace("%", " %"),
+    )
 
 
 @claim("Looked at, or needed?")
@@ -190,8 +194,9 @@ def the_first_word_needs_another_than_it_looks_at(scene):
     agreed = agreements(weights, changes)
     return (
         scene.shipped.translate(scene.sentence).text,
-        f"looks at “The” most, and loses **{-changes[0, the]:.1f}** nats without it",
-        f"without “dog” it loses **{-changes[0, dog]:.1f}** nats",
+        f"looks at “The” most, and loses only **{-changes[0, the]:.1f}** nats without it",
+        f"without “dog” it loses **{-changes[0, dog]:.1f}** nats, which makes it e⁴ = "
+        f"{exp(round(-changes[0, dog])):.0f} times less likely",
         f"{agreed} of {len(result.written)} tokens lose most without the word",
     )
 
@@ -210,7 +215,7 @@ def one_head_adds_most(scene):
     return (
         "“{}” or “{}”".format(*names),
         f"head {head + 1} of layer {site.layer + 1} of the {site.kind}-attention adds most",
-        f"**{result.heads[site][head]:.2f}**",
+        f"**{result.heads[site][head]:.1f}**",
     )
 
 

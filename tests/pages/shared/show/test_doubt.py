@@ -7,7 +7,6 @@ import pytest
 from headlight.model.insight import doubt
 from headlight.model.insight.doubt import LEAST_SURE, Doubt
 from headlight.pages.shared.show.doubt import BEYOND, why
-from headlight.viz.numbers import number_text
 from tests.pages.apps import button, open_page, open_with
 from tests.pages.pictures import canvas_pictures
 
@@ -75,7 +74,7 @@ def test_a_long_word_is_cut_and_a_mean_is_a_probability():
     assert "a probability of 0.30 on average" in why(Doubt("unsure", number=-1.2))
     assert why(Doubt("capitals")).startswith("Beyond what this small model knows: ")
     assert why(Doubt("repeated")).startswith("Your text came back untranslated")
-    assert f"over {exp(LEAST_SURE):.2f}" in why(Doubt("unsure", number=-1.2))
+    assert f"more than {exp(LEAST_SURE):.2f}" in why(Doubt("unsure", number=-1.2))
 
 
 def likelier(app):
@@ -86,7 +85,7 @@ def test_a_clearly_likelier_text_is_offered_and_a_click_shows_the_beam(shipped):
     app = open_page(sentence=LAMP)
     usual, beam = shipped.translate(LAMP), shipped.translate(LAMP, strategy="beam", beam_size=4)
     (words,) = likelier(app)
-    assert f"{number_text(beam.score - usual.score)} nats" in words
+    assert f"{exp(beam.score - usual.score):,.0f} times as likely" in words
     assert f"“{beam.text}”" in words
     app.session_state["beam_size"] = 2
     button(app, "Watch the beam write it").click().run()
