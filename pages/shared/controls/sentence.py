@@ -22,6 +22,7 @@ from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choice import Choice
 from headlight.pages.shared.state.choices import (
     BY_BEAM,
+    GUESS_ROW,
     LIT,
     MASKED,
     MODEL,
@@ -160,6 +161,7 @@ def forget_tokens() -> None:
     put(BY_BEAM, False)
     put(MASKED, "")
     put(LIT, "")
+    put(GUESS_ROW, None)
 
 
 def readable(texts: tuple[str, str]) -> ModelRun | None:

@@ -215,6 +215,15 @@ def test_the_first_row_that_is_asked_about_is_the_one_that_the_page_speaks_of():
     assert f": “{token}” gives " in said
 
 
+def test_a_new_sentence_is_asked_about_as_if_it_were_the_first():
+    sentence = "Maria sold the bicycle because it was too old."
+    fresh = open_page("attention", **{**HEAD, "guess": "on", "sentence": sentence})
+    app = open_page("attention", **HEAD, guess="on", guess_row="2")
+    app.text_input(key="sentence").set_value(sentence).run()
+    assert not app.exception
+    assert asked(app) == asked(fresh)
+
+
 def test_cause_asks_first_about_the_token_that_loses_most():
     app = open_page("cause", sentence=SENTENCE, guess="on")
     row = app.selectbox(key="guess_row").value
