@@ -297,7 +297,8 @@ def test_another_text_leads_with_its_pronoun_in_whole_words(shipped):
     first = tokens.index("r")
     assert tokens[first : first + 3] == ["r", "ab", "bit"]
     share = weights[tokens.index("it"), first : first + 3].sum()
-    assert f"“it” gives {share:.3f} of its attention to “rabbit”." in said(app)
+    words = f"“it” gives {share:.3f} of its attention to “rabbit”, its 3 pieces together."
+    assert words in said(app)
     assert LEADS_AS["pronoun"] in said(app)
 
 
@@ -428,7 +429,7 @@ def test_what_is_said_tells_tokens_apart_and_joins_pieces():
     line = [Piece(0, text, 0, 0, word) for text, word in zip(texts, (0, 1, 1, 2), strict=True)]
     pieces, labels = (line[:2], line), (["a", "b"], texts)
     said = said_of(("query", 0), weights, labels, pieces)
-    assert said == "“a” gives 0.400 of its attention to “cats”."
+    assert said == "“a” gives 0.400 of its attention to “cats”, its 2 pieces together."
     said = said_of(("query", 1), weights[:, [0, 1, 3, 2]], (texts, texts), (line, line))
     assert said.startswith("“cat” of “cats” gives 0.550")
     weights[0] = 0.1, 0.1, 0.1, 0.7

@@ -58,7 +58,8 @@ def said_of(
     share = number_text(weights[index, list(key.pieces)].sum())
     words = words_of(lines[1])
     names = told_apart([word.text for word in words], [word.pieces[0] for word in words])
-    looks = f"gives {share} of its attention to {names[words.index(key)]}"
+    pieces = f", its {len(key.pieces)} pieces together" if len(key.pieces) > 1 else ""
+    looks = f"gives {share} of its attention to {names[words.index(key)]}{pieces}"
     return f"{name_of(index, labels[0], lines[0])} {looks}."
 
 
