@@ -1,4 +1,5 @@
 import { begin } from "../../viz/canvas.js";
+import { whenBack } from "./connection.js";
 import { canvasOf } from "./dots.js";
 import { areWhole, drawn, largestZoom } from "./fit.js";
 import { all } from "./keyboard.js";
@@ -21,7 +22,8 @@ const QUALITY = 0.92; // of WebP
 const CHARTS = ".stPlotlyChart, .stVegaLiteChart"; // of other libraries
 
 /**
- * Draw pictures as still images and answer with them, once they have appeared.
+ * Draw pictures as still images and answer with them, once they have appeared; again if the
+ * connection was lost meanwhile.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -37,7 +39,9 @@ export function draw(mount) {
     for (const [at, picture] of selectors.map(pictureIn).entries()) {
       images[keys[at]] = picture ? await still(picture, TWICE * zoom, header.type) : null;
     }
-    answer({ number: header.number, images });
+    const give = () => answer({ number: header.number, images });
+    give();
+    const stop = whenBack(() => (isEnded() ? stop() : give()));
   });
 }
 

@@ -99,6 +99,26 @@ def test_the_link_opens_the_scene(slides, page):
     expect(page.get_by_role("heading", name="Positions", exact=True)).to_be_visible()
 
 
+def test_images_are_sent_again_after_a_connection_that_lost_them(page, server, tmp_path):
+    lost = []
+
+    def connect(browser_side):
+        server_side = browser_side.connect_to_server()
+
+        def pass_on(data):
+            if b"data:image/png" in data and not lost:
+                lost.append(data)
+                browser_side.close()
+            else:
+                server_side.send(data)
+
+        browser_side.on_message(pass_on)
+
+    page.route_web_socket(re.compile("/_stcore/stream"), connect)
+    save_talk(page, server, TALK[1:2], "PowerPoint", "All slides are in it.", tmp_path, bar=False)
+    assert lost
+
+
 def test_each_image_has_two_dots_for_a_pixel_of_its_slide(slides, saved):
     kept = [list(shape.image.size) for slide in slides for shape in pictures(slide)]
     made = iter([image for image in saved[1] if image["dots"] in kept])  # others are parts of them
