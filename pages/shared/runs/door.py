@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable
 from contextlib import nullcontext
 from functools import partial, update_wrapper
 from inspect import signature
@@ -210,8 +210,8 @@ def size_of(value: object) -> int:
 
 def parts_of(value: object) -> Iterable[object]:
     """Return the items of a container, or an object's fields."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return [*value.keys(), *value.values()]
-    if isinstance(value, Sequence | Set) and not isinstance(value, str | bytes):
+    if isinstance(value, list | tuple | set | frozenset):
         return value
     return getattr(value, "__dict__", {}).values()
