@@ -22,12 +22,12 @@ from headlight.pages.shared.runs.line import AT_ONCE, Line, Work, has_turn
 from headlight.pages.shared.state import models
 
 
-class Place(NamedTuple):
+class ResultKey(NamedTuple):
     """Where a result is kept: its session, the function that was called, and its arguments."""
 
     session: object
     kind: str
-    key: Hashable
+    arguments: Hashable
 
 
 class Result(NamedTuple):
@@ -47,48 +47,48 @@ class Results:
     def __init__(self, most_bytes: int, session_bytes: int, of_a_kind: int) -> None:
         self.most_bytes, self.session_bytes = most_bytes, session_bytes
         self.of_a_kind = of_a_kind
-        self._results: dict[Place, Result] = {}
+        self._results: dict[ResultKey, Result] = {}
         self._lock = Lock()
 
     @property
     def size(self) -> int:
         return sum(result.size for result in self._results.values())
 
-    def get(self, place: Place) -> Result | None:
+    def get(self, key: ResultKey) -> Result | None:
         """Return a kept result, or None if it was never kept or has made room for others."""
         with self._lock:
-            result = self._results.pop(place, None)
+            result = self._results.pop(key, None)
             if result:
-                self._results[place] = result
+                self._results[key] = result
             return result
 
-    def put(self, place: Place, result: Result) -> None:
+    def put(self, key: ResultKey, result: Result) -> None:
         """Keep a result, unless it is larger than all that a session may keep."""
         with self._lock:
-            self._results.pop(place, None)
+            self._results.pop(key, None)
             if result.size > min(self.session_bytes, self.most_bytes):
                 return
-            self._results[place] = result
-            mine = [each for each in self._results if each.session == place.session]
-            alike = [each for each in mine if each.kind == place.kind]
+            self._results[key] = result
+            mine = [each for each in self._results if each.session == key.session]
+            alike = [each for each in mine if each.kind == key.kind]
             for oldest in alike[: -self.of_a_kind]:
                 del self._results[oldest]
             self._make_room(mine, self.session_bytes)
             self._make_room([*self._results], self.most_bytes)
 
-    def _make_room(self, places: Iterable[Place], most_bytes: int) -> None:
+    def _make_room(self, keys: Iterable[ResultKey], most_bytes: int) -> None:
         """Drop the first of these results until they take at most `most_bytes`."""
-        kept = [place for place in places if place in self._results]
-        excess = sum(self._results[place].size for place in kept) - most_bytes
-        for place in kept:
+        kept = [key for key in keys if key in self._results]
+        excess = sum(self._results[key].size for key in kept) - most_bytes
+        for key in kept:
             if excess <= 0:
                 break
-            excess -= self._results.pop(place).size
+            excess -= self._results.pop(key).size
 
     def drop(self, session: object) -> None:
         with self._lock:
-            for place in [place for place in self._results if place.session == session]:
-                del self._results[place]
+            for key in [key for key in self._results if key.session == session]:
+                del self._results[key]
 
 
 MEGABYTE = 1_000_000
@@ -138,23 +138,23 @@ class ModelCall(Generic[Options, Value]):
 
     def __call__(self, *args: Options.args, **kwargs: Options.kwargs) -> Value:
         """Return the kept result, or call the model."""
-        place = self._place(*args, **kwargs)
-        if kept := _results.get(place):
+        key = self._key(*args, **kwargs)
+        if kept := _results.get(key):
             return kept.value
         function = partial(self._function, *args, **kwargs)
         work = function() if self._prepares else Work.alone(function)
-        question = (place.kind, place.key) if self._is_common(args) else object()
+        question = (key.kind, key.arguments) if self._is_common(args) else object()
         # Work that can join others ends before a spinner would show, and a spinner costs a thread.
         is_long = self._words and not has_turn() and work.batch is None
         with st.spinner(self._words) if is_long else nullcontext():
             value = _line.answer(question, work)
-        _results.put(place, Result(value, size_of(value)))
+        _results.put(key, Result(value, size_of(value)))
         released()  # the results that made room, and what the call left in memory
         return value
 
     def kept(self, *args: Options.args, **kwargs: Options.kwargs) -> Value | None:
         """Return the kept result, or None; never call the model."""
-        kept = _results.get(self._place(*args, **kwargs))
+        kept = _results.get(self._key(*args, **kwargs))
         return kept and kept.value
 
     def _is_common(self, args: tuple[object, ...]) -> bool:
@@ -162,13 +162,13 @@ class ModelCall(Generic[Options, Value]):
         handed_on = any(name.startswith("_") for name in self._signature.parameters)
         return not handed_on and any(getattr(value, "is_common", False) for value in args)
 
-    def _place(self, *args: Options.args, **kwargs: Options.kwargs) -> Place:
+    def _key(self, *args: Options.args, **kwargs: Options.kwargs) -> ResultKey:
         given = self._signature.bind_partial(*args, **kwargs)
         given.apply_defaults()
         if given.arguments.get("name", "") is None:
             given.arguments["name"] = models.chosen().key
         values = (value for name, value in given.arguments.items() if not name.startswith("_"))
-        return Place(_session(), self._kind, hashkey(*values))
+        return ResultKey(_session(), self._kind, hashkey(*values))
 
 
 def _let_go(session: object) -> None:

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from headlight.pages.shared.runs.door import Place, Result, Results, size_of
+from headlight.pages.shared.runs.door import ResultKey, Result, Results, size_of
 
 
 def put(results, key, size=1, kind="kind", session="one"):
-    results.put(Place(session, kind, key), Result(key, size))
+    results.put(ResultKey(session, kind, key), Result(key, size))
 
 
 def kept(results, keys, kind="kind", session="one"):
-    return [key for key in keys if results.get(Place(session, kind, key))]
+    return [key for key in keys if results.get(ResultKey(session, kind, key))]
 
 
 def test_what_was_used_last_stays():
