@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from headlight.model.tokenizer import Tokenizer
 from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.housekeeping import released
-from headlight.pages.shared.runs.line import AT_ONCE, Line, Work, has_turn
+from headlight.pages.shared.runs.queue import AT_ONCE, Queue, Work, has_turn
 from headlight.pages.shared.state import models
 
 
@@ -95,7 +95,7 @@ MEGABYTE = 1_000_000
 Options = ParamSpec("Options")
 Value = TypeVar("Value")
 
-_line = Line(AT_ONCE)
+_queue = Queue(AT_ONCE)
 _results = Results(
     limits.ALL_RUNS_MEGABYTES * MEGABYTE, limits.RUN_MEGABYTES * MEGABYTE, limits.RUNS
 )
@@ -147,7 +147,7 @@ class ModelCall(Generic[Options, Value]):
         # Work that can join others ends before a spinner would show, and a spinner costs a thread.
         is_long = self._words and not has_turn() and work.batch is None
         with st.spinner(self._words) if is_long else nullcontext():
-            value = _line.answer(question, work)
+            value = _queue.answer(question, work)
         _results.put(key, Result(value, size_of(value)))
         released()  # the results that made room, and what the call left in memory
         return value

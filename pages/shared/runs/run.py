@@ -19,7 +19,7 @@ from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.records import AttentionRecord
 from headlight.model.transformer.trace import RunEdits, Site, Trace
 from headlight.pages.shared.runs.door import model_call
-from headlight.pages.shared.runs.line import Work
+from headlight.pages.shared.runs.queue import Work
 from headlight.pages.shared.runs.readers import errors_explained, loading, reader
 from headlight.pages.shared.state import models
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from headlight.pages.shared.runs.door import ResultKey, Result, Results, size_of
+from headlight.pages.shared.runs.door import Result, ResultKey, Results, size_of
 
 
 def put(results, key, size=1, kind="kind", session="one"):

@@ -1,4 +1,4 @@
-"""The line in which calls of models wait for their turn, and in which they gather to a batch."""
+"""The queue in which calls of models wait for their turn, and in which they gather to a batch."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class Call:
     answer: Future = field(default_factory=Future)
 
 
-class Line:
+class Queue:
     """The calls of models, first come, first served; few compute at once, and threads share it.
 
     Calls that ask the same question get one answer. Whoever's turn it is also computes, in one
-    batch, what others in the line have in common with it, as far as memory allows: nobody waits for
+    batch, what others in the queue have in common with it, as far as memory allows: nobody waits for
     more to come. An error is only for those whose question raises it when computed alone. If one
     who computes is stopped because their visitor has left, another computes it.
 
@@ -88,7 +88,7 @@ class Line:
                 return call.answer.result()
 
     def _give_turns(self) -> None:
-        """Let the first in the line compute, each with those that can come along."""
+        """Let the first in the queue compute, each with those that can come along."""
         while self._free and self._waiting:
             first, *others = self._waiting
             batch, longest = [first], first.work.length

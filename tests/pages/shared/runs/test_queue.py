@@ -1,4 +1,4 @@
-"""The line to the models: few at once, in turns, and those alike in one batch."""
+"""The queue to the models: few at once, in turns, and those alike in one batch."""
 
 import gc
 import weakref
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headlight.pages.shared.runs.line import BATCH_CELLS, Line, Work
+from headlight.pages.shared.runs.queue import BATCH_CELLS, Queue, Work
 from tests.pages.shared.runs.asking import Asked, waiters
 
 
@@ -38,8 +38,8 @@ class Slow:
 
 
 @pytest.fixture
-def line():
-    return Line(1)
+def queue():
+    return Queue(1)
 
 
 @pytest.fixture
@@ -48,53 +48,53 @@ def waiting():
         yield count
 
 
-def ask(line, question, function):
-    return Asked(lambda: line.answer(question, Work.alone(function)))
+def ask(queue, question, function):
+    return Asked(lambda: queue.answer(question, Work.alone(function)))
 
 
-def both(line, slow, waiting):
+def both(queue, slow, waiting):
     """One who asks, and another who asks the same before the answer is there."""
-    first = ask(line, "question", slow)
+    first = ask(queue, "question", slow)
     assert slow.begun.wait(20)
-    second = ask(line, "question", slow)
+    second = ask(queue, "question", slow)
     assert waiting.acquire(timeout=20)
     slow.go.set()
     return first.join(), second.join()
 
 
-def test_it_is_computed_once_and_nothing_is_kept(line, waiting):
+def test_it_is_computed_once_and_nothing_is_kept(queue, waiting):
     slow = Slow(Written())
-    first, second = both(line, slow, waiting)
+    first, second = both(queue, slow, waiting)
     assert slow.times == 1
     assert isinstance(first.got, Written)
     assert first.got is second.got
-    assert len(line) == 0
+    assert len(queue) == 0
     kept = weakref.ref(first.got)
     first.got = second.got = None
     gc.collect()
     assert kept() is None
 
 
-def test_a_failure_reaches_both_and_is_not_kept(line, waiting):
-    first, second = both(line, Slow(ValueError("There is nothing to read.")), waiting)
+def test_a_failure_reaches_both_and_is_not_kept(queue, waiting):
+    first, second = both(queue, Slow(ValueError("There is nothing to read.")), waiting)
     assert str(first.raised) == str(second.raised) == "There is nothing to read."
-    assert line.answer("question", Work.alone(lambda: "an answer")) == "an answer"
+    assert queue.answer("question", Work.alone(lambda: "an answer")) == "an answer"
 
 
-def test_who_turns_away_does_not_take_the_answer_from_others(line, waiting):
+def test_who_turns_away_does_not_take_the_answer_from_others(queue, waiting):
     slow = Slow(TurnedAway(), "an answer")
-    first, second = both(line, slow, waiting)
+    first, second = both(queue, slow, waiting)
     assert isinstance(first.raised, TurnedAway)
     assert second.got == "an answer"
     assert slow.times == 2
-    assert len(line) == 0
+    assert len(queue) == 0
 
 
 def test_as_many_run_as_there_are_turns_and_the_others_wait(waiting):
-    line, slow = Line(2), [Slow("one"), Slow("two"), Slow("three")]
-    asked = [ask(line, each, each) for each in slow[:2]]
+    queue, slow = Queue(2), [Slow("one"), Slow("two"), Slow("three")]
+    asked = [ask(queue, each, each) for each in slow[:2]]
     assert all(each.begun.wait(20) for each in slow[:2])
-    asked.append(ask(line, slow[2], slow[2]))
+    asked.append(ask(queue, slow[2], slow[2]))
     assert waiting.acquire(timeout=20)
     assert not slow[2].begun.is_set()
     slow[0].go.set()
@@ -104,9 +104,9 @@ def test_as_many_run_as_there_are_turns_and_the_others_wait(waiting):
     assert [each.join().got for each in asked] == ["one", "two", "three"]
 
 
-def test_a_call_within_a_call_does_not_wait_for_its_own_turn(line):
+def test_a_call_within_a_call_does_not_wait_for_its_own_turn(queue):
     inner = Work.alone(lambda: "inner")
-    assert line.answer("outer", Work.alone(lambda: line.answer("inner", inner))) == "inner"
+    assert queue.answer("outer", Work.alone(lambda: queue.answer("inner", inner))) == "inner"
 
 
 @st.composite
@@ -123,7 +123,7 @@ def visitors(draw):
 @settings(max_examples=40, deadline=None)
 @given(visitors=visitors(), failing=st.sets(st.integers(0, 9), max_size=3))
 def test_each_gets_their_own_answer_or_error_whoever_computes_and_leaves(visitors, failing):
-    line, batches, hold = Line(1), [], Slow("held")
+    queue, batches, hold = Queue(1), [], Slow("held")
 
     def work(question, alike, length, leaves):
         def compute(requests):
@@ -138,11 +138,11 @@ def test_each_gets_their_own_answer_or_error_whoever_computes_and_leaves(visitor
         return Work(compute, (question, alike, length), alike, length)
 
     with waiters() as waiting:
-        holder = ask(line, "holder", hold)
+        holder = ask(queue, "holder", hold)
         assert hold.begun.wait(20)
         asked = []
-        for visitor in visitors:  # one after the other, as they stand in the line
-            asked.append(Asked(lambda v=visitor: line.answer(v[0], work(*v))))
+        for visitor in visitors:  # one after the other, as they stand in the queue
+            asked.append(Asked(lambda v=visitor: queue.answer(v[0], work(*v))))
             assert waiting.acquire(timeout=20)
         hold.go.set()
         assert holder.join().got == "held"
@@ -154,26 +154,26 @@ def test_each_gets_their_own_answer_or_error_whoever_computes_and_leaves(visitor
                 assert answer.raised.args == (question,)
             else:
                 assert answer.got == f"the answer to {question}"
-    assert len(line) == 0
+    assert len(queue) == 0
     for batch in batches:
         assert len({alike for _, alike, _ in batch}) == 1
         assert len(batch) == 1 or batch[0][1] is not None
         assert len(batch) == 1 or len(batch) * max(at[2] for at in batch) ** 2 <= BATCH_CELLS
 
 
-def test_those_who_wait_for_the_same_are_one_batch_in_the_order_in_which_they_came(line, waiting):
+def test_those_who_wait_for_the_same_are_one_batch_in_the_order_in_which_they_came(queue, waiting):
     hold, batches = Slow("held"), []
 
     def compute(requests):
         batches.append(requests)
         return [request.upper() for request in requests]
 
-    holder = ask(line, "holder", hold)
+    holder = ask(queue, "holder", hold)
     assert hold.begun.wait(20)
     asked = []
     for text, alike in [("a", 1), ("b", 2), ("c", 1), ("d", None), ("e", 1)]:
         work = Work(compute, text, alike, 8)
-        asked.append(Asked(lambda text=text, work=work: line.answer(text, work)))
+        asked.append(Asked(lambda text=text, work=work: queue.answer(text, work)))
         assert waiting.acquire(timeout=20)
     hold.go.set()
     assert [each.join().got for each in (holder, *asked)] == ["held", *"ABCDE"]
