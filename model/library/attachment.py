@@ -34,7 +34,7 @@ from headlight.model.library.decoder_modules import DecoderModules, find_modules
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.measuring import Parity, call, measured, read_texts
 from headlight.model.library.observing import Observed, find_sites, observing
-from headlight.model.library.own_code import CodeSites, IncompleteError
+from headlight.model.library.foreign_code import CodeSites, IncompleteError
 from headlight.model.library.positions import find_rotary, hearing, let_move
 from headlight.model.library.running import enter, leave
 from headlight.model.reader import Ability

@@ -12,8 +12,14 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from headlight.model.library.attention_interface import Watch
+from headlight.model.library.foreign_code import (
+    MISSING,
+    CodeCall,
+    CodeSites,
+    IncompleteError,
+    meeting,
+)
 from headlight.model.library.layouts import FIXED, Layout
-from headlight.model.library.own_code import MISSING, CodeCall, CodeSites, IncompleteError, meeting
 from headlight.model.library.running import enter, leave
 from headlight.model.reader import Ability
 from headlight.model.transformer.records import AttentionRecord

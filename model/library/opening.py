@@ -15,11 +15,11 @@ from headlight.model.library.answers import OutputHead
 from headlight.model.library.attachment import CodeAttachment, is_rotated
 from headlight.model.library.checks import Differences, check_openable
 from headlight.model.library.decoder_modules import output_projection
+from headlight.model.library.foreign_code import IncompleteError
 from headlight.model.library.hub import LoadingError, first_line
 from headlight.model.library.measuring import Parity
 from headlight.model.library.module_reader import Call, Called, ModuleReader
 from headlight.model.library.observing import Observed, find_sites, observing, prepare
-from headlight.model.library.own_code import IncompleteError
 from headlight.model.library.own_tokens import OwnTokens
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.proof import find_layouts

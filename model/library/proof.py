@@ -17,9 +17,9 @@ import torch
 from torch import Tensor, nn
 
 from headlight.model.library.flow import CLOSED, Mixing, Scores
+from headlight.model.library.foreign_code import meeting
 from headlight.model.library.fused import Projected
 from headlight.model.library.layouts import Changes, Layout, fitting, possible
-from headlight.model.library.own_code import meeting
 from headlight.model.library.running import RUNNING, Running
 
 UNPROVEN = (

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.library.checks import tensors_in
+from headlight.model.library.foreign_code import CodeSites
 from headlight.model.library.module_reader import Called
-from headlight.model.library.own_code import CodeSites
 from headlight.model.transformer.trace import Kind, Run
 
 PARTLY = (

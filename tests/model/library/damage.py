@@ -76,7 +76,7 @@ def splitting(regex):
     return tokenizer(lambda found: found | {"pre_tokenizer": split})
 
 
-def own_code(folder):
+def foreign_code(folder):
     """Have config and tokenizer name code of the folder's own, for a model that is known."""
     classes = {"AutoConfig": "code.C", "AutoModel": "code.C", "AutoModelForMaskedLM": "code.C"}
     (folder / "code.py").write_text(f"open({str(folder / RAN)!r}, 'w')\nclass C: pass\n")
@@ -115,7 +115,7 @@ REFUSED = {
 }
 # What loads, since it is ignored by rule.
 IGNORED = {
-    "own code": own_code,
+    "own code": foreign_code,
     "code from the hub": config(
         use_kernels=True, kernel_config={"kernel_mapping": {"x": "y/z:Z"}},
         attn_implementation="some/kernel", _attn_implementation="kernels-community/evil",

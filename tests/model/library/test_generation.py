@@ -14,7 +14,7 @@ from headlight.model.library.pieces import Piece
 from headlight.model.library.writing import Writer
 from headlight.model.transformer.trace import Run, Site, Trace
 from tests.matrix import first_of
-from tests.model.library import test_own_code as own_code
+from tests.model.library import test_foreign_code as foreign_code
 from tests.model.library.families import DECODERS, END, PAD, PAIRS, make_inputs, make_model
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -23,13 +23,17 @@ LONGEST = 12
 # All that is asked of a tokenizer.
 TOKENS = SimpleNamespace(max_tokens=64, known=1_000)
 STRATEGIES = {"greedy": Strategy(), "beam": Strategy("beam", beam_size=3)}
-OF_OWN_CODE = (*own_code.WRITERS, "LongT5", "FSMT")  # attend without the interface
-NAMES = [*first_of(DECODERS, 5), *first_of(PAIRS, 2), *first_of(OF_OWN_CODE, 2)]
+OF_FOREIGN_CODE = (*foreign_code.WRITERS, "LongT5", "FSMT")  # attend without the interface
+NAMES = [*first_of(DECODERS, 5), *first_of(PAIRS, 2), *first_of(OF_FOREIGN_CODE, 2)]
 
 
 def built(name):
     """A family's model, as the library runs it."""
-    return own_code.build(*own_code.FAMILIES[name][:2]) if name in OF_OWN_CODE else make_model(name)
+    return (
+        foreign_code.build(*foreign_code.FAMILIES[name][:2])
+        if name in OF_FOREIGN_CODE
+        else make_model(name)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +42,9 @@ def attach(attached):
     made = {}
 
     def get(name):
-        if name not in made and name in OF_OWN_CODE:
+        if name not in made and name in OF_FOREIGN_CODE:
             model = built(name)
-            made[name] = model, attach_code(model, own_code.inputs_of(model), name)
+            made[name] = model, attach_code(model, foreign_code.inputs_of(model), name)
         return made[name] if name in made else attached(name)
 
     return get

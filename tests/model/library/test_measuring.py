@@ -169,7 +169,7 @@ def test_steps_are_found_wrong_if_their_columns_are_shifted(transformers_folders
     assert attach_somehow(model, texts, "Mine").writes
     model = build("DogeForCausalLM", WINDOWED | {"keep_window_size": 64})
     monkeypatch.setattr(
-        "headlight.model.library.own_code.from_position_0", lambda record, _: record
+        "headlight.model.library.foreign_code.from_position_0", lambda record, _: record
     )
     attached = attach_somehow(model, texts, "Mine")
     assert model.config.use_cache is False

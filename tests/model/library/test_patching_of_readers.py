@@ -15,7 +15,7 @@ from headlight.model.insight.patching import (
     patch_tokens,
     two_runs,
 )
-from headlight.model.library.own_code import CodeSites
+from headlight.model.library.foreign_code import CodeSites
 from headlight.model.library.transformers_loading import load_transformers_reader
 from headlight.model.transformer.attention import UNCHANGED
 from headlight.model.transformer.trace import Run

@@ -10,7 +10,7 @@ import transformers
 from torch.nn import functional as F
 
 from headlight.model.edits.attention import AttentionEdit, Closed
-from headlight.model.insight.knockout import Others
+from headlight.model.insight.knockout import OtherRun
 from headlight.model.insight.patching import Patch, Patched
 from headlight.model.library.attachment import Attachment, Parity, attach_code
 from headlight.model.library.hub import LoadingError
@@ -515,7 +515,7 @@ def test_models_whose_maps_would_be_incomplete_are_refused(name):
     [
         (AttentionEdit(open=torch.ones(2, 2) > 0), "cannot be opened"),
         (AttentionEdit(scale=0.5), "scale as trained"),
-        (Others(UNCHANGED, torch.ones(1), torch.ones(1)), "to itself"),
+        (OtherRun(UNCHANGED, torch.ones(1), torch.ones(1)), "to itself"),
         (PositionEdit(off=True), "positions as trained"),
         (AttentionEdit(weights=torch.ones(2, 2)), "of the same length"),
     ],
