@@ -53,7 +53,7 @@ class Edges:
 
 
 @dataclass
-class Others(Further):
+class OtherRun(Further):
     """The keys and values of a whole text in one run, which the tokens of another run see.
 
     In self-attention over the same text, each token sees these, and only itself as it is now.
@@ -156,7 +156,7 @@ def knock_out(
     whole = WholeRun(sites=edges.sites)
     before = log_probabilities(reader.rerun(trace, Run(edits, whole)), edges.written)  # (1, N)
     held = edits | {
-        site: Others(edits.get(site, UNCHANGED), *others) for site, others in whole.others.items()
+        site: OtherRun(edits.get(site, UNCHANGED), *others) for site, others in whole.others.items()
     }
     looks = whole.looks[list(edges.written.rows)]  # (N, K)
     weights = [looks[:, list(word.keys)].sum(dim=-1) for word in edges.words]

@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 from headlight.model.edits import EXTRA, Edits
 from headlight.model.edits.attention import AttentionEdit
-from headlight.model.insight.knockout import Others
+from headlight.model.insight.knockout import OtherRun
 from headlight.model.library.decoder_modules import output_projection
 from headlight.model.transformer.attention import UNCHANGED
 from headlight.model.transformer.trace import Run, Site
@@ -215,12 +215,12 @@ def test_threads_with_other_edits_share_a_model(attached):
 def test_tokens_that_see_the_others_as_they_were_say_what_they_said(name, attached):
     logits, trace = traced(name, attached)
     held = {
-        site: Others(UNCHANGED, record.key, record.value)
+        site: OtherRun(UNCHANGED, record.key, record.value)
         for site, record in trace.attention.items()
         if site.kind == "decoder"
     }
     assert_close(traced(name, attached, held)[0], logits, atol=1e-5, rtol=1e-5)
     site = Site("decoder", 1)
     nothing = map(torch.zeros_like, (held[site].key, held[site].value))
-    held[site] = Others(UNCHANGED, *nothing)
+    held[site] = OtherRun(UNCHANGED, *nothing)
     assert (traced(name, attached, held)[0] - logits).abs().max() > 1e-3

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from headlight.model.edits.attention import AttentionEdit
-from headlight.model.insight.knockout import Others
+from headlight.model.insight.knockout import OtherRun
 from headlight.model.transformer.attention import UNCHANGED, MultiHeadAttention, attend
 from headlight.model.transformer.masks import look_ahead_mask, padding_mask
 from headlight.model.transformer.trace import Run, Site, Trace
@@ -258,7 +258,7 @@ def test_each_token_sees_the_given_others_and_itself_as_it_is_now(parts, mask):
     query, key, value = (part[:, :, :QUERIES] for part in parts)
     visible = mask[..., :QUERIES]
     given = torch.randn(1, *key.shape[1:]), torch.randn(1, *value.shape[1:])
-    others = Others(UNCHANGED, *given)
+    others = OtherRun(UNCHANGED, *given)
     record = attend(query, key, value, visible, others)
     for row in range(QUERIES):  # alone, in a text in which it is the only token of its own
         keys, values = (each.expand_as(key).clone() for each in (others.key, others.value))
@@ -270,7 +270,7 @@ def test_each_token_sees_the_given_others_and_itself_as_it_is_now(parts, mask):
 
 def test_if_the_given_others_are_its_own_nothing_changes(parts):
     query, key, value = (part[:1, :, :QUERIES] for part in parts)
-    record = attend(query, key, value, edit=Others(UNCHANGED, key, value))
+    record = attend(query, key, value, edit=OtherRun(UNCHANGED, key, value))
     assert_close(record.heads, attend(query, key, value).heads)
 
 
