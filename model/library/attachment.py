@@ -31,11 +31,11 @@ from headlight.model.library.attention_interface import (
 )
 from headlight.model.library.configuration import expected_layers
 from headlight.model.library.decoder_modules import DecoderModules, find_modules, heads_to_stream
+from headlight.model.library.foreign_code import CodeSites, IncompleteError
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.measuring import Parity, call, measured, read_texts
 from headlight.model.library.observing import Observed, find_sites, observing
-from headlight.model.library.foreign_code import CodeSites, IncompleteError
-from headlight.model.library.positions import find_rotary, hearing, let_move
+from headlight.model.library.positions import capturing_rotary, find_rotary, let_move
 from headlight.model.library.running import enter, leave
 from headlight.model.reader import Ability
 from headlight.model.rotary import Rotary
@@ -117,7 +117,7 @@ def attach(
         return sites_of[module][-1]
 
     trace = Trace()
-    with hearing(model) as heard, watched(Watch(Run(trace=trace), next_site)):
+    with capturing_rotary(model) as captured, watched(Watch(Run(trace=trace), next_site)):
         call(model, inputs)
     if counts != expected_layers(model.config):
         raise PartlyRecordedError(model, name)
@@ -131,7 +131,7 @@ def attach(
         }
     sites = AttentionSites(dict(sites_of), is_rotated(model))
     decoder = decoder_of(model, inputs, sites, trace)
-    rotary = find_rotary(model, heard, sites_of, trace.attention)
+    rotary = find_rotary(model, captured, sites_of, trace.attention)
     table = decoder.table if decoder else None
     attached = Attachment(
         sites,

@@ -23,7 +23,7 @@ class Call(NamedTuple):
 
 
 @dataclass
-class Heard:
+class Captured:
     """The last inputs and outputs of modules in a call of the model, each (T, d_model)."""
 
     inputs: dict[nn.Module, Tensor] = field(default_factory=dict)
@@ -31,19 +31,19 @@ class Heard:
     calls: dict[nn.Module, Call] = field(default_factory=dict)  # of modules that attend
 
 
-HEARD: ContextVar[Heard | None] = ContextVar("heard", default=None)
+CAPTURED: ContextVar[Captured | None] = ContextVar("captured", default=None)
 
 
-def hear(module: nn.Module, inputs: tuple[object, ...], outputs: object) -> None:
+def capture(module: nn.Module, inputs: tuple[object, ...], outputs: object) -> None:
     """Record the input and output of a module, if this thread listens; a forward hook."""
-    heard = HEARD.get()
-    if heard is None:
+    captured = CAPTURED.get()
+    if captured is None:
         return
     outputs = outputs[0] if isinstance(outputs, tuple) and outputs else outputs
     if inputs and isinstance(inputs[0], Tensor):
-        heard.inputs[module] = as_rows(inputs[0])
+        captured.inputs[module] = as_rows(inputs[0])
     if isinstance(outputs, Tensor):
-        heard.outputs[module] = as_rows(outputs)
+        captured.outputs[module] = as_rows(outputs)
 
 
 def as_rows(states: Tensor) -> Tensor:
@@ -53,19 +53,19 @@ def as_rows(states: Tensor) -> Tensor:
 
 def hear_call(module: nn.Module, args: tuple[object, ...], options: Mapping[str, object]) -> None:
     """Record the arguments of a module, if this thread listens; a forward hook before it."""
-    if heard := HEARD.get():
-        heard.calls[module] = Call(args, options)
+    if captured := CAPTURED.get():
+        captured.calls[module] = Call(args, options)
 
 
 @contextmanager
-def listening() -> Iterator[Heard]:
-    """Record the modules with the hook `hear` in this context and thread."""
-    heard = Heard()
-    token = HEARD.set(heard)
+def capturing() -> Iterator[Captured]:
+    """Record the modules with the hook `capture` in this context and thread."""
+    captured = Captured()
+    token = CAPTURED.set(captured)
     try:
-        yield heard
+        yield captured
     finally:
-        HEARD.reset(token)
+        CAPTURED.reset(token)
 
 
 @dataclass

@@ -14,13 +14,13 @@ import torch
 from torch import Tensor, nn
 
 from headlight.model.library.decoder_hooks import (
-    Heard,
+    Captured,
+    capture,
+    capturing,
     freeze_any,
-    hear,
     hear_call,
     hold,
     is_norm,
-    listening,
 )
 from headlight.model.stream import DecoderStream, is_close
 from headlight.model.transformer.records import AttentionRecord, ResidualRecord
@@ -43,7 +43,7 @@ class BlockModules(NamedTuple):
 class DecoderModules:
     """The modules that add to a pre-norm decoder's stream, and those that read it.
 
-    They keep the hook `hear`: threads share models, and only some of them listen.
+    They keep the hook `capture`: threads share models, and only some of them capture.
     """
 
     blocks: Mapping[Block, BlockModules]  # in the order in which they add
@@ -66,17 +66,17 @@ class DecoderModules:
         """The learned positions (positions, d_model) whose rows are read by position, if known."""
         return self.positions if type(self.positions) is nn.Embedding else None
 
-    def residual(self, heard: Heard, before: Sequence[Tensor]) -> dict[Block, ResidualRecord]:
+    def residual(self, captured: Captured, before: Sequence[Tensor]) -> dict[Block, ResidualRecord]:
         """Return the stream at every block of a call: before each layer it was (T, d_model).
 
         Each record is (1, T, d_model). In a layer whose blocks run side by side, all of them read
         the stream before the first.
         """
-        stream, records = [*before, heard.inputs[self.norm]], {}
+        stream, records = [*before, captured.inputs[self.norm]], {}
         for block, (norm, part) in self.blocks.items():
             if block.part == "self":
                 states = stream[block.layer]
-            inputs, change = heard.outputs[norm], heard.outputs[part]
+            inputs, change = captured.outputs[norm], captured.outputs[part]
             last = block.part == "feed_forward"
             outputs = stream[block.layer + 1] if last else states + change
             records[block] = ResidualRecord(*(x[None] for x in (states, inputs, change, outputs)))
@@ -89,13 +89,13 @@ class DecoderModules:
         read = self.factor * self.norm(states.to(weight.dtype))
         return (read @ weight.T).float() + self.output_bias
 
-    def stream(self, heard: Heard, embedding: Tensor, logits: Tensor) -> DecoderStream:
+    def stream(self, captured: Captured, embedding: Tensor, logits: Tensor) -> DecoderStream:
         """Return the parts of a call: embedding (T, d_model), logits (T, V)."""
-        states, outputs = heard.inputs[self.norm], heard.outputs[self.norm]
+        states, outputs = captured.inputs[self.norm], captured.outputs[self.norm]
         return DecoderStream(
             embedding=embedding,
             projection_biases=self.biases,
-            feed_forwards=torch.stack([heard.outputs[part] for part in self.feed_forwards]),
+            feed_forwards=torch.stack([captured.outputs[part] for part in self.feed_forwards]),
             states=states,
             norm=freeze_any(self.norm, states, outputs, self.factor),
             outputs=self.factor * outputs,
@@ -123,14 +123,14 @@ def find_modules(
     output = getattr(model, "get_output_embeddings", lambda: None)()
     if not isinstance(output, nn.Linear) or not modules:
         return None
-    hooks = [part.register_forward_hook(hear) for part in model.modules()]
+    hooks = [part.register_forward_hook(capture) for part in model.modules()]
     try:
-        with listening() as heard:
+        with capturing() as captured:
             outputs = model(**inputs, output_hidden_states=True)
     finally:
         for hook in hooks:
             hook.remove()
-    logits, read = outputs["logits"][0].float(), heard.inputs.get(output)
+    logits, read = outputs["logits"][0].float(), captured.inputs.get(output)
     unembedding, dtype = output.weight.float(), output.weight.dtype
     layers = 1 + max(site.layer for site in modules)
     before = [states[0] for states in decoder_states(outputs)[:layers]]
@@ -141,11 +141,11 @@ def find_modules(
     if not is_close(logits - rest + rest[:1], logits, dtype):  # the same for every token
         return None
     bias = torch.zeros_like(rest[0]) if is_close(logits - rest, logits, dtype) else rest[0]
-    last = last_norm(heard, read, dtype)
+    last = last_norm(captured, read, dtype)
     if last is None:
         return None
     norm, factor = last
-    stream = [*before, heard.inputs[norm]]
+    stream = [*before, captured.inputs[norm]]
     attending = {part for module in modules.values() for part in module.modules()}
     others = [part for part in model.modules() if part not in attending]
     blocks, biases = {}, {}
@@ -159,23 +159,23 @@ def find_modules(
             biases |= {} if added is None else {site: added}
             block = Block("decoder", layer, "cross" if site.kind == "cross" else "self")
             projection = output_projection(model, modules[site])
-            reads = norm_before(heard, modules[site].modules(), dtype, states, stream[layer])
+            reads = norm_before(captured, modules[site].modules(), dtype, states, stream[layer])
             blocks[block] = reads, projection
             states = states + torch.einsum("hdo,hqd->qo", parts, records[site].heads[0])
             states = states if added is None else states + added
         rest = stream[layer + 1] - states
-        reads = norm_before(heard, others, dtype, states, stream[layer])
+        reads = norm_before(captured, others, dtype, states, stream[layer])
         # Half precision has rounded the stream that the rest is a difference of.
         of = rest if dtype == torch.float32 else stream[layer + 1]
-        part = nearest(heard.outputs, rest, dtype, of)
+        part = nearest(captured.outputs, rest, dtype, of)
         blocks[Block("decoder", layer, "feed_forward")] = reads, part
     known = {block: BlockModules(*pair) for block, pair in blocks.items() if None not in pair}
     parts = [each.part for each in known.values()]
     if len(set(parts)) < len(blocks):
         return None
-    embedding = embedding_of(heard, before[0], output.out_features, dtype)
+    embedding = embedding_of(captured, before[0], output.out_features, dtype)
     for part in {*parts, *(each.norm for each in known.values()), norm, *embedding} - {None}:
-        part.register_forward_hook(hear)
+        part.register_forward_hook(capture)
     for module in modules.values():
         module.register_forward_pre_hook(hear_call, with_kwargs=True)
         for part in filter(is_norm, module.modules()):
@@ -184,32 +184,32 @@ def find_modules(
 
 
 def embedding_of(
-    heard: Heard, states: Tensor, vocabulary: int, dtype: torch.dtype
+    captured: Captured, states: Tensor, vocabulary: int, dtype: torch.dtype
 ) -> tuple[nn.Module, nn.Module] | tuple[None, None]:
     """Return the table of tokens and the module of positions that sum to the stream (T, d_model).
 
     The table is known by the size of the vocabulary.
     """
-    tables = {part for part in heard.outputs if getattr(part, "num_embeddings", 0) == vocabulary}
-    others = {part: each for part, each in heard.outputs.items() if part not in tables}
-    for table in [part for part in tables if heard.outputs[part].shape == states.shape]:
-        rest = states - heard.outputs[table]
+    tables = {part for part in captured.outputs if getattr(part, "num_embeddings", 0) == vocabulary}
+    others = {part: each for part, each in captured.outputs.items() if part not in tables}
+    for table in [part for part in tables if captured.outputs[part].shape == states.shape]:
+        rest = states - captured.outputs[table]
         if rest.any() and (match := nearest(others, rest, dtype, states)):
             return table, match
     return None, None
 
 
 def norm_before(
-    heard: Heard, readers: Iterable[nn.Module], dtype: torch.dtype, *several: Tensor
+    captured: Captured, readers: Iterable[nn.Module], dtype: torch.dtype, *several: Tensor
 ) -> nn.Module | None:
     """Return the norm that hands one of several states (T, d_model) to one of the readers.
 
     The first of the states that any such norm read is taken.
     """
-    read = [heard.inputs[part] for part in readers if part in heard.inputs]
+    read = [captured.inputs[part] for part in readers if part in captured.inputs]
     norms = {
-        part: heard.inputs[part]
-        for part, normed in heard.outputs.items()
+        part: captured.inputs[part]
+        for part, normed in captured.outputs.items()
         if is_norm(part) and any(torch.equal(normed, x) for x in read)
     }
     matches = (nearest(norms, states, dtype, states) for states in several)
@@ -231,10 +231,12 @@ def nearest(
     return min(differences, key=differences.get, default=None)
 
 
-def last_norm(heard: Heard, read: Tensor, dtype: torch.dtype) -> tuple[nn.Module, float] | None:
+def last_norm(
+    captured: Captured, read: Tensor, dtype: torch.dtype
+) -> tuple[nn.Module, float] | None:
     """Return the norm that the output layer reads (T, d_model), and the factor between the two."""
-    for part in reversed(heard.outputs):
-        states, normed = heard.inputs.get(part), heard.outputs[part]
+    for part in reversed(captured.outputs):
+        states, normed = captured.inputs.get(part), captured.outputs[part]
         if not is_norm(part) or normed.shape != read.shape:
             continue
         factor = ((normed * read).sum() / normed.square().sum()).item()

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from headlight.model.library.attachment import Attachment
-from headlight.model.library.decoder_hooks import Heard, freeze_any, holding
+from headlight.model.library.decoder_hooks import Captured, freeze_any, holding
 from headlight.model.stream import (
     BIASES,
     MEMORY,
@@ -47,12 +47,12 @@ class End(NamedTuple):
 
 
 @dataclass(frozen=True)
-class HeardRun:
-    """A run of a decoder whose stream is a sum, heard, and recorded at the tokens of a score."""
+class CapturedRun:
+    """A run of a decoder whose stream is a sum, captured, and recorded at the tokens of a score."""
 
     model: nn.Module
     attached: Attachment
-    heard: Heard
+    captured: Captured
     trace: HeadsTrace
     embedding: Tensor  # (T, d_model), the stream before the first layer
 
@@ -78,7 +78,7 @@ class HeardRun:
     def call_again(self, score: ScoreAddress, factor: float = 1.0) -> tuple[End, End]:
         """Call the module of a score's site on what it read, times a factor."""
         module = self.attached.decoder.attending[score.site]
-        args, options = self.heard.calls[module]
+        args, options = self.captured.calls[module]
 
         def leaf(states: Tensor) -> Tensor:
             return (factor * states).detach().requires_grad_()
@@ -100,7 +100,7 @@ class HeardRun:
         parts = self.embedded(token)
         for block, (_, part) in takewhile(lambda each: each[0] != end, decoder.blocks.items()):
             if block.part == "feed_forward":
-                change = precise(self.heard.outputs[part][token])
+                change = precise(self.captured.outputs[part][token])
                 parts = {**parts, Part("feed-forward", layer=block.layer): change}
             else:
                 site = Site("cross" if block.part == "cross" else "decoder", block.layer)
@@ -108,7 +108,7 @@ class HeardRun:
                 bias = decoder.biases.get(site, torch.zeros(()))
                 parts = written(parts, site, self.trace.heads[site, token], to_stream, bias)
         norm = decoder.blocks[end].norm
-        both = self.heard.inputs[norm], self.heard.outputs[norm]
+        both = self.captured.inputs[norm], self.captured.outputs[norm]
         return through_norm(parts, freeze_any(norm, *(part[token, None] for part in both)))
 
     def embedded(self, token: int) -> Parts:
@@ -116,6 +116,6 @@ class HeardRun:
         vector, positions = precise(self.embedding[token]), self.attached.decoder.positions
         parts = {Part("embedding"): vector, BIASES: torch.zeros_like(vector)}
         if positions is not None:
-            position = precise(self.heard.outputs[positions][token])
+            position = precise(self.captured.outputs[positions][token])
             parts |= {Part("embedding"): vector - position, Part("position"): position}
         return parts

@@ -1,6 +1,6 @@
 """Positions of a transformers model: how rotary ones turn queries and keys, and moved tokens.
 
-Families write rotary positions in several ways. So the library's own function is heard while a
+Families write rotary positions in several ways. So the library's own function is captured while a
 short text is read, and a turn is known only if ours gives the queries that the attention recorded.
 """
 
@@ -27,7 +27,7 @@ POSITIONS = "position_ids"  # an argument of the modules that make angles of pos
 MOVED: ContextVar[PositionEdit | None] = ContextVar("moved", default=None)
 
 
-class Heard(NamedTuple):
+class RotaryCall(NamedTuple):
     """The arguments of a call of the library's function: a query, and its cosines and sines."""
 
     query: Tensor  # (B, H, T, R or D)
@@ -35,11 +35,11 @@ class Heard(NamedTuple):
     sin: Tensor
 
 
-HEARD: ContextVar[dict[nn.Module, Heard] | None] = ContextVar("heard", default=None)
+CAPTURED: ContextVar[dict[nn.Module, RotaryCall] | None] = ContextVar("captured", default=None)
 
 
 @contextmanager
-def hearing(model: nn.Module) -> Iterator[dict[nn.Module, Heard]]:
+def capturing_rotary(model: nn.Module) -> Iterator[dict[nn.Module, RotaryCall]]:
     """Note what the modules of a model give to the library's function, in this thread."""
     files = {sys.modules[type(part).__module__] for part in model.modules()}
     functions = {file: vars(file)[FUNCTION] for file in files if FUNCTION in vars(file)}
@@ -50,36 +50,36 @@ def hearing(model: nn.Module) -> Iterator[dict[nn.Module, Heard]]:
 
     def note(function: Callable, *given: Any, **options: Any) -> Any:
         named = inspect.signature(function).bind(*given, **options).arguments
-        if (heard := HEARD.get()) is not None and running and {"cos", "sin"} <= named.keys():
+        if (captured := CAPTURED.get()) is not None and running and {"cos", "sin"} <= named.keys():
             query = next(iter(named.values()))  # some families turn keys by another call, later
-            heard.setdefault(running[-1], Heard(query, named["cos"], named["sin"]))
+            captured.setdefault(running[-1], RotaryCall(query, named["cos"], named["sin"]))
         return function(*given, **options)
 
     attending = [part for part in model.modules() if "Attention" in type(part).__name__]
     hooks = [part.register_forward_pre_hook(begin) for part in attending]
-    token = HEARD.set({})
+    token = CAPTURED.set({})
     try:
         for file, function in functions.items():
             setattr(file, FUNCTION, partial(note, function))
-        yield HEARD.get()
+        yield CAPTURED.get()
     finally:
         for file, function in functions.items():
             setattr(file, FUNCTION, function)
-        HEARD.reset(token)
+        CAPTURED.reset(token)
         for hook in hooks:
             hook.remove()
 
 
 def find_rotary(
     model: nn.Module,
-    heard: Mapping[nn.Module, Heard],
+    captured: Mapping[nn.Module, RotaryCall],
     sites: Mapping[nn.Module, Sequence[Site]],
     records: Mapping[Site, AttentionRecord],
 ) -> dict[Site, Rotary]:
     """Return how queries and keys are turned at the sites where that is known."""
     buffers = [each for name, each in model.named_buffers() if name.endswith("inv_freq")]
     known = {}
-    for module, call in heard.items():
+    for module, call in captured.items():
         for site in sites.get(module, ()):
             settings = rotary_settings(model.config, site.layer)
             length = torch.hypot(call.cos.float(), call.sin.float()).flatten()[0].item()
@@ -113,7 +113,7 @@ def let_move(model: nn.Module, table: nn.Embedding | None) -> bool:
         part.register_forward_pre_hook(turn_otherwise, with_kwargs=True)
     if table is not None:
         table.register_forward_pre_hook(read_other_rows)
-        table.register_forward_hook(leave_out, prepend=True)  # before others hear the output
+        table.register_forward_hook(leave_out, prepend=True)  # before others see the output
     return bool(makers) or table is not None
 
 

@@ -16,9 +16,9 @@ from headlight.model.library.answers import Answering, Answers, OutputHead, clas
 from headlight.model.library.attachment import Attachment, Parity
 from headlight.model.library.calls import Calls, attention_edits, last_states
 from headlight.model.library.configuration import configured_masks
-from headlight.model.library.decoder_hooks import listening
+from headlight.model.library.decoder_hooks import capturing
 from headlight.model.library.decoder_modules import decoder_states
-from headlight.model.library.decoder_parts import HeardRun
+from headlight.model.library.decoder_parts import CapturedRun
 from headlight.model.library.missing import what_is_missing
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece
@@ -128,15 +128,15 @@ class TransformersReader(Answering, Reader):
     def streamed(self, trace: Trace, edits: RunEdits) -> Trace:
         """Run again, and return the trace with the decoder's stream; see `Reader.streamed`."""
         super().streamed(trace, edits)
-        with listening() as heard:
+        with capturing() as captured:
             outputs = self.calls(trace, Run(edits), output_hidden_states=True)
         decoder = self.attached.decoder
         before = [states[0] for states in decoder_states(outputs)[: self.shape.layers("decoder")]]
         embedding = EmbeddingRecord(None, None, None, before[0][None])
-        if (positions := heard.outputs.get(decoder.positions)) is not None:
-            tokens = heard.outputs[decoder.tokens][None]
+        if (positions := captured.outputs.get(decoder.positions)) is not None:
+            tokens = captured.outputs[decoder.tokens][None]
             embedding = replace(embedding, tokens=tokens, scaled=tokens, positions=positions)
-        residual = decoder.residual(heard, before)
+        residual = decoder.residual(captured, before)
         return replace(trace, embedding={"decoder": embedding}, residual=residual)
 
     def read_out(self, states: Tensor) -> Tensor:
@@ -151,10 +151,10 @@ class TransformersReader(Answering, Reader):
         """
         if "add up logits" in self.missing:
             raise ValueError(self.missing["add up logits"])
-        with listening() as heard:
+        with capturing() as captured:
             outputs = self.calls(trace, Run(edits, recorded), output_hidden_states=True)
         embedding = decoder_states(outputs)[0][0]
-        return self.attached.decoder.stream(heard, embedding, outputs["logits"][0])
+        return self.attached.decoder.stream(captured, embedding, outputs["logits"][0])
 
     @torch.no_grad()  # the parts are found by gradients, which inference mode rules out
     def score_parts(
@@ -167,10 +167,10 @@ class TransformersReader(Answering, Reader):
         if "show the stream" in self.missing or score.site.kind == "encoder":
             raise ValueError(self.missing.get("show the stream", NO_PARTS))
         recorded = HeadsTrace.behind(score)
-        with listening() as heard:
+        with capturing() as captured:
             outputs = self.calls(trace, Run(edits, recorded), output_hidden_states=True)
         embedding = decoder_states(outputs)[0][0]
-        return HeardRun(self.model, self.attached, heard, recorded, embedding).parts(score)
+        return CapturedRun(self.model, self.attached, captured, recorded, embedding).parts(score)
 
     def write_text(
         self,

@@ -48,9 +48,9 @@ class Queue:
     """The calls of models, first come, first served; few compute at once, and threads share it.
 
     Calls that ask the same question get one answer. Whoever's turn it is also computes, in one
-    batch, what others in the queue have in common with it, as far as memory allows: nobody waits for
-    more to come. An error is only for those whose question raises it when computed alone. If one
-    who computes is stopped because their visitor has left, another computes it.
+    batch, what others in the queue have in common with it, as far as memory allows: nobody waits
+    for more to come. An error is only for those whose question raises it when computed alone. If
+    one who computes is stopped because their visitor has left, another computes it.
 
     Nothing is kept: a question is forgotten once its answer is there. So a visitor could learn only
     that somebody asks the very same within the tenths of a second that it takes, by getting the

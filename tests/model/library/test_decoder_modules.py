@@ -8,7 +8,7 @@ from torch.testing import assert_close
 
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.attribution import attribute
-from headlight.model.library.decoder_hooks import listening
+from headlight.model.library.decoder_hooks import capturing
 from headlight.model.library.transformers_loading import load_transformers_reader
 from headlight.model.transformer.trace import Run, Site, Trace
 from tests.model.library.families import DECODERS, PAIRS
@@ -55,8 +55,8 @@ def test_others_say_why_not(name, transformers_folders):
 
 def test_one_thread_does_not_hear_another(transformers_folders):
     reader = load_transformers_reader(transformers_folders["GPT-2"])
-    with listening() as heard:
+    with capturing() as captured:
         thread = threading.Thread(target=reader.trace, args=[TEXT])
         thread.start()
         thread.join()
-    assert not heard.outputs
+    assert not captured.outputs

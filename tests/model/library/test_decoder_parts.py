@@ -6,9 +6,9 @@ from torch.testing import assert_close
 
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.attribution import sum_score
-from headlight.model.library.decoder_hooks import listening
+from headlight.model.library.decoder_hooks import capturing
 from headlight.model.library.decoder_modules import decoder_states
-from headlight.model.library.decoder_parts import HeardRun
+from headlight.model.library.decoder_parts import CapturedRun
 from headlight.model.stream import BIASES, MEMORY, HeadsTrace, Part, ScoreAddress
 from headlight.model.transformer.trace import Run, Site, Trace
 from tests.matrix import first_of
@@ -32,10 +32,10 @@ def test_the_parts_sum_to_the_recorded_query_and_key(name, attached):
         with torch.no_grad():
             with attachment.watching(Run(trace=whole)):
                 model(**inputs, use_cache=False)
-            with attachment.watching(Run(trace=recorded)), listening() as heard:
+            with attachment.watching(Run(trace=recorded)), capturing() as captured:
                 outputs = model(**inputs, use_cache=False, output_hidden_states=True)
             embedding = decoder_states(outputs)[0][0]
-            run = HeardRun(model, attachment, heard, recorded, embedding)
+            run = CapturedRun(model, attachment, captured, recorded, embedding)
             query, key = run.parts(score)
         record = whole.attention[site]
         expected = record.query[0, 2, QUERY], record.key[0, 2, KEY]

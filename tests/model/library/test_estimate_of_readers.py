@@ -54,9 +54,9 @@ def theirs(name, folder, trace):
     """The gradients of the library's own eager model: of joined heads, and of weights."""
     kind, place, site = MODELS[name]
     model = getattr(transformers, kind).from_pretrained(folder, attn_implementation="eager").eval()
-    heard = SimpleNamespace(joined=None)
+    captured = SimpleNamespace(joined=None)
     model.get_submodule(place).register_forward_pre_hook(
-        lambda module, inputs: setattr(heard, "joined", inputs[0])
+        lambda module, inputs: setattr(captured, "joined", inputs[0])
     )
     source, target = (
         torch.tensor([[token.id for token in tokens]])
@@ -67,7 +67,7 @@ def theirs(name, folder, trace):
         inputs = {"input_ids": source, "decoder_input_ids": target}
     outputs = model(**inputs, output_attentions=True, use_cache=False)
     weights = outputs[NAMES[site.kind]][site.layer]
-    return outputs.logits[0].log_softmax(dim=-1), heard.joined, weights
+    return outputs.logits[0].log_softmax(dim=-1), captured.joined, weights
 
 
 @EVERY
