@@ -7,7 +7,7 @@ import torch
 from bench.ablation import SOURCE, TARGET, TOKENS
 from bench.report import Case, compare_times, json_option, report
 from headlight.model.insight.knockout import edges_of, knock_out
-from headlight.model.insight.patching import Answers, patch_heads, two_runs
+from headlight.model.insight.patching import AnswerPair, patch_heads, two_runs
 from headlight.model.transformer.trace import Run, Trace
 from headlight.model.translator import Translator, load
 
@@ -43,7 +43,7 @@ def patching(translator: Translator) -> Case:
     assert len(clean.source_tokens) == len(changed.source_tokens) == len(clean.target_tokens)
     row = TOKENS - 1
     apart = clean.logits[0, row] - changed.logits[0, row]
-    answers = Answers(row, apart.argmax().item(), apart.argmin().item())
+    answers = AnswerPair(row, apart.argmax().item(), apart.argmin().item())
     heads = sum(layers * heads for layers, heads in translator.shape.kinds.values())
 
     def patched() -> list:

@@ -25,7 +25,7 @@ NOTHING = "There is no text to count: type or upload some, a sentence a line."
 UNREADABLE = "This is no gzip file that can be read: save it anew, or upload the text as it is."
 
 
-class Line(NamedTuple):
+class CorpusLine(NamedTuple):
     """A line of a corpus; lines count from 0."""
 
     number: int
@@ -38,7 +38,7 @@ class Window:
     """Consecutive lines of a file: the unit that is counted, saved and distributed."""
 
     number: int
-    lines: list[Line] = field(default_factory=list)
+    lines: list[CorpusLine] = field(default_factory=list)
     became: Counter[str] = field(default_factory=Counter)  # the fate of lines that were left out
     at: int = 0  # bytes of the file up to its end
 
@@ -114,7 +114,7 @@ def take(window: Window, number: int, raw: bytes) -> None:
         window.became["empty"] += 1
         return
     second = more[0] if more and more[0].strip() else None
-    window.lines.append(Line(number, first, second))
+    window.lines.append(CorpusLine(number, first, second))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headlight.model.atlas.corpus import Line, Window
+from headlight.model.atlas.corpus import CorpusLine, Window
 from headlight.model.atlas.examples import (
     FEWEST,
     MOST,
@@ -42,7 +42,7 @@ COMPARED_ALL = 200  # lines in which heads are compared with each other, then ev
 COMPARED_EVERY = 10
 
 Text = tuple[str, str | None]
-Sentence = tuple[Line, Trace]
+Sentence = tuple[CorpusLine, Trace]
 
 
 @dataclass
@@ -66,8 +66,8 @@ class Count:
         return self.lines["counted"]
 
     @property
-    def sampled(self) -> list[Line]:
-        return [Line(*entry[1:]) for entry in self.sample]
+    def sampled(self) -> list[CorpusLine]:
+        return [CorpusLine(*entry[1:]) for entry in self.sample]
 
 
 def merge(a: Count, b: Count) -> Count:
@@ -163,7 +163,7 @@ def takes_padding(reader: Reader, sentences: Sequence[Sentence]) -> bool:
     return True
 
 
-def tokenized(reader: Reader, lines: Sequence[Line], became: Counter[str]) -> list[Sentence]:
+def tokenized(reader: Reader, lines: Sequence[CorpusLine], became: Counter[str]) -> list[Sentence]:
     """Return the lines as tokens; lines that cannot be read, or only in part, are counted."""
     sentences = []
     for line, target in zip(lines, targets(reader, lines), strict=True):
@@ -177,7 +177,7 @@ def tokenized(reader: Reader, lines: Sequence[Line], became: Counter[str]) -> li
     return sentences
 
 
-def read(reader: Reader, line: Line, target: Sequence[Token] | None = None) -> Trace:
+def read(reader: Reader, line: CorpusLine, target: Sequence[Token] | None = None) -> Trace:
     """Return a line's tokens as the model reads them; raises ValueError as `Reader.tokenized`.
 
     The second text of a pair is the target in an encoder-decoder; an encoder reads both texts if it
@@ -191,7 +191,7 @@ def read(reader: Reader, line: Line, target: Sequence[Token] | None = None) -> T
     return reader.tokenized(Request(line.text, second=pair))
 
 
-def targets(reader: Reader, lines: Sequence[Line]) -> list[list[Token] | None]:
+def targets(reader: Reader, lines: Sequence[CorpusLine]) -> list[list[Token] | None]:
     """Return the translations that a model of this project writes for lines without a target.
 
     Other lines and models get None. All are written together, which takes a tenth of the time.
@@ -207,7 +207,7 @@ def targets(reader: Reader, lines: Sequence[Line]) -> list[list[Token] | None]:
     return written_tokens
 
 
-def is_cut(reader: Reader, line: Line) -> bool:
+def is_cut(reader: Reader, line: CorpusLine) -> bool:
     """Return whether some of a line is left out, on either side."""
     if reader.shape.layers("cross"):
         return reader.is_cut(line.text) or bool(line.second and reader.is_cut(line.second))

@@ -5,7 +5,7 @@ from hashlib import blake2b
 import numpy as np
 from torch import Tensor
 
-from headlight.model.atlas.corpus import Line
+from headlight.model.atlas.corpus import CorpusLine
 
 KEPT = 3  # sentences a head, pattern and side
 FEWEST = 4  # rows of an example with more than one visible key; fewer say little
@@ -67,7 +67,7 @@ def rank(number: int) -> int:
     return int.from_bytes(blake2b(b"%d" % number, digest_size=6).digest(), "big")
 
 
-def sampled(lines: list[Line]) -> Sample:
+def sampled(lines: list[CorpusLine]) -> Sample:
     """Return the sample of some lines: the first in the order of `rank`."""
     return merge_samples([(rank(line.number), *line) for line in lines], [])
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headlight.model.atlas.corpus import Line
+from headlight.model.atlas.corpus import CorpusLine
 from headlight.model.atlas.counting import Count, is_punctuation, numbers_of, read, rows_of
 from headlight.model.atlas.examples import NOBODY, SIGNS
 from headlight.model.atlas.figures import clearest_pattern, kinds_of
@@ -32,7 +32,7 @@ class Looked(NamedTuple):
     keys: list[tuple[str, float]]  # the keys looked at most, and how often
 
 
-def traced(reader: Reader, line: Line) -> tuple[Trace, dict[Kind, Rows]]:
+def traced(reader: Reader, line: CorpusLine) -> tuple[Trace, dict[Kind, Rows]]:
     """Return the tokens of a line and the rows (L, 1, H, Q, K) of each kind of attention."""
     trace = read(reader, line)
     return trace, {rows.kind: rows for rows in rows_of(reader, [trace])}
@@ -57,7 +57,7 @@ def examples(reader: Reader, count: Count) -> Iterator[dict]:
                         wanted.setdefault(int(number), []).append(entry)
     wanted.pop(NOBODY, None)
     for number, shown in sorted(wanted.items()):
-        line = Line(number, *count.texts[number])
+        line = CorpusLine(number, *count.texts[number])
         trace, rows = traced(reader, line)
         yield {
             "line": list(line),
@@ -76,8 +76,8 @@ def in_bytes(rows: Rows, layer: int, head: int) -> list[list[int]]:
 
 
 def search(
-    reader: Reader, lines: Iterable[Line], word: str, most: float = inf
-) -> tuple[list[Looked], list[Line]]:
+    reader: Reader, lines: Iterable[CorpusLine], word: str, most: float = inf
+) -> tuple[list[Looked], list[CorpusLine]]:
     """Return where each head looks from a token, the surest first, and the lines with the token.
 
     These are the first SEARCHED lines that have the word as a token, in any case, with at most
@@ -86,7 +86,7 @@ def search(
     wanted = word.strip().casefold()
     weights: dict[tuple[Kind, int, int], list[float]] = {}
     keys: dict[tuple[Kind, int, int], list[str]] = {}
-    matches: list[Line] = []
+    matches: list[CorpusLine] = []
     for line in islice((line for line in lines if has_word(line, wanted)), TRIED):
         try:
             trace = read(reader, line)
@@ -117,7 +117,7 @@ def search(
     return sorted(looked, key=lambda row: -row.weight), matches
 
 
-def has_word(line: Line, wanted: str) -> bool:
+def has_word(line: CorpusLine, wanted: str) -> bool:
     """Return whether a line contains a text as a whole word; `wanted` is in lower case."""
     text = f"{line.text}\t{line.second or ''}".casefold()
     at = text.find(wanted) if wanted else -1

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from headlight.model.atlas.corpus import Line
+from headlight.model.atlas.corpus import CorpusLine
 from headlight.model.atlas.counting import Count, read
 from headlight.model.atlas.figures import as_data, defined, figures, kinds_of, listed
 from headlight.model.atlas.files import load_arrays, save_arrays, write
@@ -125,7 +125,7 @@ class Measured(NamedTuple):
     objective: Objective
 
 
-def measured(reader: Reader, line: Line) -> Measured:
+def measured(reader: Reader, line: CorpusLine) -> Measured:
     """Return a sentence with the tokens that the model should predict.
 
     These are those of the text or the target; in a model that fills in words, every seventh token,
@@ -146,7 +146,7 @@ def measured(reader: Reader, line: Line) -> Measured:
     return Measured(trace, objective)
 
 
-def sums_of_line(reader: Reader, line: Line) -> Sums:
+def sums_of_line(reader: Reader, line: CorpusLine) -> Sums:
     """Return the effects of all heads on a sentence in nats and its tokens, as sums."""
     trace, objective = measured(reader, line)
     removals = head_removals(reader, trace, objective=objective)
@@ -162,7 +162,7 @@ def sums_of_line(reader: Reader, line: Line) -> Sums:
     return sums
 
 
-def sums_of_lines(reader: Reader, lines: Sequence[Line], sums: Sums) -> Iterator[Sums]:
+def sums_of_lines(reader: Reader, lines: Sequence[CorpusLine], sums: Sums) -> Iterator[Sums]:
     """Yield the sums of effects after each line; `sums` already holds those of earlier lines.
 
     Lines without anything to measure are counted as done, with no tokens.
@@ -209,7 +209,7 @@ def pruned_losses(reader: Reader, sentence: Measured, order: Sequence[SiteHead])
     return -torch.cat(chances).double().cpu()
 
 
-def curve(reader: Reader, lines: Sequence[Line], order: Sequence[SiteHead]) -> Iterator[dict]:
+def curve(reader: Reader, lines: Sequence[CorpusLine], order: Sequence[SiteHead]) -> Iterator[dict]:
     """Yield the pruning curve so far after each line, and at the end with BLEU if it applies.
 
     It is plain data: the heads in order, the numbers of removed heads, and the losses.
@@ -231,7 +231,7 @@ def curve(reader: Reader, lines: Sequence[Line], order: Sequence[SiteHead]) -> I
 
 
 def bleu_of_levels(
-    reader: Translator, pairs: Sequence[Line], order: Sequence[SiteHead]
+    reader: Translator, pairs: Sequence[CorpusLine], order: Sequence[SiteHead]
 ) -> list[tuple[int, float]]:
     """Return BLEU for several numbers of removed heads, as (heads removed, BLEU)."""
     sources, references = [line.text for line in pairs], [[line.second] for line in pairs]

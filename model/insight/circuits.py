@@ -24,7 +24,7 @@ WAYS: tuple[Way, ...] = ("query", "key", "value")
 DRAWS = 8  # random models of the same size
 
 
-class Pair(NamedTuple):
+class CircuitEntry(NamedTuple):
     """A row and a column of a circuit, from 0, and its number there."""
 
     row: int
@@ -42,7 +42,7 @@ class Circuit:
     rows: Tensor
     columns: Tensor
 
-    def strongest(self, count: int) -> tuple[list[Pair], list[Pair]]:
+    def strongest(self, count: int) -> tuple[list[CircuitEntry], list[CircuitEntry]]:
         """Return the rows with the largest numbers, each at its best column, and the smallest."""
         largest, smallest = [], []
         for part in self.rows.split(AT_ONCE):
@@ -56,11 +56,13 @@ class Circuit:
         parts = self.rows.split(AT_ONCE)
         return torch.cat([(part @ self.columns.T).argmax(dim=-1) for part in parts])
 
-    def of_row(self, row: int, count: int) -> list[Pair]:
+    def of_row(self, row: int, count: int) -> list[CircuitEntry]:
         """Return the columns with the largest numbers in a row."""
         best = (self.columns @ self.rows[row]).topk(min(count, len(self.columns)))
         columns, values = best.indices.tolist(), best.values.tolist()
-        return [Pair(row, column, value) for column, value in zip(columns, values, strict=True)]
+        return [
+            CircuitEntry(row, column, value) for column, value in zip(columns, values, strict=True)
+        ]
 
     @property
     def transposed(self) -> "Circuit":
@@ -82,10 +84,10 @@ def with_column(best: tuple[Tensor, Tensor]) -> Tensor:
     return torch.stack([part.double() for part in best], dim=-1)
 
 
-def ends_of(best: Tensor, sign: int, count: int) -> list[Pair]:
+def ends_of(best: Tensor, sign: int, count: int) -> list[CircuitEntry]:
     """Return the first pairs of rows with their best values and columns (N, 2), by size."""
     rows = (sign * best[:, 0]).topk(min(count, len(best))).indices.tolist()
-    return [Pair(row, int(best[row, 1]), float(best[row, 0])) for row in rows]
+    return [CircuitEntry(row, int(best[row, 1]), float(best[row, 0])) for row in rows]
 
 
 def token_vectors(model: Transformer, side: Side, ids: Sequence[int]) -> Tensor:

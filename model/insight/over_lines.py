@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from headlight.model.atlas.corpus import Line
+from headlight.model.atlas.corpus import CorpusLine
 from headlight.model.insight.knockout import agreements, edges_of, knock_out, rank_correlation
 from headlight.model.insight.readings import readings
 from headlight.model.jobs import Job, JobQueue, keep_in_the_background
@@ -40,7 +40,7 @@ def agreement(by_reading: Mapping[str, np.ndarray], changes: np.ndarray) -> Agre
     )
 
 
-def agreement_on(reader: Reader, line: Line, layers: range | None) -> Agreement:
+def agreement_on(reader: Reader, line: CorpusLine, layers: range | None) -> Agreement:
     """Return the agreement on a line, after which the model writes, or reads the second text.
 
     Raises ValueError if nothing is written, or if the text is too long.
@@ -58,14 +58,22 @@ class LinesJob(Job[list[Agreement]]):
     """A measurement of a visitor's own lines, through some layers' edges, or those of all."""
 
     def __init__(
-        self, queue: JobQueue, reader: Reader, lines: Sequence[Line], layers: range | None = None
+        self,
+        queue: JobQueue,
+        reader: Reader,
+        lines: Sequence[CorpusLine],
+        layers: range | None = None,
     ) -> None:
         super().__init__(queue)
         self.total = len(lines)
         self.measured: list[Agreement] = []
         self.left_out = 0
         self.cut = ""  # why it ended early
-        self._what: tuple[Reader, Sequence[Line], range | None] | None = (reader, lines, layers)
+        self._what: tuple[Reader, Sequence[CorpusLine], range | None] | None = (
+            reader,
+            lines,
+            layers,
+        )
 
     def work(self) -> list[Agreement]:
         """Measure line by line; raises ValueError if no line can be measured."""

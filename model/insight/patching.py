@@ -59,7 +59,7 @@ class Patched(Further):
         return own
 
 
-class Answers(NamedTuple):
+class AnswerPair(NamedTuple):
     """Two tokens whose logits in a row are compared: the clean text's answer and the other's."""
 
     row: int
@@ -96,7 +96,7 @@ class TwoRuns:
 
     reader: Reader
     edits: RunEdits
-    answers: Answers
+    answers: AnswerPair
     into: PartsOfHeads
     giving: PartsOfHeads
     before: float
@@ -161,7 +161,7 @@ def two_runs(
     reader: Reader,
     into: Trace,
     giving: Trace,
-    answers: Answers,
+    answers: AnswerPair,
     parts: Sequence[Part],
     edits: RunEdits | None = None,
 ) -> TwoRuns:

@@ -41,7 +41,7 @@ def class_labels(config: PreTrainedConfig) -> list[str]:
     return [config.id2label[index] for index in range(config.num_labels)]
 
 
-class Answers:
+class AnswerReader:
     """Reads the rows of logits of a head; with `head` None there are none.
 
     `classes` are the names of the classes by number. `ends` are the ids that end a decoder's text,
@@ -156,7 +156,7 @@ class Answers:
 class Answering:
     """The predictions of a reader by its `answers`; mixed into readers."""
 
-    answers: Answers
+    answers: AnswerReader
 
     def questions(self, trace: Trace) -> list[Question]:
         return self.answers.questions(trace)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from headlight.model.edits import check_sites
-from headlight.model.library.answers import Answering, Answers, masked_positions
+from headlight.model.library.answers import Answering, AnswerReader, masked_positions
 from headlight.model.library.bert import Bert
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.measuring import Parity, measure_parity
@@ -117,7 +117,7 @@ class BertReader(Answering, Reader):
         labels: Sequence[str] = (),
     ) -> None:
         pieces = WordPieces(tokenizer, model.config, folder)
-        self.answers = Answers(model.head_kind, pieces, dict(enumerate(labels)))
+        self.answers = AnswerReader(model.head_kind, pieces, dict(enumerate(labels)))
         self.predicts = model.head_kind == "masked words"
         missing = dict(NOT_FOR_BERT)
         if model.segments.num_embeddings == 1:

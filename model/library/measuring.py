@@ -47,7 +47,7 @@ NAMES: dict[str, Kind] = {
 }
 
 
-class Text(NamedTuple):
+class LibraryRun(NamedTuple):
     """A model's inputs, and its outputs with the library's own attention."""
 
     inputs: Mapping[str, Tensor]
@@ -76,7 +76,7 @@ class Measured(NamedTuple):
 class Whole(NamedTuple):
     """A text that was read whole: the record, the outputs, and their differences."""
 
-    text: Text
+    text: LibraryRun
     trace: Trace
     outputs: Mapping[str, Tensor]
     parity: Parity
@@ -91,13 +91,15 @@ def call(model: PreTrainedModel, inputs: Mapping[str, Tensor], **options: bool) 
 
 def read_texts(
     model: PreTrainedModel, several: Sequence[Mapping[str, Tensor]], name: str
-) -> list[Text]:
+) -> list[LibraryRun]:
     """Return texts with a model's outputs for them, by eager attention.
 
     Raises LoadingError if it cannot read them.
     """
     try:
-        return [Text(inputs, call(model, inputs, output_attentions=True)) for inputs in several]
+        return [
+            LibraryRun(inputs, call(model, inputs, output_attentions=True)) for inputs in several
+        ]
     except Exception as error:  # of a model for pictures or sound, or of a config that is not tried
         raise LoadingError(
             f"{name} cannot read a text: {first_line(error)} Choose another model."
@@ -105,7 +107,7 @@ def read_texts(
 
 
 def measured(
-    attached: Watchable, model: PreTrainedModel, texts: Sequence[Text], name: str
+    attached: Watchable, model: PreTrainedModel, texts: Sequence[LibraryRun], name: str
 ) -> Measured:
     """Return the largest differences on the texts, and whether written steps equal the whole text.
 
@@ -128,7 +130,7 @@ def measured(
     return Measured(parity, writes=False)
 
 
-def read_whole(attached: Watchable, model: PreTrainedModel, text: Text, name: str) -> Whole:
+def read_whole(attached: Watchable, model: PreTrainedModel, text: LibraryRun, name: str) -> Whole:
     """Record a run over a text; raises LoadingError if it differs from the library's own."""
     trace = Trace()
     over = (
@@ -150,7 +152,7 @@ def read_whole(attached: Watchable, model: PreTrainedModel, text: Text, name: st
     return Whole(text, trace, outputs, parity)
 
 
-def parity_on(text: Text, trace: Trace, outputs: Mapping[str, Tensor]) -> Parity:
+def parity_on(text: LibraryRun, trace: Trace, outputs: Mapping[str, Tensor]) -> Parity:
     """Compare the recorded numbers and outputs of a text with those of the library itself.
 
     Raises ValueError if some of its tokens attend to anything but tokens.

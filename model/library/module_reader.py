@@ -12,7 +12,7 @@ from headlight.model.decoding.cache import CacheSize
 from headlight.model.decoding.search import Expansion, room_to_write, search
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
-from headlight.model.library.answers import Answering, Answers, OutputHead
+from headlight.model.library.answers import Answering, AnswerReader, OutputHead
 from headlight.model.library.attachment import CodeAttachment, Parity
 from headlight.model.library.calls import attention_edits
 from headlight.model.library.hub import first_line
@@ -111,7 +111,7 @@ class ModuleReader(Answering, Reader):
         if called.head == "class":
             classes = {index: f"Class {index + 1}" for index in range(attached.outputs)}
         ends = () if called.end is None else (called.end,)
-        self.answers = Answers(called.head, called.target_tokens, classes, ends)
+        self.answers = AnswerReader(called.head, called.target_tokens, classes, ends)
         self.missing = dict(MISSING) | attached.missing
         if called.tokens.encode is read_numbers:
             self.example = called.tokens.decode(range(1, 7))

@@ -12,7 +12,7 @@ from torch import Tensor
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import NamedMask
-from headlight.model.library.answers import Answering, Answers, OutputHead, class_labels
+from headlight.model.library.answers import Answering, AnswerReader, OutputHead, class_labels
 from headlight.model.library.attachment import Attachment, Parity
 from headlight.model.library.calls import Calls, attention_edits, last_states
 from headlight.model.library.configuration import configured_masks
@@ -64,7 +64,7 @@ class TransformersReader(Answering, Reader):
         self.shape = Shape(attached.kinds, tokens.max_tokens, attached.groups)
         self.calls = Calls(model, tokens, attached)
         classes = dict(enumerate(class_labels(model.config)))
-        self.answers = Answers(head, tokens, classes, self.writer.end_ids)
+        self.answers = AnswerReader(head, tokens, classes, self.writer.end_ids)
         self.missing = what_is_missing(self)
 
     def parity(self) -> Parity:

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from headlight.model.insight.patching import Answers, patch_heads, patch_tokens, two_runs
+from headlight.model.insight.patching import AnswerPair, patch_heads, patch_tokens, two_runs
 from headlight.model.transformer.trace import Site
 from headlight.viz.numbers import number_text
 
@@ -29,7 +29,7 @@ def runs(translator):
     best = changed.logits[0].argmax(dim=-1).tolist()
     ids = [token.id for token in written.target_tokens]
     row = next(row for row, token in enumerate(ids) if best[row] != token)
-    answers = Answers(row, ids[row], best[row])
+    answers = AnswerPair(row, ids[row], best[row])
 
     def get(backwards=False):
         pair = (clean, changed) if backwards else (changed, clean)

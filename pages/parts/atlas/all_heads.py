@@ -9,7 +9,7 @@ from headlight.model.atlas.files import Atlas
 from headlight.model.edits import HeadAddress
 from headlight.pages.parts.atlas.figures import (
     EFFECTS,
-    Shown,
+    HeadFigure,
     about_corpus,
     all_figures,
     choose_statistic,
@@ -67,7 +67,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         pruning(atlas.effects, about_corpus(run))
 
 
-def map_of(figure: Shown, head: HeadAddress) -> CanvasPicture:
+def map_of(figure: HeadFigure, head: HeadAddress) -> CanvasPicture:
     """Return the map of a statistic, in two colours where the sign matters."""
     if figure.name == "removal":
         return head_effects(
@@ -90,7 +90,7 @@ def map_of(figure: Shown, head: HeadAddress) -> CanvasPicture:
     )
 
 
-def all_statistics(atlas: Atlas, figures: Mapping[str, Shown], of: About) -> None:
+def all_statistics(atlas: Atlas, figures: Mapping[str, HeadFigure], of: About) -> None:
     """Draw the table of all heads with all figures; choosing a row selects its head."""
     sizes = {kind: known.figures["entropy"].mean for kind, known in atlas.kinds.items()}
     heads = heads_of(sizes)

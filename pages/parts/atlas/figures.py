@@ -42,7 +42,7 @@ TAB = one_of(
 )
 
 
-class Shown(NamedTuple):
+class HeadFigure(NamedTuple):
     """A figure of all heads, (layers, heads) by kind, with its definition, unit and source."""
 
     name: str
@@ -62,7 +62,7 @@ class Shown(NamedTuple):
         return "" if self.unit == "share" else self.unit
 
 
-def all_figures(atlas: Atlas) -> dict[str, Shown]:
+def all_figures(atlas: Atlas) -> dict[str, HeadFigure]:
     """Return all figures that an atlas has, by the name of the statistic."""
     figures = {}
     for definition in (*atlas.statistics, *(atlas.effects["definitions"] if atlas.effects else ())):
@@ -70,7 +70,9 @@ def all_figures(atlas: Atlas) -> dict[str, Shown]:
         there = {kind: figure for kind, figure in values.items() if figure is not None}
         if definition["name"] in TITLES and there:
             parts = (definition[part] for part in ("name", "words", "unit", "source"))
-            figures[definition["name"]] = Shown(*parts, there, tuple(values.keys() - there.keys()))
+            figures[definition["name"]] = HeadFigure(
+                *parts, there, tuple(values.keys() - there.keys())
+            )
     return figures
 
 
@@ -86,11 +88,11 @@ def statistic(key: str, default: str, label: str) -> Choice:
     return one_of(key, options, default, label=label)
 
 
-def choose_statistic(choice: Choice, figures: Mapping[str, Shown]) -> Shown:
+def choose_statistic(choice: Choice, figures: Mapping[str, HeadFigure]) -> HeadFigure:
     return figures[choose(choice, figures, widget=st.selectbox, width=260)]
 
 
-def define(figure: Shown) -> None:
+def define(figure: HeadFigure) -> None:
     """Draw the definition of a statistic, its unit and source, and the kinds that lack it."""
     names = [KINDS[kind].partition(",")[0].lower() for kind in KINDS if kind in figure.lacking]
     source = f"Unit: {figure.unit}. Source: {figure.source}."
@@ -114,12 +116,12 @@ def neighbours(known: KindOfHeads, head: HeadAddress, count: int) -> list[str]:
     ]
 
 
-def about_corpus(run: ModelRun, *shown: Shown, place: str = "") -> About:
+def about_corpus(run: ModelRun, *shown: HeadFigure, place: str = "") -> About:
     """Return the caption's subject for pictures of figures `shown`; for `place` see `about`."""
     return replace(about(place=place), told=counted_over(run, *shown))
 
 
-def counted_over(run: ModelRun, *shown: Shown) -> str:
+def counted_over(run: ModelRun, *shown: HeadFigure) -> str:
     """Return in words which text figures were counted over; one of them has its own sentences."""
     told = f"Over {shown_text(run.model)}"
     has_own = any(figure.name == PRONOUN.name for figure in shown)

@@ -13,7 +13,7 @@ from headlight.model.atlas.statistics import POSITIONAL, Statistic
 from headlight.model.edits import HeadAddress
 from headlight.pages.parts.atlas.figures import (
     EFFECTS,
-    Shown,
+    HeadFigure,
     about_corpus,
     all_figures,
     counted_over,
@@ -178,7 +178,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     draw_examples(run, atlas, address)
 
 
-def in_words(address: HeadAddress, known: KindOfHeads, figures: dict[str, Shown]) -> list[str]:
+def in_words(address: HeadAddress, known: KindOfHeads, figures: dict[str, HeadFigure]) -> list[str]:
     """Return sentences on a head: its figures, the effect of removing it, and similar heads."""
     kind, layer, head = address
     pattern = known.clearest[layer][head]
@@ -198,12 +198,14 @@ def in_words(address: HeadAddress, known: KindOfHeads, figures: dict[str, Shown]
     return said
 
 
-def rank(figure: Shown, value: float) -> str:
+def rank(figure: HeadFigure, value: float) -> str:
     known = flat(figure.values)
     return f"rank {int((known > value).sum()) + 1} of {len(known)} heads"
 
 
-def spread_of(shown: Shown, known: KindOfHeads, own: dict, address: HeadAddress) -> Spread | None:
+def spread_of(
+    shown: HeadFigure, known: KindOfHeads, own: dict, address: HeadAddress
+) -> Spread | None:
     """Return a figure of a head with its spread over sentences, and its value on this sentence."""
     at = address[1:]
     if shown.name in EFFECTS:

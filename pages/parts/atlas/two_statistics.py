@@ -9,7 +9,7 @@ from headlight.model.atlas.files import Atlas
 from headlight.model.edits import HeadAddress
 from headlight.model.insight.knockout import rank_correlation
 from headlight.pages.parts.atlas.figures import (
-    Shown,
+    HeadFigure,
     about_corpus,
     all_figures,
     choose_statistic,
@@ -81,7 +81,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
         define(figures[name])
 
 
-def pair(across: Shown, up: Shown, head: HeadAddress) -> tuple[float, float]:
+def pair(across: HeadFigure, up: HeadFigure, head: HeadAddress) -> tuple[float, float]:
     kind, *at = head
     return across.values[kind][*at], up.values[kind][*at]
 

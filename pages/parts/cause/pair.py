@@ -29,7 +29,7 @@ class Step(NamedTuple):
     label: str
 
 
-class Pair(NamedTuple):
+class Contrast(NamedTuple):
     """A written token, and another token that it is compared with."""
 
     step: Step
@@ -62,7 +62,7 @@ def steps_of(run: ModelRun) -> list[Step]:
     return steps
 
 
-def choose_pair(run: ModelRun) -> Pair:
+def choose_pair(run: ModelRun) -> Contrast:
     """Draw the choice of a written word and of the word that it is compared with."""
     steps = steps_of(run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -88,7 +88,7 @@ def choose_pair(run: ModelRun) -> Pair:
             instead="The runner-up replaces the word that was asked for:",
             width=280,
         )
-    return Pair(step, other, name)
+    return Contrast(step, other, name)
 
 
 def choose_word(

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from headlight.model.edits import HeadAddress
-from headlight.model.insight.patching import Answers, Part
+from headlight.model.insight.patching import AnswerPair, Part
 from headlight.model.transformer.trace import Site
 from headlight.pages.parts.cause import two_texts
 from headlight.pages.parts.cause.two_texts import choose_compared
@@ -56,7 +56,7 @@ WAY = one_of(
 CHOICES = (*two_texts.CHOICES, PART, WAY)
 PARTS = {"heads": "outputs", "weights": "weights", "value": "values"}
 
-Request = tuple[ModelRun, str, Answers, Part, bool]  # the arguments of `patched`
+Request = tuple[ModelRun, str, AnswerPair, Part, bool]  # the arguments of `patched`
 
 INTRO = (
     "Two texts are read that differ in a word, and the decoder reads the written tokens of the "

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from headlight.model.insight.patching import Answers
+from headlight.model.insight.patching import AnswerPair
 from headlight.model.reader import Reader
 from headlight.model.transformer.trace import Shape
 from headlight.pages.parts.cause.pair import LONGEST_WORD, choose_word
@@ -158,7 +158,7 @@ class Compared(NamedTuple):
 
     changed: str
     texts: TwoTexts
-    answers: Answers
+    answers: AnswerPair
     words: tuple[str, str]
 
 
@@ -183,7 +183,7 @@ def choose_compared(run: ModelRun) -> Compared | None:
         clean = answer(texts.clean, CLEAN_ANSWER, best=best, default=default, refused={})
         rest, refused = [token for token in second if token != clean[0]], {clean[0]: SAME}
         other = answer(texts.changed, CHANGED_ANSWER, best=rest, default=OWN, refused=refused)
-    return Compared(changed, texts, Answers(row, clean[0], other[0]), (clean[1], other[1]))
+    return Compared(changed, texts, AnswerPair(row, clean[0], other[0]), (clean[1], other[1]))
 
 
 def choose_changed(run: ModelRun) -> str:

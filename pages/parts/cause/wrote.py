@@ -10,7 +10,7 @@ from headlight.model.edits import HeadAddress
 from headlight.model.insight.attribution import Attribution
 from headlight.model.insight.lens import PARTS
 from headlight.model.transformer.trace import Kind, Site
-from headlight.pages.parts.cause.pair import AGAINST, WRITTEN, Pair, choose_pair
+from headlight.pages.parts.cause.pair import AGAINST, WRITTEN, Contrast, choose_pair
 from headlight.pages.shared.controls.measure import flat, selected_among, show_heads
 from headlight.pages.shared.controls.sentence import can
 from headlight.pages.shared.runs.arrays import as_array, heads_of
@@ -61,7 +61,7 @@ def parts_in_order(attribution: Attribution) -> dict[str, float]:
     return parts | {"biases": attribution.biases}
 
 
-def all_parts(attribution: Attribution, pair: Pair, of: About) -> None:
+def all_parts(attribution: Attribution, pair: Contrast, of: About) -> None:
     """Draw the bars of all parts with their sum, and the model's own difference to check it."""
     parts = parts_in_order(attribution)
     own = number_text(attribution.difference, signed=True)
@@ -86,7 +86,9 @@ def by_kind(run: ModelRun, attribution: Attribution) -> dict[Kind, np.ndarray]:
     }
 
 
-def all_heads(added: Mapping[Kind, np.ndarray], pair: Pair, head: HeadAddress, of: About) -> bool:
+def all_heads(
+    added: Mapping[Kind, np.ndarray], pair: Contrast, head: HeadAddress, of: About
+) -> bool:
     """Draw the map of what all heads add; for the return value see `show`."""
     click = if_clicks(" Click one to see from which words it took what it wrote.")
     caption(f"Every cell is one head.{click}")
@@ -110,7 +112,7 @@ def all_heads(added: Mapping[Kind, np.ndarray], pair: Pair, head: HeadAddress, o
 
 
 def keys_of_head(
-    run: ModelRun, attribution: Attribution, pair: Pair, address: HeadAddress, of: About
+    run: ModelRun, attribution: Attribution, pair: Contrast, address: HeadAddress, of: About
 ) -> None:
     """Draw what a head took from each key; a click takes that weight apart."""
     site, head = Site(*address[:2]), address[2]

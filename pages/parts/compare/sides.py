@@ -35,7 +35,7 @@ def held(choice: Choice) -> Any:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownModel:
     """A model in words, the weights (H, Q, K) of the chosen layers, and the tokens."""
 
     of: str
@@ -144,7 +144,7 @@ class ModelSide(Side):
         return hiding(run, places_in(self.masked))
 
     @property
-    def shown(self) -> Shown:
+    def shown(self) -> ShownModel:
         """The weights and tokens that are shown; a single layer is exact in a large model too."""
         run, sites = self.run, [Site(self.kind, layer) for layer in self.layers]
         weights = (
@@ -152,7 +152,7 @@ class ModelSide(Side):
             if self.layer in SUMMARIES
             else [run.record(site).weights[0] for site in sites]
         )
-        return Shown(
+        return ShownModel(
             f"{models.named(self.model).title}, {'with changes' if self.edits else 'as trained'}",
             list(map(as_array, weights)),
             labels_of(run, self.kind),
@@ -226,12 +226,12 @@ class SnapshotSide(Side):
         return layers, heads
 
     @property
-    def shown(self) -> Shown:
+    def shown(self) -> ShownModel:
         """The weights and tokens that are shown."""
         title, history = self.recording
         number = history.sentences.index(self.text)
         weights = history.weights[number][self.kind][history.steps.index(self.step)]
-        return Shown(
+        return ShownModel(
             f"{title}, step {self.step:,}",
             as_array(weights[self.layers]),
             labels_at_snapshots(history, number, self.kind),

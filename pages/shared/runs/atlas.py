@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from headlight.model.atlas.corpus import Line, as_windows
+from headlight.model.atlas.corpus import CorpusLine, as_windows
 from headlight.model.atlas.counting import Count, numbers_of
 from headlight.model.atlas.figures import Figures, figures_of
 from headlight.model.atlas.files import Atlas, digest_of, open_atlas
@@ -172,23 +172,23 @@ def sentence_figures(run: ModelRun) -> Figures:
 
     Raises ValueError if there are none, or the text is too long for so many heads.
     """
-    if numbers_of(run.reader, 1, (Line(0, ""), run.tokens())) > MOST_NUMBERS:
+    if numbers_of(run.reader, 1, (CorpusLine(0, ""), run.tokens())) > MOST_NUMBERS:
         raise ValueError(TOO_LONG)
     with errors_explained():
         return figures_of(run.reader, run.tokens())
 
 
-def lines_kept(model: str) -> tuple[Line, ...]:
+def lines_kept(model: str) -> tuple[CorpusLine, ...]:
     """Return the lines that can be searched: a sample of the visitor's text, or the examples."""
     if own := own_atlas(model):
         return tuple(own.count.sampled)
-    return tuple(Line(*example["line"]) for example in atlas_of(model).examples)
+    return tuple(CorpusLine(*example["line"]) for example in atlas_of(model).examples)
 
 
 @model_call("Looking …")
 def looked_from(
-    name: str, loading: int, lines: tuple[Line, ...], word: str
-) -> tuple[list[Looked], list[Line]]:
+    name: str, loading: int, lines: tuple[CorpusLine, ...], word: str
+) -> tuple[list[Looked], list[CorpusLine]]:
     """Return where each head looks from a token, and the lines that have it; see `search`.
 
     `loading` identifies the model among those of its name. Raises ValueError if no line has the

@@ -7,7 +7,7 @@ import numpy as np
 
 from headlight.model.edits import HeadAddress
 from headlight.model.insight import circuits
-from headlight.model.insight.circuits import Circuit, Pair, Random, Way
+from headlight.model.insight.circuits import Circuit, CircuitEntry, Random, Way
 from headlight.model.own_reader import OwnReader
 from headlight.model.tokens import END_ID, SPECIAL_TOKENS, START_ID
 from headlight.model.transformer.trace import Kind, Site
@@ -88,7 +88,7 @@ def by_weights(name: str, loading: int, head: HeadAddress) -> HeadByWeights:
     )
 
 
-def named(pairs: Sequence[Pair], names: Sequence[str]) -> Named:
+def named(pairs: Sequence[CircuitEntry], names: Sequence[str]) -> Named:
     return [(names[pair.row], names[pair.column], pair.value) for pair in pairs]
 
 

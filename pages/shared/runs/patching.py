@@ -93,7 +93,7 @@ def edits_of(run: ModelRun) -> RunEdits:
 def runs_of(
     run: ModelRun,
     changed: str,
-    answers: patching.Answers,
+    answers: patching.AnswerPair,
     parts: tuple[patching.Part, ...],
     backwards: bool,
 ) -> patching.TwoRuns:
@@ -107,7 +107,7 @@ def runs_of(
 def patched(
     run: ModelRun,
     changed: str,
-    answers: patching.Answers,
+    answers: patching.AnswerPair,
     part: patching.Part,
     backwards: bool,
     _report: Report,
@@ -138,7 +138,7 @@ def patched(
 def patched_tokens(
     run: ModelRun,
     changed: str,
-    answers: patching.Answers,
+    answers: patching.AnswerPair,
     part: patching.Part,
     backwards: bool,
     site: Site,

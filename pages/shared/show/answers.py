@@ -85,7 +85,9 @@ def say_predictions(before: ModelRun, after: ModelRun) -> None:
     outcomes = []
     for pair in answer or asked:
         what = "answer" if answer else f"likeliest {pair[0].words.removeprefix('The ').lower()}"
-        first, second = (Answers(*each).text for each in zip((before, after), pair, strict=True))
+        first, second = (
+            AnswersOfRun(*each).text for each in zip((before, after), pair, strict=True)
+        )
         outcomes.append((what, first, second))
     changes = [f"the {what} changes from “{a}” to “{b}”" for what, a, b in outcomes if a != b]
     stays = f"{what} stays “{first}”" if len(outcomes) == 1 else "likeliest words stay the same"
@@ -164,7 +166,7 @@ def compare_choice(
     """Draw the likeliest answers in two runs, side by side if the answers are of the same kind."""
     what, runs = words_of(questions), 1 if both[0] == both[1] else 2
     asked = zip(labels[:runs], both, questions, strict=False)
-    answers = {label: Answers(run, question) for label, run, question in asked}
+    answers = {label: AnswersOfRun(run, question) for label, run, question in asked}
     for label, each in answers.items():
         if each.question.together:
             st.text(f"The answer {label}: “{each.question.together}”")
@@ -180,7 +182,7 @@ def compare_choice(
         st.text(sentence)
 
 
-class Answers(NamedTuple):
+class AnswersOfRun(NamedTuple):
     """The probabilities of the answers to a question in a run."""
 
     run: ModelRun
@@ -220,7 +222,7 @@ class Answers(NamedTuple):
             f"“{text}” itself: {probabilities[answer]:.3f}, number {rank} of {len(probabilities)}"
         )
 
-    def is_comparable_to(self, other: Answers) -> bool:
+    def is_comparable_to(self, other: AnswersOfRun) -> bool:
         """Return whether an index stands for the same answer in another run."""
         if len(self.probabilities) != len(other.probabilities):
             return False
@@ -228,7 +230,7 @@ class Answers(NamedTuple):
         return self.texts(shown) == other.texts(shown)
 
 
-def likeliest(answers: Mapping[str, Answers]) -> CanvasPicture:
+def likeliest(answers: Mapping[str, AnswersOfRun]) -> CanvasPicture:
     """Return the bars of the likeliest answers in runs, those of the last run first."""
     each = list(answers.values())
     shown = list(dict.fromkeys(answer for run in reversed(each) for answer in run.best))

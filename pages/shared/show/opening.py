@@ -24,7 +24,7 @@ LETTERS = 4  # the length of a word that carries meaning, as a rule
 APART = 2  # tokens: many heads look at a neighbour, whatever the words are
 
 
-class Opening(NamedTuple):
+class ClearWeight(NamedTuple):
     """A weight that is clear without an explanation; all indices count from 0."""
 
     kind: Kind
@@ -55,7 +55,7 @@ def open_on_a_telling_head() -> None:
             return
 
 
-def opening(trace: Trace) -> Opening | None:
+def opening(trace: Trace) -> ClearWeight | None:
     """Return the largest weight between two meaningful words of a text.
 
     If the text has pairs of words that are known to be related, only these count. None if no head
@@ -67,7 +67,7 @@ def opening(trace: Trace) -> Opening | None:
     texts = [piece.text if words.count(piece.word) == 1 else "" for piece in tokens]
     weights = [as_floats(layer) for layer in weights_of(trace, kind)]  # (H, Q, K) each
     strengths = {
-        Opening(kind, layer, head, query, key): float(heads[head, query, key])
+        ClearWeight(kind, layer, head, query, key): float(heads[head, query, key])
         for query, key in telling_pairs(texts)
         for layer, heads in enumerate(weights)
         for head in np.flatnonzero(heads[:, query].argmax(axis=-1) == key).tolist()

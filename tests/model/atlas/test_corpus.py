@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from headlight.model.atlas.corpus import LONGEST, Line, windows
+from headlight.model.atlas.corpus import LONGEST, CorpusLine, windows
 
 HOSTILE = [
     b"One.\n",
@@ -21,8 +21,8 @@ HOSTILE = [
     b"Five, without an end",
 ]
 READ = [
-    Line(0, "One."), Line(3, "Two.", "Deux."), Line(9, "Three.", "Trois."),
-    Line(10, "Vier – ” '<b>&amp;\u202e."), Line(11, "Five, without an end"),
+    CorpusLine(0, "One."), CorpusLine(3, "Two.", "Deux."), CorpusLine(9, "Three.", "Trois."),
+    CorpusLine(10, "Vier – ” '<b>&amp;\u202e."), CorpusLine(11, "Five, without an end"),
 ]  # fmt: skip
 
 
@@ -66,7 +66,7 @@ def test_a_file_that_was_cut_is_read_to_where_it_was(tmp_path):
 def test_a_mark_of_the_byte_order_is_no_text(tmp_path):
     path = tmp_path / "marked"
     path.write_bytes(b"\xef\xbb\xbfOne.\n")
-    assert next(windows(path, 5)).lines == [Line(0, "One.")]
+    assert next(windows(path, 5)).lines == [CorpusLine(0, "One.")]
 
 
 def test_an_empty_file_has_no_window(tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from headlight.model.atlas.corpus import Line, Window
+from headlight.model.atlas.corpus import CorpusLine, Window
 from headlight.model.atlas.counting import (
     CUT,
     NUMBERS_AT_ONCE,
@@ -50,7 +50,7 @@ def lines(pairs):
             tuple(" ".join(side) for side in zip(*pairs[first : first + count], strict=True))
             for first in range(len(pairs) - count)
         ]
-    return [Line(number, *pair) for number, pair in enumerate(many)]
+    return [CorpusLine(number, *pair) for number, pair in enumerate(many)]
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,7 @@ def test_counts_of_other_texts_do_not_merge(shipped, lines):
 
 
 def test_without_targets_the_models_own_are_read(shipped, pairs):
-    own = [Line(number, source) for number, (source, _) in enumerate(pairs)]
+    own = [CorpusLine(number, source) for number, (source, _) in enumerate(pairs)]
     written = [line._replace(second=shipped.translate(line.text).text) for line in own]
     assert_same(counted(shipped, own), counted(shipped, written))
 
@@ -118,7 +118,7 @@ def test_a_decoder_alone_reads_the_first_text(make_model, tokenizer, pairs):
     options = {"encoder_layers": 0, "source_vocab_size": tokenizer.vocab_size}
     model = make_model(**options, target_vocab_size=tokenizer.vocab_size)
     reader = Continuer(model, tokenizer)
-    lines = [Line(number, *pair) for number, pair in enumerate(pairs)]
+    lines = [CorpusLine(number, *pair) for number, pair in enumerate(pairs)]
     traces = [reader.trace(line.text) for line in lines]
     result = figures(counted(reader, lines), "decoder")
     for name, expected in plain_figures(traces, "decoder", *reader.shape.kinds["decoder"]).items():
@@ -126,7 +126,11 @@ def test_a_decoder_alone_reads_the_first_text(make_model, tokenizer, pairs):
 
 
 def test_what_cannot_be_read_or_not_whole_is_counted(translator):
-    lines = [Line(0, "I love my cat."), Line(1, "cat " * 60, "chat"), Line(2, "\u200b", "x")]
+    lines = [
+        CorpusLine(0, "I love my cat."),
+        CorpusLine(1, "cat " * 60, "chat"),
+        CorpusLine(2, "\u200b", "x"),
+    ]
     became = counted(translator, lines).lines
     assert became[CUT] == 1
     assert became["counted"] + became["nothing that the model reads"] == 3
@@ -135,7 +139,7 @@ def test_what_cannot_be_read_or_not_whole_is_counted(translator):
 def test_batches_stay_within_memory_and_lose_nobody(shipped):
     read_lines = [
         (line, read(shipped, line, []))
-        for line in (Line(number, "word " * (1 + number % 200)) for number in range(300))
+        for line in (CorpusLine(number, "word " * (1 + number % 200)) for number in range(300))
     ]
     result = list(batches(shipped, read_lines))
     assert sorted(line.number for batch in result for line, _ in batch) == list(range(300))
@@ -200,7 +204,7 @@ def test_a_pattern_that_has_one_score_a_sentence_has_examples_too(sums, whole):
 
 
 def test_a_sample_does_not_depend_on_the_order():
-    lines = [Line(number, str(number)) for number in range(5_000)]
+    lines = [CorpusLine(number, str(number)) for number in range(5_000)]
     whole = sampled(lines)
     assert merge_samples(sampled(lines[3_000:]), sampled(lines[:3_000])) == whole
     middle = np.mean([number for _, number, *_ in whole])

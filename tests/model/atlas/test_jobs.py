@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from headlight.model.atlas import jobs
-from headlight.model.atlas.corpus import WINDOW, Line, Window, as_windows
+from headlight.model.atlas.corpus import WINDOW, CorpusLine, Window, as_windows
 from headlight.model.atlas.counting import LARGE, Count, count_window, merge
 from headlight.model.atlas.figures import figures
 from headlight.model.atlas.files import about_of
@@ -93,7 +93,7 @@ def test_when_time_is_up_what_was_counted_is_kept_and_told(shipped, text, monkey
 
 
 def test_sentences_that_would_take_too_much_memory_are_left_out(shipped, monkeypatch):
-    lines = [Line(0, "Go on.", "Va."), Line(1, "No " * 100, "Non.")]
+    lines = [CorpusLine(0, "Go on.", "Va."), CorpusLine(1, "No " * 100, "Non.")]
     count = count_window(shipped, Window(0, lines), {}, most=88 * 50**2)
     assert count.lines == {"counted": 1, LARGE: 1}
     monkeypatch.setattr(jobs, "MOST_NUMBERS", 1)

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from headlight.model.atlas.corpus import Line
+from headlight.model.atlas.corpus import CorpusLine
 from headlight.model.atlas.counting import is_punctuation
 from headlight.model.atlas.looking import SEARCHED, TRIED, has_word, search
 from headlight.model.translator import load
@@ -25,14 +25,14 @@ from headlight.model.translator import load
     ],
 )
 def test_a_word_is_no_part_of_a_longer_one(wanted, text, found):
-    assert has_word(Line(0, text), wanted) == found
-    assert has_word(Line(0, "-", text), wanted) == found
+    assert has_word(CorpusLine(0, text), wanted) == found
+    assert has_word(CorpusLine(0, "-", text), wanted) == found
 
 
 def test_a_word_that_was_looked_for_is_kept_nowhere():
     word = "".join(["a", " word"])
     held = sys.getrefcount(word)
-    assert has_word(Line(0, "This is a word."), word)
+    assert has_word(CorpusLine(0, "This is a word."), word)
     assert not is_punctuation(word)
     assert sys.getrefcount(word) == held
 
@@ -41,7 +41,7 @@ def test_few_sentences_are_read_of_many(monkeypatch):
     reader, times = load("en-fr"), []
     tokenized = reader.tokenized
     monkeypatch.setattr(reader, "tokenized", lambda *a, **k: times.append(a) or tokenized(*a, **k))
-    lines = [Line(number, "It rains.", "Il pleut.") for number in range(500)]
+    lines = [CorpusLine(number, "It rains.", "Il pleut.") for number in range(500)]
     looked, read = search(reader, lines, "it")
     assert read == lines[:SEARCHED]
     assert len(times) == SEARCHED

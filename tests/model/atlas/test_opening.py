@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from headlight.model.atlas.corpus import Line, Window
+from headlight.model.atlas.corpus import CorpusLine, Window
 from headlight.model.atlas.counting import count_window
 from headlight.model.atlas.figures import as_data, clearest_pattern, divergences, figures
 from headlight.model.atlas.files import as_atlas, open_atlas
@@ -15,7 +15,7 @@ from headlight.model.atlas.looking import examples
 
 @pytest.fixture(scope="module")
 def count(shipped, pairs):
-    lines = [Line(number, *pair) for number, pair in enumerate(pairs[:6])]
+    lines = [CorpusLine(number, *pair) for number, pair in enumerate(pairs[:6])]
     return count_window(shipped, Window(0, lines), {"text": "a"})
 
 

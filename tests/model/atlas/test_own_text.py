@@ -10,7 +10,7 @@ from headlight.model.atlas.corpus import (
     NOTHING,
     UNREADABLE,
     WINDOW,
-    Line,
+    CorpusLine,
     as_windows,
     in_words,
 )
@@ -25,7 +25,7 @@ def lines_of(text):
 @pytest.mark.parametrize("packed", [False, True])
 def test_lines_and_pairs_are_read_gzipped_or_not(packed):
     text = as_windows(gzip.compress(TEXT) if packed else TEXT, 2_000)
-    assert lines_of(text) == [Line(0, "One.", "Un."), Line(2, "Deux <b>&amp;\u202e")]
+    assert lines_of(text) == [CorpusLine(0, "One.", "Un."), CorpusLine(2, "Deux <b>&amp;\u202e")]
     assert text.windows[0].became == {"empty": 1}
     assert text.notes == ()
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headlight.model.atlas.corpus import Line, Window
+from headlight.model.atlas.corpus import CorpusLine, Window
 from headlight.model.atlas.counting import count_window, read
 from headlight.model.atlas.figures import BY_NAME, OF_SEVERAL, figures, figures_of, standing
 from headlight.model.questions import Request
@@ -12,7 +12,7 @@ from headlight.model.translator import load
 
 @pytest.mark.parametrize("pair", [("I love my cat.", "J'adore mon chat."), ("Hurry up.", None)])
 def test_the_figures_of_a_sentence_are_those_of_a_count_of_it_alone(pair):
-    reader, line = load("en-fr"), Line(0, *pair)
+    reader, line = load("en-fr"), CorpusLine(0, *pair)
     count = count_window(reader, Window(0, [line]), {})
     trace = (
         read(reader, line)

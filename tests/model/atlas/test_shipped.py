@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headlight.model.atlas.corpus import Line
+from headlight.model.atlas.corpus import CorpusLine
 from headlight.model.atlas.files import digest_of, open_atlas
 from headlight.model.atlas.looking import in_bytes, traced
 from headlight.model.atlas.statistics import STATISTICS, per_sentence
@@ -37,7 +37,7 @@ def test_the_atlas_is_of_the_shipped_weights_and_of_all_pairs(shipped, atlas):
 def test_its_examples_have_the_models_own_weights_and_scores(shipped, atlas):
     statistics = {statistic.name: statistic for statistic in STATISTICS}
     for example in atlas.examples[::EVERY]:
-        trace, rows = traced(shipped, Line(*example["line"]))
+        trace, rows = traced(shipped, CorpusLine(*example["line"]))
         assert [token.text for token in trace.source_tokens] == example["source"]
         assert [token.text for token in trace.target_tokens] == example["target"]
         for kind, layer, head, name, _, score, weights in example["heads"]:

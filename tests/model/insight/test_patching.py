@@ -5,7 +5,7 @@ from torch.testing import assert_close
 from headlight.model.edits import Edits
 from headlight.model.insight import patching
 from headlight.model.insight.patching import (
-    Answers,
+    AnswerPair,
     Patch,
     Patched,
     check_tokens,
@@ -20,7 +20,7 @@ from headlight.model.transformer.trace import Run, Site
 from tests.model.insight.recording import SITES, SOURCE, TARGET, record, tokens
 
 PARTS = ("heads", "weights", "value")
-ANSWERS = Answers(row=2, clean=16, changed=9)
+ANSWERS = AnswerPair(row=2, clean=16, changed=9)
 GATES = Edits(gates={("decoder", 0, 1): 0.0, ("cross", 1, 2): 0.5})
 OTHER = tokens(4, 5, 11, 7, 8, END_ID)
 
@@ -139,7 +139,7 @@ def test_the_way_back_closes_the_same_gap(reader, trace, changed):
 
 
 def test_without_a_gap_there_is_no_share(reader, trace, changed):
-    same = two_runs(reader, changed, trace, Answers(2, 16, 16), PARTS)
+    same = two_runs(reader, changed, trace, AnswerPair(2, 16, 16), PARTS)
     with pytest.raises(ValueError, match="as far apart after either text"):
         list(patch_heads(same, "heads"))
     with pytest.raises(ValueError, match="as far apart"):

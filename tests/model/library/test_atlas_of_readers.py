@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from headlight.model.atlas.corpus import Line, Window
+from headlight.model.atlas.corpus import CorpusLine, Window
 from headlight.model.atlas.counting import count_window, read, rows_of
 from headlight.model.atlas.figures import figures
 from headlight.model.atlas.results import sums_of_line
@@ -24,7 +24,7 @@ def reader(request, transformers_folders, bert, one_thread):
 
 @pytest.fixture(scope="module")
 def lines(pairs):
-    return [Line(number, *pair) for number, pair in enumerate(pairs)]
+    return [CorpusLine(number, *pair) for number, pair in enumerate(pairs)]
 
 
 def traces_of(reader, lines):

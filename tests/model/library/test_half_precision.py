@@ -12,7 +12,7 @@ from headlight.model.insight.estimate import estimated_removals
 from headlight.model.insight.explain import explain
 from headlight.model.insight.knockout import edges_of
 from headlight.model.insight.lens import lens
-from headlight.model.insight.patching import Answers, patch_heads, two_runs
+from headlight.model.insight.patching import AnswerPair, patch_heads, two_runs
 from headlight.model.insight.roles import role_scores
 from headlight.model.library import transformers_loading
 from headlight.model.library.files import saved_dtype
@@ -89,7 +89,7 @@ def test_every_analysis_takes_half_precision(name, dtype, load_half):
     site = Site("decoder", 0)
     results = [*estimated_removals(reader, clean).values()]
     apart, parts = clean.logits[0, 3] - changed.logits[0, 3], ("heads", "weights", "value")
-    answers = Answers(3, apart.argmax().item(), apart.argmin().item())
+    answers = AnswerPair(3, apart.argmax().item(), apart.argmin().item())
     runs = two_runs(reader, changed, clean, answers, parts)
     results += [effects for part in parts for _, effects in patch_heads(runs, part)]
     weight = Weight(Recorded(reader, reader.streamed(clean, {}), {}), site, 0, 2, 1)

@@ -8,7 +8,7 @@ from torch.testing import assert_close
 
 from headlight.model.insight import patching
 from headlight.model.insight.patching import (
-    Answers,
+    AnswerPair,
     Patch,
     Patched,
     patch_heads,
@@ -48,7 +48,7 @@ def furthest_apart(traces, row):
     """The answers between which the gap is largest: a model that has learned nothing has little."""
     changed, clean = (trace.logits[0, row] for trace in traces)
     apart = clean - changed
-    return Answers(row, apart.argmax().item(), apart.argmin().item())
+    return AnswerPair(row, apart.argmax().item(), apart.argmin().item())
 
 
 @pytest.fixture(autouse=True)

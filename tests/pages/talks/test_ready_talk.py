@@ -12,7 +12,7 @@ from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import read_edits
 from headlight.model.insight.attribution import attribute
 from headlight.model.insight.knockout import agreements
-from headlight.model.insight.patching import Answers
+from headlight.model.insight.patching import AnswerPair
 from headlight.model.questions import Question
 from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Site
@@ -225,7 +225,7 @@ def one_head_alone_brings_a_part_of_the_way_back(scene):
     texts = two_texts(run, scene.values["patch_text"])
     row = texts.written.rows[texts.first_apart]
     own, other = texts.written.ids[texts.first_apart], texts.likeliest[1][texts.first_apart][0]
-    asked = run, scene.values["patch_text"], Answers(row, own, other)
+    asked = run, scene.values["patch_text"], AnswerPair(row, own, other)
     result = patched(*asked, "heads", False, lambda *_: None)
     only_weights = patched(*asked, "weights", False, lambda *_: None).parts
     kind = max(result.shares, key=lambda kind: result.shares[kind].max())

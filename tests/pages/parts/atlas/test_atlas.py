@@ -6,7 +6,7 @@ from html import escape
 import numpy as np
 import pytest
 
-from headlight.model.atlas.corpus import Line, Window
+from headlight.model.atlas.corpus import CorpusLine, Window
 from headlight.model.atlas.counting import count_window
 from headlight.model.atlas.figures import BY_NAME, as_data, figures, plane_of
 from headlight.model.atlas.files import as_atlas, open_atlas
@@ -151,7 +151,7 @@ def test_this_sentence_has_the_figures_of_a_count_of_it_alone(shipped, atlas, ta
     app = opened("head", kind="decoder", layer="2", head="5", target=target)
     (match,) = (one for name, one, _ in mounted(app) if name == "headlight_distributions")
     header, data = split(match)
-    counted = count_window(shipped, Window(0, [Line(0, SENTENCE, target or None)]), {})
+    counted = count_window(shipped, Window(0, [CorpusLine(0, SENTENCE, target or None)]), {})
     own, known = figures(counted, "decoder"), atlas.kinds["decoder"]
     assert {row["name"] for row in header["rows"]} == set(known.figures)
     bins, at = np.frombuffer(data, "<f4"), 0
@@ -221,7 +221,7 @@ def test_examples_have_the_weights_kept_and_open_in_attention(atlas):
 
 def test_a_search_tells_where_every_head_looks(shipped, atlas):
     app = opened("search", atlas_word="You")
-    lines = [Line(*example["line"]) for example in atlas.examples]
+    lines = [CorpusLine(*example["line"]) for example in atlas.examples]
     looked, read = search(shipped, lines, "You")
     table = app.dataframe[0].value
     assert len(table) == len(looked)
@@ -268,7 +268,7 @@ def test_a_slide_shows_a_picture_of_any_tab(tab, key):
 def test_every_tab_is_there_for_other_models(transformers_folders, pairs, monkeypatch, name):
     app = open_with(transformers_folders[name], "atlas", sentence=SENTENCE)
     reader = shelf().get(str(transformers_folders[name])).reader
-    lines = [Line(number, *pair) for number, pair in enumerate(pairs)]
+    lines = [CorpusLine(number, *pair) for number, pair in enumerate(pairs)]
     count = count_window(reader, Window(0, lines), {})
     made = as_atlas(as_data(count), list(examples(reader, count)))
     for module in (page, runs_atlas):

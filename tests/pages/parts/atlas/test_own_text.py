@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from headlight.model.atlas.corpus import NOTHING, Line, Window
+from headlight.model.atlas.corpus import NOTHING, CorpusLine, Window
 from headlight.model.atlas.counting import count_window
 from headlight.model.atlas.figures import figures
 from headlight.pages.parts.atlas.own_text import GONE, OTHER_MODEL, as_json, as_table
@@ -82,7 +82,7 @@ def test_what_is_shown_is_of_the_text_until_it_is_removed(shipped):
     assert text_of(app) == SHIPPED
     counted(app)
     assert text_of(app) == "your 3 lines"
-    lines = [Line(number, *pair) for number, pair in enumerate(PAIRS)]
+    lines = [CorpusLine(number, *pair) for number, pair in enumerate(PAIRS)]
     plain = count_window(shipped, Window(0, lines), {})
     for kind, known in app.session_state["atlas"].kinds.items():
         for name, figure in figures(plain, kind).items():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headlight.model.insight import patching as insight
-from headlight.model.insight.patching import Answers, patch_heads, patch_tokens, two_runs
+from headlight.model.insight.patching import AnswerPair, patch_heads, patch_tokens, two_runs
 from headlight.model.library.loading import load_model
 from headlight.model.transformer.trace import Site
 from tests.matrix import first_of
@@ -45,7 +45,7 @@ def compared(shipped):
         best = changed.logits[0].argmax(dim=-1).tolist()
         if place is None:
             place = next(row for row, token in enumerate(ids) if best[row] != token)
-        answers = Answers(place, ids[place], best[place] if other is None else other)
+        answers = AnswerPair(place, ids[place], best[place] if other is None else other)
         pair = (clean, changed) if backwards else (changed, clean)
         return two_runs(shipped, *pair, answers, ("heads", "weights", "value"))
 
@@ -105,7 +105,7 @@ def test_a_known_target_is_what_the_decoder_reads(shipped):
     ids = [token.id for token in clean.target_tokens[1:]]
     best = changed.logits[0].argmax(dim=-1).tolist()
     row = next(row for row, token in enumerate(ids) if best[row] != token)
-    answers = Answers(row, ids[row], best[row])
+    answers = AnswerPair(row, ids[row], best[row])
     check(app, two_runs(shipped, changed, clean, answers, ("heads",)), "heads")
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from headlight.model.atlas.corpus import NOTHING, Line
+from headlight.model.atlas.corpus import NOTHING, CorpusLine
 from headlight.model.insight.knockout import edges_of, knock_out, rank_correlation
 from headlight.model.insight.over_lines import agreement_on
 from headlight.model.insight.readings import readings
@@ -99,7 +99,7 @@ def measure(app, text):
 
 
 def test_lines_of_ones_own_are_measured_one_by_one_and_stand_in_the_table(shipped):
-    lines = [Line(0, "We sing."), Line(1, "I love my cat.", "J'adore mon chat.")]
+    lines = [CorpusLine(0, "We sing."), CorpusLine(1, "I love my cat.", "J'adore mon chat.")]
     each = [agreement_on(shipped, line, None) for line in lines]
     app = opened()
     job = measure(app, "We sing.\nI love my cat.\tJ'adore mon chat.\n")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headlight.model.edits import Edits
-from headlight.model.insight.patching import Answers
+from headlight.model.insight.patching import AnswerPair
 from headlight.model.transformer.trace import Site
 from headlight.pages.shared.runs import patching
 from headlight.pages.shared.runs.patching import patched, patched_tokens, two_texts
@@ -23,7 +23,7 @@ def quiet(*progress):
 def answers():
     texts = two_texts(RUN, CHANGED)
     place = texts.first_apart
-    return Answers(
+    return AnswerPair(
         texts.written.rows[place], texts.written.ids[place], texts.likeliest[1][place][0]
     )
 

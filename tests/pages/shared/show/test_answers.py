@@ -12,7 +12,7 @@ from headlight.pages.shared.show import answers
 from headlight.pages.shared.show.answers import (
     NO_OUTPUT,
     TOP,
-    Answers,
+    AnswersOfRun,
     asked_alike,
     compare_answers,
     compare_choices,
@@ -156,8 +156,12 @@ def test_the_likeliest_tokens_of_both_runs_stand_beside_each_other(run_in, shown
 
 def test_answers_of_different_texts_stand_apart(run_in, shown, said):
     first, second = run_in("spans"), run_in("spans", "We leave today.")
-    assert Answers(first, Question("", 0)).is_comparable_to(Answers(first, Question("", 1)))
-    assert not Answers(first, Question("", 0)).is_comparable_to(Answers(second, Question("", 0)))
+    assert AnswersOfRun(first, Question("", 0)).is_comparable_to(
+        AnswersOfRun(first, Question("", 1))
+    )
+    assert not AnswersOfRun(first, Question("", 0)).is_comparable_to(
+        AnswersOfRun(second, Question("", 0))
+    )
     compare_choices(first, second, ("A", "B"), of=NO_MODEL)
     assert set(shown) == {f"answer-{row}-{label}" for row in (0, 1) for label in "AB"}
     texts = [run.reader.answer(run.trace()).text for run in (first, second)]
@@ -167,7 +171,7 @@ def test_answers_of_different_texts_stand_apart(run_in, shown, said):
 
 def test_the_hidden_word_itself_has_a_rank(run_in, bert_folder, shown, said):
     run = run_in("BERT", CAT, hidden=[2])
-    answers = Answers(run, *run.reader.questions(run.trace()))
+    answers = AnswersOfRun(run, *run.reader.questions(run.trace()))
     reader = load_bert(bert_folder)
     likely = reader.trace(CAT, masked=[2]).logits[0, 0].softmax(-1)
     cat = reader.read(CAT)[2].id
@@ -177,7 +181,7 @@ def test_the_hidden_word_itself_has_a_rank(run_in, bert_folder, shown, said):
     compare_choices(run, run, of=NO_MODEL)
     assert (words,) in said
     typed = run_in("BERT", "the [MASK] was playing.")
-    assert Answers(typed, *typed.reader.questions(typed.trace())).of_hidden_word() == ""
+    assert AnswersOfRun(typed, *typed.reader.questions(typed.trace())).of_hidden_word() == ""
 
 
 @pytest.mark.parametrize(
