@@ -30,17 +30,19 @@ SUM = (
     "may not look at {end}, and by {both} with both edges closed. {verdict}\n"
     "{head} looks most from {word} at {end}: weight {weight}. With this cell alone closed, {token} "
     "changes by {alone} nats{missed}.\n"
-    "The strongest path by way of {word} comes from {best}: {most} nats."
+    "{strongest}"
 )
+STRONGEST = "The strongest path by way of {word} comes from {best}: {most} nats."
+NO_PATH = "No path by way of {word} is seen from any word."
 FAINT = "That is no sign that {token} needs {end} by way of {word}: other ways may do as well."
 REST = "With the edge to {word} closed, closing the other changes it by {rest}"
 BY_WAY = f"{REST}. The difference, {{by_way}} nats, is what goes by way of {{word}}."
-NO_LESS = f"{REST}, which is no less: nothing is seen to go by way of {{word}}."
+NO_LESS = f"{REST}, which is no smaller a change: nothing is seen to go by way of {{word}}."
 MISSED = ", so it can be missed"
 LIMITS = (
     "The word in the middle may not look at one word at a time, in all heads and layers of the "
     "encoder. Others take over the weight, and what looks at the word in the middle changes too: a "
-    "number near 0 does not prove that a path is unused."
+    "number near 0 does not prove that a path is unused. Every number is rounded by itself."
 )
 
 
@@ -59,7 +61,8 @@ def draw(run: ModelRun, result: patching.Knockout, layers: tuple[int, int] | Non
     first = result.changes[token, word]
     by_way = second - (both - first)
     ends = [end for end in range(len(words)) if end != word]
-    best = min(ends, key=lambda end: by_way[end])
+    is_path = (abs(second) >= LEAST) & (abs(both - first) < abs(second))
+    best = max(ends, key=lambda end: abs(by_way[end]) * is_path[end])
     is_suggested = word == first_word and first_end in ends
     with row:
         end = choose_one(END, words, ends, first_end if is_suggested else best)
@@ -70,10 +73,10 @@ def draw(run: ModelRun, result: patching.Knockout, layers: tuple[int, int] | Non
     said |= {"token": written[token], "word": words[word], "end": words[end], "best": words[best]}
     missed = MISSED if abs(alone) < LEAST else ""
     said |= {"head": site_words(*site, head), "weight": number_text(weight, 2), "missed": missed}
-    verdict = BY_WAY if second[end] * by_way[end] > 0 else NO_LESS
-    if max(abs(second[end]), abs(by_way[end])) < LEAST:
-        verdict = FAINT
-    st.text(SUM.format(**said, verdict=verdict.format(**said)))
+    verdict = BY_WAY if is_path[end] else NO_LESS if abs(second[end]) >= LEAST else FAINT
+    strongest = STRONGEST if is_path[best] else NO_PATH
+    said |= {"verdict": verdict.format(**said), "strongest": strongest.format(**said)}
+    st.text(SUM.format(**said))
     rows = [f"{written[token]} sees {words[word]}", "does not see it", "the difference"]
     values = np.stack([second, both - first, by_way])[:, ends]
     across = [result.words[end] for end in ends]

@@ -81,10 +81,28 @@ def test_the_page_opens_on_the_words_that_attention_opens_on_and_says_what_they_
     logits = shipped.rerun(trace, Run()), shipped.rerun(trace, run)
     before, after = (log_probabilities(each, objective)[0, 8].item() for each in logits)
     assert f"“il” changes by {signed(after - before)} nats, so it can be missed." in said
-    by_way = changes[0] - changes[1] + first
-    by_way[words.index("it")] = np.inf
-    best = int(by_way.argmin())
-    assert f"by way of “it” comes from “{words[best]}”: {signed(by_way[best])} nats." in said
+    assert ("No path by way of “it” is seen" in said) == (not paths(words, first, changes, "it"))
+
+
+def paths(words, first, changes, middle):
+    """What goes from each word by way of the middle one, where closing its edge alone counts."""
+    second, rest = changes[0], changes[1] - first
+    return {
+        word: second[end] - rest[end]
+        for end, word in enumerate(words)
+        if word != middle and LEAST <= abs(second[end]) > abs(rest[end])
+    }
+
+
+def test_the_strongest_path_is_the_one_that_carries_most(shipped):
+    words, first, changes = measured(shipped, TIRED, "il", "it")
+    read = [each.text for each in shipped.translate(TIRED).target_tokens]
+    links = {"path_token": read.index("il") + 1, "path_word": words.index("it") + 1}
+    said = told(open_page("cause", sentence=TIRED, **links))
+    carried = paths(words, first, changes, "it")
+    assert carried
+    best = max(carried, key=lambda end: abs(carried[end]))
+    assert f"by way of “it” comes from “{best}”: {signed(carried[best])} nats." in said
 
 
 @pytest.mark.parametrize("sentence", [SENTENCE, TIRED])
@@ -97,11 +115,13 @@ def test_the_verdict_on_every_path_follows_from_its_numbers(shipped, sentence):
         second, rest = changes[0, end], changes[1, end] - first
         links = {"path_token": token + 1, "path_word": word + 1, "path_end": end + 1}
         said = told(open_page("cause", sentence=sentence, **links))
-        is_faint = max(abs(second), abs(second - rest)) < LEAST
-        is_on_the_way = not is_faint and second * (second - rest) > 0
+        is_faint = abs(second) < LEAST
+        is_on_the_way = not is_faint and abs(rest) < abs(second)
         assert ("That is no sign" in said) == is_faint
         assert (f"{signed(second - rest)} nats, is what goes by way" in said) == is_on_the_way
-        assert ("which is no less" in said) == (not is_faint and abs(rest) >= abs(second))
+        assert ("which is no smaller a change" in said) == (
+            not is_faint and abs(rest) >= abs(second)
+        )
         kinds.add((is_faint, is_on_the_way))
     assert len(kinds) > 1
 
