@@ -12,10 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headlight.model.sparing import is_sparing, smoothed_loss, spare
 from headlight.model.training import together
 from headlight.model.training.data import Batch
-from headlight.model.transformer.trace import Run
 from headlight.model.transformer.transformer import Transformer
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -78,14 +76,6 @@ def make_optimizer(
 
 def batch_loss(model: Transformer, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
     """Return the cross-entropy of the expected tokens in nats a token, without padding."""
-    if is_sparing(model.device):
-        memory, memory_mask = model.encode(batch.source_ids), model.source_mask(batch.source_ids)
-        mask = model.target_mask(batch.target_ids)
-        states = model.decoder(batch.target_ids, memory, mask, memory_mask, Run())
-        written = batch.next_ids != model.config.pad_id
-        return smoothed_loss(
-            states[written], model.output.weight, batch.next_ids[written], label_smoothing
-        )
     logits = model(batch.source_ids, batch.target_ids)  # (B, T, V)
     expected = batch.next_ids.flatten()
     return F.cross_entropy(
@@ -110,7 +100,6 @@ def train(
     """
     device = model.device
     precision = PRECISIONS[settings.precision]
-    spare(model)
     loss_of = together.shared(model, batch_loss)
     numbers = range(first_step, settings.steps + 1)
     for number, batch in zip(numbers, batches, strict=False):
