@@ -135,17 +135,17 @@ def validation_loss(model: Transformer, batches: Iterable[Batch]) -> float:
 class Progress:
     """The finished steps of a training, the running mean of its loss, and the rows of its log.
 
-    A training only resumes with the options and pairs that it was `begun_with`.
+    A training only resumes with the same `origin`: its options and files.
     """
 
-    begun_with: dict[str, int | float | str]
+    origin: dict[str, int | float | str]
     step: int = 0
     loss: float | None = None
     rows: list[dict[str, float]] = field(default_factory=list)
 
 
-def begun_with(options: argparse.Namespace, **files: Pairs) -> dict[str, int | float | str]:
-    """Return the options that a training keeps, and a fingerprint of each of its files."""
+def origin_of(options: argparse.Namespace, **files: Pairs) -> dict[str, int | float | str]:
+    """Return the options that a training keeps to its end, and a digest of each of its files."""
     names = {*SHAPE, *SETTINGS, "vocabulary"}.difference(MAY_CHANGE)
     kept = {name: value for name, value in vars(options).items() if name in names}
     digests = {name: hashlib.sha256(repr(pairs).encode()) for name, pairs in files.items()}
@@ -162,15 +162,12 @@ def save_training(
     checkpoint.save_tensors(path, tensors, {"progress": json.dumps(asdict(progress))})
 
 
-def load_training(
-    path: Path, model: Transformer, optimizers: Optimizers, begun_with: dict
-) -> Progress:
-    """Restore weights and optimizers, and return the progress; other options end the program."""
+def load_training(path: Path, model: Transformer, optimizers: Optimizers, origin: dict) -> Progress:
+    """Restore weights and optimizers, and return the progress; another origin ends the program."""
     weights, states = dict(model.named_parameters()), optimizer_states(model, optimizers)
     with safe_open(path, framework="pt") as file, torch.no_grad():
         progress = Progress(**json.loads(file.metadata()["progress"]))
-        changed = [name for name, value in begun_with.items() if progress.begun_with[name] != value]
-        if changed:
+        if changed := [name for name, value in origin.items() if progress.origin[name] != value]:
             raise SystemExit(f"{path} was begun with other values of: {', '.join(changed)}.")
         for entry in file.keys():  # noqa: SIM118
             key, name = entry.split(".", 1)
@@ -230,9 +227,9 @@ def train(options: argparse.Namespace) -> None:
         begun, _ = checkpoint.load_checkpoint(options.begin_with)
         checkpoint.copy_weights(model, dict(begun.named_parameters()))
     optimizers = make_optimizers(model, settings.optimizer)
-    progress = Progress(begun_with(options, pairs=pairs, valid=valid_pairs))
+    progress = Progress(origin_of(options, pairs=pairs, valid=valid_pairs))
     if options.resume:
-        progress = load_training(folder / STATE, model, optimizers, progress.begun_with)
+        progress = load_training(folder / STATE, model, optimizers, progress.origin)
     elif is_first and 0 in options.snapshots:
         save_checkpoint(folder / "snapshots/step-000000", model, tokenizer)
 
@@ -241,7 +238,7 @@ def train(options: argparse.Namespace) -> None:
     batches = itertools.islice(epochs(train_ids, settings), done, settings.steps)
     length = {"initial": done, "total": settings.steps, "unit": "step", "smoothing": 0.02}
     bar = tqdm(batches, disable=not is_first, **length)
-    for step, (epoch, ends, batch) in enumerate(bar, start=done + 1):
+    for step, (epoch, is_last, batch) in enumerate(bar, start=done + 1):
         # Dropout draws what depends on the step, so that a resumed training draws the same.
         torch.manual_seed(random.Random(f"{settings.seed} {step} {rank()}").getrandbits(63))
         loss = train_step(model, optimizers, share(batch), step, settings)
@@ -252,14 +249,14 @@ def train(options: argparse.Namespace) -> None:
         if step in options.snapshots:
             save_checkpoint(folder / f"snapshots/step-{step:06d}", model, tokenizer)
         is_due = options.score_every and step % options.score_every == 0
-        if is_scored := ends or is_due or step == settings.steps:
+        if is_scored := is_last or is_due or step == settings.steps:
             valid_loss = validation_loss(model, valid_batches)
             if not math.isfinite(valid_loss):
                 raise FloatingPointError(DIVERGED.format(step=step))
             scores = score(model, tokenizer, valid_pairs)
             row = {
                 "step": step,
-                "epoch": epoch + ends,
+                "epoch": epoch + is_last,  # that are complete
                 "train_loss": round(progress.loss, 4),
                 "valid_loss": round(valid_loss, 4),
                 "bleu": round(scores.bleu, 2),

@@ -1,4 +1,7 @@
-"""A training step: settings, optimizers, learning rate and loss, here and on the page Training."""
+"""A step of a training: settings, optimizers, learning rate and loss.
+
+The command `python -m headlight.model.train` and the page Training take the same steps.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -72,11 +75,7 @@ def batch_loss(model: Transformer, batch: Batch, label_smoothing: float = 0.0) -
 
 
 def train_step(
-    model: Transformer,
-    optimizers: Optimizers,
-    batch: Batch,
-    step: int,
-    settings: Settings,
+    model: Transformer, optimizers: Optimizers, batch: Batch, step: int, settings: Settings
 ) -> float:
     """Change the weights once, with teacher forcing; return the loss in nats a token.
 

@@ -2,6 +2,8 @@
 
 import csv
 import math
+import re
+import shlex
 
 import pytest
 import torch
@@ -11,6 +13,7 @@ from headlight.model import train
 from headlight.model.checkpoint import load_checkpoint
 from headlight.model.training.data import EncodedPair, collate
 from headlight.model.training.step import Settings, batch_loss
+from headlight.model.translator import PRETRAINED
 from tests.matrix import first_of
 
 STATE = "training.safetensors"
@@ -34,6 +37,15 @@ def assert_same_files(ours, theirs):
     assert (ours / weights).read_bytes() == (theirs / weights).read_bytes()
     rows, expected = ([row | {"seconds": 0} for row in log_rows(each)] for each in (ours, theirs))
     assert rows == expected
+
+
+def test_the_commands_of_the_model_cards_have_options_that_there_are():
+    cards = [path.read_text(encoding="utf-8") for path in PRETRAINED.glob("*/README.md")]
+    commands = re.findall(r"headlight\.model\.train ((?:.*\\\n)*.*)", "\n".join(cards))
+    assert len(commands) == 4
+    for command in commands:
+        options = train.make_parser().parse_args(shlex.split(command.replace("\\\n", " ")))
+        assert options.precision == "bfloat16"
 
 
 def test_every_epoch_holds_every_pair_once_in_another_order():
