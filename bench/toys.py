@@ -1,7 +1,7 @@
 """python -m bench.toys: one training step of each toy here against torch.nn.Transformer's.
 
 Both sides have the same size, batches, optimizer and schedule, and run on one thread as in the app.
-Ours is the loop of `python -m headlight.model.train`, whose attention computes every stage; the
+Ours is the step of `python -m headlight.model.train`, whose attention computes every stage; the
 peer's is torch's own fused attention.
 """
 
@@ -16,8 +16,8 @@ from torch.nn import functional as F
 
 from bench.report import compare_times, json_option, report
 from headlight.model.training.data import Batch
-from headlight.model.training.loop import Settings, learning_rate, make_optimizer
 from headlight.model.training.small_models import SmallModel, default_options
+from headlight.model.training.step import Settings, learning_rate, make_optimizers
 from headlight.model.training.tasks import TASKS
 from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.positions import sinusoids
@@ -68,8 +68,8 @@ class Peer(nn.Module):
 def peer_steps(
     peer: Peer, batches: Iterator[Batch], d_model: int, settings: Settings
 ) -> Iterator[float]:
-    """Train the peer as `train` of our training loop does; yields the loss of each step."""
-    optimizer = make_optimizer(peer)
+    """Train the peer as `train_step` does; yields the loss of each step."""
+    [optimizer] = make_optimizers(peer)
     for number, batch in enumerate(batches, start=1):
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(number, d_model, settings)

@@ -1,292 +1,290 @@
-"""Train a Transformer on sentence pairs: python -m headlight.model.train --pairs FILE."""
+"""Train a Transformer on sentence pairs: python -m headlight.model.train --pairs FILE.
+
+From top to bottom: options, data, evaluation, checkpoint, training. A step, with its loss, its
+learning rate and the optimizers, is in `training/step.py`.
+"""
 
 import argparse
+import csv
+import hashlib
+import itertools
+import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+import os
+import random
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
 
 import torch
+from safetensors import safe_open
+from torch import Tensor, distributed
 from tqdm import tqdm
 
-from headlight.model.checkpoint import (
-    TOKENIZER,
-    copy_weights,
-    load_checkpoint,
-    save_checkpoint,
-    save_tokenizer,
-)
+from headlight.model import checkpoint
+from headlight.model.checkpoint import TOKENIZER, WEIGHTS, save_checkpoint
 from headlight.model.evaluate import score
 from headlight.model.memory_layout import best_device
 from headlight.model.tokenizer import Tokenizer
-from headlight.model.training import together
-from headlight.model.training.arguments import check, make_parser, settings_of, shape_of
-from headlight.model.training.data import (
-    Batch,
-    EncodedPair,
-    Pairs,
-    bucketed_batches,
-    bucketed_pairs,
-    encode_pairs,
-    read_pairs,
-)
-from headlight.model.training.loop import (
+from headlight.model.training import data
+from headlight.model.training.data import Batch, EncodedPair, Pairs
+from headlight.model.training.step import (
     DIVERGED,
+    Optimizers,
     Settings,
+    batch_loss,
     learning_rate,
-    make_optimizer,
-    train,
-    validation_loss,
+    make_optimizers,
+    processes,
+    train_step,
 )
-from headlight.model.training.resuming import (
-    STATE,
-    Log,
-    Progress,
-    Saved,
-    Value,
-    chosen,
-    fingerprint,
-    open_folder,
-    put_back,
-    refuse_other_files,
-    refuse_other_options,
-    save_training,
-)
-from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.config import CHOICES, TransformerConfig
 from headlight.model.transformer.transformer import Transformer
+
+STATE = "training.safetensors"  # all that a training needs to resume
+SHAPE = (
+    "d_model", "heads", "encoder_layers", "decoder_layers", "d_ff", "dropout", "norm",
+    "activation", "positions", "tie_embeddings", "look_ahead_mask",
+)  # fmt: skip
+SETTINGS = tuple(asdict(Settings()))
+CHOSEN = {**CHOICES, "precision": ("float32", "bfloat16"), "optimizer": ("adam", "muon")}
+MAY_CHANGE = ("steps", "cooldown")  # of a training that resumes
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line, which has the options of the model and of a step."""
+    parser = argparse.ArgumentParser(
+        prog="python -m headlight.model.train", description="Train a Transformer on sentence pairs."
+    )
+    parser.add_argument("--pairs", type=Path, required=True, help="source<TAB>target, may be .gz")
+    parser.add_argument("--valid", type=Path, required=True, help="pairs to score each epoch on")
+    parser.add_argument("--output", type=Path, default=Path("runs/en-fr"), help="(runs/en-fr)")
+    parser.add_argument("--resume", action="store_true", help="go on with the training in --output")
+    parser.add_argument("--vocabulary", type=int, default=8_000, help="(8000)")
+    parser.add_argument("--tokenizer", type=Path, help="use this one in place of learning one")
+    parser.add_argument(
+        "--begin-with", type=Path, metavar="FOLDER", help="a checkpoint to train on"
+    )
+    parser.add_argument("--score-every", type=int, metavar="STEPS", help="(only after each epoch)")
+    parser.add_argument("--checkpoint-every", type=int, default=200, metavar="STEPS", help="(200)")
+    parser.add_argument("--snapshots", type=int, nargs="*", default=[], metavar="STEP")
+    for names, defaults in ((SHAPE, TransformerConfig(1, 1)), (SETTINGS, Settings())):
+        for name in names:
+            default = getattr(defaults, name)
+            kind = {"type": type(default), "choices": CHOSEN.get(name)}
+            if isinstance(default, bool):
+                kind = {"action": argparse.BooleanOptionalAction}
+            option = f"--{name.replace('_', '-')}"
+            parser.add_argument(option, default=default, help=f"({default})", **kind)
+    return parser
+
+
+def make_tokenizer(options: argparse.Namespace, pairs: Pairs) -> Tokenizer:
+    """Return the tokenizer that was given, that of the weights to begin with, or a new one."""
+    if options.tokenizer or options.begin_with:
+        return Tokenizer.from_file(options.tokenizer or options.begin_with / TOKENIZER)
+    return Tokenizer.train_byte_pairs((text for pair in pairs for text in pair), options.vocabulary)
+
+
+def epochs(
+    pairs: Sequence[EncodedPair], settings: Settings
+) -> Iterator[tuple[int, bool, list[EncodedPair]]]:
+    """Yield batches without end, each with its epoch, from 0, and whether it is the last of it."""
+    for epoch in itertools.count():
+        shuffle = settings.seed * 1_000 + epoch
+        batches = data.bucketed_pairs(pairs, settings.batch_tokens, shuffle)
+        for number, batch in enumerate(batches, start=1):
+            yield epoch, number == len(batches), batch
+
+
+def share(pairs: Sequence[EncodedPair]) -> Batch:
+    """Return the share of a batch that this process reads, weighed by its share of tokens."""
+    part = pairs[rank() :: processes()]
+    here, everywhere = (sum(len(pair.target) + 1 for pair in some) for some in (part, pairs))
+    # A process without pairs takes part nonetheless, since all wait for each other.
+    return replace(data.collate(part or pairs[:1]), weight=here / everywhere)
+
+
+def rank() -> int:
+    """Return the number of this process among those that torchrun started; 0 writes the files."""
+    return distributed.get_rank() if processes() > 1 else 0
+
+
+def wait() -> None:
+    """Wait until all processes have reached this call."""
+    if processes() > 1:
+        distributed.barrier()
+
+
+@torch.inference_mode()
+def validation_loss(model: Transformer, batches: Iterable[Batch]) -> float:
+    """Return the mean cross-entropy in nats a token, without smoothing or dropout."""
+    model.eval()
+    total, count = 0.0, 0
+    for batch in batches:
+        batch = batch.to(model.device)
+        tokens = int((batch.next_ids != model.config.pad_id).sum())
+        total += batch_loss(model, batch).item() * tokens
+        count += tokens
+    return total / count
 
 
 @dataclass
-class Training:
-    """A training with everything that it needs to resume, and its folder.
+class Progress:
+    """The finished steps of a training, the running mean of its loss, and the rows of its log.
 
-    In a training with several processes, only the first one writes.
+    A training only resumes with the same `origin`: its options and files.
     """
 
-    folder: Path
-    settings: Settings
-    begun_with: dict[str, Value]
-    tokenizer: Tokenizer
-    model: Transformer
-    optimizer: torch.optim.Optimizer
-    place: Progress
-    pairs: list[EncodedPair]
-    valid_pairs: Pairs
-    valid_batches: list[Batch]
-    log: Log
-
-    def save_snapshot(self) -> None:
-        """Save the weights of this step."""
-        if not together.is_first():
-            return
-        folder = self.folder / "snapshots" / f"step-{self.place.step:06d}"
-        save_checkpoint(folder, self.model, self.tokenizer)
-
-    def save(self) -> None:
-        """Write the checkpoint from which a training resumes; see `refuse_ruined`."""
-        if not together.is_first():
-            return
-        self.refuse_ruined()
-        parts = (self.model, self.optimizer, self.place, self.settings, self.begun_with)
-        save_training(self.folder / STATE, *parts)
-
-    def score_and_save(self, bar: tqdm) -> None:
-        """Write the scores, the model and the checkpoint, and print the scores."""
-        if not together.is_first():
-            return
-        self.refuse_ruined()
-        progress, valid_loss = self.place, validation_loss(self.model, self.valid_batches)
-        scores = score(self.model, self.tokenizer, self.valid_pairs)
-        self.log.write(
-            step=progress.step,
-            epoch=progress.epoch,
-            train_loss=round(progress.loss, 4),
-            valid_loss=round(valid_loss, 4),
-            bleu=round(scores.bleu, 2),
-            chrf=round(scores.chrf, 2),
-            learning_rate=learning_rate(progress.step, self.model.config.d_model, self.settings),
-        )
-        save_checkpoint(self.folder, self.model, self.tokenizer)
-        self.save()
-        bar.write(f"step {progress.step}: valid loss {valid_loss:.3f}, BLEU {scores.bleu:.1f}")
-
-    def refuse_ruined(self) -> None:
-        """Raise FloatingPointError unless the weights, and a loss of theirs, are finite.
-
-        Otherwise they would replace finite ones.
-        """
-        weights = all(weight.isfinite().all() for weight in self.model.parameters())
-        if not (weights and math.isfinite(validation_loss(self.model, self.valid_batches[:1]))):
-            raise FloatingPointError(DIVERGED.format(step=self.place.step))
+    origin: dict[str, int | float | str]
+    step: int = 0
+    loss: float | None = None
+    rows: list[dict[str, float]] = field(default_factory=list)
 
 
-def run(arguments: argparse.Namespace) -> None:
+def origin_of(options: argparse.Namespace, **files: Pairs) -> dict[str, int | float | str]:
+    """Return the options that a training keeps to its end, and a digest of each of its files."""
+    names = {*SHAPE, *SETTINGS, "vocabulary"}.difference(MAY_CHANGE)
+    kept = {name: value for name, value in vars(options).items() if name in names}
+    digests = {name: hashlib.sha256(repr(pairs).encode()) for name, pairs in files.items()}
+    return kept | {name: digest.hexdigest() for name, digest in digests.items()}
+
+
+def save_training(
+    path: Path, model: Transformer, optimizers: Optimizers, progress: Progress
+) -> None:
+    """Write weights, optimizers and progress to one file."""
+    tensors = {f"model.{name}": weight.detach() for name, weight in model.named_parameters()}
+    for name, state in optimizer_states(model, optimizers).items():
+        tensors |= {f"{key}.{name}": value for key, value in state.items()}
+    checkpoint.save_tensors(path, tensors, {"progress": json.dumps(asdict(progress))})
+
+
+def load_training(path: Path, model: Transformer, optimizers: Optimizers, origin: dict) -> Progress:
+    """Restore weights and optimizers, and return the progress; another origin ends the program."""
+    weights, states = dict(model.named_parameters()), optimizer_states(model, optimizers)
+    with safe_open(path, framework="pt") as file, torch.no_grad():
+        progress = Progress(**json.loads(file.metadata()["progress"]))
+        if changed := [name for name, value in origin.items() if progress.origin[name] != value]:
+            raise SystemExit(f"{path} was begun with other values of: {', '.join(changed)}.")
+        for entry in file.keys():  # noqa: SIM118
+            key, name = entry.split(".", 1)
+            value = file.get_tensor(entry).to(model.device)
+            if key == "model":
+                weights[name].copy_(value)
+            else:
+                states[name][key] = value
+    return progress
+
+
+def optimizer_states(model: Transformer, optimizers: Optimizers) -> dict[str, dict[str, Tensor]]:
+    """Return what the optimizers keep of each parameter, by the name of the parameter."""
+    names = {parameter: name for name, parameter in model.named_parameters()}
+    return {
+        names[parameter]: optimizer.state[parameter]
+        for optimizer in optimizers
+        for group in optimizer.param_groups
+        for parameter in group["params"]
+    }
+
+
+def write_log(path: Path, rows: Sequence[dict[str, float]]) -> None:
+    """Write the rows of a log as a CSV file."""
+    with checkpoint.replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def train(options: argparse.Namespace) -> None:
     """Train as the command line says; write checkpoints, snapshots and the log to a folder.
 
-    Raises ValueError if the folder and `--resume` do not match, and FloatingPointError if the
-    training diverges; earlier files stay.
+    Raises FloatingPointError if the training diverges; the last checkpoint stays.
     """
-    training = begin(arguments)
-    progress, settings = training.place, training.settings
-    if progress.step == settings.steps:
-        message = (
-            f"{training.folder} has done its {progress.step} steps: to go on, give more --steps."
-        )
-        if together.is_first():
-            print(message)
-        return
-    if progress.step == 0 and 0 in arguments.snapshots:
-        training.save_snapshot()
-    length = {"total": settings.steps, "initial": progress.step}
-    hidden = not together.is_first()
-    with tqdm(**length, unit="step", smoothing=0.02, disable=hidden) as bar:
-        while progress.step < settings.steps:
-            shuffle = settings.seed * 1_000 + progress.epoch
-            batches = bucketed_pairs(training.pairs, settings.batch_tokens, shuffle)
-            train_epoch(training, batches, arguments, bar)
-            if progress.batch >= len(batches):
-                progress.epoch, progress.batch = progress.epoch + 1, 0
-            training.score_and_save(bar)
+    folder, is_first = options.output, rank() == 0
+    if not options.resume and any((folder / name).exists() for name in (STATE, WEIGHTS)):
+        raise SystemExit(f"{folder} has a model: choose another --output, or add --resume.")
 
+    settings = Settings(**{name: getattr(options, name) for name in SETTINGS})
+    pairs, valid_pairs = data.read_pairs(options.pairs), data.read_pairs(options.valid)
+    if is_first and not options.resume:
+        folder.mkdir(parents=True, exist_ok=True)
+        checkpoint.save_tokenizer(folder / TOKENIZER, make_tokenizer(options, pairs))
+    wait()  # for the tokenizer
+    tokenizer = Tokenizer.from_file(folder / TOKENIZER)
+    size, shape = tokenizer.vocab_size, {name: getattr(options, name) for name in SHAPE}
+    config = TransformerConfig(size, size, **shape)
+    train_ids, valid_ids = (
+        data.encode_pairs(some, tokenizer, config.max_positions) for some in (pairs, valid_pairs)
+    )
+    valid_batches = list(data.bucketed_batches(valid_ids, settings.batch_tokens))
 
-def train_epoch(
-    training: Training,
-    batches: Sequence[Sequence[EncodedPair]],
-    arguments: argparse.Namespace,
-    bar: tqdm,
-) -> None:
-    """Train on the rest of an epoch's batches, and save as often as the command line says."""
-    progress, settings = training.place, training.settings
-    left = map(together.share, batches[progress.batch :])
-    for step in train(training.model, training.optimizer, left, settings, progress.step + 1):
-        progress.step, progress.batch = step.number, progress.batch + 1
-        progress.loss = 0.99 * (progress.loss or step.loss) + 0.01 * step.loss
-        bar.update()
-        bar.set_postfix(loss=f"{progress.loss:.3f}", epoch=progress.epoch, refresh=False)
-        if step.number in arguments.snapshots:
-            training.save_snapshot()
-        # An epoch's last step is scored by the caller.
-        ends = progress.batch == len(batches) or step.number == settings.steps
-        if arguments.score_every and step.number % arguments.score_every == 0 and not ends:
-            training.score_and_save(bar)
-        # The last checkpoint is saved with its scores: a training would not resume to add them.
-        elif step.number % arguments.checkpoint_every == 0 and step.number < settings.steps:
-            training.save()
-
-
-def begin(arguments: argparse.Namespace) -> Training:
-    """Return a new training, or the one in the folder if its options are the same."""
-    folder, settings = arguments.output, settings_of(arguments)
-    if arguments.begin_with:
-        arguments.tokenizer = arguments.begin_with / TOKENIZER
-    saved = open_folder(folder, arguments.resume)
     torch.manual_seed(settings.seed)
-    pairs, valid_pairs = read_pairs(arguments.pairs), read_pairs(arguments.valid)
-    tokenizer = shared_tokenizer(arguments, pairs)
-    begun_with = {
-        "--pairs": fingerprint(pairs),
-        "--valid": fingerprint(valid_pairs),
-        TOKENIZER: fingerprint([(tokenizer.backend.to_str(), "")]),
-        **({} if arguments.tokenizer else {"vocabulary": arguments.vocabulary}),
-    }
-    config = TransformerConfig(tokenizer.vocab_size, tokenizer.vocab_size, **shape_of(arguments))
-    if saved is not None:
-        refuse_another(arguments, saved, {**chosen(config, settings), **begun_with})
     model = Transformer(config).to(best_device())
-    optimizer = make_optimizer(model, settings.optimizer, settings.precision)
-    if saved is None and arguments.begin_with:
-        begun, _ = load_checkpoint(arguments.begin_with)
-        copy_weights(model, dict(begun.named_parameters()))
-    if saved is not None:
-        put_back(folder / STATE, saved, model, optimizer)
-    progress = saved.place if saved else Progress()
-    valid = encode_pairs(valid_pairs, tokenizer, config.max_positions)
-    return Training(
-        folder,
-        settings,
-        saved.begun_with if saved else begun_with,
-        tokenizer,
-        model,
-        optimizer,
-        progress,
-        encode_pairs(pairs, tokenizer, config.max_positions),
-        valid_pairs,
-        list(bucketed_batches(valid, settings.batch_tokens)),
-        Log(folder / "log.csv", goes_on_at=progress.step),
-    )
+    if options.begin_with:
+        begun, _ = checkpoint.load_checkpoint(options.begin_with)
+        checkpoint.copy_weights(model, dict(begun.named_parameters()))
+    optimizers = make_optimizers(model, settings.optimizer)
+    progress = Progress(origin_of(options, pairs=pairs, valid=valid_pairs))
+    if options.resume:
+        progress = load_training(folder / STATE, model, optimizers, progress.origin)
+    elif is_first and 0 in options.snapshots:
+        save_checkpoint(folder / "snapshots/step-000000", model, tokenizer)
 
-
-def shared_tokenizer(arguments: argparse.Namespace, pairs: Pairs) -> Tokenizer:
-    """Return the tokenizer of a training, which the first process makes and saves for all."""
-    path = arguments.output / TOKENIZER
-    if not together.is_first():
-        together.wait()
-        return Tokenizer.from_file(arguments.tokenizer or path)
-    tokenizer = make_tokenizer(arguments, pairs)
-    if not arguments.resume:
-        save_tokenizer(path, tokenizer)
-    together.wait()
-    return tokenizer
-
-
-def make_tokenizer(arguments: argparse.Namespace, pairs: Pairs) -> Tokenizer:
-    """Return the tokenizer of a resumed training, the one that was given, or a new one."""
-    if arguments.tokenizer:
-        return Tokenizer.from_file(arguments.tokenizer)
-    if arguments.resume:
-        return Tokenizer.from_file(arguments.output / TOKENIZER)
-    texts = (text for pair in pairs for text in pair)
-    return Tokenizer.train_byte_pairs(texts, arguments.vocabulary)
-
-
-def refuse_another(arguments: argparse.Namespace, saved: Saved, now: dict) -> None:
-    """Raise ValueError if a training would resume with other options or files, and name them.
-
-    `now` holds the options, and the fingerprints of the files.
-    """
-    folder = arguments.output
-    if saved.place.step > arguments.steps:
-        raise ValueError(
-            f"{folder} has done {saved.place.step} steps already: to go on, --steps has to be more."
-        )
-    tokenizer = arguments.tokenizer or folder / TOKENIZER
-    files = {"--pairs": arguments.pairs, "--valid": arguments.valid, TOKENIZER: tokenizer}
-    refuse_other_files(folder, saved, {name: (now[name], path) for name, path in files.items()})
-    options = {name: value for name, value in now.items() if name not in files}
-    refuse_other_options(folder, saved, options)
-
-
-def sentence(error: Exception, folder: Path) -> str:
-    """Return the sentence that a person reads about an error."""
-    if isinstance(error, FloatingPointError):
-        return f"{error} What was saved in {folder} before stays as it was."
-    if isinstance(error, OSError) and error.filename:
-        return f"{error.filename}: {error.strerror}."
-    if is_about_memory(error):
-        return "There is too little memory: choose a smaller --batch-tokens, or a smaller model."
-    return str(error)
-
-
-def is_about_memory(error: Exception) -> bool:
-    """Return whether memory ran out; torch only says so in the message."""
-    return isinstance(error, MemoryError) or (
-        isinstance(error, RuntimeError) and "memory" in str(error).lower()
-    )
+    rows, done = progress.rows, progress.step
+    began = time.monotonic() - (rows[-1]["seconds"] if rows else 0)
+    batches = itertools.islice(epochs(train_ids, settings), done, settings.steps)
+    length = {"initial": done, "total": settings.steps, "unit": "step", "smoothing": 0.02}
+    bar = tqdm(batches, disable=not is_first, **length)
+    for step, (epoch, is_last, batch) in enumerate(bar, start=done + 1):
+        # Dropout draws what depends on the step, so that a resumed training draws the same.
+        torch.manual_seed(random.Random(f"{settings.seed} {step} {rank()}").getrandbits(63))
+        loss = train_step(model, optimizers, share(batch), step, settings)
+        if not is_first:
+            continue
+        progress.step, progress.loss = step, 0.99 * (progress.loss or loss) + 0.01 * loss
+        bar.set_postfix(loss=f"{progress.loss:.3f}", epoch=epoch, refresh=False)
+        if step in options.snapshots:
+            save_checkpoint(folder / f"snapshots/step-{step:06d}", model, tokenizer)
+        is_due = options.score_every and step % options.score_every == 0
+        if is_scored := is_last or is_due or step == settings.steps:
+            valid_loss = validation_loss(model, valid_batches)
+            if not math.isfinite(valid_loss):
+                raise FloatingPointError(DIVERGED.format(step=step))
+            scores = score(model, tokenizer, valid_pairs)
+            row = {
+                "step": step,
+                "epoch": epoch + is_last,  # that are complete
+                "train_loss": round(progress.loss, 4),
+                "valid_loss": round(valid_loss, 4),
+                "bleu": round(scores.bleu, 2),
+                "chrf": round(scores.chrf, 2),
+                "learning_rate": learning_rate(step, config.d_model, settings),
+                "seconds": round(time.monotonic() - began),
+            }
+            rows.append(row)
+            write_log(folder / "log.csv", rows)
+            save_checkpoint(folder, model, tokenizer)
+            bar.write(f"step {step}: valid loss {valid_loss:.3f}, BLEU {scores.bleu:.1f}")
+        if is_scored or step % options.checkpoint_every == 0:
+            save_training(folder / STATE, model, optimizers, progress)
+    wait()  # for the last files: a process that leaves early ends the others
 
 
 def main() -> None:
-    """Read the command line and train."""
-    parser = make_parser()
-    arguments = parser.parse_args()
-    try:
-        check(arguments)
-        with together.joined():
-            run(arguments)
-    except (FloatingPointError, MemoryError, OSError, RuntimeError, ValueError) as error:
-        if isinstance(error, RuntimeError) and not is_about_memory(error):
-            raise
-        message = f"{parser.prog}: {sentence(error, arguments.output)}"
-        raise SystemExit(message if together.is_first() else 1) from error
+    """Read the command line, join the other processes if torchrun started several, and train."""
+    options = make_parser().parse_args()
+    if int(os.environ.get("WORLD_SIZE", 1)) > 1:
+        kind = "nccl" if torch.cuda.is_available() else "gloo"
+        if kind == "nccl":
+            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+        # The other processes wait for the first, which scores and saves.
+        distributed.init_process_group(kind, timeout=timedelta(days=1))
+    train(options)
+    if processes() > 1:
+        distributed.destroy_process_group()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import torch
 from headlight.model.library.loading import load_bert
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.training.data import bucketed_batches, encode_pairs
-from headlight.model.training.loop import Settings, make_optimizer, train
+from headlight.model.training.step import Settings, make_optimizers, train_step
 from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator, load
@@ -107,9 +107,9 @@ def translator(tokenizer):
     settings = Settings(steps=250, warmup=60, cooldown=80, label_smoothing=0.0)
     encoded = encode_pairs(PAIRS, tokenizer, model.config.max_positions)
     epochs = (bucketed_batches(encoded, settings.batch_tokens, seed) for seed in itertools.count())
-    stream = itertools.chain.from_iterable(epochs)
-    for _ in train(model, make_optimizer(model), stream, settings):
-        pass
+    batches, optimizers = itertools.chain.from_iterable(epochs), make_optimizers(model)
+    for step in range(1, settings.steps + 1):
+        train_step(model, optimizers, next(batches), step, settings)
     return Translator(model, tokenizer)
 
 

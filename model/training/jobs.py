@@ -11,10 +11,10 @@ import numpy as np
 from headlight.model.jobs import EndedError, Job, JobQueue, Status, keep_in_the_background
 from headlight.model.memory_layout import lay_out
 from headlight.model.own_reader import OwnReader
-from headlight.model.training.loop import learning_rate, thinned
 from headlight.model.training.repeats import Lesion, small_model
 from headlight.model.training.small_models import TrainingOptions
 from headlight.model.training.snapshots import Snapshots
+from headlight.model.training.step import learning_rate
 from headlight.model.training.tasks import Task
 from headlight.model.translator import reader_of
 
@@ -146,9 +146,9 @@ class TrainingJob(Job[None]):
             scored = next(self._steps, None)
         if scored is None:
             return False
-        self.losses.append(scored.step.loss)
+        self.losses.append(scored.loss)
         if scored.score is not None:
-            self.matches.append((scored.step.number, scored.score))
+            self.matches.append((scored.number, scored.score))
         self.done = len(self.losses)
         return True
 
@@ -174,3 +174,13 @@ class TrainingJob(Job[None]):
         if len(self._model.shots) > len(self._snapshots.steps):
             self._snapshots = self._model.snapshots()
         return self._snapshots
+
+
+def thinned(values: np.ndarray, points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends (from 1) and the means of at most `points` stretches of equal length."""
+    if not len(values):
+        return np.zeros(0, dtype=int), np.zeros(0)
+    size = -(-len(values) // points)
+    starts = np.arange(0, len(values), size)
+    ends = np.append(starts[1:], len(values))
+    return ends, np.add.reduceat(values, starts) / (ends - starts)

@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -11,10 +11,9 @@ from torch import Tensor
 from headlight.model.decoding.search import decode
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import pad, source_sequence
-from headlight.model.training.arguments import refuse_outside
 from headlight.model.training.data import Batch, EncodedPair, collate
-from headlight.model.training.loop import Settings, TrainingStep, make_optimizer, train
 from headlight.model.training.snapshots import Snapshots
+from headlight.model.training.step import Settings, make_optimizers, train_step
 from headlight.model.training.tasks import TASKS, Task, is_unseen
 from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.trace import Kind, Trace
@@ -98,7 +97,7 @@ class TrainingOptions:
 
     @property
     def settings(self) -> Settings:
-        """The settings of the shared training loop; the second half cools down."""
+        """The settings of the training steps; the second half cools down."""
         return Settings(
             steps=self.steps,
             warmup=self.warmup,
@@ -107,6 +106,20 @@ class TrainingOptions:
             label_smoothing=self.label_smoothing,
             seed=self.seed,
         )
+
+
+def refuse_outside(values: Mapping, bounds: Mapping[str, tuple[float, float]]) -> None:
+    """Raise ValueError for any value outside its (inclusive) bounds.
+
+    A value has to be a whole number if both of its bounds are.
+    """
+    for name, (least, most) in bounds.items():
+        value = values[name]
+        whole = isinstance(least, int) and isinstance(most, int)
+        if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+            raise ValueError(f"{name} has to be a {'whole ' if whole else ''}number.")
+        if not least <= value <= most:
+            raise ValueError(f"{name} has to be from {least} to {most}.")
 
 
 DEFAULTS = {
@@ -134,9 +147,10 @@ def early_steps(steps: int, count: int) -> list[int]:
 
 @dataclass(frozen=True)
 class ScoredStep:
-    """One step of a training, and the model's score right after it, if measured."""
+    """One step of a training, its loss in nats a token, and the score after it, if measured."""
 
-    step: TrainingStep
+    number: int
+    loss: float
     score: float | None
 
 
@@ -182,19 +196,19 @@ class SmallModel:
         )
 
     def train(self) -> Iterator[ScoredStep]:
-        """Train to the last step, by the loop of `python -m headlight.model.train`.
+        """Train to the last step, by the steps of `python -m headlight.model.train`.
 
         Raises FloatingPointError as that does.
         """
-        settings = self.options.settings
+        settings, optimizers = self.options.settings, make_optimizers(self.model)
         shown = set(early_steps(settings.steps, SNAPSHOTS))
         every = math.ceil(settings.steps / MATCHES)
-        steps = train(self.model, make_optimizer(self.model), self.batches(), settings)
-        for step in steps:
-            if step.number in shown:
-                self.keep_snapshot(step.number)
-            counted = step.number % every == 0 or step.number == settings.steps
-            yield ScoredStep(step, self.score() if counted else None)
+        for number, batch in zip(range(1, settings.steps + 1), self.batches(), strict=False):
+            loss = train_step(self.model, optimizers, batch, number, settings)
+            if number in shown:
+                self.keep_snapshot(number)
+            counted = number % every == 0 or number == settings.steps
+            yield ScoredStep(number, loss, self.score() if counted else None)
 
     def score(self) -> float:
         """Return the share of the unseen examples that greedy decoding writes without a mistake."""

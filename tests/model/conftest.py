@@ -134,19 +134,20 @@ def command(pairs, tmp_path, monkeypatch):
 
 @pytest.fixture
 def killed_and_resumed(command, monkeypatch):
-    """A function that trains, dies right after the given optimizer step, and goes on."""
+    """A function that trains, dies after the given step, and goes on."""
 
-    def run(step, processes=1, **options):
-        class Killing(train.tqdm):
-            def update(self, count=1):
-                super().update(count)
-                if self.n == step:
-                    raise KeyboardInterrupt
+    step_of = train.train_step
+
+    def run(step, **options):
+        def train_step(ours, optimizers, batch, number, settings):
+            if number > step:
+                raise KeyboardInterrupt
+            return step_of(ours, optimizers, batch, number, settings)
 
         with monkeypatch.context() as patch:
-            patch.setattr("headlight.model.train.tqdm", Killing)
+            patch.setattr("headlight.model.train.train_step", train_step)
             with pytest.raises(KeyboardInterrupt):
                 command("killed", **options)
-        return command("killed", "--resume", processes=processes, **options)
+        return command("killed", "--resume", **options)
 
     return run

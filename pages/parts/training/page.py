@@ -5,13 +5,13 @@ import streamlit as st
 import torch
 
 from headlight.model.tokens import SPECIAL_TOKENS
-from headlight.model.training.loop import (
+from headlight.model.training.small_models import TrainingOptions
+from headlight.model.training.step import (
     Settings,
     learning_rate,
     loss_of_probability,
     smoothed_target,
 )
-from headlight.model.training.small_models import TrainingOptions
 from headlight.model.training.tasks import DIGITS
 from headlight.pages.parts.training.options import CHOICES, LABELS, choose_options
 from headlight.pages.parts.training.run import TOY_KIND, TOY_RUN, watch

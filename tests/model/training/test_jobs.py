@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from headlight.model.training.jobs import POINTS, TrainingJob, training_queue
-from headlight.model.training.loop import learning_rate, thinned
+from headlight.model.training.jobs import POINTS, TrainingJob, thinned, training_queue
 from headlight.model.training.small_models import SNAPSHOTS, SmallModel, TrainingOptions
+from headlight.model.training.step import learning_rate
 from tests.matrix import first_of
 from tests.model.test_jobs import wait_until
 
@@ -66,9 +66,8 @@ def test_a_job_trains_exactly_as_the_plain_generator(at_once, trainings, one_thr
     jobs = [started(line, toy.options) for toy in toys]
     for job, toy, progress in zip(jobs, toys, expected, strict=True):
         state = wait_for(job, "finished")
-        assert state.losses.tolist() == [each.step.loss for each in progress]
-        assert state.learning_rates.tolist() == [each.step.learning_rate for each in progress]
-        matches = [(each.step.number, each.score) for each in progress if each.score is not None]
+        assert state.losses.tolist() == [each.loss for each in progress]
+        matches = [(each.number, each.score) for each in progress if each.score is not None]
         assert list(zip(state.match_steps, state.matches, strict=True)) == matches
         for kind, weights in toy.snapshots().weights[0].items():
             assert torch.equal(state.snapshots.weights[0][kind], weights)
@@ -93,7 +92,7 @@ def test_the_others_wait_in_line_and_are_told_their_place(trainings):
 
 @pytest.mark.matrix
 def test_pausing_gives_the_place_up_and_resuming_changes_nothing(trainings, one_thread):
-    expected = [each.step.loss for each in SmallModel(replace(SMALL, steps=200)).train()]
+    expected = [each.loss for each in SmallModel(replace(SMALL, steps=200)).train()]
     line = trainings(at_once=1)
     job = started(line, replace(SMALL, steps=200))
     wait_until(lambda: job.look().step >= 5)

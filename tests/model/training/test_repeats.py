@@ -87,7 +87,7 @@ def test_snapshots_are_those_of_the_decoder():
 @pytest.fixture(scope="module")
 def trained():
     toy = small_model(replace(default_options("repeat"), steps=400))
-    return toy, [step.step.loss for step in toy.train()]
+    return toy, [step.loss for step in toy.train()]
 
 
 @pytest.mark.matrix

@@ -3,7 +3,7 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from headlight.model.training.loop import loss_of_probability, smoothed_target
+from headlight.model.training.step import loss_of_probability, smoothed_target
 
 PROBABILITIES = torch.tensor([0.01, 0.2, 0.5, 0.9, 0.95, 0.999], dtype=torch.float64)
 
