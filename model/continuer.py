@@ -64,7 +64,6 @@ class Continuer(OwnReader):
     @torch.inference_mode()
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
         """Record a run over ids; see `Reader.trace_ids`."""
-        self.check_ids(ids)
         _, tokens = self.tokenizer.decode_tokens(ids)
         trace = Trace(target_tokens=[self.tokenizer.special_token(START_ID), *tokens])
         self.record(trace, edits)

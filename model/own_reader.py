@@ -6,12 +6,12 @@ import torch
 from torch import Tensor
 
 from headlight.model.decoding.steps import Writing
-from headlight.model.edits import NamedMask, check_sites
+from headlight.model.edits import NamedMask
 from headlight.model.questions import Objective, Question, Request
 from headlight.model.reader import Ability, Reader
 from headlight.model.stream import DecoderStream, stream_of
 from headlight.model.tokenizer import Tokenizer
-from headlight.model.tokens import BYTES, PAD_ID, SPECIAL_TOKENS, Token, check_known, pad, token_ids
+from headlight.model.tokens import BYTES, PAD_ID, SPECIAL_TOKENS, Token, pad, token_ids
 from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
 from headlight.model.transformer.transformer import Transformer
 
@@ -63,7 +63,6 @@ class OwnReader(Reader):
 
     def heads_to_stream(self, site: Site) -> Tensor:
         """Return the map from each head's output to the stream: (H, D, d_model)."""
-        check_sites([site], self.shape)
         return self.model.attention_at(site).to_stream
 
     @torch.inference_mode()
@@ -124,11 +123,6 @@ class OwnReader(Reader):
             raise ValueError(
                 f"Cannot pad to {pad_to} tokens: the model takes {self.model.config.max_positions}."
             )
-
-    def check_ids(self, ids: Sequence[int]) -> None:
-        check_known(ids, self.tokenizer.vocab_size)
-        if len(ids) > self.max_tokens:
-            raise ValueError(f"The model reads at most {self.max_tokens} tokens, not {len(ids)}.")
 
     def ids(self, tokens: Sequence[Token]) -> Tensor:
         """Tokens -> (1, T) ids on the model's device."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from inspect import signature
 from operator import index
-from typing import NamedTuple, SupportsIndex
+from typing import NamedTuple
 
 from headlight.model.decoding.steps import Writing
 from headlight.model.transformer.trace import RunEdits
@@ -58,30 +57,4 @@ class Request:
         return isinstance(self.target, str) or bool(self.target and self.target.finished)
 
     def __post_init__(self) -> None:
-        """Raise ValueError for what is no text, no positions, or no length."""
-        texts = isinstance(self.text, str) and isinstance(self.second, str | None)
-        if not (texts and isinstance(self.target, str | Writing | None)):
-            raise ValueError("A text is one string; a target may also be write(...).writing.")
-        try:
-            object.__setattr__(self, "masked", tuple(map(index, self.masked)))
-        except TypeError:
-            raise ValueError(
-                "Give the positions of masked tokens as whole numbers, such as [3]."
-            ) from None
-        check_count("pad_to", self.pad_to)
-
-
-def check_count(what: str, count: object, least: int = 0) -> None:
-    """Raise ValueError for a number of tokens that is neither None nor whole, from `least`."""
-    if count is not None and not (isinstance(count, SupportsIndex) and count >= least):
-        raise ValueError(f"Give {what} as a whole number of tokens, from {least}, not {count!r}.")
-
-
-def check_options(write_text: Callable[..., object], options: Collection[str]) -> None:
-    """Raise ValueError for options that a model's own `write_text` does not take."""
-    _, _, *possible = signature(write_text).parameters
-    if unknown := {*options} - {*possible}:
-        raise ValueError(
-            f"write takes no {min(unknown)}: it takes {', '.join(possible)}, pad_to and edits. "
-            'What a strategy takes is given to it, as in Strategy("sample", seed=3).'
-        )
+        object.__setattr__(self, "masked", tuple(map(index, self.masked)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from typing import Literal, NoReturn, Protocol, get_args
+from typing import Literal, Protocol, get_args
 
 import torch
 from torch import Tensor
@@ -17,7 +17,7 @@ from torch import Tensor
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import NamedMask, check_edits, check_sites
-from headlight.model.questions import Objective, Question, Request, check_count, check_options
+from headlight.model.questions import Objective, Question, Request
 from headlight.model.rotary import Rotary
 from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress, own_parts
 from headlight.model.tokens import Token
@@ -43,9 +43,6 @@ Ability = Literal[
     "compare words",  # by their embeddings, and after the encoder
 ]
 ABILITIES: tuple[Ability, ...] = get_args(Ability)
-NO_TRANSLATE = "This model has no translate: call write(text).writing.text for what it writes."
-NO_PREDICT = "This model has no predict: trace(text).logits are what it predicts, if anything."
-NO_PARITY = "This model runs on Headlight's own code, so there is no other code to compare it with."
 CUT = "The model reads at most {most} tokens; the rest of this {what} is cut off."
 
 
@@ -147,8 +144,7 @@ class Reader(Protocol):
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
         """Record a run over ids of the vocabulary, with the special tokens that surround a text.
 
-        Both sides of an encoder-decoder read the same. Raises ValueError if there are too many ids,
-        or if the model does not know one.
+        Both sides of an encoder-decoder read the same.
         """
 
     @property
@@ -247,16 +243,12 @@ class Reader(Protocol):
         ValueError if the model does not write, has nothing to read or no room to write, or cannot
         begin in this way, and for edits of what it does not have; warns if the text is cut.
         """
-        if not isinstance(strategy, Strategy):
-            raise ValueError(f'Give a Strategy, such as Strategy("beam"), not {strategy!r}.')
-        check_options(self.write_text, options)
         request = Request(text, pad_to=pad_to, edits=edits)
         return self.write_request(request, strategy, longest=longest, forced=forced, **options)
 
     def write_request(self, text: Request, strategy: Strategy, **options: object) -> Decoding:
         """Return what `write` does for a caller of its caller, who is warned if the text is cut."""
         check_edits(text.edits, self.shape, self.missing)
-        check_count("the longest text", options.get("longest"))
         (decoding,) = self.write_together([text], strategy, **options)
         self.warn_if_cut(len(decoding.writing.source_tokens), text.text)
         return decoding
@@ -285,15 +277,6 @@ class Reader(Protocol):
             raise ValueError(self.missing["write"])
         for text in texts:
             yield self.write_text(text, strategy, **options)
-
-    def translate(self, source: str, **options: object) -> NoReturn:
-        raise ValueError(self.missing.get("write", NO_TRANSLATE))
-
-    def predict(self, first: str, second: str | None = None, **options: object) -> NoReturn:
-        raise ValueError(NO_PREDICT)
-
-    def parity(self) -> NoReturn:
-        raise ValueError(NO_PARITY)
 
     def begin(self, text: str) -> list[Token]:
         """Return the tokens of a text that writing should begin with; raises ValueError if none."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import SupportsIndex
 
 import torch
 from torch import Tensor
@@ -59,13 +58,6 @@ def check_characters(text: str) -> None:
             f"Character {error.start + 1} of this text is not valid Unicode (an unpaired "
             "surrogate). Type it again."
         ) from None
-
-
-def check_known(ids: Sequence[int], known: int) -> None:
-    """Raise ValueError for what is no id of a vocabulary of `known` tokens."""
-    for index in ids:
-        if not (isinstance(index, SupportsIndex) and 0 <= index < known):
-            raise ValueError(f"An id is a whole number from 0 to {known - 1:,}, not {index!r}.")
 
 
 def source_sequence(ids: Sequence[int]) -> list[int]:

@@ -158,7 +158,6 @@ class Translator(OwnReader):
 
     @torch.inference_mode()
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
-        self.check_ids(ids)
         _, tokens = self.tokenizer.decode_tokens(ids)
         start, end = map(self.tokenizer.special_token, (START_ID, END_ID))
         trace = Trace([*tokens, end], [start, *tokens])

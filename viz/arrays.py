@@ -4,7 +4,7 @@ Weights of many heads on long texts may be in bytes, a quarter of the memory: th
 is its nearest whole number of 255ths.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -68,7 +68,7 @@ def layer_weights(weights: Any) -> Sequence[np.ndarray]:
 def as_array(weights: Any) -> np.ndarray:
     """An array from an array or tensor; a tensor may need gradients, or be of bfloat16 on a GPU.
 
-    Raises ValueError for anything but numbers.
+    Raises ValueError for None, which transformers gives if it does not return its weights.
     """
     if weights is None:
         raise ValueError(
@@ -79,26 +79,7 @@ def as_array(weights: Any) -> np.ndarray:
     for step in ("detach", "cpu") if is_bytes else ("detach", "float", "cpu"):
         if hasattr(weights, step):
             weights = getattr(weights, step)()
-    array = np.asarray(weights)
-    if array.dtype.kind in "OSU":
-        raise ValueError('Give an array or tensor of numbers, such as trace.weights("decoder").')
-    return array
-
-
-def head_figures(figures: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, np.ndarray]:
-    """Figures (layers, heads) by kind as arrays, whatever library holds them.
-
-    Raises ValueError for another shape, and for a kind that has no label.
-    """
-    arrays = {kind: as_array(values) for kind, values in figures.items()}
-    for kind, values in arrays.items():
-        if values.ndim != 2:
-            raise ValueError(
-                f"Give figures [layer, head]: those of {kind} have the shape {values.shape}."
-            )
-        if kind not in labels:
-            raise ValueError(f"Give labels a name for every kind: there is none for {kind}.")
-    return arrays
+    return np.asarray(weights)
 
 
 def check_known(weights: np.ndarray) -> None:

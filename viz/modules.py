@@ -13,7 +13,6 @@ from pathlib import Path
 
 IMPORT = re.compile(r'^import (\{[\w$,\s]*\}) from "(\.[^"]*)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|class) (\w+))", re.MULTILINE)
-OTHER_FORMS = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 
 @cache
@@ -43,12 +42,10 @@ def script(paths: Iterable[Path]) -> str:
 
 @cache
 def as_function(path: Path) -> str:
-    """A file as a function that runs once; ValueError for imports and exports of other forms."""
+    """A file as a function that runs once."""
     source = path.read_text(encoding="utf-8")
     body = IMPORT.sub(lambda match: f"const {match[1]} = ${Path(match[2]).stem};\n", source)
     body = EXPORT.sub("", body)
-    if form := OTHER_FORMS.search(body):
-        raise ValueError(f"{path.name} has a line that cannot be read here: {form[0]}")
     returned = f"return {{ {', '.join(exports(path))} }};"
     return f"const ${path.stem} = (() => {{\n{body.strip()}\n{returned}\n}})();"
 

@@ -36,16 +36,20 @@ class Numbers:
     axes: Mapping[str, Sequence[str]]
 
     def __post_init__(self) -> None:
-        """Raise ValueError if the texts do not fit the array."""
+        """Raise ValueError if the texts do not fit the array: no picture gets another's tokens."""
         lengths = tuple(len(texts) for texts in self.axes.values())
         in_parts = isinstance(self.values, list)
         first = np.shape(self.values[0] if in_parts else self.values)
         shape = (len(self.values), *first) if in_parts else first
         if lengths != shape:
-            raise ValueError(f"The numbers are {shape} and their texts {lengths}.")
+            raise ValueError(f"There are texts for {self.sizes}, but numbers of the shape {shape}.")
 
     def __repr__(self) -> str:
-        return f"Numbers({', '.join(f'{name} {len(texts)}' for name, texts in self.axes.items())})"
+        return f"Numbers({self.sizes})"
+
+    @property
+    def sizes(self) -> str:
+        return ", ".join(f"{name} {len(texts)}" for name, texts in self.axes.items())
 
     @property
     def size(self) -> int:
@@ -114,9 +118,7 @@ def largest(numbers: Mapping[str, Numbers]) -> str:
 
 
 def check_savable(numbers: Mapping[str, Numbers], most: int) -> None:
-    """Raise ValueError for anything but numbers by their names, and for more than a file holds."""
-    if not isinstance(numbers, Mapping) or not {*map(type, numbers.values())} <= {Numbers}:
-        raise ValueError("Give the numbers of a picture, which are picture.numbers.")
+    """Raise ValueError for more numbers than a file holds."""
     if (size := count(numbers)) > most:
         raise ValueError(
             f"These are {size:,} numbers: a CSV file takes up to {MOST_ROWS:,}, and an NPZ file "
@@ -129,7 +131,7 @@ def to_csv(numbers: Mapping[str, Numbers]) -> bytes:
 
     Every float is written so that it reads back as the same float of its size. Texts that a
     spreadsheet would calculate get a ' before them, as do those that begin with one. Raises
-    ValueError for anything but numbers of a picture, and for more than MOST_ROWS.
+    ValueError for more than MOST_ROWS.
     """
     check_savable(numbers, MOST_ROWS)
     names = list(dict.fromkeys(name for part in numbers.values() for name in part.axes))
@@ -173,7 +175,7 @@ def to_npz(numbers: Mapping[str, Numbers], caption: str) -> bytes:
     """The bytes that `numpy.load(..., allow_pickle=False)` reads: arrays by name, and their texts.
 
     The texts along an axis are called "array.axis"; "caption" describes the whole. Raises
-    ValueError for anything but numbers of a picture, and for more than MOST_NUMBERS.
+    ValueError for more than MOST_NUMBERS.
     """
     check_savable(numbers, MOST_NUMBERS)
     arrays = {"caption": np.array(writable(caption))}
@@ -209,9 +211,7 @@ def from_chart(chart: alt.TopLevelMixin) -> dict[str, Numbers]:
 def of_heads(values: Mapping[str, np.ndarray], labels: Mapping[str, str]) -> dict[str, Numbers]:
     """Numbers (layers, heads) by kind, under the kinds' labels."""
     return {
-        labels[kind]: Numbers(
-            each, {"layer": counted(each.shape[0]), "head": counted(each.shape[1])}
-        )
+        labels[kind]: Numbers(each, {"layer": counted(len(each)), "head": counted(each.shape[-1])})
         for kind, each in values.items()
     }
 

@@ -3,32 +3,9 @@
 from collections.abc import Sequence
 from difflib import Match, SequenceMatcher
 
-import numpy as np
-
 Pair = tuple[int | None, int | None]  # an index in either of two lists; None if it has none
 
 WRITES = " → "  # between the token that a decoder has read and the one it writes next
-
-
-def check_sizes(
-    weights: np.ndarray, query_tokens: Sequence[str], key_tokens: Sequence[str]
-) -> None:
-    """Raise ValueError, with both numbers, if [..., query, key] does not fit its tokens.
-
-    Also raises it for tokens that are no strings.
-    """
-    for axis, name, tokens in ((-2, "queries", query_tokens), (-1, "keys", key_tokens)):
-        check_texts(tokens)
-        if weights.shape[axis] != len(tokens):
-            raise ValueError(
-                f"The weights have {weights.shape[axis]} {name} but there are {len(tokens)} tokens."
-            )
-
-
-def check_texts(tokens: Sequence[str]) -> None:
-    """Raise ValueError for tokens that are no strings."""
-    if not all(isinstance(token, str) for token in tokens):
-        raise ValueError("Give tokens as a list of strings: [token.text for token in tokens].")
 
 
 def and_written(read: Sequence[str], written: Sequence[str]) -> list[str]:

@@ -1,9 +1,9 @@
 """Writing by any model, one token at a time; its prefixes are the texts that it has begun."""
 
-from collections.abc import Sequence, Set, Sized
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, SupportsIndex
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -288,9 +288,7 @@ def newest(rows: Tensor) -> Tensor:
 
 
 def refuse_impossible(forced: Sequence[int], vocabulary: int, limit: int) -> None:
-    """Raise ValueError for forced ids that are none, do not exist, or exceed the limit."""
-    if not (isinstance(forced, Sized) and all(isinstance(each, SupportsIndex) for each in forced)):
-        raise ValueError('Give ids to begin with: [token.id for token in reader.begin("a text")].')
+    """Raise ValueError for forced ids that do not exist, or exceed the limit."""
     if len(forced) > limit:
         raise ValueError(
             f"The forced beginning has {len(forced)} tokens; the text may have {limit}."

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from numbers import Integral, Real
 from typing import Any
 
 import torch
@@ -80,11 +79,6 @@ class Strategy:
                 f"{self.strategy!r} is not a strategy; choose one of {', '.join(STRATEGIES)}."
             )
         looks_at = self.method.options
-        for name in looks_at:
-            is_whole = isinstance(getattr(Strategy, name), int)  # its default
-            if not isinstance(value := getattr(self, name), Integral if is_whole else Real):
-                number = "whole number" if is_whole else "number"
-                raise ValueError(f"{name} has to be a {number}, not {value!r}.")
         if "beam_size" in looks_at and self.beam_size < 1:
             raise ValueError("A beam needs at least 1 prefix.")
         if "temperature" in looks_at and not self.temperature > 0:  # nor NaN

@@ -1,7 +1,6 @@
 """Edits as tensors: whether they fit a model, and those of several texts as those of one batch."""
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from numbers import Real
 
 import torch
 from torch import Tensor
@@ -21,8 +20,6 @@ def check_edits(edits: RunEdits | None, shape: Shape, missing: Mapping[str, str]
     `missing` says why the model cannot move positions, if it cannot. Cells may be those of a longer
     or a shorter text; see `fit_cells`.
     """
-    if not isinstance(edits, Mapping | None):
-        raise ValueError(f"Give edits as {{site: AttentionEdit(...)}}, not {type(edits).__name__}.")
     sides = [side for side in SELF if shape.layers(side)]
     taken = dict.fromkeys(shape.sites, Edit) | dict.fromkeys(sides, PositionEdit)
     for place, edit in (edits or {}).items():
@@ -54,12 +51,10 @@ def layers_of(shape: Shape) -> str:
 def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
     """Raise ValueError for gates, a scale, cells, weights or a bias that do not fit a site."""
     scale, gate = edit.scale, edit.gate
-    if scale is not None and not (isinstance(scale, Real) and abs(scale) <= MOST_SCALE):
+    if scale is not None and not abs(scale) <= MOST_SCALE:  # nor NaN
         raise ValueError(f"The scale of {site} has to be a number up to {MOST_SCALE:,}.")
     if gate is not None and not (
-        isinstance(gate, Tensor)
-        and gate.shape == (heads,)
-        and bool(((gate >= 0) & (gate <= 1)).all())  # not so for NaN
+        gate.shape == (heads,) and bool(((gate >= 0) & (gate <= 1)).all())  # not so for NaN
     ):
         raise ValueError(f"The gate of {site} has to be a tensor of {heads} numbers from 0 to 1.")
     for what, kind, given in (
@@ -69,8 +64,7 @@ def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
         ("biases", "finite numbers", edit.bias),
     ):
         if given is not None and not (
-            isinstance(given, Tensor)
-            and (given.dtype == torch.bool) == (kind == "bool")
+            (given.dtype == torch.bool) == (kind == "bool")
             and given.numel() <= MOST_NUMBERS
             and bool(given.isfinite().all())
             and (what != "weights" or bool((given >= 0).all()))

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import SupportsIndex
 
 import torch
 from torch import Tensor
@@ -11,7 +10,6 @@ from headlight.model.edits.attention import AS_TRAINED
 from headlight.model.insight.anatomy import Weight
 from headlight.model.reader import Reader
 from headlight.model.stream import Part, ScoreAddress, is_close, precise
-from headlight.model.tokens import check_known
 from headlight.model.transformer.records import AttentionRecord, ByShape
 from headlight.model.transformer.trace import RunEdits, Site, Trace
 
@@ -63,18 +61,13 @@ def attribute(
 
     This is only the direct path: the influence of a part on later ones counts as theirs. The last
     norm's scale is held as it is in this run, over a trace's tokens under `edits`. Raises
-    ValueError if the model's logits are no such sum, if the decoder does not read that row, or for
-    a token that the model does not know.
+    ValueError if the model's logits are no such sum.
     Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
     """
     if "add up logits" in reader.missing:
         raise ValueError(reader.missing["add up logits"])
-    count = len(trace.target_tokens)
-    if not (isinstance(row, SupportsIndex) and 0 <= row < count):
-        raise ValueError(f"The decoder reads {count} tokens, and no row {row!r}.")
     edits, recorded = edits or {}, RowTrace(row=row)
     stream = reader.decoder_stream(trace, edits, recorded)
-    check_known((token, other), stream.logits.size(-1))
     read = precise(stream.unembedding[token] - stream.unembedding[other])
     direction = stream.norm.directions(read, row)
     keys = {

@@ -159,13 +159,9 @@ def write_evicting(
 ) -> Decoding:
     """Write a text greedily while every head of the decoder keeps at most `budget` keys.
 
-    A prompt is read whole first. Positions stay those of the text. Raises ValueError for a policy
-    that is none of `POLICIES`, a budget below 1, and as `Reader.write` does.
+    The `policy` is one of `POLICIES`, and the budget at least 1. A prompt is read whole first.
+    Positions stay those of the text. Raises the errors of `Reader.write`.
     """
-    if policy not in POLICIES:
-        raise ValueError(f"There is no policy {policy!r}: choose {', '.join(POLICIES)}.")
-    if budget < 1:
-        raise ValueError(f"At least one key has to be kept, not {budget}.")
     evicting: dict = dict(edits or {})
     for site in reader.shape.sites:
         if site.kind == "decoder":

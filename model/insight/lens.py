@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from headlight.model.questions import check_count
 from headlight.model.reader import Reader
 from headlight.model.tokens import Token
 from headlight.model.transformer.records import ByShape
@@ -46,10 +45,9 @@ def lens(reader: Reader, trace: Trace, top: int = 3) -> LensTable:
 
     The last row is what the trace recorded, which has the decoder's stream. Earlier layers were not
     trained to be read in this way: a row only shows what the stream holds in the output's
-    directions. Raises ValueError without a decoder's stream, and for a `top` below 1.
+    directions. Raises ValueError without a decoder's stream.
     Source: nostalgebraist 2020, "interpreting GPT: the logit lens".
     """
-    check_count("top", top, 1)
     layers = range(reader.shape.layers("decoder"))
     try:
         stream = [trace.embedding["decoder"].states] + [

@@ -104,11 +104,8 @@ def turning(weight: Weight, farthest: int) -> Turning:
     """Follow a query and a key of a run at its own positions through their turns.
 
     Distances go from 0 up to the farthest, and begin at its negative if queries see later keys.
-    Raises ValueError if the site turns nothing.
     """
     record, rotary = weight.record, weight.run.reader.rotary(weight.site)
-    if rotary is None:
-        raise ValueError("This layer does not turn queries and keys by their positions.")
     turned = [states[0, weight.head].float() for states in (record.query, record.key)]
     places = torch.arange(len(turned[0]), device=turned[0].device)
     queries, keys = (rotary.turn_back(states, places) for states in turned)  # (T, D)

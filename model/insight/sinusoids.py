@@ -20,12 +20,7 @@ def rotation(offset: int, d_model: int, base: float = 10_000.0) -> Tensor:
 
 
 def rotation_error(table: Tensor, offset: int, base: float = 10_000.0) -> float:
-    """Return the largest error of `rotation` on the rows of a table (positions, d_model).
-
-    Raises ValueError if no two rows of the table are that far apart.
-    """
-    if not 0 <= offset < len(table):
-        raise ValueError(f"A table of {len(table)} positions has no two that are {offset} apart.")
+    """Return the largest error of `rotation` on the rows of a table (positions, d_model)."""
     turned = table[: len(table) - offset] @ rotation(offset, table.size(1), base).T
     return (turned - table[offset:]).abs().max().item()
 

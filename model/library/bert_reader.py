@@ -10,16 +10,14 @@ import tokenizers
 import torch
 from torch import Tensor
 
-from headlight.model.edits import check_sites
 from headlight.model.library.answers import Answering, AnswerReader, masked_positions
 from headlight.model.library.bert import Bert
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.measuring import Parity, measure_parity
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import SPACES, Piece
-from headlight.model.questions import Request, check_count
+from headlight.model.questions import Request
 from headlight.model.reader import OTHER_WORDS, Ability, Reader
-from headlight.model.tokens import check_known
 from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
 
@@ -194,7 +192,6 @@ class BertReader(Answering, Reader):
         return logits
 
     def heads_to_stream(self, site: Site) -> Tensor:
-        check_sites([site], self.shape)
         return self.model.attention_at(site).to_stream
 
     @property
@@ -208,9 +205,6 @@ class BertReader(Answering, Reader):
     @torch.inference_mode()
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
         """Record a run over ids between [CLS] and [SEP]; see `Reader.trace_ids`."""
-        if len(ids) > self.max_tokens - 2:
-            raise ValueError(f"The model reads at most {self.max_tokens - 2} pieces.")
-        check_known(ids, self.tokenizer.known)
         first, *_, last = self.tokenizer.read("a")
         trace = Trace([first, *map(self.tokenizer.piece, ids), last])
         self.record(trace, edits)
@@ -227,9 +221,8 @@ class BertReader(Answering, Reader):
     ) -> dict[int, list[Prediction]]:
         """Return the most likely pieces for every [MASK] of a text, by position, best first.
 
-        Raises ValueError if the checkpoint has no masked-word head, and for a `top` below 1.
+        Raises ValueError if the checkpoint has no masked-word head.
         """
-        check_count("top", top, 1)
         if not self.predicts:
             raise ValueError(NO_HEAD)
         trace = self.trace(first, second=second, edits=edits, masked=masked)

@@ -222,8 +222,6 @@ class ModuleReader(Answering, Reader):
 
     @torch.inference_mode()
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
-        if len(ids) >= self.called.max_tokens:
-            raise ValueError(f"The model reads at most {self.called.max_tokens} tokens.")
         trace = Trace()
         if self.reads_source:
             trace.source_tokens = self.called.tokens.written(ids)[1]

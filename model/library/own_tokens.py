@@ -27,19 +27,13 @@ class OwnTokens:
     def of(cls, tokenizer: object, special: Sequence[int | None]) -> OwnTokens:
         """Return the tokens of a pair of functions, or of an object with `encode` and `decode`.
 
-        Without any the text is numbers, with spaces between. Raises ValueError for anything else.
+        Without any the text is numbers, with spaces between.
         """
         if tokenizer is None:
             return cls(read_numbers, lambda ids: " ".join(map(str, ids)), special)
         if isinstance(tokenizer, tuple | list) and len(tokenizer) == 2:
             return cls(*tokenizer, special)
-        try:
-            return cls(tokenizer.encode, tokenizer.decode, special)
-        except AttributeError as error:
-            raise ValueError(
-                "A tokenizer is an object with `encode` and `decode`, or these two functions in a "
-                "pair: (text to ids, ids to text)."
-            ) from error
+        return cls(tokenizer.encode, tokenizer.decode, special)
 
     def read(self, text: str) -> list[Piece]:
         """Return the pieces of a text; raises ValueError if it cannot be read."""

@@ -28,7 +28,6 @@ from headlight.model.questions import Request
 from headlight.model.reader import Reader
 from headlight.model.rotary import Rotary
 from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress
-from headlight.model.tokens import check_known
 from headlight.model.transformer.records import EmbeddingRecord
 from headlight.model.transformer.trace import Run, RunEdits, Shape, Site, Trace
 
@@ -209,7 +208,6 @@ class TransformersReader(Answering, Reader):
 
     @torch.inference_mode()
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
-        check_known(ids, self.tokens.known)
         trace = Trace()
         if not self.reads_source:
             trace.target_tokens = self.tokens.framed(ids)
@@ -218,8 +216,6 @@ class TransformersReader(Answering, Reader):
         if self.reads_source and self.reads_target:
             begun = self.writer.start()
             trace.target_tokens = [*begun, *self.tokens.written(ids, begun)[1]]
-        if trace.longest > self.tokens.max_tokens:
-            raise ValueError(f"The model reads at most {self.tokens.max_tokens} tokens.")
         self.calls(trace, Run(edits or {}, trace))
         return trace
 

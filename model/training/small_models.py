@@ -64,8 +64,6 @@ class TrainingOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.task not in TASKS:
-            raise ValueError(f"This is not a task; choose one of {', '.join(TASKS)}.")
         least, most = TASKS[self.task].lengths
         lengths = {"longest": (least, most), "shortest": (min(least, 1), self.longest)}
         refuse_outside(vars(self), lengths | BOUNDS)

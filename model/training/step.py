@@ -123,11 +123,8 @@ def smoothed_target(classes: int, smoothing: float) -> tuple[float, float]:
 def loss_of_probability(probability: Tensor, classes: int, smoothing: float) -> Tensor:
     """Return the loss in nats of a `probability` for the right token, the rest spread evenly.
 
-    The result has the same shape. The loss is least at the target probability. Raises ValueError
-    for fewer than two classes, which leave no other token.
+    The result has the same shape. The loss is least at the target probability.
     """
-    if classes < 2:
-        raise ValueError(f"A choice needs two tokens or more, not {classes}.")
     right, other = smoothed_target(classes, smoothing)
     rest = (1 - probability) / (classes - 1)
     # Without smoothing, 0 times the logarithm of 0 is 0.

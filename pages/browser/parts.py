@@ -131,11 +131,8 @@ def slide(
     answers with the number of the slide that was asked for, 0 for none, -1 for the scene of a slide
     that is shown `live`, and the number of that turn; `asked` is the last turn known, so that an
     earlier answer is not taken for it. The speaker's window shows the `notes`, and the title and
-    pictures of the `coming` slide, with the thumbnail `kept` of it under a common name. Raise
-    ValueError if there is no such slide.
+    pictures of the `coming` slide, with the thumbnail `kept` of it under a common name.
     """
-    if not 1 <= number <= count:
-        raise ValueError(f"There is no slide {number} of {count}.")
     header = {
         "title": title,
         "typed": typed,

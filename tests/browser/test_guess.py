@@ -10,7 +10,6 @@ from playwright.sync_api import expect
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.pages.shared.show.pictures import css_class
 from headlight.pages.talks.slides import Slide
-from headlight.pages.talks.stage import THUMBNAILS, thumbnail_key
 from tests.browser.rest import RUNNING, until
 from tests.browser.talks import expect_fitted, see_title, with_talk
 
@@ -71,20 +70,6 @@ def test_a_guess_by_keys_alone_brings_the_map_and_is_told_in_words(attention, we
     attention.keyboard.press("a")
     expect(said).to_have_text(re.compile("^“it” looks most at"))
     assert attention.errors == []
-
-
-@pytest.mark.matrix
-def test_another_head_asks_anew_and_without_the_switch_all_is_there(attention):
-    attention.locator(".guess .option").first.click()
-    attention.locator(".heatmap canvas.map").wait_for()
-    attention.keyboard.press("h")
-    expect(attention.locator(".guess .asks")).to_contain_text("head 7: which token")
-    expect(attention.locator(".heatmap")).to_have_count(0)
-    attention.get_by_test_id("stCheckbox").get_by_text("Guess first").click()
-    expect(attention.locator(".heatmap canvas.map")).to_be_visible()
-    expect(attention.locator(".head-grid")).to_be_visible()
-    expect(attention.locator(".guess")).to_have_count(0)
-    expect(attention).not_to_have_url(re.compile("guess=on"))
 
 
 def test_the_box_names_the_row_that_is_asked_about_and_the_lines_are_its_own(page, server):
@@ -170,16 +155,6 @@ def test_a_talk_asks_answers_and_goes_on_by_keys(page, server):
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_contain_text("show the answer of a question")
     assert page.errors == []
-
-
-@pytest.mark.matrix
-def test_a_browser_keeps_a_small_picture_of_the_question(attention):
-    attention.get_by_role("button", name="Add to talk").click()
-    slide = Slide("attention", {**SCENE, "v": "2"}, pictures=("heatmap",))
-    attention.wait_for_function(
-        "([key, name]) => key in JSON.parse(localStorage.getItem(name) ?? '{}')",
-        arg=[thumbnail_key(slide), THUMBNAILS],
-    )
 
 
 @pytest.mark.matrix

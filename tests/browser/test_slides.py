@@ -27,9 +27,10 @@ TREE = Slide(
     "Words.",
     ("tree",),
 )
-TALK = (MAP, MASK, PLAYER, BOTH, TREE)
+MAPS = Slide("compare", {}, "Two maps", "", ("maps",))
+TALK = (MAP, MASK, PLAYER, BOTH, TREE, MAPS)
 # Pixels of tokens: of 23 rows, or next to a strip.
-LEAST = {"Map": 18, "Mask": 18, "Both": 19}
+LEAST = {"Map": 18, "Mask": 18, "Both": 19, "Two maps": 18}
 # The pictures of the page Cause, by their tab.
 CAUSE = {
     "wrote": ("wrote-parts", "wrote-heads", "wrote-keys"),
@@ -110,30 +111,6 @@ def test_pictures_are_fitted_again_when_the_window_is_resized(page, server):
     page.wait_for_function("document.documentElement.dataset.fitting === ''")
     expect_fitted(page, MAP.pictures, smallest=LEAST["Map"])
     assert box_at_rest(page.locator("canvas.map"))["height"] == before["height"]
-
-
-@pytest.mark.matrix
-def test_pictures_stand_in_the_middle(page, server):
-    with_talk(page, server, [MAP, MASK], "?talk=1")
-    for slide, canvas in ((MAP, "canvas.map"), (MASK, f"{css_class('matrix')} canvas")):
-        see_title(page, slide.title)
-        page.wait_for_function(FITTED)
-        box = box_at_rest(page.locator(canvas))
-        assert abs(box["x"] + box["width"] / 2 - 640) < 200  # a map has its words next to it
-        assert box["height"] > 400
-        page.keyboard.press("PageDown")
-
-
-@pytest.mark.matrix
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])
-def test_two_maps_that_are_compared_fill_a_slide(page, server, width, height):
-    page.set_viewport_size({"width": width, "height": height})
-    with_talk(page, server, [Slide("compare", {}, "Two maps", "", ("maps",))], "?talk=1")
-    see_title(page, "Two maps")
-    expect_fitted(page, ["maps"], smallest=18)
-    expect(page.locator(".compared-maps .map:visible")).to_have_count(2)
-    share = box_at_rest(page.locator(".compared-maps"))["height"] / height
-    assert share > 0.7
 
 
 def test_no_token_of_lines_is_cut_next_to_other_pictures(page, server):

@@ -167,27 +167,6 @@ def test_leaving_keeps_the_scene_and_keys_write_into_boxes_again(page, server):
 
 
 @pytest.mark.matrix
-def test_leaving_leads_back_to_where_the_talk_was_begun(page, server):
-    page.goto(f"{server}/inside?head=2")
-    page.get_by_text("9. Into the residual stream").wait_for()
-    page.get_by_role("button", name="Add to talk").click()
-    page.get_by_text("Added as slide 1").wait_for()
-    page.get_by_role("radio", name="Switches").click()
-    expect(page).to_have_url(re.compile("inside_tab=switches"))
-    begun = page.url
-    page.get_by_role("button", name="Present", exact=True).click()
-    expect(page).to_have_url(re.compile("talk=1"))
-    expect(page.locator(".slide")).to_be_visible()
-    page.keyboard.press("Escape")
-    tab = page.get_by_role("radio", name="Switches")
-    expect(tab).to_be_checked()
-    expect(page).to_have_url(begun)
-    settled(page)
-    expect(tab).to_be_checked()
-    expect(page).to_have_url(begun)
-
-
-@pytest.mark.matrix
 def test_a_click_in_a_map_on_a_slide_reads_its_cell_and_leaves_the_keys_to_the_talk(page, server):
     with_talk(page, server, MAPS, "masks?sentence=We+sing.")
     page.get_by_label("English sentence").wait_for()

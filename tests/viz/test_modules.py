@@ -62,23 +62,6 @@ def test_no_two_files_have_one_name():
     assert len(stems) == len(set(stems))
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        'import all from "./one.js";',
-        'import * as one from "./one.js";',
-        'import { a as b } from "./one.js"',
-        'import "./one.js";',
-        "export default function draw() {}",
-        "export { draw };",
-    ],
-)
-def test_other_forms_of_import_and_export_are_refused(write, line):
-    (path,) = write(part=f"{line}\n")
-    with pytest.raises(ValueError, match=r"part\.js has a line that cannot be read here"):
-        as_function(path)
-
-
 @pytest.mark.skipif(not shutil.which("node"), reason="node runs the script")
 def test_names_that_are_not_exported_never_meet(write, tmp_path):
     *_, top = write(

@@ -96,7 +96,7 @@ def test_parts_along_the_first_axis_are_the_whole_array():
     words = list("abcd"), list("vwxyz")
     whole, parts = (head_grid(given, *words).numbers for given in (weights, list(weights)))
     assert to_csv(parts) == to_csv(whole)
-    with pytest.raises(ValueError, match=r"\(2, 3\) and their texts \(3, 3\)"):
+    with pytest.raises(ValueError, match=r"texts for query 3, key 3, but .* shape \(2, 3\)"):
         Numbers([np.zeros(3)] * 2, {"query": "abc", "key": "cde"})
 
 
@@ -108,11 +108,6 @@ def test_arrays_of_other_axes_share_a_file():
     assert [(row["query"], row["key"]) for row in rows] == [
         ("a", ""), ("b", ""), ("", "c"), ("", "d"),
     ]  # fmt: skip
-
-
-def test_texts_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match=r"\(2, 3\) and their texts \(2, 2\)"):
-        Numbers(np.zeros((2, 3)), {"query": ["a", "b"], "key": ["c", "d"]})
 
 
 def test_a_picture_keeps_its_numbers_as_they_are():
@@ -181,13 +176,6 @@ def test_a_change_reads_as_0_only_if_it_is_0(change):
 @pytest.mark.parametrize(("number", "text"), [(1.23e-7, "1.2·10⁻⁷"), (-4e9, "−4.0·10⁹"), (0, "0")])
 def test_a_tiny_number_has_a_true_power(number, text):
     assert power_text(number) == text
-
-
-@pytest.mark.parametrize("given", [np.zeros((2, 2)), [1.0], {"weight": np.zeros(2)}, "weight"])
-def test_a_file_of_anything_but_numbers_of_a_picture_is_refused(given):
-    for call in (to_csv, lambda numbers: to_npz(numbers, "")):
-        with pytest.raises(ValueError, match=r"which are picture\.numbers"):
-            call(given)
 
 
 def test_numbers_are_one_line_in_a_shell():

@@ -26,14 +26,8 @@ def effect_points(
 ) -> CanvasPicture:
     """A point for each effect (N,), in nats, and the line on which both numbers are equal.
 
-    `names` are read on hovering; for `groups` and other marks see `points`. Raises ValueError if
-    the sizes do not fit, or for more groups than there are colours.
+    `names` are read on hovering; for `groups` and other marks see `points`.
     """
-    if not len(true) == len(estimated) == len(names):
-        raise ValueError(
-            f"There are {len(true)} true effects, {len(estimated)} estimated ones and {len(names)} "
-            "names."
-        )
     notes = [
         f"{name}: estimated {number_text(guess, signed=True)}, "
         f"true {number_text(effect, signed=True)} nats"
@@ -66,8 +60,7 @@ def head_points(
 ) -> CanvasPicture:
     """A point for each head, by two figures (N,) that `axes` name; for the marks see `points`.
 
-    A figure without a unit has an empty one. Raises ValueError if the sizes do not fit, or for more
-    groups than there are colours.
+    A figure without a unit has an empty one.
     """
     notes = [
         f"{name}: {axes[0]} {number_text(first)} {units[0]}".rstrip()
@@ -94,8 +87,7 @@ def head_plane(
 ) -> CanvasPicture:
     """A point for each head at its position (N, 2) in a plane with equal scales on both axes.
 
-    `notes` is read on hovering; for the marks see `points`. Raises ValueError if the sizes do not
-    fit, or for more groups than there are colours.
+    `notes` is read on hovering; for the marks see `points`.
     """
     return points(
         *positions.T,
@@ -131,13 +123,6 @@ def points(
     where they are, and both axes include 0.
     """
     kinds = list(dict.fromkeys(groups))
-    if not len(across) == len(up) == len(notes) == len(groups):
-        raise ValueError(
-            f"There are {len(across)} and {len(up)} numbers, {len(notes)} names and {len(groups)} "
-            "groups."
-        )
-    if len(kinds) > len(colors):
-        raise ValueError(f"{len(kinds)} groups are more than the {len(colors)} colours.")
     header = {
         "told": list(notes),
         "summary": summary,

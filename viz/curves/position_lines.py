@@ -38,21 +38,15 @@ def position_lines(
     `x` and `y` name the axes, `limits` are the ends of the y axis, `bands` hold the smallest and
     the largest number around some of the lines. `curves` are finer places and the numbers of the
     lines there: the lines follow these, and the numbers at the positions are dots. `height` is the
-    plot's in pixels. A single line has no legend: the y axis says what it is. Raises ValueError for
-    more lines than there are colours, and if a line does not fit the positions.
+    plot's in pixels. A single line has no legend: the y axis says what it is. There are at most
+    `MOST_LINES`.
     """
     import altair as alt
     import pandas as pd
 
-    if len(lines) > MOST_LINES:
-        raise ValueError(f"{len(lines)} lines are more than the {MOST_LINES} colours.")
     positions = range(max(map(len, lines.values()))) if positions is None else positions
     frames = []
     for name, values in lines.items():
-        if len(values) != len(positions):
-            raise ValueError(
-                f"{name} has {len(values)} numbers but there are {len(positions)} positions."
-            )
         columns = {"place": positions, "line": name, "value": values}
         if bands:
             columns["low"], columns["high"] = bands.get(name, (values, values))

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from headlight.viz.canvas import CanvasPicture, Part
-from headlight.viz.curves.position_lines import COLORS, MOST_LINES
+from headlight.viz.curves.position_lines import COLORS
 from headlight.viz.numbers import Numbers
 
 PART = Part.next_to(__file__, "Training curves")
@@ -24,19 +24,13 @@ def training_curves(
     `runs` holds, by the run's name and then by the panel's title, the steps and the numbers at
     them; both may differ between runs. `limits` are the ends of the vertical axis of some panels;
     the others fit their numbers. `at` are the words before and after a step. Drawn again, as during
-    a training, the picture keeps the step that the visitor points at. Raises ValueError for more
-    runs than there are colours, and if a line does not fit its steps.
+    a training, the picture keeps the step that the visitor points at. There are at most as many
+    runs as `COLORS`.
     """
-    if len(runs) > MOST_LINES:
-        raise ValueError(f"{len(runs)} runs are more than the {MOST_LINES} colours.")
     panels = list(dict.fromkeys(title for lines in runs.values() for title in lines))
     lines, numbers = [], []
-    for run, (name, measured) in enumerate(runs.items()):
+    for run, measured in enumerate(runs.values()):
         for title, (steps, values) in measured.items():
-            if len(steps) != len(values):
-                raise ValueError(
-                    f"{title} of {name} has {len(values)} numbers but there are {len(steps)} steps."
-                )
             lines.append({"run": run, "panel": panels.index(title), "count": len(steps)})
             numbers += [np.asarray(steps, "<f4"), np.asarray(values, "<f4")]
     header = {

@@ -25,10 +25,8 @@ def architecture_map(
     The kinds are "encoder", "decoder" and "cross", and `labels` are their words. The block of
     `kind` and `layer`, from 0, is marked, or without a layer all blocks of the kind; in a `linked`
     drawing the layer is that of the page's `selected_map`. A click answers with the kind and the
-    layer of a block. Raises ValueError for another kind.
+    layer of a block.
     """
-    if kind not in layers:
-        raise ValueError(f"There is no attention of the kind {kind} among {', '.join(layers)}.")
     stacks = [[each for each in kinds if each in layers] for kinds in STACKS.values()]
     header = {
         "stacks": [kinds for kinds in stacks if kinds],

@@ -9,7 +9,6 @@ from headlight.viz.arrays import as_array, check_known
 from headlight.viz.canvas import CanvasPicture, Part
 from headlight.viz.colors import DIVERGING, SEQUENTIAL
 from headlight.viz.numbers import Numbers, counted
-from headlight.viz.tokens import check_sizes
 
 PART = Part.next_to(__file__, "Attention over the training")
 
@@ -43,12 +42,9 @@ def attention_film(
             "The film takes weights [step, layer, head, query, key] or [step, head, query, key], "
             f"but these have the shape {weights.shape}."
         )
-    check_sizes(weights, query_tokens, key_tokens)
     check_known(weights)
     if (largest := weights.max(initial=0)) > 1 + 1e-3:  # beyond the rounding of float16
         raise ValueError(f"The film draws weights from 0 to 1, but the largest is {largest:.3g}.")
-    if len(weights) != len(steps) or not len(steps):
-        raise ValueError(f"There are weights of {len(weights)} snapshots but {len(steps)} steps.")
     if any(later <= earlier for earlier, later in pairwise(steps)):
         raise ValueError("The steps of the snapshots do not count up.")
     header = {

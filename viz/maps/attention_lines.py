@@ -8,7 +8,6 @@ import numpy as np
 from headlight.viz.arrays import head_weights
 from headlight.viz.canvas import CanvasPicture, Part
 from headlight.viz.numbers import Numbers, largest
-from headlight.viz.tokens import check_sizes
 
 PART = Part.next_to(__file__)
 
@@ -31,7 +30,6 @@ def attention_lines(
     """
     weights = head_weights(weights)
     key_tokens = query_tokens if key_tokens is None else key_tokens
-    check_sizes(weights, query_tokens, key_tokens)
     height = 40 + 26 * max(len(query_tokens), len(key_tokens))
     numbers = {"weight": Numbers(weights, {"query": query_tokens, "key": key_tokens})}
     header = {

@@ -9,7 +9,7 @@ from headlight.viz.arrays import head_weights
 from headlight.viz.canvas import CanvasPicture, Part
 from headlight.viz.colors import DIVERGING, SEQUENTIAL
 from headlight.viz.numbers import DECIMALS, Numbers
-from headlight.viz.tokens import Pair, aligned, check_sizes
+from headlight.viz.tokens import Pair, aligned
 
 PART = Part.next_to(__file__, "Two heads side by side")
 
@@ -47,14 +47,19 @@ def compared_maps(
     or for weights below 0.
     """
     first, second = head_weights(first), head_weights(second)
-    rows, columns = axes_of(first, second, first_tokens, second_tokens)
+    sides = zip("AB", (first, second), (first_tokens, second_tokens), strict=True)
+    numbers = {
+        name: Numbers(weights, {f"query of {name}": queries, f"key of {name}": keys})
+        for name, weights, (queries, keys) in sides
+    }
+    rows, columns = axes_of(first_tokens, second_tokens)
     change = clearest_change(largest_changes(first, second, first_tokens, second_tokens))
     axes = zip((rows, columns), first_tokens, second_tokens, strict=True)
     both = [[name_of(pair, *tokens) for pair in pairs] for pairs, *tokens in axes]
     tokens = first_tokens, second_tokens, both
     header = {
         "titles": list(titles),
-        "tokens": [[list(queries), list(keys)] for queries, keys in tokens],
+        "tokens": [list(map(list, axes)) for axes in tokens],
         "rows": rows,
         "columns": columns,
         "clearest": change.place if change else None,
@@ -62,13 +67,9 @@ def compared_maps(
         "differences": DIVERGING,
     }
     maps = (first, second, differences(first, second, rows, columns))
-    numbers = np.concatenate([np.ravel(each) for each in maps]).astype("<f4")
-    named = zip(("A", "B", "B less A"), (" of A", " of B", ""), maps, tokens, strict=True)
-    tables = {
-        name: Numbers(weights, {f"query{of}": queries, f"key{of}": keys})
-        for name, of, weights, (queries, keys) in named
-    }
-    return CanvasPicture.pack(PART, header, numbers, height=520, numbers=tables)
+    array = np.concatenate([np.ravel(each) for each in maps]).astype("<f4")
+    numbers["B less A"] = Numbers(maps[-1], dict(zip(("query", "key"), both, strict=True)))
+    return CanvasPicture.pack(PART, header, array, height=520, numbers=numbers)
 
 
 def name_of(pair: Pair, first: Sequence[str], second: Sequence[str]) -> str:
@@ -89,10 +90,10 @@ def largest_changes(
 ) -> list[Change]:
     """The cells that differ most between two maps, the largest difference first.
 
-    Cells whose difference is written as 0 are left out. Raises ValueError if sizes do not fit.
+    Cells whose difference is written as 0 are left out.
     """
     first, second = (head_weights(each).astype(np.float64) for each in (first, second))
-    rows, columns = axes_of(first, second, first_tokens, second_tokens)
+    rows, columns = axes_of(first_tokens, second_tokens)
     changes = differences(first, second, rows, columns)
     sizes = np.nan_to_num(np.abs(changes))
     changed = []
@@ -141,13 +142,7 @@ def differences(
     return changes
 
 
-def axes_of(
-    first: np.ndarray, second: np.ndarray, first_tokens: Axes, second_tokens: Axes
-) -> tuple[list[Pair], list[Pair]]:
-    """The queries and the keys of both maps, aligned; raises ValueError if sizes do not fit."""
-    for weights, tokens in ((first, first_tokens), (second, second_tokens)):
-        if len(tokens) != 2 or any(isinstance(axis, str) for axis in tokens):
-            raise ValueError("Give each map's tokens as a pair (queries, keys).")
-        check_sizes(weights, *tokens)
+def axes_of(first_tokens: Axes, second_tokens: Axes) -> tuple[list[Pair], list[Pair]]:
+    """The queries and the keys of both maps, aligned."""
     rows, columns = (aligned(*tokens) for tokens in zip(first_tokens, second_tokens, strict=True))
     return rows, columns

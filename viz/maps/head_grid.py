@@ -11,7 +11,6 @@ from headlight.viz.arrays import as_floats, as_levels, check_known, in_bytes, la
 from headlight.viz.canvas import CanvasPicture, Part
 from headlight.viz.colors import SEQUENTIAL
 from headlight.viz.numbers import Numbers
-from headlight.viz.tokens import check_sizes
 
 PART = Part.next_to(__file__, "All heads")
 SELECTED = Part(Path(__file__).with_name("selected_map.js"))
@@ -56,9 +55,11 @@ def head_grid(
     if query_tokens is None:
         query_tokens, key_tokens = ([*map(str, range(1, n + 1))] for n in layers[0].shape[-2:])
     key_tokens = query_tokens if key_tokens is None else key_tokens
-    check_sizes(layers[0], query_tokens, key_tokens)
     columns = len(layers[0])
+    rows = [f"layer {layer + 1}" for layer in range(len(layers))]
     labels = list(column_labels or (f"head {column + 1}" for column in range(columns)))
+    axes = {"layer": rows, "head": labels, "query": query_tokens, "key": key_tokens}
+    numbers = Numbers(layers, axes)
     cells = joined_shape(len(layers) * columns, len(query_tokens), len(key_tokens))
     levels = np.empty((len(layers), columns, *cells), np.uint8)
     strongest = []
@@ -72,7 +73,7 @@ def head_grid(
         "queries": list(query_tokens),
         "keys": list(key_tokens),
         "cells": cells,
-        "rows": [f"layer {layer + 1}" for layer in range(len(layers))],
+        "rows": rows,
         "columns": labels,
         "selected": list(selected) if selected else None,
         "linked": linked,
@@ -81,14 +82,13 @@ def head_grid(
         "strongest": [[*divmod(index, len(key_tokens)), value] for index, value in strongest],
         "colors": SEQUENTIAL,
     }
-    axes = {"layer": header["rows"], "head": labels, "query": query_tokens, "key": key_tokens}
     rounded = any(map(in_bytes, layers))
     return CanvasPicture.pack(
         PART,
         header,
         levels,
         height=60 + min(90, 40 + 480 // len(layers)) * len(layers),
-        numbers={"weight rounded to 255ths" if rounded else "weight": Numbers(layers, axes)},
+        numbers={"weight rounded to 255ths" if rounded else "weight": numbers},
     )
 
 

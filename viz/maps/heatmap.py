@@ -9,7 +9,6 @@ from headlight.viz.arrays import check_sign, head_weights
 from headlight.viz.canvas import CanvasPicture, Part
 from headlight.viz.colors import DIVERGING, SEQUENTIAL
 from headlight.viz.numbers import Numbers
-from headlight.viz.tokens import check_sizes
 
 PART = Part.next_to(__file__, "Heatmap")
 FAINT = 0.01  # nats; where all changes are smaller, rounding must not look like one
@@ -64,7 +63,7 @@ def attention_heatmap(
 
 
 def word_heatmap(similarities: np.ndarray, words: Sequence[str]) -> CanvasPicture:
-    """Cosine similarities [word, word] from -1 to 1; ValueError if the words do not fit."""
+    """Cosine similarities [word, word] from -1 to 1."""
     return heatmap(
         similarities,
         {"word": words, "other word": words},
@@ -88,8 +87,7 @@ def knockout_map(
 
     Blue means a loss, and red a gain, up to the largest change, and at least `FAINT`; cells that
     are NaN are not known yet. If a click on a cell `opens` something, it answers with its row and
-    column; the `framed` cell is marked until another one is read. ValueError if the tokens do not
-    fit.
+    column; the `framed` cell is marked until another one is read.
     """
     return heatmap(
         changes,
@@ -111,8 +109,7 @@ def reading_map(
 ) -> CanvasPicture:
     """How much each written token took from each word [written token, word], by some reading.
 
-    Colours run up to the largest number, to both sides of 0 if some are below. ValueError if the
-    tokens do not fit.
+    Colours run up to the largest number, to both sides of 0 if some are below.
     """
     return heatmap(
         values,
@@ -128,8 +125,7 @@ def reading_map(
 def parts_map(pairs: np.ndarray, query: Sequence[str], key: Sequence[str]) -> CanvasPicture:
     """What pairs of a part of the query and a part of the key add to a score [part, part].
 
-    Red raises the score, and blue lowers it, up to the largest pair. ValueError if the parts do not
-    fit.
+    Red raises the score, and blue lowers it, up to the largest pair.
     """
     return heatmap(
         pairs,
@@ -164,7 +160,6 @@ def heatmap(
     token. A cell that is NaN is `absent`; `opens` says what a click on a `clickable` cell opens.
     """
     rows, columns = tokens.values()
-    check_sizes(values, rows, columns)
     shown = np.asarray(values, dtype="<f4")
     if blocked is not None:
         shown = np.where(blocked, np.float32(np.nan), shown)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from headlight.viz.arrays import head_figures
+from headlight.viz.arrays import as_array
 from headlight.viz.canvas import CanvasPicture, Part
 from headlight.viz.colors import DIVERGING
 from headlight.viz.numbers import of_heads
@@ -29,9 +29,10 @@ def head_effects(
     `measure` says what the numbers are, and `ends` the meaning of numbers below 0 and above; cells
     show `decimals` decimals. `labels` names the kinds; `selected` is a kind, a layer and a head,
     from 0; NaN is said to be `absent`. A click answers with a kind, a layer and a head. Raises
-    ValueError for effects of another shape, and for a kind without a label.
+    ValueError for effects of another shape.
     """
-    effects = head_figures(effects, labels)
+    effects = {kind: as_array(values) for kind, values in effects.items()}
+    numbers = of_heads(effects, labels)
     limit = max(np.nanmax(np.abs(values), initial=0) for values in effects.values())
     header = {
         "effects": [
@@ -46,5 +47,4 @@ def head_effects(
         "absent": absent,
         "selected": list(selected) if selected else None,
     }
-    numbers = of_heads(effects, labels)
     return CanvasPicture.pack(PART, header, height=height_of(effects), numbers=numbers)

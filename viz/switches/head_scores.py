@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from headlight.viz.arrays import head_figures
+from headlight.viz.arrays import as_array
 from headlight.viz.canvas import CanvasPicture, Part
 from headlight.viz.colors import SEQUENTIAL
 from headlight.viz.numbers import of_heads
@@ -25,9 +25,10 @@ def head_scores(
 
     The colours run from the first of the `limits` to the second. `labels` names the kinds;
     `selected` is a kind, a layer and a head, from 0. A click answers with a kind, a layer and a
-    head. Raises ValueError for figures of another shape, and for a kind without a label.
+    head. Raises ValueError for figures of another shape.
     """
-    scores = head_figures(scores, labels)
+    scores = {kind: as_array(values) for kind, values in scores.items()}
+    numbers = of_heads(scores, labels)
     header = {
         "scores": [
             {"name": kind, "label": labels[kind], "scores": listed(values)}
@@ -39,7 +40,6 @@ def head_scores(
         "colors": SEQUENTIAL,
         "selected": list(selected) if selected else None,
     }
-    numbers = of_heads(scores, labels)
     return CanvasPicture.pack(PART, header, height=height_of(scores), numbers=numbers)
 
 

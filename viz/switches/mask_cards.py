@@ -27,11 +27,8 @@ def mask_cards(
 ) -> CanvasPicture:
     """Draw masks [mask, query, key], True where a query may see a key, with a card for each.
 
-    A click on a `clickable` card answers with its index. Raises ValueError if the cards are not as
-    many as the masks.
+    A click on a `clickable` card answers with its index.
     """
-    if len(visible) != len(cards):
-        raise ValueError(f"There are {len(visible)} masks but {len(cards)} cards.")
     positions = [str(position + 1) for position in range(visible.shape[-1])]
     header = {
         "cards": [asdict(card) for card in cards],

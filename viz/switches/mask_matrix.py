@@ -6,7 +6,6 @@ import numpy as np
 
 from headlight.viz.canvas import CanvasPicture, Part
 from headlight.viz.numbers import Numbers
-from headlight.viz.tokens import check_sizes
 
 PART = Part.next_to(__file__)
 
@@ -29,7 +28,6 @@ def mask_matrix(
     Cells that differ from the mask as `trained` are marked as closed or opened. An editable matrix
     answers clicks, drags and keys with the cells and whether they are to be opened.
     """
-    check_sizes(visible, query_tokens, key_tokens)
     trained = visible if trained is None else trained
     states = np.asarray(visible) + 2 * (np.asarray(visible) != trained)
     header = {

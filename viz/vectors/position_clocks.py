@@ -23,20 +23,10 @@ def position_clocks(
     `hands` is [position, pair, 2], the sine and cosine, which point clockwise from the top. `pairs`
     names the clocks, and `turns` says how far the later hand is ahead of the other, in radians. A
     slider and a button move both hands through the positions, in the browser. If the `later` hands
-    are not the same vectors as the others, they come with the names of both. Raises ValueError if
-    the sizes do not fit, or no two positions are that far apart.
+    are not the same vectors as the others, they come with the names of both.
     """
     positions, clocks, _ = hands.shape
     *names, ahead = later or ("hands", "hands", hands)
-    if not clocks == len(pairs) == len(turns):
-        raise ValueError(
-            f"The hands are of {clocks} pairs but there are {len(pairs)} names and "
-            f"{len(turns)} turns."
-        )
-    if not 0 <= offset < positions:
-        raise ValueError(f"Of {positions} positions no two are {offset} apart.")
-    if ahead.shape != hands.shape:
-        raise ValueError(f"The later hands are {ahead.shape}, where the first are {hands.shape}.")
     header = {
         "names": names if later else None,
         "pairs": list(map(int, pairs)),

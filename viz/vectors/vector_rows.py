@@ -38,12 +38,8 @@ def vector_rows(
 
     `columns` names the cells, such as tokens; without it they are dimensions, counted from 1. A
     legend says what the colours mean and where they end, or the notes do for scales of their own.
-    Cells at the `marked` indices are framed. Raises ValueError if lengths differ.
+    Cells at the `marked` indices are framed.
     """
-    lengths = sorted({len(row.values) for row in rows})
-    if len(lengths) != 1 or (columns is not None and len(columns) != lengths[0]):
-        names = f" and {len(columns)} columns" if columns is not None else ""
-        raise ValueError(f"The rows have lengths {lengths}{names}; they must be equal.")
     stacked = np.stack([np.asarray(row.values, np.float64) for row in rows])
     signed = np.array([not row.probabilities for row in rows])
     shared = _limit(stacked[signed], columns)
@@ -75,7 +71,7 @@ def vector_rows(
     }
     array = np.nan_to_num(stacked, nan=np.nan, neginf=np.nan).astype(np.float32)
     height = 40 + 30 * len(rows) + (60 if columns is not None else 0)
-    axis = {"dimension": counted(lengths[0])} if columns is None else {"key": list(columns)}
+    axis = {"dimension": counted(stacked.shape[1])} if columns is None else {"key": list(columns)}
     rows_of = {"vector": [row.label for row in rows]}
     numbers = {"value": Numbers(stacked.astype(np.float32), rows_of | axis)}
     return CanvasPicture.pack(PART, header, array, height=height, numbers=numbers)

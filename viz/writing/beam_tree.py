@@ -30,13 +30,8 @@ def beam_tree(
 ) -> CanvasPicture:
     """The texts of each step, best first, joined to those they continue.
 
-    `selected` is a step and an index in it, from 0; a click answers with the same. Raises
-    ValueError for a parent that is missing.
+    `selected` is a step and an index in it, from 0; a click answers with the same.
     """
-    for step, (leaves, before) in enumerate(zip(steps, [(), *steps], strict=False)):
-        for leaf in leaves:
-            if leaf.parent is not None and not 0 <= leaf.parent < len(before):
-                raise ValueError(f"A text of step {step} goes on from text {leaf.parent}.")
     header = {
         "steps": [[asdict(leaf) for leaf in leaves] for leaves in steps],
         "selected": list(selected) if selected else None,

@@ -8,7 +8,6 @@ import numpy as np
 from headlight.viz.canvas import CanvasPicture, Part
 from headlight.viz.colors import SEQUENTIAL
 from headlight.viz.numbers import Numbers
-from headlight.viz.tokens import check_sizes
 
 PART = Part.next_to(__file__)
 
@@ -47,22 +46,9 @@ def decoding_player(
     `texts` hold the text before the first step and after each, `bars` the candidates of each step.
     It opens at step `start`, counted from 0; `ending` says why there are no more steps. A click
     answers with its step and a bar's index, a typed text, or a weight's kind ("decoder" or "cross")
-    and key; at rest at another step it answers with that and None. Raises ValueError if sizes do
-    not fit.
+    and key; at rest at another step it answers with that and None.
     """
-    steps = len(self_attention)
-    looking = list(read_tokens[-steps:])
-    check_sizes(self_attention, looking, read_tokens)
-    check_sizes(visible, looking, read_tokens)
-    if (cross_attention is None) != (source_tokens is None):
-        raise ValueError("Weights over a source and the source's tokens go together.")
-    if cross_attention is not None:
-        check_sizes(cross_attention, looking, source_tokens)
-    if len(bars) != steps or len(texts) != steps + 1:
-        raise ValueError(
-            f"There are {steps} steps, {len(bars)} rows of bars and {len(texts)} texts, "
-            "of which there should be one more than steps."
-        )
+    looking = list(read_tokens[-len(self_attention) :])
     header = {
         "read": list(read_tokens),
         "source": None if source_tokens is None else list(source_tokens),

@@ -24,12 +24,8 @@ def lens_map(
     `words` are the likeliest ones [layer, position, place], best first, with their `probabilities`;
     `ranks` [layer, position] count from 1, of the word that is the likeliest in the end, which
     stays first from the row `settled` [position] on. `layers` name the rows, and `read` the
-    columns. Raises ValueError if the sizes do not fit.
+    columns.
     """
-    sizes = len(layers), len(read)
-    shapes = np.shape(words)[:2], probabilities.shape[:2], ranks.shape
-    if any(shape != sizes for shape in shapes) or settled.shape != sizes[1:]:
-        raise ValueError(f"The lens is of {sizes} layers and tokens, but its numbers are {shapes}.")
     header = {
         "layers": list(layers),
         "read": list(read),

@@ -7,7 +7,6 @@ import numpy as np
 from headlight.viz.canvas import CanvasPicture, Part
 from headlight.viz.colors import SIGNS
 from headlight.viz.numbers import Numbers
-from headlight.viz.tokens import check_texts
 
 PART = Part.next_to(__file__, "Probabilities")
 
@@ -21,15 +20,9 @@ def probability_bars(
     """Probabilities (0 to 1) of the same tokens in up to three runs, named by the keys.
 
     Bars are in the order of the text, from top to bottom, and numbered from `first`. Raises
-    ValueError if a run's probabilities do not fit the tokens, or these are no strings, for more
-    runs than there are colours, and for numbers that are no probabilities.
+    ValueError if the probabilities do not fit the tokens, for more runs than there are colours, and
+    for numbers that are no probabilities.
     """
-    check_texts(tokens)
-    for name, probabilities in runs.items():
-        if len(probabilities) != len(tokens):
-            raise ValueError(
-                f"{name} has {len(probabilities)} probabilities but there are {len(tokens)} tokens."
-            )
     values = np.stack(list(runs.values()))  # (runs, tokens)
     if (values < 0).any() or (values > 1 + ROUNDING).any():
         raise ValueError(

@@ -20,18 +20,8 @@ def shifted_right(
     """The target over itself shifted right, with the probability (0 to 1) of each wanted token.
 
     At every position the decoder reads one token, should write the wanted one, and would write
-    its favourite, the likeliest. Raises ValueError if the numbers of positions differ.
+    its favourite, the likeliest.
     """
-    parts = {
-        "probabilities": probabilities,
-        "favourite probabilities": favourite_probabilities,
-        "read tokens": read_tokens,
-        "wanted tokens": wanted_tokens,
-        "favourite tokens": favourite_tokens,
-    }
-    if len({len(part) for part in parts.values()}) > 1:
-        counts = ", ".join(f"{len(part)} {name}" for name, part in parts.items())
-        raise ValueError(f"The numbers of positions differ: {counts}.")
     header = {
         "read": list(read_tokens),
         "wanted": list(wanted_tokens),

@@ -33,15 +33,8 @@ def step_cells(
 
     `steps` say what each step does. `states` name the five states by their numbers: not reached
     yet, held, closed, new at this step, and gone; one without a name does not occur. The picture
-    opens at step `start`. Raises ValueError if the sizes do not fit.
+    opens at step `start`.
     """
-    for part in tables:
-        sizes = len(steps), len(part.rows), len(part.columns)
-        if part.states.shape != sizes:
-            raise ValueError(
-                f"The states of “{part.title}” are {part.states.shape}, where steps, rows and "
-                f"columns are {sizes}."
-            )
     header = {
         "tables": [
             {name: value for name, value in vars(part).items() if name != "states"}

@@ -28,11 +28,8 @@ def sum_bars(
 
     `ends` name the sides above and below 0, and `total` the sum, with words `beside` it; if the
     parts do not add up, `whole` replaces their sum. Each part can have a weight (N,). A click on a
-    `clickable` part answers with its index. Names that are `sentences` may take two lines. Raises
-    ValueError if names or weights do not fit.
+    `clickable` part answers with its index. Names that are `sentences` may take two lines.
     """
-    if len(names) != len(parts) or (weights is not None and len(weights) != len(parts)):
-        raise ValueError(f"There are {len(parts)} parts, and names or weights of others.")
     header = {
         "names": list(names),
         "ends": list(ends),

@@ -99,11 +99,8 @@ def file_of(
     """Return the file of a talk, with the talk's own text, and the slides incomplete in it.
 
     With a `model`, a file of weights, the slides answer any sentence. Pictures for which `most`
-    bytes leave no room are left out, and their slides, counted from 1, say so. Raises ValueError
-    for a talk without slides.
+    bytes leave no room are left out, and their slides, counted from 1, say so.
     """
-    if not slides:
-        raise ValueError("The talk has no slides yet: add one, and save it then.")
     data, fitting = Data(), within(slides, most)
     header = {
         "title": writable(slides[0].title) or "Talk",

@@ -66,10 +66,8 @@ def powerpoint_of(
 
     Pictures are the addresses of PNG images. A picture that has no room within `most` bytes, or is
     no image, is left out, and its slide says so. What is asked about a picture is on a slide of its
-    own, before it. Raises ValueError for a talk without slides.
+    own, before it.
     """
-    if not slides:
-        raise ValueError("The talk has no slides yet: add one, and save it then.")
     file = Presentation()
     widen(file)
     if dark:

@@ -116,10 +116,6 @@ def test_the_smallest_temperature_draws_the_likeliest():
         ({"strategy": "sample", "top_p": 1.5}, "at most 1"),
         ({"strategy": "sample", "top_k": -1}, "top_k must be 0"),
         ({"strategy": "beam", "beam_size": 0}, "at least 1 prefix"),
-        ({"strategy": "beam", "beam_size": "4"}, "beam_size has to be a whole number, not '4'"),
-        ({"strategy": "beam", "beam_size": 2.5}, "beam_size has to be a whole number, not 2.5"),
-        ({"strategy": "beam", "length_penalty": "1"}, "length_penalty has to be a number, not '1'"),
-        ({"strategy": "sample", "top_k": 1.5}, "top_k has to be a whole number, not 1.5"),
         ({"strategy": "best"}, "'best' is not a strategy"),
     ],
 )

@@ -128,20 +128,6 @@ def test_a_post_norm_model_is_refused(make_model):
         reader.decoder_stream(trace, {}, type(trace)())
 
 
-@pytest.mark.parametrize("row", [400, -1, 0.5, "x"])
-def test_a_row_that_is_not_there(shipped, row):
-    reader, trace = shipped
-    with pytest.raises(ValueError, match=f"and no row {row!r}"):
-        attribute(reader, trace, row, TOKEN, OTHER)
-
-
-def test_a_token_that_is_not_there(shipped):
-    reader, trace = shipped
-    for ids in ((10**6, OTHER), (TOKEN, -1)):
-        with pytest.raises(ValueError, match="An id is a whole number from 0 to 15,999"):
-            attribute(reader, trace, ROW, *ids)
-
-
 def check_score(weight):
     result = sum_score(weight)
     score = weight.record.scores[0, weight.head, weight.query, weight.key].item()

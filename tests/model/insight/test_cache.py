@@ -138,10 +138,3 @@ def test_the_first_difference_counts_tokens(translator):
     plain = translator.write(TEXT, longest=LONGEST)
     short = translator.write(TEXT, longest=3)
     assert first_difference(plain, short) == 3
-    with pytest.raises(ValueError, match="At least one key"):
-        write_evicting(translator, TEXT, "window", 0)
-
-
-def test_an_unknown_policy_is_answered_with_those_that_there_are(translator):
-    with pytest.raises(ValueError, match="no policy 'lru': choose window, sinks, heaviest"):
-        write_evicting(translator, TEXT, "lru", 4)

@@ -30,17 +30,6 @@ def test_what_does_not_apply_to_a_bert_is_said(bert):
     assert "never becomes logits" in why_not(bert, "copying")
 
 
-def test_more_tokens_than_a_model_reads_are_refused(bert):
-    with pytest.raises(ValueError, match="at most"):
-        bert.trace_ids([bert.vocabulary[0]] * 40)
-
-
-def test_ids_that_a_model_does_not_know_are_refused(bert, transformers_folders):
-    for reader in (bert, load_transformers_reader(transformers_folders["GPT-2"])):
-        with pytest.raises(ValueError, match=r"whole number from 0 to \d+, not 99999"):
-            reader.trace_ids([reader.vocabulary[0], 99_999])
-
-
 def test_a_decoder_is_tested_for_every_role(transformers_folders):
     reader = load_transformers_reader(transformers_folders["GPT-2"])
     assert set(check_scores(reader)) == set(ROLES)

@@ -259,19 +259,6 @@ def test_a_model_that_fills_in_words_has_no_logits_without_a_masked_one(name, lo
     assert load(name).trace(TEXT).logits is None
 
 
-def test_calls_of_other_readers_are_answered_with_its_own(load, shipped):
-    with pytest.raises(ValueError, match="no other code to compare it with"):
-        shipped.parity()
-    gpt2, roberta = load("GPT-2"), load("RoBERTa")
-    with pytest.raises(ValueError, match=r"no translate: call write\(text\)\.writing\.text"):
-        gpt2.translate(TEXT, strategy="beam")
-    with pytest.raises(ValueError, match="no head that writes"):
-        roberta.translate(TEXT)
-    for reader in (gpt2, roberta):
-        with pytest.raises(ValueError, match=r"no predict: trace\(text\)\.logits are what"):
-            reader.predict(TEXT, SECOND, top=3)
-
-
 def log_probability(logits, objective):
     chosen = F.log_softmax(logits, dim=-1)[:, list(objective.rows)]
     return chosen.gather(-1, torch.tensor(objective.ids).expand(len(chosen), -1)[..., None]).sum()

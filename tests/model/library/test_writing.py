@@ -368,8 +368,6 @@ def test_what_cannot_be_done_is_refused_in_a_sentence(load):
         gpt2.write(TEXT, forced=[5] * 9, longest=8)
     with pytest.raises(ValueError, match="cannot write a token with the id 999999"):
         gpt2.write(TEXT, forced=[999_999])
-    with pytest.raises(ValueError, match="takes no seed: it takes longest, forced, chat, pad_to"):
-        gpt2.write(TEXT, seed=3)
     with pytest.raises(ValueError, match="no head that writes"):
         load("RoBERTa").write(TEXT)
 

@@ -34,8 +34,3 @@ def test_the_loss_is_least_where_the_asked_for_probability_is_given(classes, smo
     assert slope.item() == pytest.approx(0, abs=1e-9)
     grid = torch.linspace(0.001, 0.999, 999, dtype=torch.float64)
     assert loss_of_probability(grid, classes, smoothing).min() >= loss - 1e-12
-
-
-def test_one_class_is_no_choice():
-    with pytest.raises(ValueError, match="two tokens"):
-        loss_of_probability(torch.tensor(0.5), 1, 0.1)

@@ -177,13 +177,6 @@ def test_tokens_of_another_site_are_refused_with_those_that_there_are(translator
             tokens(site)
 
 
-def test_weights_at_an_unknown_site_are_refused_with_those_that_there_are(translator):
-    trace = translator.trace("I love my cat.", "J'aime", sites=[Site("cross", 1)])
-    for looked_up in (trace.site_weights, trace.visible):
-        with pytest.raises(KeyError, match=r"at Site\('cross', 1\), and not at Site\(kind"):
-            looked_up(Site("crosss", 0))
-
-
 @pytest.mark.parametrize("key", [Site("cross", 9), "cross"])
 def test_an_unknown_site_is_answered_with_those_that_there_are(translator, key):
     trace = translator.trace("I love my cat.", "J'aime", sites=[Site("cross", 1)])

@@ -1,5 +1,3 @@
-import pytest
-
 from headlight.pages.browser.keys import KEYS, KEYS_OF_SLIDES
 from headlight.pages.browser.parts import (
     Row,
@@ -19,12 +17,6 @@ MENU = {
     "what": "All heads",
     "formats": ["png", "svg", "csv"],
 }
-
-
-@pytest.mark.parametrize(("number", "count"), [(0, 3), (4, 3), (1, 0)])
-def test_a_slide_that_is_not_there_is_refused(number, count):
-    with pytest.raises(ValueError, match=f"no slide {number} of {count}"):
-        slide("", "", number=number, count=count)
 
 
 def test_a_slide_plays_steps_and_answers_by_the_keys_that_the_help_sheet_lists():

@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 
 from headlight.viz import effect_points, head_plane, head_points, layer_colors
 from tests.viz.unpacking import unpack
@@ -19,15 +18,6 @@ def test_every_effect_travels_with_its_estimate_and_its_name():
     assert (header["selected"], header["clickable"]) == (None, False)
     assert set(picture.numbers) == {"true", "estimated"}
     assert picture.numbers["true"].axes == {"effect": NAMES}
-
-
-def test_what_does_not_fit_is_refused():
-    with pytest.raises(ValueError, match="3 true effects, 2 estimated ones and 3 names"):
-        effect_points(TRUE, ESTIMATED[:2], NAMES)
-    many = np.zeros(9)
-    names = list(map(str, range(9)))
-    with pytest.raises(ValueError, match="9 groups are more than the 8 colours"):
-        effect_points(many, many, names, groups=names)
 
 
 def test_heads_are_told_by_both_figures():

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from headlight.viz import position_lines, wavelengths
-from headlight.viz.curves.position_lines import MOST_LINES
 from headlight.viz.numbers import from_chart
 
 
@@ -69,13 +68,6 @@ def test_a_logarithmic_scale_goes_down_to_zero():
     chart = position_lines({"pairs": np.array([1000.0, 0.0])}, logarithmic=True)
     assert chart.to_dict()["encoding"]["y"]["scale"]["type"] == "symlog"
     assert len(rows(chart)) == 2
-
-
-def test_what_does_not_fit_is_refused():
-    with pytest.raises(ValueError, match="a has 3 numbers but there are 2 positions"):
-        position_lines({"a": np.zeros(3)}, [0, 1])
-    with pytest.raises(ValueError, match=f"9 lines are more than the {MOST_LINES} colours"):
-        position_lines({str(number): np.zeros(1) for number in range(9)})
 
 
 def test_a_wavelength_names_both_dimensions_of_its_pair():

@@ -1,5 +1,3 @@
-import pytest
-
 from headlight.viz import training_curves
 from tests.viz.unpacking import unpack
 
@@ -21,10 +19,3 @@ def test_every_number_travels_with_its_step():
         for run, lines in {"run 1": FIRST, "run 2": SECOND}.items()
         for title, line in lines.items()
     }
-
-
-def test_what_does_not_fit_is_refused():
-    with pytest.raises(ValueError, match="loss of run has 1 numbers but there are 2 steps"):
-        training_curves({"run": {"loss": ([1, 2], [3.0])}})
-    with pytest.raises(ValueError, match="9 runs are more than the 8 colours"):
-        training_curves({str(run): FIRST for run in range(9)})

@@ -21,8 +21,3 @@ def test_a_model_has_the_stacks_it_has(layers, stacks):
     assert (header["kind"], header["layer"], header["linked"]) == (kind, 1, False)
     assert header["labels"] == {kind: LABELS[kind] for kind in layers}
     assert not array
-
-
-def test_a_kind_that_a_model_does_not_have_is_refused():
-    with pytest.raises(ValueError, match="no attention of the kind cross among encoder"):
-        architecture_map({"encoder": 2}, labels=LABELS, kind="cross")

@@ -37,9 +37,7 @@ def test_a_film_of_one_layer_needs_no_axis_for_it():
 @pytest.mark.parametrize(
     ("weights", "steps", "keys", "message"),
     [
-        (WEIGHTS, STEPS, KEYS[:2], "3 keys but there are 2 tokens"),
-        (WEIGHTS[:2], STEPS, KEYS, "2 snapshots but 3 steps"),
-        (WEIGHTS[:0], [], KEYS, "0 snapshots but 0 steps"),
+        (WEIGHTS[:2], STEPS, KEYS, "texts for step 3"),
         (WEIGHTS, [0, 5, 5], KEYS, "do not count up"),
         (WEIGHTS * np.nan, STEPS, KEYS, "every key masked"),
         (WEIGHTS[0, 0], STEPS, KEYS, r"have the shape \(4, 2, 3\)"),

@@ -38,11 +38,6 @@ def test_colours_run_from_zero_to_the_asked_maximum():
     assert own["limit"] == pytest.approx(0.9)
 
 
-def test_sizes_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="2 queries but there are 3"):
-        attention_heatmap(WEIGHTS, ["a", "b", "c"], ["a", "b", "c"])
-
-
 def test_blocked_cells_have_no_number_to_be_coloured_by():
     blocked = np.array([[False, True, False], [True, False, False]])
     scores = np.where(blocked, -np.inf, WEIGHTS)

@@ -43,10 +43,3 @@ def test_effects_that_are_all_unknown_or_nothing_are_drawn():
 def test_the_words_are_those_of_what_is_measured():
     header, _ = unpack(head_effects(EFFECTS, labels=LABELS, measure="logits", ends=("b", "a")))
     assert (header["measure"], header["ends"]) == ("logits", ["b", "a"])
-
-
-def test_effects_of_another_shape_or_without_a_label_are_refused():
-    with pytest.raises(ValueError, match=r"those of cross have the shape \(3,\)"):
-        head_effects({"cross": np.zeros(3)}, labels=LABELS)
-    with pytest.raises(ValueError, match="there is none for encoder"):
-        head_effects(EFFECTS, labels={"cross": "Cross"})

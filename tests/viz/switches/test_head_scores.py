@@ -1,7 +1,6 @@
 import warnings
 
 import numpy as np
-import pytest
 import torch
 
 from headlight.viz import head_scores
@@ -42,13 +41,3 @@ def test_tensors_are_taken_as_arrays_are():
         warnings.simplefilter("error")
         drawn = head_scores({"cross": torch.tensor([[0.5, 0.25]])}, labels=LABELS, name="Copying")
     assert drawn == head_scores(halves, labels=LABELS, name="Copying")
-
-
-def test_figures_of_another_shape_are_refused():
-    with pytest.raises(ValueError, match=r"those of cross have the shape \(3,\)"):
-        head_scores({"cross": np.zeros(3)}, labels=LABELS, name="Copying")
-
-
-def test_a_kind_without_a_label_is_refused():
-    with pytest.raises(ValueError, match="there is none for cross"):
-        head_scores(SCORES, labels={"decoder": "Decoder"}, name="Copying")

@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 
 from headlight.viz import MaskCard, mask_cards
 from tests.viz.unpacking import unpack
@@ -19,8 +18,3 @@ def test_each_mask_has_its_cells_and_what_is_said_of_it():
     assert [card["in_force"] for card in header["cards"]] == [False, True]
     assert (header["size"], header["clickable"]) == (3, True)
     assert picture.numbers["visible"].array().shape == (2, 3, 3)
-
-
-def test_as_many_cards_as_masks():
-    with pytest.raises(ValueError, match="2 masks but 1 cards"):
-        mask_cards(VISIBLE, CARDS[:1])

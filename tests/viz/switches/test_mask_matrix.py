@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 
 from headlight.viz import mask_matrix
 from headlight.viz.switches.mask_matrix import BLOCKED, CLOSED, OPENED, VISIBLE
@@ -28,8 +27,3 @@ def test_tokens_and_whether_it_can_be_changed_travel_with_it():
         "label": "Mine",
         "words": ["blocked", "visible", "closed by you", "opened by you"],
     }
-
-
-def test_sizes_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="2 keys but there are 3 tokens"):
-        mask_matrix(TRAINED, ["a", "b"], ["a", "b", "c"])

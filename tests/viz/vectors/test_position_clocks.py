@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 
 from headlight.viz import position_clocks
 from tests.viz.unpacking import unpack
@@ -24,13 +23,3 @@ def test_hands_of_two_vectors_travel_with_their_names():
     assert header["names"] == ["key", "query"]
     np.testing.assert_allclose(numbers.reshape(2, 6, 2, 2), [HANDS, -HANDS], atol=1e-6)
     np.testing.assert_allclose(picture.numbers["query"].array(), -HANDS)
-
-
-def test_sizes_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="of 2 pairs but there are 1 names and 2 turns"):
-        position_clocks(HANDS, [0], [1.0, 2.0], offset=1)
-    with pytest.raises(ValueError, match="Of 6 positions no two are 6 apart"):
-        position_clocks(HANDS, [0, 1], [1.0, 2.0], offset=6)
-    later = ("as trained", "later", HANDS[:3])
-    with pytest.raises(ValueError, match=r"The later hands are \(3, .* where the first are \(6,"):
-        position_clocks(HANDS, [0, 1], [1.0, 2.0], offset=1, later=later)

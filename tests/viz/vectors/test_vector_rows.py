@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -68,10 +67,3 @@ def test_one_outlier_among_dimensions_takes_no_colour_from_the_others():
     assert body[7] == 40.0
     header, _ = unpack(vector_rows([Row("scores", values)], columns=[""] * 64))
     assert (header["clipped"], header["rows"][0]["limit"]) == (False, 40.0)
-
-
-def test_lengths_that_differ_are_refused():
-    with pytest.raises(ValueError, match="lengths"):
-        vector_rows([Row("a", np.ones(2)), Row("b", np.ones(3))])
-    with pytest.raises(ValueError, match="3 columns"):
-        vector_rows([Row("a", np.ones(2))], columns=["x", "y", "z"])

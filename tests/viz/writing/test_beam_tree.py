@@ -1,5 +1,3 @@
-import pytest
-
 from headlight.viz import Leaf, beam_tree
 from tests.viz.unpacking import unpack
 
@@ -25,11 +23,3 @@ def test_every_text_travels_with_its_fate_and_its_parent():
     }
     assert [len(leaves) for leaves in header["steps"]] == [1, 2]
     assert header["selected"] == [1, 1]
-
-
-@pytest.mark.parametrize(
-    "steps", [[FIRST, [], SECOND], [SECOND], [FIRST, [Leaf(1, *"ab", *[0.0] * 5)]]]
-)
-def test_a_text_that_goes_on_from_nothing_is_refused(steps):
-    with pytest.raises(ValueError, match="goes on from text"):
-        beam_tree(steps)

@@ -77,32 +77,3 @@ def test_without_a_source_every_step_looks_at_the_prompt_and_what_was_written(pr
     np.testing.assert_array_equal(visible.sum(axis=1), prompt + np.arange(steps))
     assert set(picture.numbers) == {"self-attention", "visible"}
     assert picture.numbers["self-attention"].axes["query"] == header["read"][prompt - 1 :]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"cross": CROSS}, "go together"),
-        ({"source": SOURCE}, "go together"),
-        ({"read": ["a", "b"]}, "3 queries but there are 2 tokens"),
-        ({"read": ["a"] * 6}, "7 keys but there are 6 tokens"),
-    ],
-)
-def test_a_prompt_or_a_source_that_does_not_fit_is_refused(changes, message):
-    with pytest.raises(ValueError, match=message):
-        draw_prompted(5, 3, **changes)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"cross": CROSS[:, :1]}, "1 keys but there are 2 tokens"),
-        ({"cross": CROSS[:2]}, "2 queries but there are 3 tokens"),
-        ({"visible": VISIBLE[:, :2]}, "2 keys but there are 3 tokens"),
-        ({"bars": BARS[:2]}, "3 steps, 2 rows of bars and 4 texts"),
-        ({"texts": TEXTS[1:]}, "3 steps, 3 rows of bars and 3 texts"),
-    ],
-)
-def test_sizes_that_do_not_fit_are_refused(changes, message):
-    with pytest.raises(ValueError, match=message):
-        draw(**changes)

@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 
 from headlight.viz import lens_map
 from tests.viz.unpacking import unpack
@@ -18,8 +17,3 @@ def test_words_and_numbers_travel_as_they_are():
     assert np.frombuffer(body, "<f4").tolist() == PROBABILITIES.ravel().tolist()
     likeliest = picture.numbers["probability of the likeliest"].array()
     assert (likeliest == PROBABILITIES[..., 0]).all()
-
-
-def test_sizes_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match=r"of \(2, 2\) layers and tokens"):
-        lens_map(WORDS, PROBABILITIES, RANKS[:1], SETTLED, **NAMES)

@@ -1,7 +1,6 @@
 """Cells whose states change from step to step."""
 
 import numpy as np
-import pytest
 
 from headlight.viz import CellRows, step_cells
 from tests.viz.unpacking import unpack
@@ -24,8 +23,3 @@ def test_states_and_words_travel_with_it():
     assert (header["steps"], header["start"]) == (["first", "second"], 1)
     assert header["states"] == NAMES
     assert (picture.numbers["Own"].array() == STATES).all()
-
-
-def test_sizes_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match=r"steps, rows and columns are \(1, 2, 2\)"):
-        step_cells([TABLE], ["first"], NAMES)

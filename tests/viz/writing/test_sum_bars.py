@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 
 from headlight.viz import sum_bars
 from headlight.viz.colors import DIVERGING
@@ -34,14 +33,6 @@ def test_parts_that_are_all_nothing_are_drawn():
     header, values = unpack(sum_bars(np.zeros(2), ["a", "b"], **WORDS), "<f4")
     assert (header["sum"], header["limit"], header["weighed"]) == (0.0, 1.0, False)
     assert len(values) == 2
-
-
-@pytest.mark.parametrize("weights", [None, np.zeros(2)])
-def test_names_and_weights_have_to_fit(weights):
-    with pytest.raises(ValueError, match="There are 1 parts"):
-        sum_bars(
-            np.zeros(1), ["a"] if weights is not None else ["a", "b"], weights=weights, **WORDS
-        )
 
 
 def test_parts_that_do_not_add_up_stand_over_what_they_are_together_in_their_unit():

@@ -155,11 +155,6 @@ def test_what_has_no_room_is_left_out_and_said():
     )
 
 
-def test_a_talk_without_slides_is_refused():
-    with pytest.raises(ValueError, match="no slides yet"):
-        file_of([], TALK)
-
-
 def test_the_file_can_be_read_as_the_talk_that_it_is():
     slides = [Slide(title="</script><b>", notes="“é”"), Slide("masks", pictures=("matrix",))]
     file, _ = file_of([DrawnSlide("T")], write_talk(slides))

@@ -218,8 +218,6 @@ def test_what_is_missing_or_too_large_is_said_and_the_rest_is_there():
     )
     assert left_out == [2]
     assert [len(pictures(slide)) for slide in file.slides] == [1, 0]
-    with pytest.raises(ValueError, match="no slides yet"):
-        powerpoint_of([])
 
 
 def test_a_dark_talk_is_light_on_dark():
