@@ -79,6 +79,16 @@ def test_a_decoding_is_played_and_stepped_back(decoding, translator):
 
 
 @pytest.mark.matrix
+def test_the_text_has_its_whole_height_at_every_step(decoding):
+    page = decoding()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(counter(page)).to_contain_text("step 1 of ")
+    first = text(page).evaluate("node => node.offsetHeight")
+    page.locator(".decoding-player").get_by_role("button", name="Last step").click()
+    expect(text(page)).to_contain_text("The end token")
+    assert text(page).evaluate("node => node.offsetHeight") == first
+
+
 def test_only_what_is_closed_is_crossed_out_and_all_tokens_are_in_sight(decoding):
     page = decoding("&edits=look-ahead.off~close.decoder.all.all.2.1-2")
     own, source = (page.locator(".decoding-player .weighed-tokens").nth(at) for at in (0, 1))

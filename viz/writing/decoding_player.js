@@ -121,6 +121,7 @@ export function draw(mount) {
       element("span", "new", texts[step + 1].slice(texts[step].length) || ` ${wrote[step]}`),
     );
     if (step === steps - 1) text.append(element("span", "ending", ending));
+    else if (source) text.append(...later(texts[steps].slice(texts[step + 1].length), ending));
     text.scrollTop = text.scrollHeight;
     const own = ownWeights();
     const isClosed = own.querySelector(".weight") === null;
@@ -192,6 +193,12 @@ function paired(list) {
   return list;
 }
 
+/** Room for what later steps write, so that nothing moves while it plays. */
+function later(rest, ending) {
+  const room = (name, words) => element("span", name, "", { "data-room": words });
+  return [room("rest", rest), room("ending", ending)];
+}
+
 /** A candidate as a button: its probability as a bar, and a tick for its sampling probability. */
 function barButton(bar, pick) {
   const track = [element("span", "fill", "", { style: `width: ${100 * bar.probability}%` })];
@@ -213,7 +220,7 @@ function barButton(bar, pick) {
 function drawnWords(bar) {
   const share = Number((100 * bar.probability).toPrecision(2));
   const rank = bar.rank ? `, number ${bar.rank} of the likeliest` : "";
-  return `“${bar.before}${bar.text}” was drawn: probability ${share} %${rank}.`;
+  return `“${bar.before}${bar.text}” was drawn, to which the model gives ${share} %${rank}.`;
 }
 
 /** A probability in three digits at most, and never 100 % or 0 if it is neither. */
