@@ -87,7 +87,7 @@ class Translator(OwnReader):
 
     def batch_of(self, text: Request, strategy: Strategy) -> Hashable | None:
         self.read(text.text, text.pad_to)
-        is_greedy = strategy.width == 1 and strategy.method.weigh is None
+        is_greedy = strategy.width == 1 and not strategy.draws
         can_join = is_greedy and self.model.config.look_ahead_mask
         return batch_of(text.edits or {}) if can_join else None
 

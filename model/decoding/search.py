@@ -1,6 +1,6 @@
 """Writing by any model, one token at a time; its prefixes are the texts that it has begun."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -9,10 +9,11 @@ import torch
 from torch import Tensor
 
 from headlight.model.decoding.cache import CacheSize, sizes_of
-from headlight.model.decoding.strategies import Candidates, Strategy, allowed, one_of_each
+from headlight.model.decoding.strategies import Strategy, allowed
 from headlight.model.edits import opens_the_future
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from headlight.model.transformer.cache import KeyValueCache
+from headlight.model.transformer.decode import Step, Texts
 from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
 from headlight.model.transformer.transformer import Transformer
 
@@ -25,10 +26,7 @@ class Prefixes(Protocol):
 
     ends: Set[int]  # the ids that end a text
     vocabulary: int  # the number of ids
-
-    @property
-    def written(self) -> Tensor:
-        """The ids (R, N) that each row has written so far."""
+    ids: Tensor  # (R, N) that each row has read
 
     def next_log_probabilities(self, trace: Trace | None = None) -> Tensor:
         """Return log-probabilities (R, V) of each row's next token; `trace` records the call.
@@ -77,14 +75,9 @@ class TransformerPrefixes:
         self.memory_mask = None if mask.all() else mask  # a mask that hides nothing costs time
         if begun is None:
             begun = torch.full((source_ids.size(0), 1), START_ID, device=source_ids.device)
-        self.ids, self.begun = begun, begun.size(1)
+        self.ids = begun
         self.vocabulary = model.config.target_vocab_size
         self.banned = torch.tensor(never_written, device=source_ids.device)
-
-    @property
-    def written(self) -> Tensor:
-        """The ids (R, N) that each row has written so far."""
-        return self.ids[:, self.begun :]
 
     def next_log_probabilities(self, trace: Trace | None = None) -> Tensor:
         """Return log-probabilities (R, V) of each row's next token; `trace` records the call."""
@@ -128,11 +121,6 @@ class Decoded:
         """The ids, with the end token if it was reached."""
         return self.ids if self.end is None else [*self.ids, self.end]
 
-    @property
-    def length(self) -> int:
-        """The number of written tokens, including the end token."""
-        return len(self.ids) + self.finished
-
 
 @dataclass(frozen=True)
 class Expansion:
@@ -145,11 +133,11 @@ class Expansion:
     weights: dict[Site, Tensor]  # (R, H, 1, K)
     masked_scores: dict[Site, Tensor]  # (R, H, 1, K)
     log_probabilities: Tensor  # (R, V) of each prefix's next token
+    cached: dict[Site, CacheSize]  # what is held after this step, for each prefix
     rows: Tensor  # (C,) the prefix that a candidate extends
     ids: Tensor  # (C,) the token it adds
     totals: Tensor  # (C,) the log-probability of all its tokens
     kept: Set[int]  # the indices of candidates that were kept, to be extended or as finished
-    cached: dict[Site, CacheSize]  # what is held after this step, for each prefix
 
 
 def decode(
@@ -196,87 +184,82 @@ def search(
     """Write a text for each prefix by a strategy; a beam begins with one.
 
     Every text begins with the `forced` ids, and stops at an end token or after `max_new_tokens`. A
-    beam keeps its `beam_size` likeliest texts that have not ended, and a text that ends among the
-    `beam_size` likeliest of a step is finished. It continues until no better text is possible; the
-    finished one that scores best is returned, as by `generate` of transformers with
-    `early_stopping="never"`. The order of texts with exactly equal log-probabilities or scores is
-    not defined, as in transformers. `record` receives the steps. Raises ValueError for forced ids
-    that cannot be written or are too many.
+    beam returns what `generate` of transformers does with `early_stopping="never"`. The order of
+    texts with exactly equal log-probabilities or scores is not defined, as in transformers.
+    `record` receives the steps. Raises ValueError for forced ids that cannot be written or are too
+    many.
     """
-    batch, device = len(prefixes.written), prefixes.written.device
-    if strategy.width > 1 and batch > 1:
-        raise ValueError(f"A beam takes one sentence at a time, not {batch}.")
+    begun = prefixes.ids[:, :0]  # nothing is written yet
+    if strategy.width > 1 and len(begun) > 1:
+        raise ValueError(f"A beam takes one sentence at a time, not {len(begun)}.")
     refuse_impossible(forced, prefixes.vocabulary, max_new_tokens)
-    choose = strategy.method.begin(strategy, device)
-    totals = torch.zeros(batch, device=device)  # (R,) log-probabilities of the prefixes
-    each = torch.zeros(batch, 0, device=device)  # (R, T) and of each token in them
-    paths: list[list[int]] = [[] for _ in range(batch)]  # the rows that led to each prefix
-    width = batch * strategy.width
-    enough = width * max(2, 1 + len(prefixes.ends))  # candidates: all ends, and `width` others
-    finished: list[list[Decoded]] = [[] for _ in range(batch)]
-    for step in range(max_new_tokens):
-        trace = None if record is None else Trace()
-        log_probabilities = prefixes.next_log_probabilities(trace)  # (R, V)
-        if step < len(forced):
-            rows, ids, candidates = force(totals, log_probabilities, forced[step])
-        else:
-            rows, ids, candidates = choose(totals, log_probabilities, enough)
-        possible = int(candidates.isfinite().sum())  # a tiny vocabulary may not have enough
-        rows, ids, candidates = rows[:possible], ids[:possible], candidates[:possible]
-        each = torch.cat([each[rows], (candidates - totals[rows])[:, None]], dim=1)  # (C, T + 1)
-        written = ids.tolist()
-        paths = [[*paths[row], row] for row in rows.tolist()]  # of each candidate
-        ended = [at for at, index in enumerate(written[:width]) if index in prefixes.ends]
-        live = [at for at, index in enumerate(written) if index not in prefixes.ends][:width]
-        for at in ended:
-            parts = candidates[at].item(), written[at], each[at].tolist(), paths[at]
-            text, row = paths[at][0], paths[at][-1]
-            finished[text].append(Decoded(prefixes.written[row].tolist(), *parts))
-        if strategy.width > 1 and live:
-            most = best_possible(strategy, candidates[live[0]].item(), step + 1, max_new_tokens)
-            if any(score(strategy, text) >= most for text in finished[0]):
-                live = []
-        if trace is not None:
-            # Not the whole trace: keys and values of every step would fill the memory.
-            sites = trace.attention
-            weights = {site: newest(sites[site].weights) for site in sites}
-            masked = {site: newest(sites[site].masked_scores) for site in sites}
-            choice = rows, ids, candidates, {*ended, *live}
-            cached = prefixes.cache_sizes()
-            record.append(Expansion(weights, masked, log_probabilities, *choice, cached))
-        if len(live) < possible:
-            rows, ids, candidates, each = rows[live], ids[live], candidates[live], each[live]
-            paths = [paths[at] for at in live]
-        totals = candidates
-        if not paths:
-            break
-        prefixes.extend(rows, ids)
-    for row, path in enumerate(paths):
-        parts = totals[row].item(), None, each[row].tolist(), path
-        text = path[0] if path else row
-        finished[text].append(Decoded(prefixes.written[row].tolist(), *parts))
-    return [max(texts, key=partial(score, strategy)) for texts in finished]
+    ends = torch.tensor([*prefixes.ends], dtype=torch.long, device=begun.device)
+    step = Steps(prefixes, record)
+    write = strategy.method.begin(strategy, begun.device, step.note)
+    texts = Texts(begun, begun, torch.zeros(len(begun), 1, device=begun.device))
+    finished: list[Decoded] = []
+    while len(texts.ids) and texts.ids.size(1) < max_new_tokens:
+        go_on = partial(force, forced) if texts.ids.size(1) < len(forced) else write
+        texts = go_on(step, texts, ends, max_new_tokens)
+        step.note(texts)
+        is_end = torch.isin(texts.ids[:, -1], ends)
+        finished += texts_of(texts.take(is_end), ended=True)
+        texts = texts.take(~is_end)
+    finished += texts_of(texts, ended=False)
+    return sorted(finished, key=lambda text: text.rows[:1])
 
 
-def force(totals: Tensor, log_probabilities: Tensor, index: int) -> Candidates:
-    """Extend every prefix by the same id; raise ValueError if it cannot be written."""
-    wished = log_probabilities[:, index]  # (R,)
-    if not wished.isfinite().all():
-        raise ValueError(f"The model cannot write a token with the id {index}.")
-    return one_of_each(totals, wished, torch.full_like(wished, index, dtype=torch.long))
+def force(forced: Sequence[int], step: Step, texts: Texts, ends: Tensor, longest: int) -> Texts:
+    """Append the forced ids to every text; raise ValueError if one cannot be written."""
+    while texts.go_on(ends, len(forced)):
+        index = forced[texts.ids.size(1)]
+        wished = step(texts)[:, index]  # (R,)
+        if not wished.isfinite().all():
+            raise ValueError(f"The model cannot write a token with the id {index}.")
+        texts = texts.extend(torch.full_like(wished, index, dtype=torch.long), wished)
+    return texts
 
 
-def score(strategy: Strategy, text: Decoded) -> float:
-    return strategy.score(text.log_probability, text.length)
+class Steps:
+    """The `step` of a decoding: each extends the prefixes, and is recorded if asked for."""
+
+    def __init__(self, prefixes: Prefixes, record: list[Expansion] | None) -> None:
+        self.prefixes = prefixes
+        self.record = record
+        self.expanded: Callable[..., Expansion] | None = None  # the last step, by its candidates
+
+    def __call__(self, texts: Texts) -> Tensor:
+        """Return log-probabilities (R, V) of the next token of texts that extend the last ones."""
+        if texts.ids.size(1):
+            self.note(texts)
+            self.prefixes.extend(texts.rows[:, -1], texts.ids[:, -1])
+        if self.record is None:
+            return self.prefixes.next_log_probabilities()
+        trace = Trace()
+        log_probabilities = self.prefixes.next_log_probabilities(trace)
+        # Not the whole trace: keys and values of every step would fill the memory.
+        sites, cached = trace.attention, self.prefixes.cache_sizes()
+        weights = {site: newest(sites[site].weights) for site in sites}
+        masked = {site: newest(sites[site].masked_scores) for site in sites}
+        self.expanded = partial(Expansion, weights, masked, log_probabilities, cached)
+        return log_probabilities
+
+    def note(self, candidates: Texts, kept: Sequence[int] | None = None) -> None:
+        """Record the candidates of the last step, unless they are; all are kept if not said."""
+        if self.expanded is not None:
+            ids, rows, totals = (part[:, -1] for part in candidates)
+            kept = range(len(ids)) if kept is None else kept
+            self.record.append(self.expanded(rows, ids, totals, {*kept}))
+            self.expanded = None
 
 
-def best_possible(strategy: Strategy, log_probability: float, length: int, longest: int) -> float:
-    """Return the best score that a text of this length can still reach.
-
-    Its log-probability can only fall, so the best score is that of a text whose further tokens are
-    all certain; it is reached at the shortest or the longest length.
-    """
-    return max(strategy.score(log_probability, reached) for reached in (length, longest))
+def texts_of(texts: Texts, ended: bool) -> list[Decoded]:
+    each = texts.totals.diff(dim=1)
+    parts = texts.ids, texts.totals[:, -1], each, texts.rows
+    return [
+        Decoded(ids[: len(ids) - ended], total, ids[-1] if ended else None, each, rows)
+        for ids, total, each, rows in zip(*(part.tolist() for part in parts), strict=True)
+    ]
 
 
 def newest(rows: Tensor) -> Tensor:

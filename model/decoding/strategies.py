@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-LEAST_TEMPERATURE = 1e-30  # smaller ones are 0 in single precision
+from headlight.model.transformer import decode
 
-# From the log-probabilities of R prefixes (R,), those of their next tokens (R, V), and how many
-# candidates a beam needs, to candidates, best first: their rows, ids and log-probabilities (C,).
-Candidates = tuple[Tensor, Tensor, Tensor]
-Choose = Callable[[Tensor, Tensor, int], Candidates]
+# Continues texts by a step, the ids that end a text and the longest length.
+Write = Callable[[decode.Step, decode.Texts, Tensor, int], decode.Texts]
 
 
 def option(default: float, label: str, bounds: tuple, help: str, step: float | None = None) -> Any:
@@ -99,98 +98,58 @@ class Strategy:
 
     def score(self, log_probability: float, length: int) -> float:
         """Return the score by which texts are ranked; `length` includes the end token."""
-        return log_probability / max(1, length) ** self.length_penalty
+        return decode.score(log_probability, length, self.length_penalty)
+
+    @property
+    def draws(self) -> bool:
+        return "seed" in self.method.options
 
     def drawn_from(self, log_probabilities: Tensor) -> Tensor | None:
         """Return the probabilities (R, V) that tokens are drawn from; None if none are drawn."""
-        weigh = self.method.weigh
-        return None if weigh is None else weigh(self, log_probabilities).softmax(dim=-1)
-
-
-def most_likely_of_each(totals: Tensor, log_probabilities: Tensor, _: int) -> Candidates:
-    ids = log_probabilities.argmax(dim=-1, keepdim=True)  # (R, 1)
-    return one_of_each(totals, log_probabilities.gather(1, ids)[:, 0], ids[:, 0])
-
-
-def one_of_each(totals: Tensor, log_probabilities: Tensor, ids: Tensor) -> Candidates:
-    """Extend every prefix by one token, whose log-probability (R,) and id (R,) are given."""
-    return torch.arange(len(ids), device=ids.device), ids, totals + log_probabilities
-
-
-def best_of_all(totals: Tensor, log_probabilities: Tensor, count: int) -> Candidates:
-    """Return the most likely texts with one more token."""
-    best_of_each = log_probabilities.topk(min(count, log_probabilities.size(-1)))
-    candidates = totals[:, None] + best_of_each.values  # (R, count)
-    best = candidates.flatten().topk(min(count, candidates.numel()))
-    rows = best.indices // candidates.size(-1)
-    return rows, best_of_each.indices.flatten()[best.indices], best.values
-
-
-def sampling(strategy: Strategy, device: torch.device) -> Choose:
-    """Return a function that extends every prefix by a token drawn at random."""
-    generator = torch.Generator(device).manual_seed(strategy.seed)
-
-    def draw(totals: Tensor, log_probabilities: Tensor, _: int) -> Candidates:
-        ids = torch.multinomial(strategy.drawn_from(log_probabilities), 1, generator=generator)
-        return one_of_each(totals, log_probabilities.gather(1, ids)[:, 0], ids[:, 0])
-
-    return draw
-
-
-def narrow(scores: Tensor, temperature: float, top_k: int, top_p: float) -> Tensor:
-    """Return scores (R, V) to draw from, -inf for tokens that are too unlikely to be drawn.
-
-    A temperature below 1 sharpens and above 1 flattens. `top_k` keeps the k most likely tokens, 0
-    keeps all. `top_p` keeps the most likely tokens that together reach that probability (Holtzman
-    et al. 2020, "The Curious Case of Neural Text Degeneration"). Ties are broken as in the
-    transformers library.
-    """
-    scores = scores - scores.amax(dim=-1, keepdim=True)  # else a small temperature gives infinity
-    scores = scores / max(temperature, LEAST_TEMPERATURE)
-    if 0 < top_k < scores.size(-1):
-        least = scores.topk(top_k).values[:, -1:]
-        scores = scores.masked_fill(scores < least, -torch.inf)
-    if top_p < 1:
-        ordered, order = scores.sort(dim=-1)  # the likeliest last, as in transformers
-        unlikely = ordered.softmax(dim=-1).cumsum(dim=-1) <= 1 - top_p
-        unlikely[:, -1] = False
-        scores = scores.masked_fill(unlikely.scatter(-1, order, unlikely), -torch.inf)
-    return scores
+        if not self.draws:
+            return None
+        how = self.temperature, self.top_k, self.top_p
+        return decode.narrow(log_probabilities, *how).softmax(dim=-1)
 
 
 @dataclass(frozen=True)
 class Method:
     """How a strategy works.
 
-    A strategy with a `beam_size` follows that many texts in parallel. One with `weigh` draws tokens
-    by the softmax of the scores (R, V) that it computes from log-probabilities (R, V).
+    A strategy with a `beam_size` follows that many texts in parallel; one with a `seed` draws.
     """
 
     words: str
-    begin: Callable[
-        [Strategy, torch.device], Choose
-    ]  # makes the function that chooses, with its own random state
+    begin: Callable[[Strategy, torch.device, decode.Watch], Write]  # with its own random state
     options: tuple[str, ...] = ()  # the fields of `Strategy` that it looks at
-    weigh: Callable[[Strategy, Tensor], Tensor] | None = None
 
 
 STRATEGIES = {
     "greedy": Method(
         "Greedy: the likeliest token is written at every step, and never taken back.",
-        lambda strategy, device: most_likely_of_each,
+        lambda at, device, watch: decode.greedy,
     ),
     "beam": Method(
         "Beam search: the most likely texts so far are extended side by side, and the one with "
         "the best final score is returned.",
-        lambda strategy, device: best_of_all if strategy.width > 1 else most_likely_of_each,
+        lambda at, device, watch: (
+            partial(decode.beam, width=at.beam_size, penalty=at.length_penalty, watch=watch)
+            if at.beam_size > 1
+            else decode.greedy
+        ),
         ("beam_size", "length_penalty"),
     ),
     "sample": Method(
         "Sampling: every token is drawn at random, likelier ones more often. The same seed draws "
         "the same tokens.",
-        sampling,
+        lambda at, device, watch: partial(
+            decode.sample,
+            generator=torch.Generator(device).manual_seed(at.seed),
+            temperature=at.temperature,
+            top_k=at.top_k,
+            top_p=at.top_p,
+        ),
         ("temperature", "top_k", "top_p", "seed"),
-        weigh=lambda at, scores: narrow(scores, at.temperature, at.top_k, at.top_p),
     ),
 }
 

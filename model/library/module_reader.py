@@ -276,11 +276,6 @@ class ModulePrefixes:
         self.vocabulary = self.reader.attached.outputs
         self.ends = frozenset(self.reader.answers.ends)
 
-    @property
-    def written(self) -> Tensor:
-        """The ids (R, N) that each row has written so far."""
-        return self.ids[:, len(self.begun) :]
-
     def next_log_probabilities(self, trace: Trace | None = None) -> Tensor:
         """Return log-probabilities (R, V) of each row's next token; `trace` records the call."""
         source = [[piece.id for piece in self.source]] * len(self.ids) if self.source else None

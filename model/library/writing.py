@@ -221,11 +221,6 @@ class GenerationPrefixes:
         self.beam = beam
         self.vocabulary = model.get_output_embeddings().weight.size(0)
 
-    @property
-    def written(self) -> Tensor:
-        """The ids (R, N) that each row has written so far."""
-        return self.ids[:, self.begun :]
-
     def next_log_probabilities(self, trace: Trace | None = None) -> Tensor:
         """Return log-probabilities (R, V) of each row's next token; `trace` records the call."""
         is_first = self.ids.size(1) == self.begun

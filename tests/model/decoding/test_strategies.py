@@ -8,10 +8,11 @@ from torch.nn import functional as F
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from headlight.model.decoding.search import NEVER_WRITTEN, decode
-from headlight.model.decoding.strategies import Strategy, narrow
+from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.scoring import next_log_probabilities
 from headlight.model.tokens import END_ID, START_ID
+from headlight.model.transformer.decode import narrow
 from headlight.model.transformer.trace import Run
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 3]])

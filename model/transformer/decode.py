@@ -1,0 +1,149 @@
+"""Writing, token by token: the likeliest one, one drawn at random, or several texts side by side.
+
+All three call a `step`, which returns the log-probabilities (R, V) of the next token of R texts.
+`ends` (E,) are the ids that end a text, and `longest` is the most tokens that a text may have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+LEAST_TEMPERATURE = 1e-30  # smaller ones are 0 in single precision
+
+
+class Texts(NamedTuple):
+    """R texts of T tokens, which are 0 at first, and how each text came about."""
+
+    ids: Tensor  # (R, T)
+    rows: Tensor  # (R, T) the text that a token was appended to, among those of its step
+    totals: Tensor  # (R, 1 + T) the log-probability of the first 0, 1, ... T tokens
+
+    def extend(self, ids: Tensor, log_probabilities: Tensor, rows: Tensor | None = None) -> Texts:
+        """Append a token (C,) to each text, or to the texts in `rows` (C,)."""
+        rows = torch.arange(len(ids), device=ids.device) if rows is None else rows
+        last = ids, rows, self.totals[rows, -1] + log_probabilities
+        pairs = zip(self, last, strict=True)
+        return Texts(*(torch.cat([old[rows], new[:, None]], dim=1) for old, new in pairs))
+
+    def take(self, rows: Sequence[int]) -> Texts:
+        return Texts(*(part[rows] for part in self))
+
+    def go_on(self, ends: Tensor, longest: int) -> bool:
+        return self.ids.size(1) < longest and not torch.isin(self.ids[:, -1:], ends).any()
+
+
+Step = Callable[[Texts], Tensor]
+Watch = Callable[[Texts, list[int]], None]
+
+
+def greedy(step: Step, texts: Texts, ends: Tensor, longest: int) -> Texts:
+    """Append the likeliest token to every text until one of them ends."""
+    while texts.go_on(ends, longest):
+        likeliest = step(texts).max(dim=-1)  # (R,)
+        texts = texts.extend(likeliest.indices, likeliest.values)
+    return texts
+
+
+def sample(
+    step: Step,
+    texts: Texts,
+    ends: Tensor,
+    longest: int,
+    generator: torch.Generator | None = None,
+    temperature: float = 1.0,
+    top_k: int = 0,
+    top_p: float = 1.0,
+) -> Texts:
+    """Append a token drawn at random to every text until one of them ends."""
+    while texts.go_on(ends, longest):
+        log_probabilities = step(texts)  # (R, V)
+        weights = narrow(log_probabilities, temperature, top_k, top_p).softmax(dim=-1)
+        ids = torch.multinomial(weights, 1, generator=generator)  # (R, 1)
+        texts = texts.extend(ids[:, 0], log_probabilities.gather(1, ids)[:, 0])
+    return texts
+
+
+def narrow(scores: Tensor, temperature: float, top_k: int, top_p: float) -> Tensor:
+    """Return scores (R, V) to draw from, -inf for tokens that are too unlikely to be drawn.
+
+    A temperature below 1 sharpens and above 1 flattens. `top_k` keeps the k most likely tokens, 0
+    keeps all. `top_p` keeps the most likely tokens that together reach that probability (Holtzman
+    et al. 2020, "The Curious Case of Neural Text Degeneration"). Ties are broken as in the
+    transformers library.
+    """
+    scores = scores - scores.amax(dim=-1, keepdim=True)  # else a small temperature gives infinity
+    scores = scores / max(temperature, LEAST_TEMPERATURE)
+    if 0 < top_k < scores.size(-1):
+        least = scores.topk(top_k).values[:, -1:]
+        scores = scores.masked_fill(scores < least, -torch.inf)
+    if top_p < 1:
+        ordered, order = scores.sort(dim=-1)  # the likeliest last, as in transformers
+        unlikely = ordered.softmax(dim=-1).cumsum(dim=-1) <= 1 - top_p
+        unlikely[:, -1] = False
+        scores = scores.masked_fill(unlikely.scatter(-1, order, unlikely), -torch.inf)
+    return scores
+
+
+def beam(
+    step: Step,
+    texts: Texts,
+    ends: Tensor,
+    longest: int,
+    width: int = 4,
+    penalty: float = 1.0,
+    watch: Watch | None = None,
+) -> Texts:
+    """Continue one text in the `width` likeliest ways, and return the one that scores best.
+
+    A text that ends among the `width` likeliest is finished. The search goes on until no other can
+    score better. `watch` is told the candidates of each step, the likeliest first, and which of
+    them are kept. Source: "Attention Is All You Need", section 6.1.
+    """
+    enough = width * max(2, 1 + len(ends))  # all ends of all texts, and `width` others
+    finished: list[Texts] = []
+    while len(texts.ids) and texts.ids.size(1) < longest:
+        log_probabilities = step(texts)  # (R, V)
+        likely = log_probabilities.topk(min(enough, log_probabilities.size(1)))  # (R, N)
+        totals = (texts.totals[:, -1:] + likely.values).flatten()
+        best = totals.topk(min(enough, len(totals)))  # (C,)
+        best = best.indices[best.values.isfinite()]  # a tiny vocabulary may not have enough
+        ids, values = likely.indices.flatten()[best], likely.values.flatten()[best]
+        candidates = texts.extend(ids, values, rows=best // likely.values.size(1))
+        is_end = torch.isin(ids, ends).tolist()
+        ended = [at for at, end in enumerate(is_end[:width]) if end]
+        live = [at for at, end in enumerate(is_end) if not end][:width]
+        finished += [candidates.take([at]) for at in ended]
+        if live and finished:
+            possible = best_possible(candidates.take(live[:1]), longest, penalty)
+            live = [] if max(score_of(text, penalty) for text in finished) >= possible else live
+        if watch is not None:
+            watch(candidates, ended + live)
+        texts = candidates.take(live)
+    finished += [texts.take([row]) for row in range(len(texts.ids))]
+    return max(finished, key=lambda text: score_of(text, penalty))
+
+
+def score(log_probability: float, length: int, penalty: float) -> float:
+    """Return the score by which texts are ranked; the length includes the end token.
+
+    Wu et al. 2016 divide by ((5 + length) / 6)^penalty; this is the transformers library's.
+    """
+    return log_probability / max(1, length) ** penalty
+
+
+def score_of(text: Texts, penalty: float) -> float:
+    return score(text.totals[0, -1].item(), text.ids.size(1), penalty)
+
+
+def best_possible(text: Texts, longest: int, penalty: float) -> float:
+    """Return the best score that a text can still reach.
+
+    Its log-probability can only fall, so the best score is that of a text whose further tokens are
+    all certain; it is reached at the shortest or the longest length.
+    """
+    total = text.totals[0, -1].item()
+    return max(score(total, length, penalty) for length in (text.ids.size(1), longest))
