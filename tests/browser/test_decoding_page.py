@@ -201,6 +201,8 @@ def test_the_cache_grows_as_it_plays(decoding, translator):
     own = cache.locator("table").first
     expect(own.locator(".new")).to_have_count(3)  # one position in each of three layers
     expect(own.locator(".absent")).to_have_count(3 * (steps - 1))
+    legend = ["not read yet", "read from the cache", "computed at this step"]  # only what occurs
+    expect(cache.locator(".legend > span")).to_have_text(legend)
     cache.get_by_role("button", name="Last step").click()
     expect(cache.locator(".said")).to_contain_text(f"{steps - 1} read from the cache")
     expect(own.locator(".held")).to_have_count(3 * (steps - 1))

@@ -70,7 +70,7 @@ export function draw(mount) {
     return { show, part: element("div", "part", [above, scrollable(element("div", "sheet", [table]), title)]) };
   });
   const legend = element("p", "legend", states.map((name, state) =>
-    name && state ? element("span", "", [element("span", `mark ${STATES[state]}`), name]) : ""));
+    name && array.includes(state) ? element("span", "", [element("span", `mark ${STATES[state]}`), name]) : ""));
   root.replaceChildren(player.controls, said, ...drawn.map(({ part }) => part), legend);
   root.querySelector(`[data-name="${focused}"]`)?.focus();
 

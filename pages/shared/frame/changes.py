@@ -7,7 +7,7 @@ import streamlit as st
 from headlight.model.edits import Edits
 from headlight.pages.shared.show.captions import edit_words
 from headlight.pages.shared.state import edit_history
-from headlight.pages.shared.state.choices import AS_TRAINED, chosen, put
+from headlight.pages.shared.state.choices import AS_TRAINED, INSIDE_PAD_TO, chosen, put
 from headlight.pages.shared.state.edit_history import BEFORE_AND_AFTER
 from headlight.pages.shared.state.page import PAGES, Changes, Page
 from headlight.pages.shared.state.showing import showing
@@ -19,6 +19,7 @@ APPLIED: dict[Changes, str] = {
     "none": "Not applied on this page.",
 }
 IGNORED = "Not applied: shown as trained."
+UNPADDED = "Without padding, as here, the padding mask has nothing to hide."
 
 
 def say(page: Page) -> None:
@@ -57,7 +58,10 @@ def what_and_buttons(page: Page, edits: Edits) -> None:
     ignored = page.changes == "in force" and chosen(AS_TRAINED)
     color = "gray" if ignored or page.changes == "none" else "orange"
     st.badge(edit_words(edits, briefly=True), color=color, help=edit_words(edits))
-    st.caption(IGNORED if ignored else APPLIED[page.changes], width="content")
+    said = IGNORED if ignored else APPLIED[page.changes]
+    if page.changes == "in force" and "padding" in edits.off and not chosen(INSIDE_PAD_TO):
+        said = f"{said} {UNPADDED}"
+    st.caption(said, width="content")
     if page.changes == "in force":
         label = "Apply again" if ignored else "Show as trained"
         st.button(label, key="ignore-changes", on_click=put, args=[AS_TRAINED, not ignored])

@@ -4,7 +4,7 @@ import pytest
 
 from headlight.model.edits import CellEdit, Edits, write_edits
 from headlight.pages.parts.pages import PAGES
-from headlight.pages.shared.frame.changes import APPLIED, IGNORED
+from headlight.pages.shared.frame.changes import APPLIED, IGNORED, UNPADDED
 from tests.matrix import first_of
 from tests.pages.apps import address, go_to, open_page
 
@@ -36,6 +36,14 @@ def test_every_page_says_what_is_changed_and_whether_it_is_applied(key):
     assert len(badges) == 1
     assert "1 head off, 2 cells closed" in badges[0]
     assert words == [APPLIED[PAGES[key].changes]]
+
+
+def test_a_padding_mask_that_is_off_is_said_to_hide_nothing_on_a_page_without_padding():
+    edits = write_edits(Edits(off=["padding"]))
+    said = f"{APPLIED['in force']} {UNPADDED}"
+    for name in ("attention", "masks"):
+        captions = [caption.value for caption in open_page(name, edits=edits).caption]
+        assert (said in captions) == (name == "attention")
 
 
 def test_nothing_is_said_of_a_model_as_trained():
