@@ -19,6 +19,10 @@ from headlight.model.transformer.transformer import Transformer
 
 LONGEST = 64  # tokens written after a prompt if nothing else is asked for
 NEVER_WRITTEN = (PAD_ID, UNKNOWN_ID, START_ID)
+NOT_A_NUMBER = (
+    "The model's scores of the next token are no numbers, so it cannot write. Undo changes of its "
+    "heads and cells, or choose another text."
+)
 
 
 class Prefixes(Protocol):
@@ -187,7 +191,7 @@ def search(
     beam returns what `generate` of transformers does with `early_stopping="never"`. The order of
     texts with exactly equal log-probabilities or scores is not defined, as in transformers.
     `record` receives the steps. Raises ValueError for forced ids that cannot be written or are too
-    many.
+    many, and if the model's scores are not numbers.
     """
     begun = prefixes.ids[:, :0]  # nothing is written yet
     if strategy.width > 1 and len(begun) > 1:
@@ -233,10 +237,12 @@ class Steps:
         if texts.ids.size(1):
             self.note(texts)
             self.prefixes.extend(texts.rows[:, -1], texts.ids[:, -1])
-        if self.record is None:
-            return self.prefixes.next_log_probabilities()
-        trace = Trace()
+        trace = None if self.record is None else Trace()
         log_probabilities = self.prefixes.next_log_probabilities(trace)
+        if log_probabilities.amax().isnan():
+            raise ValueError(NOT_A_NUMBER)
+        if trace is None:
+            return log_probabilities
         # Not the whole trace: keys and values of every step would fill the memory.
         sites, cached = trace.attention, self.prefixes.cache_sizes()
         weights = {site: newest(sites[site].weights) for site in sites}

@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from headlight.model.decoding.search import NEVER_WRITTEN, decode
+from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID, pad, source_sequence
 from headlight.model.transformer.config import TransformerConfig
@@ -156,6 +157,12 @@ def test_forbidden_tokens_keep_their_share_of_the_probability(constant_model):
     decoded = decode(model, SOURCES[:1], max_new_tokens=1)[0]
     expected = torch.tensor([2.0, 1.0] + [-16.0] * 18).log_softmax(0)[1].item()
     assert decoded.log_probability == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("strategy", [Strategy(), Strategy("sample"), Strategy("beam")])
+def test_scores_that_are_not_numbers_write_nothing(constant_model, strategy):
+    with pytest.raises(ValueError, match="are no numbers"):
+        decode(constant_model(id_5=torch.nan), SOURCES[:1], strategy, max_new_tokens=4)
 
 
 def test_a_limit_of_nothing_writes_nothing(constant_model):
