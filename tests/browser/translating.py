@@ -49,8 +49,9 @@ SAID = """() => {
     }
     return words;
   };
-  // What counts the letters is seen only while one types.
-  const left = "style, font, font *, [data-testid=InputInstructions] *";
+  // What counts the letters is seen only while one types. The canvas of a table holds the columns
+  // that are in sight, which are wider if they were measured before their font had come.
+  const left = "style, font, font *, [data-testid=InputInstructions] *, canvas *";
   for (const node of document.querySelectorAll(`:is([data-testid=stMain], main) :not(${left})`)) {
     const words = own(node).replaceAll("§", "").trim();
     if (/[^·]/.test(words)) said.push(words);
