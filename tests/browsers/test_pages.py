@@ -1,5 +1,7 @@
 """One path a page: open it, act once, and find the model's own numbers."""
 
+from functools import partial
+
 import pytest
 import torch
 
@@ -12,7 +14,7 @@ from headlight.model.transformer.trace import Site
 from headlight.pages.shared.runs.atlas import FOLDER
 from headlight.viz.numbers import number_text
 from tests.browsers.conftest import SETTLED
-from tests.browsers.pointing import expect_cell, expect_weight, strongest
+from tests.browsers.pointing import expect_cell, expect_reading, expect_weight, strongest
 from tests.browsers.talks import TALK
 
 SENTENCE = "My brother bought three old bicycles yesterday."
@@ -64,8 +66,10 @@ def test_the_atlas_reads_a_head_and_a_click_selects_it(visit):
     value = number_text(open_atlas(FOLDER).kinds["decoder"].figures["previous token"].mean[2, 4])
     name = "Decoder, masked, layer 3, head 5"
     page.click_on(".head-scores .head", name)
-    page.see("(words) => readingOf('.head-scores') === words", f"{name}: previous token {value}")
     page.see("(words) => says(`Your head: ${words}`)", name)
+    # Only then: the click may have moved the head away from under the pointer.
+    place = partial(page.evaluate, "placeOf", ".head-scores .head", name)
+    expect_reading(page, ".head-scores", place, f"{name}: previous token {value}")
 
 
 def test_a_cell_of_the_mask_is_closed(visit, translator):
