@@ -108,7 +108,7 @@ def share(pairs: Sequence[EncodedPair]) -> Batch:
 
 
 def rank() -> int:
-    """Return the number of this process among those that torchrun started; 0 writes the files."""
+    """Return the number of this process, from 0; process 0 writes the files."""
     return distributed.get_rank() if processes() > 1 else 0
 
 

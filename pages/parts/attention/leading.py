@@ -82,11 +82,9 @@ def word_of(index: int, line: Sequence[Piece]) -> Word:
 
 def linked_to(view: View, side: str) -> tuple[Sequence[Piece], bool]:
     """Return the tokens on the other side, and whether they are known to be English."""
-    return (
-        (view.lines[1], view.keys_are_english)
-        if side == "query"
-        else (view.lines[0], view.is_english)
-    )
+    if side == "query":
+        return view.lines[1], view.keys_are_english
+    return view.lines[0], view.is_english
 
 
 def clearest_link(view: View, token: Token, heads: np.ndarray | None = None) -> Link | None:

@@ -88,7 +88,7 @@ class Queue:
                 return call.answer.result()
 
     def _give_turns(self) -> None:
-        """Let the first in the queue compute, each with those that can come along."""
+        """Let the first in the queue compute, each with the calls that can join its batch."""
         while self._free and self._waiting:
             first, *others = self._waiting
             batch, longest = [first], first.work.length
