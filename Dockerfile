@@ -15,8 +15,8 @@ COPY app.py pyproject.toml ./
 COPY headlight headlight
 COPY model model
 COPY pages pages
-COPY talks talks
 COPY viz viz
+COPY wings wings
 
 # Nothing is written but the models that visitors may ask for, into this home folder.
 RUN useradd --uid 10001 --create-home visitor

@@ -20,11 +20,11 @@ from statistics import median
 
 from bench.performance import meaning, page_options, publish
 from bench.report import Case
-from headlight.model.atlas.corpus import windows
-from headlight.model.atlas.counting import Count, count_window, merge
+from headlight.model.corpus import windows
 from headlight.model.memory import keep_few_kernels
 from headlight.model.tokenizer import SPACE
 from headlight.model.translator import Translator, load
+from headlight.wings.atlas.counting import Count, count_window, merge
 
 WINDOW = 1_024
 WINDOWS = 18

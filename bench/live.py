@@ -6,8 +6,8 @@ from playwright.sync_api import Page, sync_playwright
 
 from bench.report import Case, compare_times, json_option, report
 from headlight.model.translator import Translator, load
-from headlight.pages.live.page import EXAMPLES, HERE, weights_file
 from headlight.viz.modules import in_order, script
+from headlight.wings.live.page import EXAMPLES, HERE, weights_file
 from tests.browser.install import LAUNCH, chromium_path
 
 START = """text => {

@@ -16,11 +16,11 @@ from torch.nn import functional as F
 
 from bench.report import compare_times, json_option, report
 from headlight.model.training.data import Batch
-from headlight.model.training.small_models import SmallModel, default_options
 from headlight.model.training.step import Settings, learning_rate, make_optimizers
-from headlight.model.training.tasks import TASKS
 from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.positions import sinusoids
+from headlight.wings.training.small_models import SmallModel, default_options
+from headlight.wings.training.tasks import TASKS
 
 ROUNDS = 60
 

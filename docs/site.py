@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from playwright.sync_api import Browser, sync_playwright
 
 from headlight import load_model
-from headlight.pages.live.page import write_live
+from headlight.wings.live.page import write_live
 from tests.browser.conftest import running_server
 from tests.browser.install import LAUNCH, chromium_path
 
@@ -101,7 +101,7 @@ EXHIBITS = (
     ),
     Exhibit(
         "Heads that learn",
-        "from headlight.model.training.snapshots import Snapshots\n"
+        "from headlight.model.snapshots import Snapshots\n"
         "from headlight.model.translator import PRETRAINED\n"
         'history = Snapshots.from_file(PRETRAINED / "en-fr" / "history.safetensors")\n'
         'films = history.weights[0]["cross"].numpy()\n'

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from headlight.model.edits.attention import AttentionEdit
     from headlight.model.library.hub import LoadingError
     from headlight.model.library.loading import load_model
-    from headlight.model.library.opening import open_model
-    from headlight.model.library.watch import watch
     from headlight.model.transformer.attention import Edit
     from headlight.model.transformer.positions import PositionEdit
     from headlight.model.transformer.trace import Site
@@ -40,6 +38,8 @@ if TYPE_CHECKING:
         to_csv,
         to_npz,
     )
+    from headlight.wings.any_module.opening import open_model
+    from headlight.wings.any_module.watch import watch
 
 __all__ = [
     "AttentionEdit",
@@ -74,9 +74,9 @@ MODULES = {
     "Site": "model.transformer.trace",
     "Strategy": "model.decoding.strategies",
     "load_model": "model.library.loading",
-    "open_model": "model.library.opening",
+    "open_model": "wings.any_module.opening",
     "show": "notebook",
-    "watch": "model.library.watch",
+    "watch": "wings.any_module.watch",
 }
 
 

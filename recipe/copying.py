@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import cycle
 
 from headlight.model.training.data import Pairs
-from headlight.model.training.tasks import is_unseen
+from headlight.wings.training.tasks import is_unseen
 
 VALUE = re.compile(
     r"(?<![\w.,:$€])(?:(?P<time>\d{1,2}:\d\d)|(?P<price>[$€](?:\d{1,3}(?:,\d{3})+|\d+(?:\.\d\d)?))"

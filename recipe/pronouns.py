@@ -10,11 +10,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from headlight.model.atlas.figures import defined, listed
-from headlight.model.atlas.files import digest_of, load, write
-from headlight.model.atlas.pronouns import PRONOUN, Linked, linked, read_references
 from headlight.model.translator import PRETRAINED
 from headlight.model.translator import load as load_translator
+from headlight.wings.atlas.figures import defined, listed
+from headlight.wings.atlas.files import digest_of, load, write
+from headlight.wings.atlas.pronouns import PRONOUN, Linked, linked, read_references
 
 OVER = (
     "{words}: in {sentences} sentences written by hand, not in the corpus; by chance it would be "

@@ -20,7 +20,7 @@ COPIED = [
 def test_the_image_holds_all_that_the_app_reads():
     allowed = re.findall(r"^!(\S+)", (ROOT / ".dockerignore").read_text(), re.MULTILINE)
     needed = {".streamlit", "app.py", "headlight", "locks", "model", "pages", "pyproject.toml"}
-    needed |= {"talks", "viz"}
+    needed |= {"viz", "wings"}
     assert set(COPIED) == set(allowed) == needed
     assert all((ROOT / name).exists() for name in needed)
 

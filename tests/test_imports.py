@@ -45,7 +45,7 @@ print(*{*sys.modules} - before)
 
 def first_party_names():
     """Every name that a module imports from another: its file, line and column."""
-    for folder in ("headlight", "model", "pages", "viz"):
+    for folder in ("headlight", "model", "pages", "viz", "wings"):
         for file in sorted((ROOT / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(file.read_text("utf-8"))):
                 if isinstance(node, ast.ImportFrom) and node.module.startswith("headlight."):
@@ -77,7 +77,7 @@ def test_a_clone_runs_with_links_and_without(links, tmp_path):
         timeout=300,
     )
     assert (clone / "headlight/model").is_dir() is links
-    code = "from headlight.pages.talks.talk import TALKS; print(*TALKS.iterdir())"
+    code = "from headlight.wings.talks.talk import TALKS; print(*TALKS.iterdir())"
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=clone, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

@@ -9,8 +9,8 @@ import torch
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.transformer.trace import Site
 from headlight.model.translator import load
-from headlight.pages.parts.atlas.figures import TITLES
 from headlight.pages.parts.pages import PAGES
+from headlight.wings.atlas.page.figures import TITLES
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

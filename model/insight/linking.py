@@ -49,6 +49,14 @@ class Word(NamedTuple):
         )
 
 
+class Linked(NamedTuple):
+    """In how many of some sentences a head links the pronoun (L, H), and how many by chance."""
+
+    sentences: int
+    hits: np.ndarray
+    chance: float  # the sum of 1 / number of other words
+
+
 def words_of(line: Sequence[Piece]) -> list[Word]:
     """Return the words of a line; signs around a word and special tokens stand alone."""
     result = []

@@ -6,20 +6,21 @@ from headlight.pages.shared.frame import frame
 from headlight.pages.shared.state.page import PAGES, WINGS, list_pages
 
 # Modules with a PAGE, a WING or both, in the order of the sidebar. A wing can be left out: it is
-# one line here and one folder.
+# one folder and one line here.
 PARTS = (
     "headlight.pages.parts.attention.page",
     "headlight.pages.parts.inside.page",
     "headlight.pages.parts.positions.page",
-    "headlight.pages.parts.atlas.page",  # a wing
+    "headlight.wings.atlas.wing",
     "headlight.pages.parts.masks.page",
     "headlight.pages.parts.heads.page",
-    "headlight.pages.parts.cause.page",  # a wing
+    "headlight.wings.cause.wing",
     "headlight.pages.parts.compare.page",
     "headlight.pages.parts.decoding.page",
-    "headlight.pages.parts.training.page",  # a wing
-    "headlight.pages.talks.wing",  # a wing
-    "headlight.pages.classroom.wing",  # a wing
+    "headlight.wings.training.wing",
+    "headlight.wings.talks.wing",
+    "headlight.wings.classroom.wing",
+    "headlight.wings.live.wing",
     "headlight.pages.parts.models.page",
     "headlight.pages.parts.model.page",
 )

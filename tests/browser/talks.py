@@ -3,8 +3,8 @@
 from playwright.sync_api import Error, expect
 
 from headlight.pages.shared.show.pictures import css_class
-from headlight.pages.talks.kept import KEPT
-from headlight.pages.talks.slides import write_talk
+from headlight.wings.talks.kept import KEPT
+from headlight.wings.talks.slides import write_talk
 from tests.browser.rest import until
 
 SAVE = {"HTML": "Save as one HTML file", "PowerPoint": "Save for PowerPoint"}

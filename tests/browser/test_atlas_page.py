@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from headlight.model.atlas.files import open_atlas
-from headlight.pages.shared.runs.atlas import FOLDER
 from headlight.viz.numbers import number_text
+from headlight.wings.atlas.calls import FOLDER
+from headlight.wings.atlas.files import open_atlas
 from tests.browser.rest import hover
 from tests.browser.test_export import save
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from headlight.model.insight.knockout import edges_of, knock_out
 from headlight.viz.numbers import number_text
+from headlight.wings.cause.knockout import edges_of, knock_out
 from tests.browser.heatmaps import point_of, read_cell
 from tests.matrix import first_of
 

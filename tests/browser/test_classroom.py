@@ -7,7 +7,7 @@ import pytest
 import segno
 from playwright.sync_api import expect
 
-from headlight.pages.classroom.wing import NAMED, NO_CLICKS
+from headlight.wings.classroom.wing import NAMED, NO_CLICKS
 
 
 @pytest.fixture

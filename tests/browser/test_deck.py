@@ -7,8 +7,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
-from headlight.pages.talks.slides import Slide
-from headlight.pages.talks.talk import shipped
+from headlight.wings.talks.slides import Slide
+from headlight.wings.talks.talk import shipped
 from tests.browser.talks import save_talk
 from tests.browser.translating import translate, translated
 

@@ -6,10 +6,10 @@ from playwright.sync_api import expect
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.model.edits import Edits
 from headlight.model.transformer.trace import Site
-from headlight.pages.live.page import weights_file
-from headlight.pages.talks.deck.file import Drawn, DrawnSlide, file_of
-from headlight.pages.talks.slides import Slide, write_talk
 from headlight.viz import attention_heatmap
+from headlight.wings.live.page import weights_file
+from headlight.wings.talks.deck.file import Drawn, DrawnSlide, file_of
+from headlight.wings.talks.slides import Slide, write_talk
 from tests.browser.rest import box_at_rest
 from tests.browser.talks import FONT
 

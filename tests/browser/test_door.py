@@ -12,8 +12,8 @@ from playwright.sync_api import expect
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from headlight.pages.classroom.wing import HOLDS_TOKEN
 from headlight.pages.parts.pages import PAGES
+from headlight.wings.classroom.wing import HOLDS_TOKEN
 from tests.browser.hosts import listening
 from tests.browser.rest import settled
 

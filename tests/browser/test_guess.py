@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.pages.shared.show.pictures import css_class
-from headlight.pages.talks.slides import Slide
+from headlight.wings.talks.slides import Slide
 from tests.browser.rest import RUNNING, until
 from tests.browser.talks import expect_fitted, see_title, with_talk
 

@@ -17,8 +17,8 @@ from headlight.model.tokenizer import Tokenizer
 from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import KINDS
 from headlight.model.translator import PRETRAINED
-from headlight.pages.live.page import EXAMPLES, HERE, weights_file
 from headlight.viz.modules import in_order, script
+from headlight.wings.live.page import EXAMPLES, HERE, weights_file
 from tests.odd_texts import ODD_TEXTS
 
 START = """text => {

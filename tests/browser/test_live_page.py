@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 from headlight.model.edits import CellEdit, Edits, write_edits
 from headlight.model.transformer.positions import PositionEdit
-from headlight.pages.live.page import EXAMPLES, write_live
 from headlight.viz.tokens import and_written
+from headlight.wings.live.page import EXAMPLES, write_live
 from tests.browser.heatmaps import hover_cell, point_of
 from tests.browser.rest import until
 from tests.browser.translating import said, translate, translated

@@ -59,7 +59,7 @@ def elsewhere(tmp_path_factory):
 
 
 def test_the_wheel_holds_every_file_of_the_app(wheel):
-    folders = (".streamlit", "headlight", "model", "pages", "talks", "viz")
+    folders = (".streamlit", "headlight", "model", "pages", "viz", "wings")
     files = [ROOT / "app.py", *(path for name in folders for path in (ROOT / name).rglob("*"))]
     ours = {path.relative_to(ROOT) for path in files if path.is_file()}
     ours = {path for path in ours if "__pycache__" not in path.parts}

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from headlight.model.insight.patching import AnswerPair, patch_heads, patch_tokens, two_runs
 from headlight.model.transformer.trace import Site
 from headlight.viz.numbers import number_text
+from headlight.wings.cause.patching import AnswerPair, patch_heads, patch_tokens, two_runs
 
 SENTENCE, CHANGED = "The old man bought a red car.", "The old man bought a blue car."
 HEADS, TOKENS = ".st-key-patch-heads", ".st-key-patch-tokens"

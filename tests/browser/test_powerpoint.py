@@ -9,10 +9,10 @@ from playwright.sync_api import expect
 from pptx import Presentation
 
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
-from headlight.pages.talks.deck.powerpoint import AROUND, LIVE, PIXEL, WIDTH, room_of
-from headlight.pages.talks.slides import Slide
+from headlight.wings.talks.deck.powerpoint import AROUND, LIVE, PIXEL, WIDTH, room_of
+from headlight.wings.talks.slides import Slide
 from tests.browser.talks import save_talk
-from tests.pages.talks.deck.test_powerpoint import pictures, texts
+from tests.wings.talks.deck.test_powerpoint import pictures, texts
 
 pytestmark = pytest.mark.matrix
 HOSTILE = "<img src=x onerror=alert(1)>\x01</a:t>"

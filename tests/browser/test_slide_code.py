@@ -11,8 +11,8 @@ from pptx import Presentation
 
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.pages.shared.show.pictures import css_class
-from headlight.pages.talks.presenter import QR_CODE
-from headlight.pages.talks.slides import Slide
+from headlight.wings.talks.presenter import QR_CODE
+from headlight.wings.talks.slides import Slide
 from tests.browser.rest import box_at_rest, until
 from tests.browser.talks import expect_fitted, save_talk, see_title, size_fitted, with_talk
 from tests.matrix import first_of

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from headlight.pages.shared.show.pictures import css_class
-from headlight.pages.talks.slides import Slide
+from headlight.wings.talks.slides import Slide
 from tests.browser.heatmaps import READING, point_of
 from tests.browser.rest import box_at_rest, tended
 from tests.browser.talks import FITTED, SMALLEST, expect_fitted, see_title, size_fitted, with_talk

@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from headlight.pages.talks.slides import Slide
-from headlight.pages.talks.stage import THUMBNAILS
+from headlight.wings.talks.slides import Slide
+from headlight.wings.talks.stage import THUMBNAILS
 from tests.browser.talks import see_title, with_talk
 
 HOSTILE = "<img src=x onerror=window.hit=1>"

@@ -8,8 +8,8 @@ from playwright.sync_api import expect
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.pages.shared.show.pictures import css_class
 from headlight.pages.shared.state.choices import SENTENCE
-from headlight.pages.talks.slides import Slide
-from headlight.pages.talks.talk import shipped
+from headlight.wings.talks.slides import Slide
+from headlight.wings.talks.talk import shipped
 from tests.browser.boxes import box, choose_in
 from tests.browser.heatmaps import READING, point_of
 from tests.browser.held import Held

@@ -7,12 +7,12 @@ import pytest
 from playwright.sync_api import expect
 
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
-from headlight.pages.talks.kept import KEPT
-from headlight.pages.talks.page.boxes import REMOVED
-from headlight.pages.talks.page.page import REMOVED as REMOVED_ALL
-from headlight.pages.talks.slides import MOST_SLIDES, Slide, write_talk
-from headlight.pages.talks.stage import THUMBNAILS, thumbnail_key
-from headlight.pages.talks.talk import shipped
+from headlight.wings.talks.kept import KEPT
+from headlight.wings.talks.page.boxes import REMOVED
+from headlight.wings.talks.page.page import REMOVED as REMOVED_ALL
+from headlight.wings.talks.slides import MOST_SLIDES, Slide, write_talk
+from headlight.wings.talks.stage import THUMBNAILS, thumbnail_key
+from headlight.wings.talks.talk import shipped
 from tests.browser.boxes import choose_in
 from tests.browser.rest import RUNNING, box_at_rest, settled, until
 from tests.browser.talks import with_talk

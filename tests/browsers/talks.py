@@ -5,10 +5,10 @@ import contextlib
 import torch
 
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
-from headlight.model.insight.knockout import edges_of, knock_out
 from headlight.model.transformer.trace import Site
-from headlight.pages.talks.talk import shipped
 from headlight.viz.numbers import number_text
+from headlight.wings.cause.knockout import edges_of, knock_out
+from headlight.wings.talks.talk import shipped
 from tests.browsers.driven import PageError, until
 from tests.browsers.pointing import expect_cell, expect_lines, expect_reading
 

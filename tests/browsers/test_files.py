@@ -10,7 +10,7 @@ import pytest
 
 from headlight.model.edits import Edits
 from headlight.model.transformer.trace import Site
-from headlight.pages.live.page import write_live
+from headlight.wings.live.page import write_live
 from tests.browsers.conftest import SETTLED
 from tests.browsers.pointing import expect_weight, strongest
 from tests.browsers.talks import TALK, expect_all_slides_fit, expect_pointing_reads

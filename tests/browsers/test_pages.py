@@ -5,14 +5,14 @@ from functools import partial
 import pytest
 import torch
 
-from headlight.model.atlas.files import open_atlas
 from headlight.model.edits import CellEdit, Edits
-from headlight.model.insight.knockout import edges_of, knock_out
 from headlight.model.insight.scoring import trace_log_probabilities
 from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Site
-from headlight.pages.shared.runs.atlas import FOLDER
 from headlight.viz.numbers import number_text
+from headlight.wings.atlas.calls import FOLDER
+from headlight.wings.atlas.files import open_atlas
+from headlight.wings.cause.knockout import edges_of, knock_out
 from tests.browsers.conftest import SETTLED
 from tests.browsers.pointing import expect_cell, expect_reading, expect_weight, strongest
 from tests.browsers.talks import TALK

@@ -14,11 +14,11 @@ from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.attribution import attribute
 from headlight.model.library.loading import load_model
 from headlight.model.tokens import START_ID
-from headlight.model.training.repeats import small_model
-from headlight.model.training.small_models import default_options
 from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Site
 from headlight.model.translator import Translator, reader_of
+from headlight.wings.training.repeats import small_model
+from headlight.wings.training.small_models import default_options
 
 PROMPT = "kxqmwbkxq"
 SITES = [Site("decoder", 0), Site("decoder", 1)]

@@ -1,16 +1,16 @@
 import numpy as np
 import pytest
 
-from headlight.model.atlas.files import open_atlas
-from headlight.model.atlas.pronouns import PRONOUN
 from headlight.model.edits import CellEdit, Edits, write_edits
 from headlight.model.insight.linking import LEAST
 from headlight.model.library.pieces import Piece, merge_words
 from headlight.model.transformer.trace import Site
 from headlight.pages.parts.attention.leading import LEADS_AS, NONE_LEADS, NOTHING, said_of
-from headlight.pages.shared.runs.atlas import FOLDER
 from headlight.pages.shared.state.choices import HEAD, LAYER
 from headlight.pages.shared.state.models import EXAMPLES
+from headlight.wings.atlas.calls import FOLDER
+from headlight.wings.atlas.files import open_atlas
+from headlight.wings.atlas.pronouns import PRONOUN
 from tests.pages.apps import address, go_to, open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps, mounted
 from tests.viz.unpacking import split

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from headlight.model.edits import Edits, write_edits
 from headlight.model.insight.scoring import trace_log_probabilities
-from headlight.model.training.snapshots import Snapshots
+from headlight.model.snapshots import Snapshots
 from headlight.model.transformer.trace import Site
 from headlight.model.translator import PRETRAINED, load
 from headlight.pages.parts.compare import links

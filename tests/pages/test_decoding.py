@@ -10,8 +10,8 @@ from headlight.model.tokens import START_ID
 from headlight.pages.parts.decoding.request import Branch
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.state.models import BEAM_EXAMPLES, EXAMPLES
-from headlight.pages.talks.slides import Slide
 from headlight.viz.numbers import number_text
+from headlight.wings.talks.slides import Slide
 from tests.matrix import first_of
 from tests.model.library.conftest import END
 from tests.pages import apps

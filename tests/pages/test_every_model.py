@@ -9,7 +9,6 @@ import pytest
 
 from headlight.model.decoding.steps import stack_rows
 from headlight.model.edits import CellEdit, Edits, write_edits
-from headlight.model.insight import patching
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.reader import ABILITIES
 from headlight.model.transformer.trace import Site
@@ -20,6 +19,7 @@ from headlight.pages.shared.show.comparison import LABELS
 from headlight.pages.shared.state.models import LIBRARY
 from headlight.viz.numbers import number_text
 from headlight.viz.tokens import WRITES
+from headlight.wings.cause import patching
 from tests.matrix import first_of
 from tests.model.library.conftest import save_model
 from tests.pages.apps import address, button, drawn, loaded, open_page, open_with

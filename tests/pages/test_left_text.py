@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from headlight.pages.parts.pages import PAGES
-from headlight.pages.shared.runs.atlas import own_text, start
+from headlight.wings.atlas.calls import own_text, start
 from tests.matrix import first_of
 from tests.pages.apps import open_page, open_with
 from tests.pages.sessions import end, session

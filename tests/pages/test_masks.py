@@ -6,8 +6,8 @@ from headlight.model.insight.scoring import trace_log_probabilities
 from headlight.model.transformer.trace import Site
 from headlight.model.translator import load
 from headlight.pages.parts.masks.own import PICTURES
-from headlight.pages.talks.slides import Slide
 from headlight.viz.numbers import number_text
+from headlight.wings.talks.slides import Slide
 from tests.pages.apps import button, edited, go_back, new_app, on_stage, open_page
 from tests.pages.pictures import canvas_pictures, heatmaps
 

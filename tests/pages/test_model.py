@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headlight.model.training.snapshots import Snapshots
+from headlight.model.snapshots import Snapshots
 from headlight.model.translator import PRETRAINED
 from headlight.pages.shared.show.captions import labels_at_snapshots
 from tests.pages.apps import open_page

@@ -7,12 +7,12 @@ import pytest
 
 from headlight.model.checkpoint import save_checkpoint
 from headlight.model.library.loading import load_bert
-from headlight.model.training.small_models import SmallModel, default_options
 from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.shelf import NONE, shelf
 from headlight.pages.shared.state.models import DEFAULT, LIBRARY, CatalogEntry, Workshop, short
 from headlight.viz.numbers import power_text
+from headlight.wings.training.small_models import SmallModel, default_options
 from tests.matrix import first_of
 from tests.pages.apps import address, button, go_to, loaded, new_app, open_page, open_with
 from tests.pages.pictures import heatmaps

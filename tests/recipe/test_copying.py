@@ -3,7 +3,7 @@ import random
 import pytest
 
 from headlight.model.evaluate import is_copied
-from headlight.model.training.tasks import is_unseen
+from headlight.wings.training.tasks import is_unseen
 from recipe.copying import (
     FRAMES,
     TEST_PAIRS,

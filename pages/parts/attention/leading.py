@@ -8,13 +8,12 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from headlight.model.atlas.pronouns import Linked
 from headlight.model.edits import Edits
-from headlight.model.insight.linking import LEAST, Word, on_words, words_of
+from headlight.model.insight.linking import LEAST, Linked, Word, on_words, words_of
 from headlight.model.library.pieces import Piece
 from headlight.pages.parts.attention.view import View
-from headlight.pages.shared.runs.atlas import pronouns_linked
 from headlight.pages.shared.show.riddle import told_apart
+from headlight.pages.shared.state.page import WINGS, first_known
 from headlight.pages.shared.widgets.choose import offer_head
 from headlight.viz.arrays import as_floats
 from headlight.viz.numbers import number_text
@@ -146,7 +145,8 @@ class Reasons:
         """How often the heads link pronouns, if this is one and the heads are as counted."""
         pronouns = [("query", each) for each in self.pronouns]
         is_known = self.token in pronouns and self.view.run.edits == Edits()
-        return pronouns_linked(self.view.run.model) if is_known else None
+        model = self.view.run.model
+        return first_known(wing.linked(model) for wing in WINGS) if is_known else None
 
     @property
     def figure(self) -> str:

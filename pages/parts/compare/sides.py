@@ -8,17 +8,17 @@ import numpy as np
 
 from headlight.model.edits import Edits, read_edits
 from headlight.model.reader import Reader
-from headlight.model.training.snapshots import Snapshots
+from headlight.model.snapshots import Snapshots
 from headlight.model.transformer.trace import Kind, Site
 from headlight.pages.shared.runs.arrays import as_array, heads_meant, one_head
 from headlight.pages.shared.runs.readers import reader
 from headlight.pages.shared.runs.run import ModelRun, hiding
-from headlight.pages.shared.runs.training import recorded_training
+from headlight.pages.shared.runs.shipped import recorded_training
 from headlight.pages.shared.show.captions import labels_at_snapshots, labels_of, site_words
 from headlight.pages.shared.state import choices, models
 from headlight.pages.shared.state.choice import Choice, like
 from headlight.pages.shared.state.choices import KINDS, SUMMARIES, HeadChoice, places_in
-from headlight.pages.shared.state.models import workshop
+from headlight.pages.shared.state.page import WINGS, first_known
 from headlight.pages.shared.widgets.choose import place_options
 
 NO_TRAINING = (
@@ -183,8 +183,8 @@ def recordings() -> dict[str, tuple[str, Snapshots]]:
     """Return the trainings whose snapshots this visitor can see: title and snapshots by key."""
     title = f"{models.SHIPPED[models.DEFAULT].title}, during its training"
     trainings = {models.DEFAULT: (title, recorded_training())}
-    if training := workshop().training:
-        trainings[OWN_TRAINING] = f"Your training: {training.name}", training.job.look().snapshots
+    if own := first_known(wing.recording() for wing in WINGS):
+        trainings[OWN_TRAINING] = own
     return trainings
 
 

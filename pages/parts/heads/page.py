@@ -17,7 +17,6 @@ from headlight.pages.shared.controls import measure
 from headlight.pages.shared.controls.sentence import ask, tokens_read
 from headlight.pages.shared.frame import changes
 from headlight.pages.shared.runs.arrays import as_array
-from headlight.pages.shared.runs.atlas import shown_text, usual
 from headlight.pages.shared.runs.heads import cost_of_removals, head_roles, removal_effects
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show import answers, comparison
@@ -31,7 +30,7 @@ from headlight.pages.shared.show.words import HEAD_WORDS
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choice import number, one_of, switch
 from headlight.pages.shared.state.choices import KINDS
-from headlight.pages.shared.state.page import Page, if_clicks
+from headlight.pages.shared.state.page import WINGS, Page, first_known, if_clicks
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import attention_heatmap, head_effects, head_scores
 from headlight.viz.numbers import number_text
@@ -204,14 +203,14 @@ def badges_of(
 
     If the model has an atlas, the usual value over its corpus is next to the value here.
     """
-    texts, known = [], False
+    texts, text = [], ""
     for name, value in badges(weights, address[0], visible):
         said = f"{name} {value:.2f}"
-        if over := usual(run.model, name, *address):
+        if over := first_known(wing.usual(run.model, name, address) for wing in WINGS):
             said += f" here; usually {over.mean:.2f} ± {over.deviation:.2f}"
-            known = True
+            text = over.text
         texts.append(said)
-    words = HEAD_WORDS["usually"].format(text=shown_text(run.model)) if known else ""
+    words = HEAD_WORDS["usually"].format(text=text) if text else ""
 
     def draw() -> None:
         st.markdown(" ".join(f":blue-badge[{said}]" for said in texts) or HEAD_WORDS["no badge"])

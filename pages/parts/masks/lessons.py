@@ -21,7 +21,7 @@ from headlight.pages.parts.masks.library import LENGTH, mask_library
 from headlight.pages.parts.masks.own import PICTURES, as_trained
 from headlight.pages.parts.masks.stages import Focus, stages
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.runs.training import cheat
+from headlight.pages.shared.runs.shipped import cheat
 from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.cells import OpenCell
 from headlight.pages.shared.show.pictures import show

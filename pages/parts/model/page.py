@@ -6,7 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from headlight.pages.shared.address import section
-from headlight.pages.shared.runs.training import FOLDER, recorded_training
+from headlight.pages.shared.runs.shipped import FOLDER, recorded_training
 from headlight.pages.shared.show.captions import caption, draw_glossary, labels_at_snapshots
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import about

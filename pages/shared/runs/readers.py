@@ -15,13 +15,13 @@ from headlight.model.library.hub import Card, first_line
 from headlight.model.library.measuring import Parity
 from headlight.model.own_reader import OwnReader
 from headlight.model.reader import Reader
-from headlight.model.training.tasks import TASKS
 from headlight.model.translator import load
 from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.housekeeping import freeze, keep_freed_memory, session_ended
 from headlight.pages.shared.runs.shelf import GONE, shelf
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.models import CatalogEntry, library_entry
+from headlight.pages.shared.state.page import WINGS
 from headlight.pages.streamlit_fixes import ended_sessions
 
 # Each operation of a model releases Python's lock (the GIL), and gets it back only after another
@@ -82,9 +82,8 @@ def entry_of(name: str, loaded: Reader) -> CatalogEntry:
     entry = library_entry(name, writes="cross" in loaded.shape.kinds)
     if not isinstance(loaded, OwnReader) or can_read(loaded, entry.examples[0]):
         return entry
-    # A model of the page Training's, which knows the characters of its task.
-    inputs = dict.fromkeys(task.prompt(task.example) for task in TASKS.values())
-    known = tuple(text for text in inputs if can_read(loaded, text))
+    texts = dict.fromkeys(text for wing in WINGS for text in wing.examples)
+    known = tuple(text for text in texts if can_read(loaded, text))
     return replace(entry, examples=known or entry.examples)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import streamlit as st
 
 from headlight.model.edits import Edits, describe
+from headlight.model.snapshots import Snapshots
 from headlight.model.tokens import END_ID, SPECIAL_TOKENS
-from headlight.model.training.snapshots import Snapshots
 from headlight.model.transformer.trace import Kind
 from headlight.pages.shared.runs.arrays import tokens_of
 from headlight.pages.shared.runs.run import ModelRun

@@ -10,8 +10,8 @@ from weakref import WeakValueDictionary
 
 import streamlit as st
 
+from headlight.model.jobs import Job
 from headlight.model.own_reader import OwnReader
-from headlight.model.training.jobs import TrainingJob
 
 OWN = "own-"  # prefix of the keys of visitors' own models
 LIBRARY = "transformers:"  # prefix of the keys of models of the transformers library
@@ -182,7 +182,7 @@ class Training:
     """A training under its name; its key is unique."""
 
     name: str
-    job: TrainingJob
+    job: Job
     key: str = field(default_factory=token_urlsafe)
 
 

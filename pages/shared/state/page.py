@@ -1,14 +1,24 @@
 """A page of the app as a record, and what wings do on every page: parts that can be left out."""
 
-from collections.abc import Callable, Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 import streamlit as st
 
 from headlight.pages.shared.state.choice import Choice
 from headlight.pages.shared.state.choices import AS_TRAINED, COMMON, EDITS, KIND
 
+if TYPE_CHECKING:
+    from headlight.model.edits import HeadAddress
+    from headlight.model.insight.linking import Linked
+    from headlight.model.snapshots import Snapshots
+    from headlight.viz import CanvasPicture
+
+Known = TypeVar("Known")
 Changes = Literal["all", "in force", "by side", "none"]
 CLICKS, BUTTONS, TOOLS = "clicks", "buttons", "tools"  # controls that are no choice of a page
 
@@ -82,10 +92,48 @@ def list_pages(*pages: Page) -> None:
     PAGES.update({page.key: page for page in pages})
 
 
+class Usual(NamedTuple):
+    """The mean and standard deviation of a score over the sentences of a text, named in words."""
+
+    mean: float
+    deviation: float
+    text: str
+
+
+@dataclass(frozen=True)
+class TalkModel:
+    """A model for the file of a talk: its weights, and what shows and styles its pictures.
+
+    The file begins with the `script`, and has the `header` as JSON.
+    """
+
+    weights: bytes
+    script: Path
+    style: Path
+    header: Mapping[str, object]
+    pictures: Sequence[CanvasPicture]
+
+
 class Wing:
     """A part of the app that can be left out; it overrides the methods that it needs."""
 
     parameter = ""  # the name of what it keeps in every address, if anything
+
+    examples: Sequence[str] = ()  # texts that models read which only this wing makes
+    # Makes a model that the file of a talk can hold, so that its slides answer any sentence.
+    talk_model: Callable[[], TalkModel] | None = None
+
+    def usual(self, model: str, pattern: str, head: HeadAddress) -> Usual | None:
+        """Return what a head of a model usually scores in a pattern, if the wing has counted it."""
+        return None
+
+    def linked(self, model: str) -> Linked | None:
+        """Return how often the heads of a model link a pronoun to its noun, if that was counted."""
+        return None
+
+    def recording(self) -> tuple[str, Snapshots] | None:
+        """Return the title and the snapshots of the visitor's own training, if there is one."""
+        return None
 
     def begin(self, page: Page) -> None:
         """Run before anything is drawn or chosen."""
@@ -132,6 +180,11 @@ class Wing:
 
 
 WINGS: list[Wing] = []
+
+
+def first_known(answers: Iterable[Known | None]) -> Known | None:
+    """Return the first answer that is not None, such as those of the wings."""
+    return next((answer for answer in answers if answer is not None), None)
 
 
 def is_open(page: Page) -> bool:

@@ -9,9 +9,9 @@ import torch
 
 from headlight.model.edits import Edits, opens_the_future
 from headlight.model.edits.attention import AttentionEdit
-from headlight.model.library.opening import open_model
 from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Shape, Site
+from headlight.wings.any_module.opening import open_model
 
 SOURCE = "I love my cat."
 SITE = Site("cross", 1)

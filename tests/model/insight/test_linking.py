@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headlight.model.atlas.pronouns import read_references
 from headlight.model.insight.linking import LEAST, leading_query, on_words, words_of
 from headlight.model.library.pieces import as_pieces
+from headlight.wings.atlas.pronouns import read_references
 
 FILE = Path(__file__).parents[1] / "atlas" / "pronouns.tsv"
 FEWEST = 80  # of the hundred

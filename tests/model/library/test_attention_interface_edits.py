@@ -9,10 +9,10 @@ from torch.testing import assert_close
 
 from headlight.model.edits import EXTRA, Edits
 from headlight.model.edits.attention import AttentionEdit
-from headlight.model.insight.knockout import OtherRun
 from headlight.model.library.decoder_modules import output_projection
 from headlight.model.transformer.attention import UNCHANGED
 from headlight.model.transformer.trace import Run, Site
+from headlight.wings.cause.knockout import OtherRun
 from tests.matrix import first_of
 from tests.model.library.families import (
     DECODERS,

@@ -10,18 +10,18 @@ from headlight.model.insight.anatomy import Weight
 from headlight.model.insight.attribution import attribute
 from headlight.model.insight.estimate import estimated_removals
 from headlight.model.insight.explain import explain
-from headlight.model.insight.knockout import edges_of
 from headlight.model.insight.lens import lens
-from headlight.model.insight.patching import AnswerPair, patch_heads, two_runs
 from headlight.model.insight.roles import role_scores
 from headlight.model.library import transformers_loading
 from headlight.model.library.files import saved_dtype
 from headlight.model.library.measuring import BOUNDS
 from headlight.model.library.transformers_loading import load_transformers_reader
 from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.wings.cause.knockout import edges_of
+from headlight.wings.cause.patching import AnswerPair, patch_heads, two_runs
 from tests.matrix import first_of
-from tests.model.insight.closing import measured
 from tests.model.insight.recording import Recorded
+from tests.wings.cause.closing import measured
 
 TEXT = "I love my cat."
 CASES = [(name, torch.bfloat16) for name in ("Llama", "GPT-2", "T5")]

@@ -8,9 +8,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from headlight.model.edits.attention import AttentionEdit
-from headlight.model.library.opening import open_model
-from headlight.model.library.watch import watch
 from headlight.model.transformer.trace import Site
+from headlight.wings.any_module.opening import open_model
+from headlight.wings.any_module.watch import watch
 
 FOLDS = ("heads first", "texts first", "einsum", "groups of keys", "one key", "fused")
 

@@ -7,10 +7,10 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from headlight.model.edits.attention import AttentionEdit
-from headlight.model.insight.knockout import OtherRun
 from headlight.model.transformer.attention import UNCHANGED, MultiHeadAttention, attend
 from headlight.model.transformer.masks import look_ahead_mask, padding_mask
 from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.wings.cause.knockout import OtherRun
 
 SITE = Site("encoder", 0)
 BATCH, HEADS, QUERIES, KEYS, WIDTH = 2, 4, 5, 6, 3

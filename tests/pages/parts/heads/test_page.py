@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from headlight.model.atlas.files import open_atlas
 from headlight.model.insight.rows import badges
 from headlight.model.transformer.trace import Site
-from headlight.pages.shared.runs.atlas import FOLDER
+from headlight.wings.atlas.calls import FOLDER
+from headlight.wings.atlas.files import open_atlas
 from tests.pages.apps import open_page
 from tests.pages.pictures import save_menus
 

@@ -1,13 +1,8 @@
 """The model behind a key, whichever it is."""
 
-from dataclasses import replace
-
 import pytest
 
-from headlight.model.checkpoint import save_checkpoint
 from headlight.model.library.measuring import Parity
-from headlight.model.training.small_models import SmallModel, default_options
-from headlight.model.training.tasks import TASKS
 from headlight.model.translator import PRETRAINED
 from headlight.pages.shared.runs.readers import (
     Size,
@@ -70,16 +65,6 @@ def test_a_model_that_translates_has_two_sides(name, sides, state, loaded, trans
     assert (entry.source, entry.target) == sides
     assert entry.is_library
     assert not entry.is_own
-
-
-@pytest.mark.parametrize("task", ["reverse", "repeat"])
-def test_a_checkpoint_of_a_task_has_examples_that_it_can_read(task, state, loaded, tmp_path):
-    small = SmallModel(replace(default_options(task), layers=1, d_model=16, d_ff=16))
-    save_checkpoint(tmp_path, small.model, small.tokenizer)
-    opened = reader(loaded(tmp_path))
-    examples = entry_of(str(tmp_path), opened).examples
-    assert TASKS[task].prompt(TASKS[task].example) in examples
-    assert not any(each.is_unknown for text in examples for each in opened.tokenizer.encode(text))
 
 
 def test_a_checkpoint_that_reads_words_has_the_examples_of_all(state, loaded):

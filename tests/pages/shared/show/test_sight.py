@@ -8,7 +8,7 @@ START = """
 import streamlit as st
 from headlight.pages.shared.show.sight import parts, reveal_if_sought, seek, tabs
 from headlight.pages.shared.state.showing import place
-from headlight.pages.talks.stage import staged
+from headlight.wings.talks.stage import staged
 from headlight.pages.shared.state.choice import one_of
 COLOUR = one_of("colour", {"red": "Red wine", "blue": "Sky"}, label="Colour")
 def body():

@@ -3,7 +3,7 @@
 from itertools import groupby
 
 from headlight.pages.parts.pages import PAGES
-from headlight.pages.talks.slides import first_pictures
+from headlight.wings.talks.slides import first_pictures
 from tests.pages.apps import ROOT
 
 

@@ -1,0 +1,104 @@
+"""Attention at snapshots of a training.
+
+python -m headlight.model.snapshots --snapshots DIR --output FILE
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from torch import Tensor
+
+from headlight.model.checkpoint import load_checkpoint, save_tensors
+from headlight.model.transformer.trace import KINDS, Kind
+from headlight.model.translator import Translator
+
+
+@dataclass(frozen=True)
+class Snapshots:
+    """The attention on some sentences at several steps of a training.
+
+    At every step the decoder reads the last model's translation, so that the maps of all steps
+    have the same tokens. `weights[sentence][kind]` is (steps, layers, heads, query, key).
+    """
+
+    steps: list[int]
+    sentences: list[str]
+    source_tokens: list[list[str]]  # of each sentence
+    target_tokens: list[list[str]]
+    weights: list[dict[Kind, Tensor]]
+
+    def tokens(self, sentence: int, kind: Kind) -> tuple[list[str], list[str]]:
+        """Return the query tokens and the key tokens of one kind of attention."""
+        source, target = self.source_tokens[sentence], self.target_tokens[sentence]
+        return (source if kind == "encoder" else target), (target if kind == "decoder" else source)
+
+    def save(self, path: Path) -> None:
+        """Write the history to one file, its weights as float16."""
+        tensors = {
+            f"{number}.{kind}": weights.half()
+            for number, kinds in enumerate(self.weights)
+            for kind, weights in kinds.items()
+        }
+        words = {name: value for name, value in vars(self).items() if name != "weights"}
+        save_tensors(path, tensors, {"history": json.dumps(words)})
+
+    @classmethod
+    def from_file(cls, path: Path) -> Snapshots:
+        """Read a history that `save` wrote."""
+        with safe_open(path, framework="pt") as file:
+            words = json.loads(file.metadata()["history"])
+            weights = [
+                {kind: file.get_tensor(f"{number}.{kind}").float() for kind in KINDS}
+                for number in range(len(words["sentences"]))
+            ]
+        return cls(**words, weights=weights)
+
+
+def record_snapshots(
+    translators: Sequence[Translator], steps: list[int], sentences: list[str]
+) -> Snapshots:
+    """Trace each sentence with the model of each step; the target is the last one's translation."""
+    translations = [translators[-1].translate(sentence) for sentence in sentences]
+    traces = [
+        [translator.trace(sentence, translation) for translator in translators]
+        for sentence, translation in zip(sentences, translations, strict=True)
+    ]
+    weights = [
+        {kind: torch.stack([trace.weights(kind).cpu() for trace in row]) for kind in KINDS}
+        for row in traces
+    ]
+    return Snapshots(
+        steps,
+        sentences,
+        [[token.text for token in row[-1].source_tokens] for row in traces],
+        [[token.text for token in row[-1].target_tokens] for row in traces],
+        weights,
+    )
+
+
+def main() -> None:
+    """Record the history of a training that kept snapshots."""
+    parser = argparse.ArgumentParser(
+        prog="python -m headlight.model.snapshots", description=__doc__
+    )
+    parser.add_argument(
+        "--snapshots", type=Path, required=True, help="the folder of step-* folders"
+    )
+    parser.add_argument("--output", type=Path, required=True, help="the file to write")
+    parser.add_argument("--sentences", nargs="+", required=True, help="what to read at every step")
+    arguments = parser.parse_args()
+    folders = sorted(arguments.snapshots.glob("step-*"))
+    translators = [Translator(*load_checkpoint(folder)) for folder in folders]
+    steps = [int(folder.name.removeprefix("step-")) for folder in folders]
+    record_snapshots(translators, steps, arguments.sentences).save(arguments.output)
+
+
+if __name__ == "__main__":
+    main()

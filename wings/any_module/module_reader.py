@@ -1,0 +1,292 @@
+"""Any module in memory as a reader: texts in, traces out, and its heads edited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor, nn
+
+from headlight.model.decoding.cache import CacheSize
+from headlight.model.decoding.search import Expansion, room_to_write, search
+from headlight.model.decoding.steps import Decoding, Writing
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.library.answers import Answering, AnswerReader, OutputHead
+from headlight.model.library.attachment import CodeAttachment, Parity
+from headlight.model.library.calls import attention_edits
+from headlight.model.library.hub import first_line
+from headlight.model.library.pieces import Piece
+from headlight.model.questions import Request
+from headlight.model.reader import OTHER_WORDS, Ability, Reader
+from headlight.model.tokens import Token
+from headlight.model.transformer.trace import Run, RunEdits, Shape, Site, Trace
+from headlight.wings.any_module.own_tokens import OwnTokens, read_numbers
+
+# Computes logits (B, T, V), or (B, classes), of a model for ids (B, T), or for (B, S) and (B, T).
+Call = Callable[..., Tensor]
+MISSING: Mapping[Ability, str] = {
+    "read a pair": "This model is given one text, or a source and a target.",
+    "mask words": "Which token hides a word of this model is not known.",
+    "pad": "This model is given its tokens only, and no mask for padding.",
+    "add up logits": "The parts of this model that add to its logits are not known.",
+    "show the stream": "Only the attention of this model is recorded, not what lies between.",
+    "own layers": "This model runs in its own code, not in layers made here.",
+    "move positions": "This model's own code gives its tokens positions, which cannot be moved.",
+    "compare words": OTHER_WORDS,
+}
+NO_HEAD = "This model returns no logits for every token that it reads, so it does not write."
+NO_DECODER = "This model reads a text and does not write one: all tokens see those after them."
+NO_START = (
+    "The token that its texts begin with is not known: open it with start=, and end= for the last."
+)
+NO_TARGET = "This model reads a source and a target: give it a target text."
+
+
+@dataclass(frozen=True)
+class Called:
+    """How a model in memory is called, and what it reads."""
+
+    model: nn.Module
+    call: Call
+    tokens: OwnTokens
+    target_tokens: OwnTokens
+    two_sided: bool
+    head: OutputHead | None
+    max_tokens: int
+    start: int | None = None  # the ids that a target begins and ends with
+    end: int | None = None
+
+    def logits(self, *texts: Tensor) -> Tensor:
+        """Return what the model computes; raises ValueError with a sentence if it cannot."""
+        try:
+            output = self.call(self.model, *texts)
+            return logits_in(output)
+        except ValueError:
+            raise
+        except Exception as error:  # of many kinds, in somebody's own code
+            parts = self.model.modules()
+            known = [part.num_embeddings for part in parts if isinstance(part, nn.Embedding)]
+            if known and (largest := max(int(part.max()) for part in texts)) >= max(known):
+                raise ValueError(
+                    f"The model knows {max(known):,} tokens, from 0, and this text has the token "
+                    f"{largest:,}. Change the text."
+                ) from error
+            sizes = " and ".join(str(tuple(part.shape)) for part in texts)
+            raise ValueError(
+                f"{type(self.model).__name__} cannot read ids of the shape {sizes}: "
+                f"{first_line(error)} If its inputs have another form, open it with call=, a "
+                "function that takes the model and ids (B, T), of a source and a target if it has "
+                "both, and returns logits (B, T, V); if the text is too long, with max_tokens=."
+            ) from error
+
+    @property
+    def device(self) -> torch.device:
+        return next((weight.device for weight in self.model.parameters()), torch.device("cpu"))
+
+
+def logits_in(output: object) -> Tensor:
+    """Return the logits in a model's output: its entry of this name, or its first tensor."""
+    if isinstance(output, Mapping):
+        output = output.get("logits", next(iter(output.values()), None))
+    while isinstance(output, tuple | list) and output:
+        output = output[0]
+    if not isinstance(output, Tensor):
+        raise ValueError(f"The model returned {type(output).__name__}, and no tensor.")
+    return output
+
+
+class ModuleReader(Answering, Reader):
+    """A module in memory with functions for text; its weights are those of its owner.
+
+    An encoder reads a text as the source, a model with only a decoder as the target. An
+    encoder-decoder reads both.
+    """
+
+    def __init__(self, title: str, called: Called, attached: CodeAttachment) -> None:
+        self.title = title
+        self.model, self.called, self.attached = called.model, called, attached
+        self.shape = Shape(attached.kinds, called.max_tokens)
+        classes: dict[int, str] = {}
+        if called.head == "class":
+            classes = {index: f"Class {index + 1}" for index in range(attached.outputs)}
+        ends = () if called.end is None else (called.end,)
+        self.answers = AnswerReader(called.head, called.target_tokens, classes, ends)
+        self.missing = dict(MISSING) | attached.missing
+        if called.tokens.encode is read_numbers:
+            self.example = called.tokens.decode(range(1, 7))
+        if called.head != "next token":
+            self.missing["write"] = NO_HEAD if self.shape.layers("decoder") else NO_DECODER
+        elif called.two_sided and called.start is None:
+            self.missing["write"] = NO_START
+
+    def parity(self) -> Parity:
+        """The differences of watched calls from unwatched ones, measured when it was opened."""
+        return self.attached.parity
+
+    @property
+    def reads_source(self) -> bool:
+        return "encoder" in self.shape.kinds
+
+    def is_cut(self, text: str, second: str | None = None) -> bool:
+        return len(self.called.tokens.read(text)) > self.called.max_tokens
+
+    @torch.inference_mode()
+    def tokenized(self, request: Request) -> Trace:
+        """Return a trace of the tokens that both sides read; see `Reader.tokenized`."""
+        text, target = request.text, request.target
+        self.second_text(request.second)
+        if request.masked or request.pad_to:
+            raise ValueError(self.missing["mask words" if request.masked else "pad"])
+        if target is not None and "decoder" not in self.shape.kinds:
+            raise ValueError("This model has no decoder that could read a second text.")
+        read = self.read(text)
+        if not self.called.two_sided and self.reads_source:
+            return Trace(source_tokens=read)
+        source, begun = (read, self.begun()) if self.called.two_sided else ((), read)
+        if target is None and source:
+            if "write" in self.missing:
+                raise ValueError(NO_TARGET)
+            (decoding,) = self.write_together([request])
+            request = replace(request, target=decoding.writing)
+        tokens = [*begun, *self.written(request.target or "", begun)]
+        if not tokens:
+            raise ValueError(NO_TARGET)
+        most = self.called.max_tokens
+        return Trace(source, tokens[:most], finished=request.ends and len(tokens) <= most)
+
+    def read(self, text: str) -> list[Piece]:
+        """Return the tokens of a text that the model reads; raises ValueError if none."""
+        pieces = self.called.tokens.read(text) if text.strip() else []
+        if not pieces:
+            raise ValueError("There is nothing to read: type a text.")
+        return pieces[: self.called.max_tokens]
+
+    def written(self, target: str | Writing, begun: Sequence[Piece]) -> Sequence[Token]:
+        """Return the tokens of a target that a decoder reads after others, without its end."""
+        tokens = self.called.target_tokens
+        if isinstance(target, Writing):
+            return target.read_by(lambda ids: tokens.written(ids, begun))
+        ids = [piece.id for piece in tokens.read(target)] if target else []
+        ids = ids[1:] if ids[:1] == [self.called.start] else ids
+        ids = ids[:-1] if ids and ids[-1] == self.called.end else ids
+        return tokens.written(ids, begun)[1]
+
+    def begun(self) -> list[Piece]:
+        """Return the tokens that a target begins with."""
+        start = self.called.start
+        return [] if start is None else [self.called.target_tokens.piece(start)]
+
+    def ids(self, traces: Sequence[Trace]) -> list[Tensor]:
+        """Return the ids (B, T) of each side of several traces; raises ValueError if uneven."""
+        sides = [
+            [[token.id for token in tokens] for tokens in side]
+            for side in zip(*((x.source_tokens, x.target_tokens) for x in traces), strict=True)
+        ]
+        rows = [side for side in sides if side[0]]
+        longest = [max(map(len, side)) for side in rows]
+        if self.reads_source and any(
+            len(line) < most for side, most in zip(rows, longest, strict=True) for line in side
+        ):
+            raise ValueError(f"{MISSING['pad']} Read texts of one length together.")
+        filled = [  # a decoder's tokens do not see what follows them
+            [line + line[-1:] * (most - len(line)) for line in side]
+            for side, most in zip(rows, longest, strict=True)
+        ]
+        return [torch.tensor(side, device=self.called.device) for side in filled]
+
+    def together(self, traces: Sequence[Trace], run: Run) -> Tensor | None:
+        """Run over the tokens of traces in one batch; return the rows of the logits, if any."""
+        with self.attached.watching(run):
+            logits = self.called.logits(*self.ids(traces))
+        return self.answers.rows(traces[0], {"logits": logits})
+
+    def record(self, trace: Trace, edits: RunEdits | None = None) -> None:
+        trace.logits = self.together([trace], Run(edits or {}, trace))
+
+    def rerun(self, trace: Trace, run: Run) -> Tensor:
+        """Run again over the tokens of a trace; raises ValueError if the model has no logits."""
+        rows = max((edit.batch for edit in attention_edits(run.edits).values()), default=1)
+        logits = self.together([trace] * rows, run)
+        if logits is None:
+            raise ValueError("This model has no logits, so nothing can be measured on them.")
+        return logits
+
+    @torch.inference_mode()
+    def read_together(self, traces: Sequence[Trace], run: Run) -> None:
+        self.together(traces, run)
+
+    @property
+    def vocabulary(self) -> Sequence[int]:
+        return range(self.attached.outputs) if self.called.head == "next token" else ()
+
+    @torch.inference_mode()
+    def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
+        trace = Trace()
+        if self.reads_source:
+            trace.source_tokens = self.called.tokens.written(ids)[1]
+        if "decoder" in self.shape.kinds:
+            begun = self.begun() if self.called.two_sided else []
+            trace.target_tokens = [*begun, *self.called.target_tokens.written(ids, begun)[1]]
+        self.record(trace, edits)
+        return trace
+
+    def heads_to_stream(self, site: Site) -> Tensor | None:
+        return self.attached.heads_to_stream(self.model, site)
+
+    @torch.inference_mode()
+    def write_text(
+        self,
+        text: Request,
+        strategy: Strategy = Strategy(),
+        longest: int | None = None,
+        forced: Sequence[int] = (),
+    ) -> Decoding:
+        """Write a text, each step computed over all tokens anew; see `Reader.write`."""
+        read, tokens = self.read(text.text), self.called.target_tokens
+        source = read if self.called.two_sided else []
+        begun = self.begun() if source else read
+        limit = room_to_write(len(begun), self.called.max_tokens, longest)
+        record: list[Expansion] = []
+        prefixes = ModulePrefixes(self, source, begun, text.edits or {})
+        (decoded,) = search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=record)
+        written, target = tokens.written(decoded.written, begun)
+        how = decoded.log_probability, decoded.finished, decoded.log_probabilities
+        writing = Writing(text.text if source else "", written, source, target, *how)
+        ends, append = prefixes.ends, tokens.append
+        return Decoding(writing, strategy, record, begun=begun, ends=ends, append=append)
+
+    def begin(self, text: str) -> list[Piece]:
+        return self.called.target_tokens.read(text)
+
+
+@dataclass
+class ModulePrefixes:
+    """The texts that a module has begun to write; each step computes all positions anew."""
+
+    reader: ModuleReader
+    source: Sequence[Piece]
+    begun: Sequence[Piece]
+    edits: RunEdits
+    ids: Tensor = field(init=False)  # (R, N)
+
+    def __post_init__(self) -> None:
+        self.ids = torch.tensor([[piece.id for piece in self.begun]])
+        self.ids = self.ids.to(self.reader.called.device)
+        self.vocabulary = self.reader.attached.outputs
+        self.ends = frozenset(self.reader.answers.ends)
+
+    def next_log_probabilities(self, trace: Trace | None = None) -> Tensor:
+        """Return log-probabilities (R, V) of each row's next token; `trace` records the call."""
+        source = [[piece.id for piece in self.source]] * len(self.ids) if self.source else None
+        texts = [] if source is None else [torch.tensor(source, device=self.ids.device)]
+        with self.reader.attached.watching(Run(self.edits, trace)):
+            logits = self.reader.called.logits(*texts, self.ids)
+        return logits[:, -1].float().log_softmax(dim=-1)
+
+    def cache_sizes(self) -> dict[Site, CacheSize]:
+        return {}
+
+    def extend(self, rows: Tensor, ids: Tensor) -> None:
+        """Continue with these rows, in this order, and append one of ids (R,) to each."""
+        self.ids = torch.cat([self.ids[rows], ids[:, None]], dim=1)

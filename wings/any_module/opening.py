@@ -1,0 +1,268 @@
+"""Opening a model that somebody holds in memory: of transformers, or any module that attends."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from headlight.model.library.answers import OutputHead
+from headlight.model.library.attachment import CodeAttachment, is_rotated
+from headlight.model.library.checks import Differences, check_openable
+from headlight.model.library.decoder_modules import output_projection
+from headlight.model.library.foreign_code import IncompleteError
+from headlight.model.library.hub import LoadingError, first_line
+from headlight.model.library.measuring import Parity
+from headlight.model.library.observing import Observed, find_sites, observing, prepare
+from headlight.model.library.piece_tokenizer import PieceTokenizer
+from headlight.model.library.transformers_loading import (
+    LONGEST,
+    attach_somehow,
+    compared_texts,
+    head_of,
+    known_tokens,
+    longest_text,
+)
+from headlight.model.library.transformers_reader import TransformersReader
+from headlight.model.reader import Reader
+from headlight.model.transformer.trace import Kind
+from headlight.wings.any_module.module_reader import Call, Called, ModuleReader
+from headlight.wings.any_module.own_tokens import OwnTokens
+from headlight.wings.any_module.proof import find_layouts
+from headlight.wings.any_module.unseen import PARTLY, unseen_parts
+from headlight.wings.any_module.watch import nowhere
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+ROWS, SOURCE, TARGET = 2, 7, 5  # texts and tokens of the trial
+NEAR = 1e-4  # of heads that an output projection is given
+
+
+def open_model(
+    model: nn.Module,
+    tokenizer: object = None,
+    *,
+    target_tokenizer: object = None,
+    call: Call | None = None,
+    kinds: Mapping[str, Kind] | None = None,
+    start: int | None = None,
+    end: int | None = None,
+    max_tokens: int | None = None,
+    title: str | None = None,
+) -> Reader:
+    """Open a model in memory, on its device, without a copy of its weights and without changing it.
+
+    A model of transformers with its tokenizer is read as one that `load_model` loads. Any other
+    module is called with ids (B, T), or with those of a source and a target, or else by
+    `call(model, ids)` or `call(model, source, target)`, and returns logits (B, T, V), or (B,
+    classes). `tokenizer` has `encode` and `decode`, or is a pair of these functions; without one a
+    text is numbers. `kinds` tells the kind of attention of modules, by name, that the shapes do not
+    show. `start` and `end` are the ids around a target. Raises LoadingError, a ValueError with what
+    to do, for a model that cannot be opened.
+    """
+    try:
+        check_openable(model)
+        ours = with_same_weights(model)
+        title = title or type(model).__name__
+        if call is None and is_of_transformers(model) and hasattr(tokenizer, "all_special_ids"):
+            return open_of_transformers(ours, tokenizer, title, max_tokens)
+        call, two_sided = (call, sides_of(call, 1)) if call else call_of(ours)
+        special = (start, end)
+        tokens = OwnTokens.of(tokenizer, () if two_sided else special)
+        both = target_tokenizer or tokenizer
+        target_tokens = OwnTokens.of(both, special) if two_sided else tokens
+        longest = max_tokens or longest_of(ours)
+        called = Called(
+            ours, call, tokens, target_tokens, two_sided, None, longest, start, end
+        )  # fmt: skip
+        return open_module(called, title, kinds or {})
+    except LoadingError:
+        raise
+    except ValueError as error:
+        raise LoadingError(str(error)) from error
+
+
+def with_same_weights(model: nn.Module) -> nn.Module:
+    """Return a copy of a model's modules that holds the very same weights."""
+    kept = {id(part): part for part in (*model.parameters(), *model.buffers())}
+    try:
+        return copy.deepcopy(model, kept)
+    except Exception as error:  # of many kinds, of what a module may hold
+        raise ValueError(
+            f"{type(model).__name__} holds something besides its weights that cannot be copied: "
+            f"{first_line(error)} Use `watch`, which copies nothing."
+        ) from error
+
+
+def is_of_transformers(model: nn.Module) -> bool:
+    return any(part.__module__.startswith("transformers.") for part in type(model).__mro__)
+
+
+def open_of_transformers(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    title: str,
+    max_tokens: int | None,
+) -> TransformersReader:
+    """Return the reader of a model of transformers and its tokenizer."""
+    model.set_attn_implementation("eager")
+    longest = min(max_tokens or LONGEST, longest_text(model))
+    tokens = PieceTokenizer(tokenizer, longest, known_tokens(model))
+    model.config.architectures = [type(model).__name__]
+    attached = attach_somehow(model, compared_texts(model, tokens), title)
+    head = head_of(model.config, attached)
+    if head == "next token" and model.get_output_embeddings() is None:
+        head = None
+    return TransformersReader(title, model, tokens, head, attached)
+
+
+def call_of(model: nn.Module) -> tuple[Call, bool]:
+    """Return what calls a model with ids only, and whether it takes a source and a target."""
+    if is_of_transformers(model):
+        if model.config.is_encoder_decoder:
+            return (lambda model, *ids: model(input_ids=ids[0], decoder_input_ids=ids[1])), True
+        return (lambda model, ids: model(input_ids=ids)), False
+    return (lambda model, *ids: model(*ids)), sides_of(model.forward, 0)
+
+
+def sides_of(function: object, before: int) -> bool:
+    """Return whether a function must be given two texts after `before` other arguments."""
+    given = inspect.signature(function).parameters.values()
+    needed = [part for part in given if part.default is part.empty]
+    texts = [
+        part for part in needed if part.kind in (part.POSITIONAL_ONLY, part.POSITIONAL_OR_KEYWORD)
+    ]
+    if len(texts) - before > 2:
+        names = ", ".join(part.name for part in texts[before:])
+        raise ValueError(
+            f"It takes {names}, and only ids are known here: open it with call=, a function that "
+            "takes the model and ids (B, T), of a source and a target if it has both, and returns "
+            "its logits."
+        )
+    return len(texts) - before == 2
+
+
+def longest_of(model: nn.Module) -> int:
+    """Return how many tokens a model is given to read, by its table of positions if it has one."""
+    tables = [
+        part.num_embeddings
+        for name, part in model.named_modules()
+        if isinstance(part, nn.Embedding) and ("pos" in name.lower() or "wpe" in name.lower())
+    ]
+    return min([LONGEST, *tables])
+
+
+@torch.inference_mode()
+def open_module(called: Called, title: str, told: Mapping[str, Kind]) -> ModuleReader:
+    """Return the reader of a module; raises ValueError if its attention cannot be shown whole."""
+    texts = trial_of(called)
+    expected = called.logits(*texts)
+    prepare(called.model)
+    names = dict(called.model.named_modules())
+    name_of = {module: name for name, module in names.items()}
+    layouts, passed = find_layouts(lambda ids: called.logits(*ids), texts, name_of)
+    with observing(ROWS, layouts) as observed:
+        outputs = called.logits(*texts)
+    differences = Differences.between(outputs, expected).checked(title)
+    if not observed.modules:
+        raise ValueError(nowhere(title, passed, name_of))
+    with observing(1, layouts) as alone:
+        called.logits(*(ids[:1] for ids in texts))
+    if unknown := [name for name in told if name not in names]:
+        raise ValueError(
+            f"{title} has no module {unknown[0]!r}: kinds= takes names of its modules."
+        )
+    kinds_told = {names[name]: kind for name, kind in told.items()}
+    try:
+        sites, kinds = find_sites(observed, called.two_sided, SOURCE, TARGET, kinds_told)
+    except IncompleteError as error:
+        raise ValueError(refusal(title, observed, names)) from error
+    apart = max(
+        (one.weights[0] - other.weights[0]).abs().max().item()
+        for one, other in zip(observed.records, alone.records, strict=True)
+    )
+    if apart > NEAR * 100:
+        raise ValueError(
+            f"The weights of {title} over a text differ by {apart:.2g} when another text is read "
+            "with it, so its heads and texts cannot be told apart."
+        )
+    if unseen := sorted(unseen_parts(called, texts, sites, kinds, name_of)):
+        raise ValueError(PARTLY.format(title=title, names=", ".join(unseen)))
+    attached = CodeAttachment(
+        replace(sites, rotated=is_rotated(called.model)),
+        kinds,
+        Parity(differences, apart),
+        projections=known_projections(called, texts, observed),
+        outputs=outputs.size(-1),
+        reference="the same calls unwatched, and from each text alone",
+    )
+    head = head_of_outputs(outputs, kinds, texts[-1])
+    return ModuleReader(title, replace(called, head=head), attached)
+
+
+def trial_of(called: Called) -> list[Tensor]:
+    """Return the ids (ROWS, T) of each text of the trial, which all embeddings of a model know."""
+    # A model of transformers may have a smaller table too, such as for kinds of tokens.
+    whole = (
+        called.model.get_input_embeddings() if is_of_transformers(called.model) else called.model
+    )
+    sizes = [part.num_embeddings for part in whole.modules() if isinstance(part, nn.Embedding)]
+    known = min(sizes, default=SOURCE)
+    lengths = (SOURCE, TARGET)[: 1 + called.two_sided]
+    rows = torch.arange(ROWS, device=called.device)[:, None]
+    return [(torch.arange(length, device=called.device) + rows + 1) % known for length in lengths]
+
+
+def refusal(title: str, observed: Observed, names: Mapping[str, nn.Module]) -> str:
+    """Return why the attention of a model has no place in maps by layer and kind, with shapes."""
+    name_of = {module: name or title for name, module in names.items()}
+    shapes = {
+        f"{name_of[module]} {tuple(record.weights.shape)}"
+        for module, record in zip(observed.modules, observed.records, strict=True)
+    }
+    return (
+        f"The attention of {title} does not fit its texts of {SOURCE} tokens, or {TARGET} of a "
+        f"target: it has weights (texts, heads, queries, keys) of {', '.join(sorted(shapes))}. All "
+        "layers of a kind must have the same heads. `watch` shows any of them, and kinds= tells "
+        "which modules are encoder, decoder or cross."
+    )
+
+
+def head_of_outputs(
+    outputs: Tensor, kinds: Mapping[Kind, object], ids: Tensor
+) -> OutputHead | None:
+    """Return what a model's outputs over the trial are, by their shape and its attention."""
+    if "decoder" in kinds and outputs.dim() == 3 and outputs.shape[:2] == ids.shape:
+        return "next token"
+    return "class" if outputs.dim() == 2 and len(outputs) == ROWS else None
+
+
+def known_projections(called: Called, texts: list[Tensor], observed: Observed) -> bool:
+    """Return whether each module's heads, joined, are what its output projection is given."""
+    given: dict[nn.Module, Tensor] = {}
+    wanted: dict[nn.Module, list[Tensor]] = {}
+    for module, record in zip(observed.modules, observed.records, strict=True):
+        projection = output_projection(called.model, module)
+        if projection is None or record.heads is None:
+            return False
+        if not isinstance(module, nn.MultiheadAttention):
+            wanted.setdefault(projection, []).append(record.heads.transpose(1, 2).flatten(2))
+    handles = [
+        projection.register_forward_pre_hook(lambda part, args: given.update({part: args[0]}))
+        for projection in wanted
+    ]
+    called.logits(*texts)
+    for handle in handles:
+        handle.remove()
+    return all(
+        projection in given
+        and given[projection].shape == joined[-1].shape
+        and torch.allclose(given[projection], joined[-1], atol=NEAR)
+        for projection, joined in wanted.items()
+    )

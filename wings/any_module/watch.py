@@ -1,0 +1,185 @@
+"""Looking at the attention of any model in memory, while it is called as always."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_flatten, tree_unflatten
+
+from headlight.model.library.checks import Differences, check_openable
+from headlight.model.library.observing import Observed, observing, prepare
+from headlight.model.transformer.records import AttentionRecord
+from headlight.wings.any_module.proof import find_layouts
+
+SeenKind = Literal["self", "masked", "cross"]
+NOT_CALLED = "The model was not called in the block below `with watch(model)`: call it there."
+NOWHERE = (
+    "{name} attended nowhere: it called neither nn.MultiheadAttention nor "
+    "scaled_dot_product_attention, and took no softmax of a product of queries and keys."
+)
+PASSED = (
+    "{name} attended nowhere that is known here: {part} took a softmax of numbers of the shape "
+    "{shape}, but not over the last axis of a product of queries and keys (texts, queries, keys), "
+    "with an axis for heads or none. Write it so, or call scaled_dot_product_attention."
+)
+
+
+@dataclass(repr=False)
+class Seen(Sequence[Tensor]):
+    """The attention of a model's last call; as a sequence, the weights (B, H, Q, K) of each.
+
+    `attention` has the records by the module's name, in the order of the call; a module that
+    attended again has "name #2". `kinds` are found by their shapes, or told. `difference` is the
+    largest one between the watched outputs and those of the same call unwatched.
+    """
+
+    attention: dict[str, AttentionRecord] = field(default_factory=dict)
+    kinds: dict[str, SeenKind] = field(default_factory=dict)
+    difference: float = float("nan")
+
+    def __repr__(self) -> str:
+        lines = [
+            f"{name}: {self.kinds[name]}, {record.weights.size(1)} heads, "
+            f"{record.weights.size(2)} queries, {record.weights.size(3)} keys"
+            for name, record in self.attention.items()
+        ]
+        return "\n".join(lines)
+
+    def __getitem__(self, index: Any) -> Any:
+        return [record.weights for record in self.attention.values()][index]
+
+    def __len__(self) -> int:
+        return len(self.attention)
+
+    def weights(self, kind: SeenKind) -> list[Tensor]:
+        """Return the weights (B, H, Q, K) of a kind of attention, one tensor a layer.
+
+        Raises ValueError if there is no such kind.
+        """
+        if kind not in get_args(SeenKind):
+            kinds = ", ".join(get_args(SeenKind))
+            raise ValueError(f"There is no attention of the kind {kind!r}, but of {kinds}.")
+        return [self.attention[name].weights for name, own in self.kinds.items() if own == kind]
+
+
+@dataclass
+class LastCall:
+    """What a model was called with, and what came out."""
+
+    inputs: tuple[tuple, dict] | None = None
+    output: object = None
+    trying: bool = False  # whether a call of it is one of a trial
+    passed: tuple[nn.Module, tuple[int, ...]] | None = None  # a softmax that is no attention
+
+
+@contextmanager
+def watch(model: nn.Module, kinds: Mapping[str, SeenKind] | None = None) -> Iterator[Seen]:
+    """Record the attention of a model's calls in this block, wherever its modules attend.
+
+        with watch(model) as seen:
+            model(x)
+        seen.attention["blocks.0.attention"].weights  # (B, H, Q, K)
+
+    Meets nn.MultiheadAttention, scaled_dot_product_attention, and every softmax of a product of
+    queries and keys. `kinds` tells those that shapes do not show, by the name of the module. After
+    the block the last call is made once more without the watch. Raises ValueError if the outputs
+    differ, if the model was not called or attended nowhere, and for a model in training mode, one
+    that is compiled or quantized, and one without its weights.
+    """
+    check_openable(model)
+    names = {module: name or type(model).__name__ for name, module in model.named_modules()}
+    seen, last = Seen(), LastCall()
+    with observing(rows=1) as observed:
+
+        def begin(_: nn.Module, args: tuple, kwargs: dict) -> None:
+            if last.trying:
+                return
+            flat, form = tree_flatten((args, kwargs))
+
+            def call(inputs: Sequence[object]) -> None:
+                args, kwargs = tree_unflatten(inputs, form)
+                model(*args, **kwargs)
+
+            last.inputs, last.trying = (args, kwargs), True
+            try:
+                layouts, last.passed = find_layouts(call, flat, names)
+            finally:
+                last.trying = False
+            observed.begin(layouts)
+
+        def end(_: nn.Module, args: tuple, kwargs: dict, output: object) -> None:
+            if last.trying:
+                return
+            last.output = output
+            collect(seen, observed, names, kinds or {})
+
+        handles = [*prepare(model), model.register_forward_pre_hook(begin, with_kwargs=True)]
+        handles.append(model.register_forward_hook(end, with_kwargs=True))
+        try:
+            yield seen
+        finally:
+            for handle in handles:
+                handle.remove()
+    if last.inputs is None:
+        raise ValueError(NOT_CALLED)
+    if not seen:
+        raise ValueError(nowhere(type(model).__name__, last.passed, names))
+    with torch.no_grad(), without_fast_path():
+        args, kwargs = last.inputs
+        differences = Differences.between(last.output, model(*args, **kwargs))
+    seen.difference = differences.checked(type(model).__name__)
+
+
+def nowhere(
+    name: str, passed: tuple[nn.Module, tuple[int, ...]] | None, names: Mapping[nn.Module, str]
+) -> str:
+    """Return what to say of a model without attention, and of a softmax that is none of it."""
+    if passed is None:
+        return NOWHERE.format(name=name)
+    part, shape = passed
+    return PASSED.format(name=name, part=names.get(part) or type(part).__name__, shape=shape)
+
+
+@contextmanager
+def without_fast_path() -> Iterator[None]:
+    """Keep torch from its own shortcut for encoders, which writes 0 in place of padding."""
+    enabled = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(enabled)
+
+
+def collect(
+    seen: Seen,
+    observed: Observed,
+    names: Mapping[nn.Module, str],
+    kinds: Mapping[str, SeenKind],
+) -> None:
+    """Put the attention of a call, and the kind of each, into what was seen."""
+    seen.attention.clear()
+    seen.kinds.clear()
+    for module, record in zip(observed.modules, observed.records, strict=True):
+        name = names[module]
+        again = sum(other.partition(" #")[0] == name for other in seen.attention)
+        key = f"{name} #{again + 1}" if again else name
+        seen.attention[key] = record
+        seen.kinds[key] = kinds.get(name) or kind_of(record.weights)
+
+
+def kind_of(weights: Tensor) -> SeenKind:
+    """Return the kind of attention that weights (B, H, Q, K) show by their shape and zeros.
+
+    A sink in the softmax, as in GPT-OSS, counts as one more key, the last.
+    """
+    queries, keys = weights.shape[2:]
+    seen_later = weights[..., :queries].triu(1).any()
+    if keys not in (queries, queries + 1) or (keys > queries and seen_later):
+        return "cross"
+    return "self" if seen_later else "masked"

@@ -1,0 +1,300 @@
+"""The heads of a model over windows of a corpus, in batches of similar length."""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headlight.model.corpus import CorpusLine, Window
+from headlight.model.evaluate import decode_all
+from headlight.model.insight.rows import Rows
+from headlight.model.memory import give_back
+from headlight.model.questions import Request
+from headlight.model.reader import Reader
+from headlight.model.tokens import START_ID, Token
+from headlight.model.transformer.records import AttentionRecord
+from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.translator import Translator
+from headlight.wings.atlas.examples import (
+    FEWEST,
+    MOST,
+    Best,
+    Sample,
+    best_of,
+    lines_of,
+    merge_best,
+    merge_samples,
+    sampled,
+)
+from headlight.wings.atlas.statistics import BADGES, Sums, add, sums_of
+
+NUMBERS_AT_ONCE = 2**22  # weights of all heads in a batch: 16 MB, and some copies
+CUT = "longer than the model reads, counted as far as it does"
+REFUSED = "nothing that the model reads"
+LARGE = "too long to be counted with so many heads"
+LARGEST_DIFFERENCE = 1e-4  # of weights; float32 leaves some 1e-6
+COMPARED_ALL = 200  # lines in which heads are compared with each other, then every tenth
+COMPARED_EVERY = 10
+
+Text = tuple[str, str | None]
+Sentence = tuple[CorpusLine, Trace]
+
+
+@dataclass
+class Count:
+    """The count of a corpus, as plain data; `merge` joins two.
+
+    Two counts can only be merged if their `about` is equal: the model, the text and the window
+    size.
+    """
+
+    about: dict[str, object]
+    windows: list[int] = field(default_factory=list)
+    lines: Counter[str] = field(default_factory=Counter)  # by what happened to them
+    sums: Sums = field(default_factory=dict)
+    best: Best = field(default_factory=dict)
+    texts: dict[int, Text] = field(default_factory=dict)  # of the examples, by line
+    sample: Sample = field(default_factory=list)
+
+    @property
+    def sentences(self) -> int:
+        return self.lines["counted"]
+
+    @property
+    def sampled(self) -> list[CorpusLine]:
+        return [CorpusLine(*entry[1:]) for entry in self.sample]
+
+
+def merge(a: Count, b: Count) -> Count:
+    """Return the sum of two counts; raises ValueError if they do not match."""
+    if a.about != b.about:
+        differing = sorted(name for name in a.about if a.about[name] != b.about.get(name))
+        raise ValueError(f"These counts differ in their {', '.join(differing)}.")
+    if twice := {*a.windows} & {*b.windows}:
+        raise ValueError(f"Window {min(twice) + 1} of the text is in both counts.")
+    best = merge_best(a.best, b.best)
+    texts, kept = a.texts | b.texts, lines_of(best)
+    return Count(
+        a.about,
+        sorted(a.windows + b.windows),
+        a.lines + b.lines,
+        add(a.sums, b.sums),
+        best,
+        {number: texts[number] for number in sorted(kept)},
+        merge_samples(a.sample, b.sample),
+    )
+
+
+@dataclass
+class Weights(Trace):
+    """The weights of a batch, without its other stages, and which cells are visible."""
+
+    looks: dict[Site, Tensor] = field(default_factory=dict)  # (B, H, Q, K)
+    seen: dict[Site, Tensor] = field(default_factory=dict)  # (B, 1, Q, K)
+
+    def record(self, site: Site, record: AttentionRecord) -> None:
+        self.looks[site] = record.weights
+        self.seen[site] = ~record.masked_scores[:, :1].isneginf()
+
+
+def count_window(
+    reader: Reader, window: Window, about: dict[str, object], most: float = inf
+) -> Count:
+    """Return the count of one window; sentences with more than `most` weights are left out."""
+    count = Count(about, [window.number], Counter(window.became))
+    sentences = tokenized(reader, window.lines, count.lines)
+    small = [sentence for sentence in sentences if numbers_of(reader, 1, sentence) <= most]
+    if large := len(sentences) - len(small):
+        count.lines[LARGE] += large
+    for batch in batches(reader, small, padded=takes_padding(reader, small)):
+        try:
+            count_batch(reader, batch, count)
+        except ValueError:  # of a model whose own code cannot do it for one of them
+            for sentence in batch:
+                try:
+                    count_batch(reader, [sentence], count)
+                except ValueError:
+                    count.lines[REFUSED] += 1
+    texts = {line.number: (line.text, line.second) for line in window.lines}
+    count.texts = {number: texts[number] for number in sorted(lines_of(count.best))}
+    count.sample = sampled(window.lines)
+    give_back()
+    return count
+
+
+def count_batch(reader: Reader, batch: Sequence[Sentence], count: Count) -> None:
+    """Count a batch of sentences; raises ValueError, with none counted, if the model cannot."""
+    numbers = np.array([line.number for line, _ in batch])
+    short = np.array([longest(trace) <= MOST for _, trace in batch])
+    compared = torch.tensor([n < COMPARED_ALL or n % COMPARED_EVERY == 0 for n in numbers])
+    for rows in rows_of(reader, [trace for _, trace in batch]):
+        sums, scores = sums_of(rows, compared.to(rows.weights.device))
+        usable = short & (rows.choice.sum(dim=-1).amax(dim=(0, 2)) >= FEWEST).cpu().numpy()
+        count.sums = add(count.sums, sums)
+        for name in BADGES.keys() & scores.keys():
+            best = best_of(f"{rows.kind}/{name}", *scores[name], numbers, usable)
+            count.best = merge_best(count.best, best)
+    count.lines["counted"] += len(batch)
+
+
+def takes_padding(reader: Reader, sentences: Sequence[Sentence]) -> bool:
+    """Return whether padding leaves the weights of the shortest sentence unchanged.
+
+    Models with code of other people may let padding be seen, or refuse it.
+    """
+    if not sentences:
+        return True
+    traces = sorted((trace for _, trace in sentences), key=lengths)
+    try:
+        for single, padded in zip(
+            rows_of(reader, traces[:1]), rows_of(reader, [traces[0], traces[-1]]), strict=True
+        ):
+            queries, keys = single.weights.shape[-2:]
+            difference = padded.weights[:, :1, :, :queries, :keys] - single.weights
+            if not difference.abs().max() <= LARGEST_DIFFERENCE:
+                return False
+    except ValueError:
+        return False
+    return True
+
+
+def tokenized(reader: Reader, lines: Sequence[CorpusLine], became: Counter[str]) -> list[Sentence]:
+    """Return the lines as tokens; lines that cannot be read, or only in part, are counted."""
+    sentences = []
+    for line, target in zip(lines, targets(reader, lines), strict=True):
+        try:
+            trace = read(reader, line, target)
+            if longest(trace) >= reader.shape.max_positions and is_cut(reader, line):
+                became[CUT] += 1
+            sentences.append((line, trace))
+        except ValueError:
+            became[REFUSED] += 1
+    return sentences
+
+
+def read(reader: Reader, line: CorpusLine, target: Sequence[Token] | None = None) -> Trace:
+    """Return a line's tokens as the model reads them; raises ValueError as `Reader.tokenized`.
+
+    The second text of a pair is the target in an encoder-decoder; an encoder reads both texts if it
+    can. A model with only a decoder reads the first.
+    """
+    if target is not None:
+        return Trace(reader.read(line.text), target)
+    if reader.shape.layers("cross"):
+        return reader.tokenized(Request(line.text, line.second))
+    pair = line.second if "read a pair" not in reader.missing else None
+    return reader.tokenized(Request(line.text, second=pair))
+
+
+def targets(reader: Reader, lines: Sequence[CorpusLine]) -> list[list[Token] | None]:
+    """Return the translations that a model of this project writes for lines without a target.
+
+    Other lines and models get None. All are written together, which takes a tenth of the time.
+    """
+    written_tokens: list[list[Token] | None] = [None] * len(lines)
+    if not isinstance(reader, Translator):
+        return written_tokens
+    places = [index for index, line in enumerate(lines) if line.second is None]
+    start = reader.tokenizer.special_token(START_ID)
+    decoded = decode_all(reader.model, reader.tokenizer, [lines[index].text for index in places])
+    for index, written in zip(places, decoded, strict=True):
+        written_tokens[index] = [start, *reader.tokenizer.decode_tokens(written.ids)[1]]
+    return written_tokens
+
+
+def is_cut(reader: Reader, line: CorpusLine) -> bool:
+    """Return whether some of a line is left out, on either side."""
+    if reader.shape.layers("cross"):
+        return reader.is_cut(line.text) or bool(line.second and reader.is_cut(line.second))
+    return reader.is_cut(line.text, line.second if "read a pair" not in reader.missing else None)
+
+
+def longest(trace: Trace) -> int:
+    """Return the number of tokens of the longer side."""
+    return max(len(trace.source_tokens), len(trace.target_tokens))
+
+
+def batches(
+    reader: Reader, sentences: Sequence[Sentence], *, padded: bool = True
+) -> Iterator[list[Sentence]]:
+    """Yield batches of sentences of similar length, or of equal length without padding.
+
+    A batch is as large as the memory limit allows.
+    """
+    batch: list[Sentence] = []
+    for sentence in sorted(sentences, key=lambda sentence: lengths(sentence[1])):
+        unlike = batch and lengths(batch[-1][1]) != lengths(sentence[1])
+        full = batch and numbers_of(reader, len(batch) + 1, sentence) > NUMBERS_AT_ONCE
+        if full or (unlike and not padded):
+            yield batch
+            batch = []
+        batch.append(sentence)
+    if batch:
+        yield batch
+
+
+def lengths(trace: Trace) -> tuple[int, int, int]:
+    """Return the sort key of a sentence: the token counts of the longer side and of both."""
+    return longest(trace), len(trace.source_tokens), len(trace.target_tokens)
+
+
+def numbers_of(reader: Reader, sentences: int, last: Sentence) -> int:
+    """Return the number of weights of `sentences` sentences, of which `last` is the longest."""
+    size = longest(last[1])
+    heads = sum(layers * heads for layers, heads in reader.shape.kinds.values())
+    return sentences * heads * size * size
+
+
+@torch.inference_mode()
+def rows_of(reader: Reader, traces: Sequence[Trace]) -> Iterator[Rows]:
+    """Yield the rows (L, B, H, Q, K) of each kind of attention for a batch of texts."""
+    kept = Weights()
+    reader.read_together(traces, Run(trace=kept))
+    flags = {
+        side: flags_of([getattr(trace, side) for trace in traces])
+        for side in ("source_tokens", "target_tokens")
+    }
+    for kind in reader.shape.kinds:
+        sites = sorted(site for site in kept.looks if site.kind == kind)
+        weights = torch.stack([kept.looks.pop(site) for site in sites])
+        visible = torch.stack([kept.seen.pop(site) for site in sites])
+        device = weights.device
+        queries = flags["source_tokens" if kind == "encoder" else "target_tokens"]
+        keys = flags["target_tokens" if kind == "decoder" else "source_tokens"]
+        keys = {name: flag.to(device) for name, flag in keys.items()}
+        there = keys.pop("there")
+        yield Rows(kind, weights.float(), visible, queries["there"].to(device), there, keys)
+
+
+def flags_of(lines: Sequence[Sequence[Token]]) -> Mapping[str, Tensor]:
+    """Return which tokens of each text belong to each group, each (B, 1, T); False in the padding.
+
+    The end is the last token, if it is a special one.
+    """
+    size = max(map(len, lines))
+    flags = {
+        name: np.zeros((len(lines), 1, size), dtype=bool)
+        for name in ("there", "first", "end", "special", "punctuation")
+    }
+    for row, tokens in enumerate(lines):
+        if not tokens:
+            continue
+        flags["there"][row, 0, : len(tokens)] = True
+        flags["first"][row, 0, 0] = True
+        flags["special"][row, 0, : len(tokens)] = [token.is_special for token in tokens]
+        flags["punctuation"][row, 0, : len(tokens)] = [
+            not token.is_special and is_punctuation(token.text) for token in tokens
+        ]
+        flags["end"][row, 0, len(tokens) - 1] = tokens[-1].is_special and len(tokens) > 1
+    return {name: torch.from_numpy(flag) for name, flag in flags.items()}
+
+
+def is_punctuation(text: str) -> bool:
+    """Return whether a token consists only of punctuation, such as a comma or quotes."""
+    signs = text.strip()
+    return bool(signs) and all(unicodedata.category(sign).startswith("P") for sign in signs)

@@ -1,0 +1,244 @@
+"""The results of a count, written next to it: figures, examples, and the effects of heads.
+
+The effect of a head is the growth of the loss without it: removed one by one, estimated by its
+gradient, and removed cumulatively.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from headlight.model.corpus import CorpusLine
+from headlight.model.edits.attention import AttentionEdit
+from headlight.model.evaluate import compare, translate_all
+from headlight.model.insight.ablation import NOTHING_TO_MEASURE, head_removals
+from headlight.model.insight.estimate import estimated_removals
+from headlight.model.insight.scoring import log_probability, rows_at_once
+from headlight.model.questions import Objective
+from headlight.model.reader import Reader
+from headlight.model.transformer.trace import KINDS, Run, Shape, Site, Trace
+from headlight.model.translator import Translator
+from headlight.wings.atlas.counting import Count, read
+from headlight.wings.atlas.figures import as_data, defined, figures, kinds_of, listed
+from headlight.wings.atlas.files import load_arrays, save_arrays, write
+from headlight.wings.atlas.looking import examples
+from headlight.wings.atlas.statistics import ALL, MICHEL, Statistic, Sums, add
+
+SAVED_EVERY = 10  # seconds
+EFFECTS = "effects.npz"
+MASKED_EVERY = 7  # written tokens, which is 15 %, as in a BERT's training
+SCORED = 8  # levels of a pruning curve that are translated
+
+DEFINITIONS = (
+    Statistic("removal", "how much the loss grows without the head, which is gated to 0", "nats a "
+              "token", KINDS, f"{MICHEL}, 3.2, of the loss"),
+    Statistic("importance", "the size of the slope of each sentence's loss for the head's gate, "
+              "without the norm over a layer that the source adds", "nats a token", KINDS,
+              f"{MICHEL}, 4.1"),
+    Statistic("loss", "of the text, with heads removed in this order, on other sentences than "
+              "those that it was found on", "nats a token", KINDS, f"{MICHEL}, 4.2"),
+    Statistic("BLEU", "of greedy translations, with heads removed in this order", "0 to 100",
+              KINDS, f"{MICHEL}, 4.2"),
+)  # fmt: skip
+
+SiteHead = tuple[Site, int]
+
+
+def finish(reader: Reader, count: Count, folder: Path, sentences: int) -> None:
+    """Write the figures, the examples and the effects on some sentences next to the count."""
+    data = as_data(count)
+    if sentences > 0:
+        data |= effects(reader, count, folder, sentences)
+    bar = tqdm(examples(reader, count), desc="examples", unit="sentence", leave=False)
+    for name, part in (("atlas.json", data), ("examples.json", list(bar))):
+        write(folder / name, json.dumps(part, ensure_ascii=False).encode("utf-8"))
+    write(folder / "heads.tsv", table(count).encode("utf-8"))
+
+
+def effects(reader: Reader, count: Count, folder: Path, sentences: int) -> dict:
+    """Return the effects of removing heads and the pruning curves, as plain data.
+
+    Effects are measured on sentences of the sample, and curves on other sentences of it.
+    """
+    lines = count.sampled
+    used = min(sentences, max(1, len(lines) // 2))
+    path, about = folder / EFFECTS, [line.number for line in lines[:used]]
+    sums, begun = load_arrays(path) if path.exists() else ({}, about)
+    if begun != about:
+        sums = {}
+    saved, done = time.monotonic(), int(sums.get("done", 0))
+    steps = sums_of_lines(reader, lines[:used], sums)
+    for sums in tqdm(steps, desc="removing heads", initial=done, total=used, unit="sentence"):
+        if time.monotonic() - saved > SAVED_EVERY:
+            save_arrays(path, sums, about)
+            saved = time.monotonic()
+    save_arrays(path, sums, about)
+    if not sums.get("tokens", 0):
+        return {"effects": "There is nothing that this model says, so no head is missed."}
+    tokens = float(sums["tokens"])
+    by_kind = {
+        kind: {name: listed(sums[f"{kind}/{name}"] / tokens) for name in ("removal", "importance")}
+        for kind in reader.shape.kinds
+    }
+    curves, others = {}, lines[used : 2 * used] or lines[:used]
+    for name in ("removal", "importance"):
+        steps = curve(reader, others, in_order(reader.shape, sums, name))
+        *_, curves[name] = tqdm(steps, desc=f"pruning by {name}", total=len(others) + 1)
+    return {
+        "effects": {
+            "definitions": defined(DEFINITIONS),
+            "tokens": int(tokens),
+            "kinds": by_kind,
+            "curves": curves,
+        }
+    }
+
+
+def table(count: Count) -> str:
+    """Return the figures of all heads as tab-separated lines; layers and heads count from 1."""
+    names = [statistic.name for statistic in ALL]
+    lines = ["\t".join(("kind", "layer", "head", *names))]
+    for kind in kinds_of(count):
+        by_name = figures(count, kind)
+        layers, heads = by_name["entropy"].mean.shape
+        for layer in range(layers):
+            for head in range(heads):
+                numbers = [
+                    f"{by_name[name].mean[layer, head]:.4f}" if name in by_name else ""
+                    for name in names
+                ]
+                lines.append("\t".join((kind, str(layer + 1), str(head + 1), *numbers)))
+    return "\n".join(lines) + "\n"
+
+
+class Measured(NamedTuple):
+    """A sentence that effects are measured on, and which of its tokens are scored."""
+
+    trace: Trace
+    objective: Objective
+
+
+def measured(reader: Reader, line: CorpusLine) -> Measured:
+    """Return a sentence with the tokens that the model should predict.
+
+    These are those of the text or the target; in a model that fills in words, every seventh token,
+    which is hidden from it. Raises ValueError if there are none.
+    """
+    trace = read(reader, line)
+    target = line.second if reader.shape.layers("cross") else None
+    options = {}
+    if "mask words" not in reader.missing:
+        written = [place for place, token in enumerate(trace.source_tokens) if not token.is_special]
+        options["masked"] = written[MASKED_EVERY // 2 :: MASKED_EVERY] or written[:1]
+    if target is None and "read a pair" not in reader.missing:
+        options["second"] = line.second
+    trace = reader.trace(line.text, target, **options, sites=())
+    objective = reader.objective(trace)
+    if objective is None:
+        raise ValueError(NOTHING_TO_MEASURE)
+    return Measured(trace, objective)
+
+
+def sums_of_line(reader: Reader, line: CorpusLine) -> Sums:
+    """Return the effects of all heads on a sentence in nats and its tokens, as sums."""
+    trace, objective = measured(reader, line)
+    removals = head_removals(reader, trace, objective=objective)
+    slopes = estimated_removals(reader, trace, objective=objective)
+    by_name = {"removal": dict(removals), "importance": {s: slopes[s].abs() for s in slopes}}
+    sums = {"tokens": np.array(float(len(objective.ids)))}
+    for name, effects in by_name.items():
+        sign = -1 if name == "removal" else 1  # from log-probability to loss
+        for kind in reader.shape.kinds:
+            sites = [site for site in reader.shape.sites if site.kind == kind]
+            parts = [sign * effects[site].detach().double().cpu() for site in sites]
+            sums[f"{kind}/{name}"] = torch.stack(parts).numpy()
+    return sums
+
+
+def sums_of_lines(reader: Reader, lines: Sequence[CorpusLine], sums: Sums) -> Iterator[Sums]:
+    """Yield the sums of effects after each line; `sums` already holds those of earlier lines.
+
+    Lines without anything to measure are counted as done, with no tokens.
+    """
+    for line in lines[int(sums.get("done", 0)) :]:
+        try:
+            sums = add(sums, sums_of_line(reader, line))
+        except ValueError:
+            sums = add(sums, {"refused": np.array(1.0)})
+        sums = add(sums, {"done": np.array(1.0)})
+        yield sums
+
+
+def in_order(shape: Shape, sums: Sums, name: str) -> list[SiteHead]:
+    """Return all heads, those with the smallest effect first."""
+    effects = {
+        (site, head): sums[f"{site.kind}/{name}"][site.layer, head]
+        for site in shape.sites
+        for head in range(shape.heads(site.kind))
+    }
+    return sorted(effects, key=effects.__getitem__)
+
+
+def pruned(
+    shape: Shape, order: Sequence[SiteHead], counts: Sequence[int]
+) -> dict[Site, AttentionEdit]:
+    """Return gates (B, H) that remove the first `counts[b]` heads in row b of a batch."""
+    gates = {site: torch.ones(len(counts), shape.heads(site.kind)) for site in shape.sites}
+    for row, count in enumerate(counts):
+        for site, head in order[:count]:
+            gates[site][row, head] = 0
+    return {site: AttentionEdit(gate=gate) for site, gate in gates.items()}
+
+
+@torch.inference_mode()
+def pruned_losses(reader: Reader, sentence: Measured, order: Sequence[SiteHead]) -> Tensor:
+    """Return a sentence's loss with 0, 1, ... and all heads removed in order: (heads + 1,) nats."""
+    levels = range(len(order) + 1)
+    most = rows_at_once(sentence.trace, len(levels))
+    parts = [levels[first : first + most] for first in range(0, len(levels), most)]
+    chances = [
+        log_probability(reader, *sentence, Run(pruned(reader.shape, order, part))) for part in parts
+    ]
+    return -torch.cat(chances).double().cpu()
+
+
+def curve(reader: Reader, lines: Sequence[CorpusLine], order: Sequence[SiteHead]) -> Iterator[dict]:
+    """Yield the pruning curve so far after each line, and at the end with BLEU if it applies.
+
+    It is plain data: the heads in order, the numbers of removed heads, and the losses.
+    """
+    losses, tokens = torch.zeros(len(order) + 1, dtype=torch.float64), 0
+    result = {"order": [[*site, head] for site, head in order]}
+    for line in lines:
+        try:
+            sentence = measured(reader, line)
+        except ValueError:
+            continue
+        losses += pruned_losses(reader, sentence, order)
+        tokens += len(sentence.objective.ids)
+        yield result | {"tokens": tokens, "loss": (losses / max(tokens, 1)).tolist()}
+    pairs = [line for line in lines if line.second is not None]
+    if isinstance(reader, Translator) and pairs:
+        result |= {"tokens": tokens, "loss": (losses / max(tokens, 1)).tolist()}
+        yield result | {"BLEU": bleu_of_levels(reader, pairs, order)}
+
+
+def bleu_of_levels(
+    reader: Translator, pairs: Sequence[CorpusLine], order: Sequence[SiteHead]
+) -> list[tuple[int, float]]:
+    """Return BLEU for several numbers of removed heads, as (heads removed, BLEU)."""
+    sources, references = [line.text for line in pairs], [[line.second] for line in pairs]
+    scores = []
+    for count in np.linspace(0, len(order), SCORED + 1).round().astype(int).tolist():
+        gates = pruned(reader.shape, order, [count])
+        edits = {site: AttentionEdit(gate=edit.gate[0]) for site, edit in gates.items()}
+        written = translate_all(reader.model, reader.tokenizer, sources, edits=edits)
+        scores.append((count, compare(written, references).bleu))
+    return scores

@@ -1,0 +1,22 @@
+"""What the Atlas tells other pages of the heads that it has counted."""
+
+from headlight.model.edits import HeadAddress
+from headlight.model.insight.linking import Linked
+from headlight.pages.shared.state.page import Usual, Wing
+from headlight.wings.atlas import calls
+from headlight.wings.atlas.page.page import PAGE
+
+__all__ = ["PAGE", "WING"]
+
+
+class Atlas(Wing):
+    """Knows how heads usually score, and how often they link a pronoun to its noun."""
+
+    def usual(self, model: str, pattern: str, head: HeadAddress) -> Usual | None:
+        return calls.usual(model, pattern, *head)
+
+    def linked(self, model: str) -> Linked | None:
+        return calls.pronouns_linked(model)
+
+
+WING = Atlas()

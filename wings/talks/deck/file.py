@@ -1,0 +1,238 @@
+"""A talk as one HTML file that needs no server and no network, with interactive pictures."""
+
+import base64
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from headlight.pages.browser import library
+from headlight.pages.browser.keys import DECK_KEYS, KEYS_OF_SLIDES, named_keys
+from headlight.pages.browser.library import as_json, digest_of, safe
+from headlight.pages.shared.state.page import TalkModel
+from headlight.pages.streamlit_fixes.own_font import font_face
+from headlight.viz.canvas import CanvasPicture, Part, unpacked
+from headlight.viz.maps.heatmap import attention_heatmap
+from headlight.viz.numbers import writable
+
+LARGEST = 25_000_000  # bytes of a file, which the page Talk can open again
+TOO_LARGE = "Left out, for the file would be larger than {most} MB: {names}."
+TALK_ID, DECK_ID = "talk", "deck"  # the ids of the document's JSON elements
+OPENING = f'<script type="application/json" id="{TALK_ID}">'
+CLOSING = "</script>"
+PIECE = 2**17  # characters of a text: WebKit reads one of 30 MB in a minute, its pieces in seconds
+DECK = library.HERE / "deck" / "deck.js"
+STYLES = ("slide.css", "keyboard.css", "deck/colors.css", "deck/deck.css", "deck/deck_slide.css")
+# Nothing is loaded from elsewhere; the single script makes the styles of the pictures.
+POLICY = (
+    "default-src 'none'; script-src '{script}'; worker-src blob:; style-src '{style}'; "
+    "img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'"
+)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture of a slide: its name, the picture, or the address of an image, and its subject.
+
+    A `question` is asked before it is shown: the part that asks, and the verdicts on no guess and
+    on each guess. A picture that `waits` is shown once all questions of its slide are answered. The
+    `code` is that of the scene.
+    """
+
+    what: str
+    picture: CanvasPicture | str
+    question: tuple[CanvasPicture, Sequence[str]] | None = None
+    of: str = ""
+    waits: bool = False
+    code: bool = False
+
+    @property
+    def alternative(self) -> str:
+        """What a screen reader says in its place."""
+        return writable(f"{self.what}. {self.of}" if self.of else self.what)
+
+
+@dataclass(frozen=True)
+class DrawnSlide:
+    """A slide in the form of the file; `missing` is a sentence on the parts that it lacks.
+
+    The `link` leads to its scene in the running app; it is empty if there is none. The `scene` has
+    the sentence, the head and the changes, as in a link, for the model inside. Marks are read in a
+    title that somebody has `typed`.
+    """
+
+    title: str
+    words: str = ""
+    notes: str = ""
+    size: float = 1.0
+    pictures: Sequence[Drawn] = ()
+    footer: str = ""
+    missing: str = ""
+    link: str = ""
+    scene: Mapping[str, str] = field(default_factory=dict)
+    typed: bool = True
+
+
+@dataclass
+class Data:
+    """The bytes of pictures, each stored once."""
+
+    places: dict[bytes, int] = field(default_factory=dict)
+    texts: list[str] = field(default_factory=list)
+    parts: set[Part] = field(default_factory=set)  # the parts that draw them
+
+    def place(self, picture: CanvasPicture) -> int:
+        """Return the position of a picture's bytes, which are added if they are missing."""
+        digest = hashlib.sha256(picture.data).digest()
+        if digest not in self.places:
+            self.places[digest] = len(self.texts)
+            self.texts.append(base64.b64encode(picture.data).decode("ascii"))
+        self.parts.add(picture.part)
+        return self.places[digest]
+
+
+def file_of(
+    slides: Sequence[DrawnSlide], talk: str, most: int = LARGEST, model: TalkModel | None = None
+) -> tuple[bytes, list[int]]:
+    """Return the file of a talk, with the talk's own text, and the slides incomplete in it.
+
+    With a `model`, the slides answer any sentence. Pictures for which `most`
+    bytes leave no room are left out, and their slides, counted from 1, say so.
+    """
+    data, fitting = Data(), within(slides, most)
+    header = {
+        "title": writable(slides[0].title) or "Talk",
+        "slides": [written(slide, data) for slide in fitting],
+        "data": data.texts,
+        "controls": {key.key: key.selector for key in KEYS_OF_SLIDES},
+        "keys": named_keys(DECK_KEYS),
+        "labels": {part.name: part.label for part in data.parts},
+    }
+    inside = elements_of(model) if model else ""
+    script, style = script_of(data.parts, model), style_sheet(model and model.style)
+    policy = POLICY.format(script=digest_of(script), style=digest_of(style))
+    document = (
+        '<!doctype html>\n<html lang="en" translate="no">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<link rel="icon" href="data:,">\n'
+        f"<title>Talk</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f"{OPENING}{safe(talk)}{CLOSING}\n"
+        f'<script type="application/json" id="{DECK_ID}">{as_json(header)}</script>\n{inside}'
+        f'<script type="module">{script}</script>\n</body>\n</html>\n'
+    )
+    return document.encode(), [at for at, one in enumerate(fitting, start=1) if one.missing]
+
+
+def within(slides: Sequence[DrawnSlide], most: int) -> list[DrawnSlide]:
+    """Return the slides without the parts that do not fit into `most` bytes."""
+    room, known, fitting = most * 3 // 4, set(), []  # base64 takes a third more
+
+    def fits(picture: CanvasPicture | str) -> bool:
+        nonlocal room
+        size = 0 if picture in known else size_of(picture)
+        if size > room:
+            return False
+        room -= size
+        known.add(picture)
+        return True
+
+    for slide in slides:
+        kept = [drawn for drawn in slide.pictures if fits(drawn.picture)]
+        left = [drawn.what for drawn in slide.pictures if drawn not in kept]
+        words = TOO_LARGE.format(most=most // 1_000_000, names=", ".join(left)) if left else ""
+        missing = f"{slide.missing} {words}".strip()
+        fitting.append(replace(slide, pictures=kept, missing=missing))
+    return fitting
+
+
+def size_of(picture: CanvasPicture | str) -> int:
+    return len(picture if isinstance(picture, str) else picture.data)
+
+
+def written(slide: DrawnSlide, data: Data) -> dict[str, object]:
+    """Return a slide in the form of the file, its pictures added to the data."""
+    grids = [drawn.picture for drawn in slide.pictures if named(drawn.picture, "head_grid")]
+    return {
+        "title": writable(slide.title),
+        "typed": slide.typed,
+        "words": writable(slide.words),
+        "notes": writable(slide.notes),
+        "size": min(slide.size, 1),
+        "pictures": [
+            still_or_alive(drawn, data) | {"what": drawn.alternative, "waits": drawn.waits}
+            for drawn in slide.pictures
+        ],
+        "footer": writable(slide.footer),
+        "missing": writable(slide.missing),
+        "map": data.place(map_of(grids[0])) if grids else None,
+        "scene": dict(slide.scene),
+    }
+
+
+def still_or_alive(drawn: Drawn, data: Data) -> dict[str, object]:
+    """Return a picture in the form of the file."""
+    if isinstance(drawn.picture, str):
+        still = {"part": "", "data": -1, "still": drawn.picture}
+        return still | {"question": None}
+    question = None
+    if drawn.question:
+        asks, verdicts = drawn.question
+        question = {"data": data.place(asks), "verdicts": list(map(writable, verdicts))}
+    alive = {"part": drawn.picture.name, "data": data.place(drawn.picture), "still": ""}
+    return alive | {"question": question}
+
+
+def map_of(grid: CanvasPicture) -> CanvasPicture:
+    """Return the map of one head from a grid, without weights, which the browser fills in."""
+    header, _ = unpacked(grid.data)
+    queries, keys = header["queries"], header["keys"]
+    zeros = np.zeros((len(queries), len(keys)))
+    empty = attention_heatmap(zeros, queries, keys, name="weight, rounded:")
+    return CanvasPicture.pack(empty.part, unpacked(empty.data)[0], height=0)
+
+
+def named(picture: CanvasPicture | str, name: str) -> bool:
+    return isinstance(picture, CanvasPicture) and picture.name == name
+
+
+def script_of(drawing: Iterable[Part], model: TalkModel | None = None) -> str:
+    """Return the single script of a file, with the code of only these pictures."""
+    scripts = {part.script for part in drawing}
+    if model:
+        scripts |= {picture.part.script for picture in model.pictures}
+    in_order = sorted(scripts, key=lambda path: path.stem)
+    first = model.script if model else DECK
+    code = library.code_of(first, in_order, ("canvas", "theme"))
+    return f"{code}\n${first.stem}.show(parts, styles);\n"
+
+
+def elements_of(model: TalkModel) -> str:
+    """Return the elements that hold a model and what is drawn of it."""
+    weights = base64.b64encode(model.weights).decode("ascii")
+    pieces = (weights[at : at + PIECE] for at in range(0, len(weights), PIECE))
+    return "".join(
+        (
+            f'<script type="application/json" id="live">{as_json(model.header)}</script>\n',
+            *(f'<script type="text/plain" class="weights">{piece}</script>\n' for piece in pieces),
+        )
+    )
+
+
+@cache
+def style_sheet(more: Path | None = None) -> str:
+    """Return the style sheet of the document; pictures have their own."""
+    theme = library.THEME.read_text(encoding="utf-8").replace(":host", ":root")
+    files = [library.HERE / name for name in STYLES] + ([more] if more else [])
+    own = [file.read_text(encoding="utf-8") for file in files]
+    canvas = (library.VIZ / "canvas.css").read_text(encoding="utf-8")
+    return "\n".join([font_face(), canvas, theme, *own])
+
+
+def talk_in(data: bytes) -> bytes:
+    """Return the talk's own text from a file of this kind, or any other data unchanged."""
+    _, opening, rest = data.partition(OPENING.encode())
+    return rest.partition(CLOSING.encode())[0] if opening else data

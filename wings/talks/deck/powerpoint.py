@@ -1,0 +1,298 @@
+"""A talk as a PowerPoint file: words as words, and pictures as images."""
+
+import base64
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from math import ceil
+
+from PIL import Image
+from pptx import Presentation
+from pptx.dml.color import RGBColor
+from pptx.enum.dml import MSO_THEME_COLOR
+from pptx.enum.text import MSO_ANCHOR, MSO_AUTO_SIZE, PP_ALIGN
+from pptx.oxml.ns import qn
+from pptx.shapes.base import BaseShape
+from pptx.slide import Slide
+from pptx.text.text import TextFrame, _Paragraph
+
+from headlight.viz.canvas import unpacked
+from headlight.viz.numbers import writable
+from headlight.wings.talks.deck.file import LARGEST, Drawn, DrawnSlide, within
+
+WIDTH, HEIGHT = 1280, 720  # pixels of a slide; an inch has 96
+PIXEL = 9525  # of the format's own units
+EDGE = 40  # pixels left and right of words; pictures include such a margin
+TITLE_SIZE, WORDS_SIZE, FOOTER_SIZE = 38, 25, 16  # pixels of letters
+ALONE_SIZES = 64, 34  # for a slide without pictures
+LONG_TITLE_SIZE = 44  # for its title if that takes more than two lines, such as a question
+LINE = 1.25  # times the size of letters
+WIDE = 0.52  # the average width of a letter, as a share of its size
+BOTTOM = 674  # pixels from the top to the end of the pictures
+MOST_OF_WORDS = 280  # pixels of height above the pictures
+AROUND = 8  # pixels of margin in an image around its picture, both sides together
+CODE = 176, 194  # pixels of a scene's code with its address, in the corner
+NOTE = 40  # pixels for a sentence on what is missing
+TWICE = 2  # dots of an image in a pixel
+LAYOUTS = 0, 5  # of the writer's own template: only words, and a title above pictures
+DARK = RGBColor(0x17, 0x16, 0x14)  # the background of pictures in the dark theme
+# Characters that XML cannot hold, and those that some of its readers reject.
+FORBIDDEN = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+MARKS = re.compile(r"\*\*(?=\S)([^\n]*?\S)\*\*|\*(?=[^\s*])([^\n*]*?[^\s*])\*")  # as in turning.js
+LIVE = "Open this scene live"
+UNREADABLE = "The picture “{what}” could not be drawn when the file was saved."
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle on a slide, in pixels."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    def put(self, shape: BaseShape) -> None:
+        shape.left, shape.top = round(self.left * PIXEL), round(self.top * PIXEL)
+        shape.width, shape.height = round(self.width * PIXEL), round(self.height * PIXEL)
+
+
+def powerpoint_of(
+    slides: Sequence[DrawnSlide], *, dark: bool = False, most: int = LARGEST
+) -> tuple[bytes, list[int]]:
+    """Return a talk as PPTX, and the slides, from 1, that are incomplete in it.
+
+    Pictures are the addresses of PNG images. A picture that has no room within `most` bytes, or is
+    no image, is left out, and its slide says so. What is asked about a picture is on a slide of its
+    own, before it.
+    """
+    file = Presentation()
+    widen(file)
+    if dark:
+        darken(file)
+    properties, now = file.core_properties, datetime.now(UTC)
+    properties.title = cleaned(slides[0].title) or "Talk"
+    properties.author = properties.last_modified_by = "Headlight"
+    properties.created = properties.modified = now
+    left_out = []
+    for number, slide in enumerate(within(slides, most), start=1):
+        asked = [drawn for drawn in slide.pictures if drawn.question]
+        for drawn in asked:
+            add(file, question_of(drawn, slide), marked=False)
+        answers = " ".join(drawn.question[1][0] for drawn in asked)  # to no guess
+        title = (slide.typed and slide.title) or answers or slide.title
+        if not add(file, replace(slide, title=title, typed=slide.typed and title == slide.title)):
+            left_out.append(number)
+    written = io.BytesIO()
+    file.save(written)
+    return written.getvalue(), left_out
+
+
+def add(file: Presentation, slide: DrawnSlide, *, marked: bool = True) -> bool:
+    """Add a slide with its notes, and return whether it is complete; for `marked` see `write`."""
+    alone = not slide.pictures and not slide.missing
+    made = file.slides.add_slide(file.slide_layouts[LAYOUTS[not alone]])
+    if slide.notes:
+        made.notes_slide.notes_text_frame.text = cleaned(slide.notes)
+    return write_alone(made, slide, marked) if alone else write_with_pictures(made, slide)
+
+
+def question_of(drawn: Drawn, slide: DrawnSlide) -> DrawnSlide:
+    """Return a slide that asks about a picture, in its title if it has none."""
+    header, _ = unpacked(drawn.question[0].data)
+    options = "   ".join(filter(None, (option["text"] for option in header["options"])))
+    words = MARKS.sub(lambda match: match[1] or match[2], slide.words)
+    words = "\n".join(filter(None, [words, slide.title and header["asks"], options]))
+    title, typed = slide.title or header["asks"], slide.typed and slide.title != ""
+    return DrawnSlide(title, words, slide.notes, typed=typed)
+
+
+def widen(file: Presentation) -> None:
+    """Make the slides of the template, and everything on them, 16 by 9."""
+    share = WIDTH * PIXEL / file.slide_width
+    high = HEIGHT * PIXEL / file.slide_height
+    for holder in (file.slide_master, *file.slide_layouts):
+        for shape in holder.shapes:
+            if shape.element.spPr.find(qn("a:xfrm")) is not None:  # otherwise as in the master
+                shape.left, shape.width = round(shape.left * share), round(shape.width * share)
+                shape.top, shape.height = round(shape.top * high), round(shape.height * high)
+    file.slide_width, file.slide_height = WIDTH * PIXEL, HEIGHT * PIXEL
+
+
+def darken(file: Presentation) -> None:
+    """Make the text of all slides light on a dark background."""
+    master = file.slide_master
+    colors = master.element.find(qn("p:clrMap"))
+    light = dict.fromkeys(("tx2", "hlink", "folHlink"), "lt2")
+    for name, other in {"bg1": "dk1", "tx1": "lt1", "bg2": "dk2", **light}.items():
+        colors.set(name, other)
+    fill = master.background.fill
+    fill.solid()
+    fill.fore_color.rgb = DARK
+
+
+def write_alone(made: Slide, slide: DrawnSlide, marked: bool) -> bool:
+    """Write a slide without pictures, and return True; for `marked` see `write`."""
+    title, words = ALONE_SIZES
+    title = LONG_TITLE_SIZE if lines_of(slide.title, title) > 2 else title
+    heading, below = made.shapes.title, made.placeholders[1]
+    Box(90, 110, WIDTH - 180, 240).put(heading)
+    Box(150, 370, WIDTH - 300, 290).put(below)
+    style = {"bold": True, "anchor": MSO_ANCHOR.BOTTOM, "marked": slide.typed}
+    write(heading.text_frame, slide.title, title, **style)
+    write(below.text_frame, slide.words, words, anchor=MSO_ANCHOR.TOP, marked=marked)
+    for frame in (heading.text_frame, below.text_frame):
+        for paragraph in frame.paragraphs:
+            paragraph.alignment = PP_ALIGN.CENTER
+            paragraph.font.color.theme_color = MSO_THEME_COLOR.TEXT_1
+    if not slide.words:
+        below.element.getparent().remove(below.element)
+    return True
+
+
+def write_with_pictures(made: Slide, slide: DrawnSlide) -> bool:
+    """Write a slide with its pictures and their captions; returns whether it is complete."""
+    codes = [drawn for drawn in slide.pictures[1:] if drawn.code]
+    pictures = [drawn for drawn in slide.pictures if drawn not in codes]
+    title, words, room = places(slide.title, slide.words, bool(codes))
+    if slide.missing and slide.pictures:
+        room = replace(room, height=room.height - NOTE)
+    heading = made.shapes.title
+    title.put(heading)
+    style = {"bold": True, "anchor": MSO_ANCHOR.MIDDLE, "marked": slide.typed}
+    write(heading.text_frame, slide.title, TITLE_SIZE, **style)
+    heading.text_frame.paragraphs[0].alignment = PP_ALIGN.LEFT
+    if slide.words:
+        write(text_box(made, words), slide.words, WORDS_SIZE)
+    missing = [slide.missing] if slide.missing else []
+    holders = [*shares(room, len(pictures)), Box(WIDTH - EDGE - CODE[0], 18, *CODE)]
+    for drawn, holder in zip((*pictures, *codes), holders, strict=False):
+        if not put_picture(made, drawn, holder, middle=len(pictures) == 1):
+            missing.append(UNREADABLE.format(what=drawn.what))
+    if missing:
+        high, size = (NOTE, FOOTER_SIZE) if slide.pictures else (room.height, WORDS_SIZE)
+        note = Box(EDGE, BOTTOM - high, WIDTH - 2 * EDGE, high)
+        write(text_box(made, note), " ".join(missing), size, anchor=MSO_ANCHOR.MIDDLE)
+    if slide.footer:
+        box = Box(EDGE, BOTTOM, WIDTH - 3 * EDGE - 200, HEIGHT - BOTTOM - 4)
+        write(text_box(made, box), slide.footer, FOOTER_SIZE, anchor=MSO_ANCHOR.MIDDLE)
+    if slide.link:
+        write_link(made, slide.link)
+    return not missing
+
+
+def places(title: str, words: str, beside: bool = False) -> tuple[Box, Box, Box]:
+    """Return the boxes of title, words and pictures, all perhaps `beside` the code of the scene."""
+    width = WIDTH - beside * (CODE[0] + 16)
+    lines = min(2, lines_of(title, TITLE_SIZE * 1.08, width))  # bold letters are wider
+    heading = Box(EDGE, 18, width - 2 * EDGE, lines * TITLE_SIZE * LINE + 6)
+    top = heading.top + heading.height + 4
+    high = min(MOST_OF_WORDS, lines_of(words, WORDS_SIZE, width) * WORDS_SIZE * LINE)
+    text = Box(EDGE, top, width - 2 * EDGE, high)
+    top += high + 8 if words else 0
+    return heading, text, Box(24, top, width - 48, BOTTOM - top)
+
+
+def shares(room: Box, count: int) -> list[Box]:
+    """Return columns for some pictures; of three, two share the second, as on the app's slides."""
+    width, half = room.width / (2 if count == 3 else max(1, count)), room.height / 2
+    columns = [replace(room, left=room.left + at * width, width=width) for at in range(count)]
+    if count == 3:
+        columns[1:] = [replace(columns[1], top=room.top + at * half, height=half) for at in (0, 1)]
+    return columns
+
+
+def room_of(title: str, words: str, pictures: int, code: bool = False) -> tuple[float, float]:
+    """Return the width and the height in pixels that the pictures of a slide have together.
+
+    The `code` of the scene, if it is one of several, has a place of its own.
+    """
+    beside = code and pictures > 1
+    *_, room = places(title, words, beside)
+    return room.width - (pictures - beside) * AROUND, room.height - AROUND
+
+
+def lines_of(text: str, size: float, width: float = WIDTH) -> int:
+    """Return about how many lines a text takes, in letters of a size in pixels, on a slide."""
+    a_line = (width - 2 * EDGE) / (size * WIDE)
+    return sum(max(1, ceil(len(line) / a_line)) for line in text.splitlines()) or 1
+
+
+def text_box(made: Slide, box: Box) -> TextFrame:
+    shape = made.shapes.add_textbox(0, 0, 0, 0)
+    box.put(shape)
+    return shape.text_frame
+
+
+def write(
+    frame: TextFrame,
+    text: str,
+    size: float,
+    *,
+    bold: bool = False,
+    anchor: MSO_ANCHOR = MSO_ANCHOR.TOP,
+    marked: bool = True,
+) -> None:
+    """Write a text into a frame, in letters of a size in pixels, or smaller if it does not fit.
+
+    If it is `marked`, **bold** and *italic* are read in it.
+    """
+    frame.word_wrap, frame.vertical_anchor = True, anchor
+    frame.auto_size = MSO_AUTO_SIZE.TEXT_TO_FIT_SHAPE
+    frame.margin_left = frame.margin_right = frame.margin_top = frame.margin_bottom = 0
+    for at, line in enumerate(cleaned(text).split("\n")):
+        paragraph = frame.paragraphs[0] if at == 0 else frame.add_paragraph()
+        paragraph.font.size = round(size * PIXEL)
+        paragraph.font.bold = bold or None
+        add_runs(paragraph, line, marked=marked)
+
+
+def add_runs(paragraph: _Paragraph, text: str, *, marked: bool, **fonts: bool) -> None:
+    """Add a text to a paragraph; if it is `marked`, its marks become bold and italic letters."""
+    match = MARKS.search(text) if marked else None
+    before = text[: match.start()] if match else text
+    if before:
+        run = paragraph.add_run()
+        run.text = before
+        for name, value in fonts.items():
+            setattr(run.font, name, value)
+    if match:
+        kind = "bold" if match[1] else "italic"
+        add_runs(paragraph, match[1] or match[2], marked=True, **fonts, **{kind: True})
+        add_runs(paragraph, text[match.end() :], marked=True, **fonts)
+
+
+def put_picture(made: Slide, drawn: Drawn, holder: Box, *, middle: bool) -> bool:
+    """Put a whole picture at the top or in the middle of a box; returns whether it is an image."""
+    try:
+        data = base64.b64decode(str(drawn.picture).partition("base64,")[2], validate=True)
+        with Image.open(io.BytesIO(data), formats=["PNG"]) as image:
+            width, height = (dots / TWICE for dots in image.size)
+        shape = made.shapes.add_picture(io.BytesIO(data), 0, 0)
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return False
+    share = min(1, holder.width / width, holder.height / height)
+    width, height = width * share, height * share
+    left = holder.left + (holder.width - width) / 2
+    top = holder.top + (holder.height - height) / 2 * middle
+    Box(left, top, width, height).put(shape)
+    shape.name = cleaned(drawn.what)
+    shape.element.nvPicPr.cNvPr.set("descr", cleaned(drawn.alternative))
+    return True
+
+
+def write_link(made: Slide, link: str) -> None:
+    """Write the link to a slide's scene into its corner."""
+    frame = text_box(made, Box(WIDTH - EDGE - 220, BOTTOM, 220, HEIGHT - BOTTOM - 4))
+    write(frame, "", FOOTER_SIZE, anchor=MSO_ANCHOR.MIDDLE)
+    (paragraph,) = frame.paragraphs
+    paragraph.alignment = PP_ALIGN.RIGHT
+    run = paragraph.add_run()
+    run.text, run.hyperlink.address = LIVE, cleaned(link)
+    run.font.color.theme_color = MSO_THEME_COLOR.HYPERLINK
+
+
+def cleaned(text: str) -> str:
+    return FORBIDDEN.sub("", writable(text))

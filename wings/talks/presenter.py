@@ -1,0 +1,244 @@
+"""Presenter mode: one slide at a time, only its words and pictures on the screen."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import streamlit as st
+
+from headlight.pages.browser import parts
+from headlight.pages.shared import address
+from headlight.pages.shared.address import link_of
+from headlight.pages.shared.show.captions import names_site
+from headlight.pages.shared.show.pictures import picked, show
+from headlight.pages.shared.state.choices import GUESS, put
+from headlight.pages.shared.state.page import PAGES, TOOLS, Page, allows, enter, is_open
+from headlight.pages.shared.state.showing import NOTE, drawn, place
+from headlight.viz.canvas import CanvasPicture
+from headlight.viz.numbers import writable
+from headlight.wings.talks import talk, turning
+from headlight.wings.talks.slides import Slide
+from headlight.wings.talks.stage import (
+    QR_CODE,
+    THUMBNAILS,
+    show_answers,
+    staged,
+    thumbnail_key,
+)
+
+PARAMETER = "talk"  # in an address: the number of the slide
+TURNS = "turns_asked"  # the key of the last turn's number
+MODEL_GONE = "The model of this slide is no longer available: it was trained elsewhere."
+NOT_DRAWN = (
+    "This slide's scene does not draw the pictures chosen for it. Open the scene from the page "
+    "Talk, and update the slide."
+)
+AWAITED = (
+    "This slide is of a talk that the browser keeps in which it was made. If it does not come, "
+    "open the talk's file on the page Talk."
+)
+
+NOTED = "slide_noted"  # the key of the slide whose pictures are known
+
+STYLE = Path(__file__).with_name("presenter.css")
+
+
+def take_turn() -> None:
+    """Turn to the slide that was asked for, or leave it, before anything is drawn.
+
+    Values that still arrive with a slide's address after the talk was left were chosen on that
+    slide.
+    """
+    if turning.was_left() and PARAMETER in st.query_params and address.gone_to() is None:
+        turning.turn_to(turning.LIVE if turning.visit() else None)
+    if turning.is_going_live():
+        go_live()
+    if turning.is_leaving() and not turning.begun_on():
+        turning.draw_anew()  # values that the browser sends with Esc may be of an earlier slide
+        put_in_force(talk.in_force(), turning.slide())
+        turning.begin_here()
+    turning.take_turn()
+    if turning.slide() is None:
+        st.session_state[talk.TOURING] = False
+
+
+def go_live() -> None:
+    """Put what a slide shows in force for its page, without a question, ready to be changed."""
+    slides, number = talk.in_force(), turning.slide()
+    scene = slides[number - 1]
+    put_in_force(slides, number)
+    put(GUESS, False)
+    talk.note_opened(scene)
+    st.session_state.visit = turning.Visit(scene.name, number, talk.is_touring())
+
+
+def has_scene(slide: Slide) -> bool:
+    """Return whether the visitor can open the scene of a slide on its page."""
+    page = PAGES.get(slide.page)
+    return page is not None and is_open(page) and allows(TOOLS)
+
+
+def come_back() -> None:
+    """Go back to the slide whose scene is open live; a callback."""
+    if visit := turning.visit():
+        st.session_state[talk.TOURING] = visit.touring
+        turning.come_back(talk.number_of(visit.slide) or visit.number)
+
+
+def asked_for() -> int | None:
+    """Return the number of the slide to show, from 1; None outside of a talk."""
+    parameters = address.gone_to()
+    if parameters is not None:
+        match = re.fullmatch("[1-9][0-9]{0,3}", parameters.get(PARAMETER, ""))
+        number = int(match[0]) if match else None
+        if number or turning.slide():
+            turning.turn(number)
+        if number:
+            name = parameters.get(talk.READY.key)
+            talk.take_ready(name)
+            st.session_state[talk.TOURING] = name in talk.READY.options
+            address.know(parameters)
+    if turning.slide() and turning.slide() > len(talk.in_force()) and not talk.is_awaited():
+        turning.turn(len(talk.in_force()))
+    return turning.slide()
+
+
+def put_in_force(slides: Sequence[Slide], number: int) -> None:
+    """Enter the page of a slide and choose the choices of the slide's scene, once for each turn.
+
+    A slide without a page keeps the scene before it; if there is none, the first page opens with
+    its defaults. The next click may end the run anywhere: the turn is noted as done when all of it
+    is.
+    """
+    scenes = [scene for scene in slides[:number] if scene.page in PAGES]
+    scene = scenes[-1] if scenes else Slide(next(iter(PAGES)))
+    enter(PAGES[scene.page])
+    if turning.is_new():
+        address.apply(scene.parameters, PAGES[scene.page])
+        turning.begin()
+
+
+def show_slide(number: int) -> None:
+    """Draw a slide: its words, and the pictures of its page with the slide's own choices."""
+    if talk.is_awaited():
+        st.info(AWAITED)
+        st.button("Leave the talk", on_click=turning.turn_to, args=[None])
+        return
+    slides = talk.in_force()
+    scene = slides[number - 1]
+    put_in_force(slides, number)
+    address.write({PARAMETER: str(number), **talk.named_ready()})
+    st.html(STYLE)
+    title = st.session_state.get(turning.LIVE_TITLE, scene.title)
+    show(words_of(slides, number, title), "slide-words", turn)
+    if page := PAGES.get(scene.page):
+        is_whole = draw_scene(page, scene)
+        # The run that began it may have been cut short.
+        if is_whole and st.session_state.get(NOTED) != scene.name:
+            talk.note_drawn(number, drawn())
+    st.session_state[NOTED] = st.session_state[talk.SHOWN_LAST] = scene.name
+    says = talk.said_of(scene.pictures)
+    if scene.lead and not scene.typed and says not in ("", title):
+        # Nobody wrote the title: it follows the pictures.
+        st.session_state[turning.LIVE_TITLE] = says
+        st.rerun()
+
+
+def words_of(slides: Sequence[Slide], number: int, title: str) -> CanvasPicture:
+    """Return the words of a slide under a title, and the notes that only its speaker sees."""
+    scene, *after = slides[number - 1 :]
+    page = PAGES.get(after[0].page) if after else None
+    coming = (
+        {
+            "title": after[0].title or (page.title if page else ""),
+            "typed": after[0].typed,
+            "pictures": [page.pictures[key] for key in after[0].pictures] if page else [],
+            "thumbnail": thumbnail_key(after[0]),
+        }
+        if after
+        else None
+    )
+    return parts.slide(
+        title,
+        scene.words,
+        typed=scene.typed,
+        number=number,
+        count=len(slides),
+        asked=st.session_state.get(TURNS, 0),
+        alone=not on_stage(scene),
+        size=min(scene.size, 1),
+        notes=scene.notes,
+        coming=coming,
+        kept=THUMBNAILS,
+        live=has_scene(scene),
+    )
+
+
+def on_stage(scene: Slide) -> dict[str, str]:
+    """Return the names of what a slide shows besides its words, by the keys they are drawn with."""
+    page = PAGES.get(scene.page)
+    pictures = {key: page.pictures[key] for key in scene.pictures} if page else {}
+    return pictures | ({QR_CODE: "QR code of this scene"} if page and scene.qr_code else {})
+
+
+def draw_scene(page: Page, scene: Slide) -> bool:
+    """Draw what a slide shows of a page, and below that a caption with its subject.
+
+    Return whether it is of the slide's own model.
+    """
+    pictures = scene.pictures
+    if is_gone := "model" in st.session_state.pop("refused_parameters", ()):
+        st.info(MODEL_GONE)
+    address.keep_to_the_model(page)
+    with staged(tuple(on_stage(scene))):
+        page.body()
+        show_answers(pictures)
+        if scene.qr_code:
+            draw_code(link_of(scene.page, scene.parameters))
+        if pictures and drawn().keys().isdisjoint((NOTE, *pictures)):
+            with place(NOTE):
+                st.info(NOT_DRAWN)
+    with st.container(key="slide-footer"):
+        st.text(footer(pictures))
+    return not is_gone
+
+
+def draw_code(link: str) -> None:
+    """Draw the QR code of a scene, or say why there is none."""
+    try:
+        picture = parts.qr_code(link)
+    except ValueError as error:
+        with place(NOTE):
+            st.info(str(error))
+    else:
+        show(picture, QR_CODE)
+
+
+def footer(pictures: Sequence[str]) -> str:
+    """Return the sentence and the place that some pictures are of, and the changes in force."""
+    subjects = [drawn()[key] for key in pictures if drawn().get(key)]
+    sentences = [f"“{of.sentence}”" for of, _ in subjects if of.sentence.strip()]
+    places = [words for of, what in subjects for words in (of.place, names_site(what) and what)]
+    changes = [f"Changed: {of.changes}" for of, _ in subjects if of.changes]
+    return writable(" · ".join(dict.fromkeys(filter(None, [*sentences[:1], *places, *changes]))))
+
+
+def subject(key: str) -> str:
+    """Return what a picture is of, in the words of the footer and those too long for it."""
+    told = drawn()[key][0].told if drawn().get(key) else ""
+    return " · ".join(filter(None, [footer([key]), writable(told)]))
+
+
+def turn() -> None:
+    """Ask for the slide that was turned to, for its scene, or to leave if it is 0; a callback."""
+    number, turn_number = picked("slide-words")
+    at, slides = turning.slide(), talk.in_force()
+    if at is None:  # a late click on a slide that was left
+        turning.turn_to(turning.LIVE if turning.visit() else None)
+    elif number == 0:
+        turning.turn_to(None)
+    elif number == turning.LIVE and any(map(has_scene, slides[at - 1 : at])):
+        turning.turn_to(turning.LIVE)
+    elif isinstance(number, int) and 1 <= number <= len(slides):
+        turning.turn_to(number)
+    st.session_state[TURNS] = turn_number  # last: an interrupted turn is asked for again

@@ -1,0 +1,278 @@
+"""A talk saved as one file: its slides are drawn one after the other, for HTML and PowerPoint.
+
+For HTML, pictures are kept instead of shown, and the browser draws only charts; for PowerPoint it
+draws all of them, as images.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import dropwhile
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, Literal
+
+import streamlit as st
+
+from headlight.pages.browser.parts import stills
+from headlight.pages.shared import address
+from headlight.pages.shared.address import link_of
+from headlight.pages.shared.show.pictures import css_class, picked, show
+from headlight.pages.shared.state.choices import (
+    EDITS,
+    HEAD,
+    LAYER,
+    MODEL,
+    SENTENCE,
+    chosen,
+)
+from headlight.pages.shared.state.page import PAGES, WINGS, Page, TalkModel, first_known
+from headlight.pages.shared.state.showing import drawn
+from headlight.viz.canvas import CanvasPicture, unpacked
+from headlight.wings.talks import presenter, talk, turning
+from headlight.wings.talks.deck.file import LARGEST, Drawn, DrawnSlide, file_of
+from headlight.wings.talks.slides import Slide, write_talk
+from headlight.wings.talks.stage import is_question, keeping, question_key
+
+STYLE = Path(__file__).with_name("saving_talk.css")
+ROOM = Path(__file__).with_name("saving_pictures.css")
+STILL = re.compile("data:image/(webp|png);base64,[A-Za-z0-9+/=]+")
+LONGEST_STILL = 4_000_000  # characters
+# Options with which a picture asks the running app for something, which a file cannot.
+ASKS = {"clickable": False, "editable": False, "linked": False, "tells": False}
+FAILED = "This slide could not be drawn when the file was saved: {reason}"
+NO_MODEL = (
+    "The model of this slide was not in memory when the file was saved. Load it on the page "
+    "Models, and save the file again."
+)
+NO_STILL = (
+    "The picture “{what}” could not be drawn when the file was saved, or is too large for it."
+)
+SIDES = ("encoder", "decoder")
+Kind = Literal["html", "live", "pptx"]
+
+
+@dataclass
+class Saving:
+    """A talk that is being saved, and in the end its file."""
+
+    slides: tuple[Slide, ...]
+    kind: Kind = "html"
+    done: list[DrawnSlide] = field(default_factory=list)
+    stills: Mapping[str, str | None] | None = None  # of the slide that is being drawn
+    file: bytes = b""
+    name: str = field(default_factory=token_hex)  # by which the browser saves it once
+    left_out: list[int] = field(default_factory=list)  # slides, from 1, that are incomplete in it
+
+
+def start(kind: Kind) -> None:
+    st.session_state.saving_talk = Saving(talk.in_force(), kind)
+    turning.turn_to(1)
+
+
+def stop() -> None:
+    st.session_state.pop("saving_talk", None)
+    turning.turn_to(None)
+
+
+def stop_if_left() -> None:
+    """Forget a talk that is only partly saved, because the visitor has gone elsewhere."""
+    if is_under_way():
+        del st.session_state.saving_talk
+
+
+def now() -> Saving | None:
+    return st.session_state.get("saving_talk")
+
+
+def is_under_way() -> bool:
+    return now() is not None and not now().file
+
+
+def is_of_talk(saving: Saving) -> bool:
+    """Return whether a talk that is saved has the slides of the talk in force."""
+    return scenes(saving.slides) == scenes(talk.in_force())
+
+
+def scenes(slides: Sequence[Slide]) -> list[Slide]:
+    """Return slides without the values that are completed when they are drawn."""
+    return [replace(each, drawn=()) for each in slides]
+
+
+def draw_next(number: int) -> None:
+    """Draw the first slide that is not done, keep it for the file, and go on with the next one.
+
+    It begins again when the talk has changed: the browser may send the kept one after the click.
+    """
+    saving = now()
+    if not is_of_talk(saving):
+        saving = st.session_state.saving_talk = Saving(talk.in_force(), saving.kind)
+    number, count = len(saving.done) + 1, len(saving.slides)
+    turning.turn(number)
+    st.html(presenter.STYLE)
+    st.html(STYLE)
+    with st.container(key="saving"):
+        words = f"Drawing slide {number} of {count} for the file …"
+        st.progress((number - 1) / count, words)
+        st.button("Stop", key="stop-saving", on_click=stop)
+    made = drawn_slide(saving, number)
+    if made is None:  # the browser is drawing pictures of it
+        return
+    saving.done.append(made)
+    saving.stills = None
+    if number < count:
+        turning.turn(number + 1)
+    else:
+        saving.file, saving.left_out = written(saving)
+        saving.done.clear()
+        turning.turn_to(None)
+    st.rerun()
+
+
+def model_maker() -> Callable[[], TalkModel] | None:
+    """Return what makes a model for the file of a talk, if a wing does."""
+    return first_known(wing.talk_model for wing in WINGS)
+
+
+def written(saving: Saving) -> tuple[bytes, list[int]]:
+    """Return the file, and the slides, from 1, that are incomplete in it."""
+    if saving.kind != "pptx":
+        model = model_maker()() if saving.kind == "live" else None
+        return file_of(saving.done, write_talk(saving.slides), model=model)
+    from headlight.wings.talks.deck.powerpoint import powerpoint_of  # takes long
+
+    return powerpoint_of(saving.done, dark=st.context.theme.type == "dark")
+
+
+def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
+    """Return a slide in the form of the file; None while the browser draws pictures of it."""
+    scene = saving.slides[number - 1]
+    words = DrawnSlide(
+        scene.title,
+        scene.words,
+        scene.notes,
+        scene.size,
+        typed=scene.typed,
+        link=link_of(scene.page, scene.parameters),
+    )
+    presenter.put_in_force(saving.slides, number)
+    if scene.page not in PAGES:
+        return words
+    page = PAGES[scene.page]
+    words = replace(words, scene=live_scene(page))
+    if "model" in st.session_state.get("refused_parameters", ()):
+        return replace(words, missing=presenter.MODEL_GONE)
+    try:
+        with keeping(as_images=saving.kind == "pptx") as kept:
+            presenter.draw_scene(page, scene)
+    except Exception as error:  # whatever it is, the other slides are saved
+        return replace(words, missing=FAILED.format(reason=str(error)))
+    shown = presenter.on_stage(scene)
+    coming = [key for key in shown if key in drawn() and key not in kept]
+    if coming and saving.stills is None:
+        ask_for_stills(saving, number, coming)
+        return None
+    return collected(scene, words, kept, saving.stills or {})
+
+
+def live_scene(page: Page) -> dict[str, str]:
+    """Return what is in force of that which the model inside can show, as its address has it.
+
+    It is empty for another model, and on a page that does not read the visitor's one sentence.
+    """
+    if chosen(MODEL) != MODEL.default or SENTENCE in page.unread:
+        return {}
+    values = {choice.key: address.now(choice) for choice in page.linked}
+    taken = (SENTENCE, page.kind, LAYER, HEAD)
+    scene = {"edits": values[EDITS.key]} | {each.key: each.write(chosen(each)) for each in taken}
+    scene["kind"] = scene.pop(page.kind.key)
+    if values.get("positions_tab") == "sentence":
+        off = (side for side in SIDES if values[f"positions_{side}"] == "off")
+        scene["off"] = ".".join(off)
+    if values.get("strategy") == "beam":
+        scene["beam"] = str(values["beam_size"])
+    return {name: text for name, text in scene.items() if text}
+
+
+def collected(
+    scene: Slide,
+    words: DrawnSlide,
+    kept: Mapping[str, Any],
+    stills: Mapping[str, str | None],
+) -> DrawnSlide:
+    """Return a slide with its kept pictures, and the images of the others."""
+    pictures, missing, waiting = [], [], below_a_question(kept)
+    for key, what in presenter.on_stage(scene).items():
+        of = presenter.subject(key)
+        if key in kept:
+            question = kept.get(question_key(key))
+            pictures.append(Drawn(what, for_a_file(kept[key]), question, of, key in waiting))
+        elif stills.get(key):
+            question, is_code = kept.get(question_key(key)), key == presenter.QR_CODE
+            pictures.append(Drawn(what, stills[key], question, of, code=is_code))
+        elif key in stills or key == presenter.QR_CODE:
+            missing.append(NO_STILL.format(what=what))
+    if scene.pictures and drawn().keys().isdisjoint(scene.pictures):
+        has_model = address.shape_for(scene.parameters) != address.ANY
+        missing.append(presenter.NOT_DRAWN if has_model else NO_MODEL)
+    footer = presenter.footer(scene.pictures)
+    return replace(words, pictures=pictures, footer=footer, missing=" ".join(missing))
+
+
+def below_a_question(kept: Mapping[str, Any]) -> set[str]:
+    """Return the keys of pictures that a page does not draw before the question above is answered.
+
+    They could tell the answer. The QR code of the scene is no part of its page.
+    """
+    below = dropwhile(lambda key: not is_question(key), kept)
+    return {key for key in below if question_key(key) not in kept} - {presenter.QR_CODE}
+
+
+def for_a_file(picture: CanvasPicture) -> CanvasPicture:
+    """Return a picture in the form of a file, which cannot ask the app for anything."""
+    header, _ = unpacked(picture.data)
+    changes = {name: value for name, value in ASKS.items() if name in header}
+    return replace(picture.having(**changes), numbers={})
+
+
+def ask_for_stills(saving: Saving, number: int, coming: Sequence[str]) -> None:
+    """Have the browser draw a slide's pictures as images, for PowerPoint in their size there."""
+    selectors = {key: css_class(f"on-{key}") for key in coming}
+    options = {}
+    if saving.kind == "pptx":
+        from headlight.wings.talks.deck.powerpoint import room_of
+
+        st.html(ROOM)
+        scene = saving.slides[number - 1]
+        room = room_of(scene.title, scene.words, len(coming), presenter.QR_CODE in coming)
+        options = {"type": "png", "room": (*room, scene.size)}
+    key = f"stills-{number}"  # unique, so that images of other slides do not come again
+    show(stills(selectors, number, **options), key, partial(take_stills, key))
+
+
+def take_stills(key: str) -> None:
+    """Take the images that the browser has drawn; a callback."""
+    match picked(key):
+        case {"number": int(number), "images": dict(images)} if is_under_way():
+            if number == len(now().done) + 1:
+                now().stills = taken(now(), images)
+
+
+def taken(saving: Saving, images: Mapping[str, object]) -> dict[str, str | None]:
+    """Return the images of a slide's pictures by key; None if invalid or without room."""
+    earlier = (each.picture for made in saving.done for each in made.pictures)
+    room = 2 * LARGEST - sum(len(each) for each in earlier if isinstance(each, str))
+    kept = {}
+    for key in presenter.on_stage(saving.slides[len(saving.done)]):
+        if key in images:
+            kept[key] = image_or_none(images[key], min(room, LONGEST_STILL))
+            room -= len(kept[key] or "")
+    return kept
+
+
+def image_or_none(address: object, longest: int = LONGEST_STILL) -> str | None:
+    """Return the address if it is that of an image, of at most `longest` characters."""
+    if not isinstance(address, str) or len(address) > longest:
+        return None
+    return address if STILL.fullmatch(address) else None

@@ -1,0 +1,135 @@
+"""Reading the file of a talk, whatever somebody may have put into it.
+
+The module takes long to import, and is imported only to read a file.
+"""
+
+import json
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from headlight.model.tokens import check_characters
+from headlight.pages.shared import address
+from headlight.pages.shared.state.page import PAGES, Page
+from headlight.wings.talks.slides import (
+    FORMAT,
+    LARGEST_FILE,
+    LONGEST_NOTES,
+    LONGEST_TITLE,
+    LONGEST_WORDS,
+    MOST_SLIDES,
+    SIZES,
+    VERSION,
+    Slide,
+)
+
+
+def whole(text: str) -> str:
+    """Return a text that a browser can be sent; raise ValueError for a lone surrogate."""
+    check_characters(text)
+    return text
+
+
+Text = Annotated[str, AfterValidator(whole)]
+
+
+class Entry(BaseModel):
+    """A slide in the form of a file."""
+
+    model_config = ConfigDict(strict=True)
+
+    page: Annotated[str, Field(max_length=LONGEST_TITLE)] = ""
+    parameters: dict[Text, Text] = {}
+    title: Annotated[str, Field(max_length=LONGEST_TITLE)] = ""
+    words: Annotated[str, Field(max_length=LONGEST_WORDS)] = ""
+    pictures: list[Text] = []
+    size: Annotated[float, Field(ge=SIZES[0], le=SIZES[1])] = Slide.size
+    drawn: list[Text] = []
+    notes: Annotated[Text, Field(max_length=LONGEST_NOTES)] = ""
+    qr_code: bool = False
+    lead: Annotated[str, Field(max_length=LONGEST_TITLE)] = ""
+
+
+class File(BaseModel):
+    """A talk in the form of a file."""
+
+    model_config = ConfigDict(strict=True)
+
+    version: Annotated[int, Field(ge=VERSION, le=VERSION, alias=FORMAT)]
+    slides: Annotated[list[Entry], Field(min_length=1, max_length=MOST_SLIDES)]
+
+
+def read_talk(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple[str, ...]]:
+    """Return the slides of a talk's file, and sentences on the parts of it that were left out.
+
+    Slides of unknown pages, and choices and pictures that do not exist, are left out. All choices
+    in a talk that the visitor's tab has `kept` stay, because their own models may come back. Raises
+    ValueError for a file that is not a talk, is too large or has a value of a wrong type.
+    """
+    slides, notes = [], []
+    for number, entry in enumerate(read_file(data).slides, start=1):
+        if not entry.page:
+            slides.append(Slide(title=entry.title, words=entry.words, notes=entry.notes))
+            continue
+        page = PAGES.get(entry.page)
+        if page is None or not page.pictures:
+            notes.append(f"Slide {number} was left out: there is no page {entry.page}.")
+            continue
+        slide, refused = read_slide(entry, page, kept)
+        slides.append(slide)
+        if refused:
+            names = ", ".join(name[:40] for name in refused[:8])
+            notes.append(f"Slide {number}: left out what does not exist here: {names}.")
+    if not slides:
+        raise ValueError("None of the talk's slides is of a page that exists here.")
+    return tuple(slides), tuple(notes)
+
+
+def read_file(data: bytes) -> File:
+    """Return the contents of a talk's file; raise ValueError with a sentence on a fault in it."""
+    if len(data) > LARGEST_FILE:
+        raise ValueError(f"A talk has at most {LARGEST_FILE // 1000} kB.")
+    try:
+        return File.model_validate(json.loads(data.decode("utf-8")))
+    except ValidationError as error:
+        raise ValueError(explained(error)) from None
+    except (ValueError, RecursionError):
+        raise ValueError("This is not a talk: the file cannot be read as JSON.") from None
+
+
+def explained(error: ValidationError) -> str:
+    """Return a sentence on the first fault of a file."""
+    fault = error.errors(include_url=False, include_input=False)[0]
+    match fault["loc"]:
+        case ("slides", int(place), *names):
+            named = f", {names[0]}" if names else ""
+            reason = fault["msg"].removeprefix("Value error, ").rstrip(".")
+            return f"Slide {place + 1}{named}: {reason}."
+        case (name,) if name == FORMAT and fault["type"] == "less_than_equal":
+            return "A newer Headlight saved this talk: update this one to read it."
+        case ("slides",):
+            return f"A talk has a list of 1 to {MOST_SLIDES} slides."
+    return f'This is not a talk that can be read here: "{FORMAT}": {VERSION} is missing.'
+
+
+def read_slide(entry: Entry, page: Page, kept: bool) -> tuple[Slide, list[str]]:
+    """Return a slide from its entry in a file, and the names of what was left out."""
+    _, unknown = address.read_parameters(
+        entry.parameters, page.linked, address.shape_for(entry.parameters)
+    )
+    pictures = list(dict.fromkeys(entry.pictures))
+    refused = dict.fromkeys(() if kept else unknown)
+    missing = [key for key in pictures if key not in page.pictures]
+    slide = Slide(
+        page.key,
+        {name: text for name, text in entry.parameters.items() if name not in refused},
+        entry.title,
+        entry.words,
+        tuple(key for key in pictures if key in page.pictures),
+        entry.size,
+        tuple(key for key in page.pictures if key in entry.drawn),
+        entry.notes,
+        entry.qr_code,
+        entry.lead,
+    )
+    return slide, [*refused, *missing]

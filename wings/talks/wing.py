@@ -1,0 +1,94 @@
+"""What talks do on every page: slides in its place, and tools that make it a slide."""
+
+import streamlit as st
+
+from headlight.model.edits import Edits
+from headlight.pages.shared import address
+from headlight.pages.shared.state import edit_history, showing
+from headlight.pages.shared.state.choices import chosen
+from headlight.pages.shared.state.page import PAGES, TOOLS, Page, Wing, allows, enter
+from headlight.wings.talks import kept, presenter, saving_talk, stage, talk, turning
+from headlight.wings.talks.page.page import PAGE
+
+__all__ = ["PAGE", "WING"]
+
+
+class Talks(Wing):
+    """Shows slides in place of pages, saves them, and asks riddles before pictures."""
+
+    def begin(self, page: Page) -> None:
+        """Turn to the slide that was asked for, or go back to where the talk was begun."""
+        presenter.take_turn()
+        if left_for := st.session_state.get("left_for"):
+            enter(page)
+            if left_for != page:
+                st.switch_page(left_for.file)
+            del st.session_state.left_for
+            address.publish()  # at once: values that come with a slide's address are of that slide
+
+    def draws(self, page: Page) -> bool:
+        """Draw a slide, if one is to be shown or saved."""
+        kept.keep()
+        stage.clear()
+        if number := presenter.asked_for():
+            (saving_talk.draw_next if saving_talk.is_under_way() else presenter.show_slide)(number)
+            return True
+        saving_talk.stop_if_left()
+        talk.close_on(page)
+        return False
+
+    def tools(self, page: Page) -> None:
+        """Draw the way to the tour, and the tools that make the page a slide."""
+        if not allows(TOOLS):
+            return
+        tour = {"on_click": talk.take_tour, "width": "stretch", "key": "tour-in-sidebar"}
+        st.button("Take the tour", **tour)
+        if visit := turning.visit():
+            back = {"on_click": presenter.come_back, "key": "back-to-slide", "type": "primary"}
+            number = talk.number_of(visit.slide) or visit.number
+            st.button(f"Back to slide {number}", **back, width="stretch")
+        elif number := talk.goes_on_at():
+            go_on = {"on_click": turning.turn_to, "args": [number], "key": "present-on"}
+            st.button(f"Present from slide {number}", **go_on, width="stretch")
+        if not page.pictures:
+            return
+        add = {"on_click": talk.add_scene, "args": [page]}
+        st.button("Add to talk", **add, width="stretch", key="add-to-talk")
+        if (index := talk.opened()) is not None:
+            update = {"on_click": talk.update_scene, "args": [page], "width": "stretch"}
+            st.button(f"Update slide {index + 1}", **update, key="update-slide")
+
+    def buttons(self, page: Page) -> None:
+        if allows(TOOLS):
+            present = {"on_click": turning.turn_to, "args": [1], "width": "stretch"}
+            st.button(
+                "From the start" if talk.goes_on_at() else "Present", **present, key="present"
+            )
+
+    def beside_title(self, page: Page) -> None:
+        stage.guess_switch(page)
+
+    def above(self, page: Page) -> None:
+        """Offer the ready talk as a tour, on the first page, to those who have changed nothing.
+
+        Above it is room for a note on Guess first.
+        """
+        stage.leave_room_for_note(page)
+        if page is not next(iter(PAGES.values())):
+            return
+        label = f"Take the tour ({len(talk.shipped(chosen(talk.READY)))} scenes)"
+        # Drawn without the button too: otherwise everything below would be drawn anew without it.
+        with st.container(key="tour"):
+            if allows(TOOLS) and edit_history.edits() == Edits():
+                st.button(label, on_click=talk.take_tour, key="take-the-tour")
+
+    def after(self, page: Page) -> None:
+        stage.note_what_is_asked(page)
+        talk.finish(page)
+
+    def renew(self) -> None:
+        turning.draw_anew()
+
+
+WING = Talks()
+showing.show_by(stage.Stage())

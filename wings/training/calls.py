@@ -1,0 +1,19 @@
+"""Trainings, what was recorded of them, and a model that cheats."""
+
+from headlight.model.decoding.steps import Writing
+from headlight.model.own_reader import OwnReader
+from headlight.pages.shared.runs.door import model_call
+from headlight.wings.training.jobs import TrainingJob
+from headlight.wings.training.repeats import Lesion
+
+
+@model_call()
+def answered(run: str, step: int, read: str, longest: int | None, _reader: OwnReader) -> Writing:
+    """Return what a training's model writes after `step` steps, at most `longest` tokens."""
+    return _reader.write(read, longest=longest).writing
+
+
+@model_call()
+def lesioned(run: str, step: int, _job: TrainingJob) -> Lesion:
+    """Return what a training's decoder loses without a head, after `step` steps."""
+    return _job.lesion()

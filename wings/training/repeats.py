@@ -1,0 +1,115 @@
+"""A model with only a decoder that learns to predict repetitions, and how its heads do it."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from headlight.model.edits.attention import AttentionEdit
+from headlight.model.insight.roles import induction, previous_token
+from headlight.model.tokens import PAD_ID, START_ID, no_source, pad, target_sequence
+from headlight.model.training.data import Batch
+from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
+from headlight.wings.training.small_models import SmallModel, TrainingOptions
+from headlight.wings.training.tasks import TASKS
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a model reads the unseen sequences, each of them twice.
+
+    The loss is that of the second reading, in nats a token; the scores are (layers, H).
+    """
+
+    loss: float
+    induction: Tensor
+    previous: Tensor
+
+
+@dataclass(frozen=True)
+class Lesion:
+    """How a model reads with all heads, and without its clearest previous-token head."""
+
+    site: Site
+    head: int
+    whole: Reading
+    without: Reading
+
+
+class Repeats(SmallModel):
+    """A small model with only a decoder that reads sequences repeatedly, and its attention.
+
+    The first reading cannot be predicted, and is not part of the loss. Sequences have different
+    lengths, and short ones repeat more than twice, so that neither a fixed distance nor the
+    position of the one equal letter gives the next letter.
+    """
+
+    def collate(self, pairs: list[tuple[str, str]]) -> Batch:
+        """Return a batch that repeats each source up to twice the length of the longest."""
+        ids = self.tokenizer.backend.get_vocab()
+        once = [[ids[letter] for letter in source] for source, _ in pairs]
+        length = 2 * self.options.longest
+        rows = [(row * length)[:length] for row in once]
+        return Batch(
+            source_ids=no_source(len(rows)),
+            target_ids=pad([target_sequence(row[:-1]) for row in rows]),
+            next_ids=pad(
+                [
+                    [*[PAD_ID] * len(first), *row[len(first) :]]
+                    for first, row in zip(once, rows, strict=True)
+                ],
+            ),
+        )
+
+    def score(self) -> float:
+        """Return the largest induction score of any head, on the unseen sequences."""
+        return self.read().induction.max().item()
+
+    @torch.inference_mode()
+    def read(self, edits: RunEdits | None = None) -> Reading:
+        """Return how the model reads the unseen sequences of the longest length."""
+        self.model.eval()
+        longest = max(len(source) for source, _ in self.unseen)
+        texts = [target for source, target in self.unseen if len(source) == longest]
+        ids = torch.tensor(self.tokenizer.encode_ids(texts))  # (B, 2 N)
+        start = torch.full((len(ids), 1), START_ID)
+        trace, weights = self.attention(torch.cat([start, ids], dim=1), edits)
+        expected = trace.logits[:, :-1].log_softmax(dim=-1).gather(-1, ids[..., None])
+        # The first token of the second reading cannot be predicted.
+        second = expected[:, longest + 1 :]
+        return Reading(
+            -second.mean().item(),
+            torch.stack([induction(layer).mean(dim=0) for layer in weights]),
+            torch.stack([previous_token(layer).mean(dim=0) for layer in weights]),
+        )
+
+    def attention(self, ids: Tensor, edits: RunEdits | None = None) -> tuple[Trace, list[Tensor]]:
+        """Return a trace of ids, and the weights without the start token, (B, H, T, T) a layer."""
+        trace = Trace()
+        self.model(no_source(len(ids)), ids, Run(edits or {}, trace))
+        sites = [Site("decoder", layer) for layer in range(self.options.layers)]
+        return trace, [trace.attention[site].weights[..., 1:, 1:] for site in sites]
+
+    def lesion(self) -> Lesion:
+        """Return how the model reads with its previous-token head, and with that head off."""
+        whole = self.read()
+        layer, head = divmod(whole.previous.argmax().item(), self.options.heads)
+        gate = torch.ones(self.options.heads)
+        gate[head] = 0
+        site = Site("decoder", layer)
+        return Lesion(site, head, whole, self.read({site: AttentionEdit(gate=gate)}))
+
+    @torch.inference_mode()
+    def trace_example(self) -> Trace:
+        """Record the decoder while it reads the example twice."""
+        self.model.eval()
+        tokens = self.tokenizer.encode(self.target)
+        start = self.tokenizer.special_token(START_ID)
+        trace, _ = self.attention(torch.tensor([[start.id, *(token.id for token in tokens)]]))
+        trace.target_tokens = [start, *tokens]
+        return trace
+
+
+def small_model(options: TrainingOptions) -> SmallModel:
+    """Return the model that learns a task: an encoder-decoder, or only a decoder."""
+    return (Repeats if TASKS[options.task].decoder_only else SmallModel)(options)

@@ -1,0 +1,22 @@
+"""What the page Training tells other pages of the visitor's models."""
+
+from headlight.model.snapshots import Snapshots
+from headlight.pages.shared.state.models import workshop
+from headlight.pages.shared.state.page import Wing
+from headlight.wings.training.page.page import PAGE
+from headlight.wings.training.tasks import TASKS
+
+__all__ = ["PAGE", "WING"]
+
+
+class Trainings(Wing):
+    """Has models of its own, with texts that they can read, and their recorded attention."""
+
+    examples = tuple(dict.fromkeys(task.prompt(task.example) for task in TASKS.values()))
+
+    def recording(self) -> tuple[str, Snapshots] | None:
+        training = workshop().training
+        return training and (f"Your training: {training.name}", training.job.look().snapshots)
+
+
+WING = Trainings()
