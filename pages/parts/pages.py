@@ -18,6 +18,7 @@ PARTS = (
     "headlight.pages.parts.compare.page",
     "headlight.pages.parts.decoding.page",
     "headlight.wings.training.wing",
+    "headlight.wings.guess.wing",
     "headlight.wings.talks.wing",
     "headlight.wings.classroom.wing",
     "headlight.wings.live.wing",

@@ -19,6 +19,7 @@ from headlight.pages.browser.parts import stills
 from headlight.pages.shared import address
 from headlight.pages.shared.address import link_of
 from headlight.pages.shared.show.pictures import css_class, picked, show
+from headlight.pages.shared.show.riddle import is_question, question_key
 from headlight.pages.shared.state.choices import (
     EDITS,
     HEAD,
@@ -33,7 +34,7 @@ from headlight.viz.canvas import CanvasPicture, unpacked
 from headlight.wings.talks import presenter, talk, turning
 from headlight.wings.talks.deck.file import LARGEST, Drawn, DrawnSlide, file_of
 from headlight.wings.talks.slides import Slide, write_talk
-from headlight.wings.talks.stage import is_question, keeping, question_key
+from headlight.wings.talks.stage import keeping
 
 STYLE = Path(__file__).with_name("saving_talk.css")
 ROOM = Path(__file__).with_name("saving_pictures.css")

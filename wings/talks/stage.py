@@ -1,7 +1,4 @@
-"""How the pictures of slides are shown: on a stage, kept for a file, or after a guess; small too.
-
-With Guess first, a picture is neither drawn nor sent before somebody has guessed what it shows.
-"""
+"""How the pictures of slides are shown: on a stage, kept for a file, or as thumbnails."""
 
 import json
 import time
@@ -13,17 +10,11 @@ from typing import Any
 
 import streamlit as st
 
-from headlight.pages.browser import parts
-from headlight.pages.browser.library import mounted
 from headlight.pages.browser.parts import thumbnail
-from headlight.pages.shared.show.pictures import component, css_class, show
-from headlight.pages.shared.show.riddle import NO_GUESS, Riddle
-from headlight.pages.shared.show.saving import About
-from headlight.pages.shared.show.sight import reveal_if_sought, seek
-from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, LIT, chosen, put
-from headlight.pages.shared.state.page import Page, alone, shown
-from headlight.pages.shared.state.showing import NOTE, Showing, drawn, place
-from headlight.pages.shared.widgets.choose import choose
+from headlight.pages.shared.show.pictures import css_class, show
+from headlight.pages.shared.show.riddle import Question, is_open, question_key
+from headlight.pages.shared.state.page import alone, shown
+from headlight.pages.shared.state.showing import NOTE, SAID, Showing, drawn
 from headlight.viz import CanvasPicture
 from headlight.viz.canvas import unpacked
 from headlight.wings.talks.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION, Slide
@@ -34,21 +25,13 @@ STAGE = "stage"
 KEPT = "pictures_kept"
 AS_IMAGES = "pictures_as_images"
 LATER = "later"  # the key of what draws the pictures of a slide that would give answers
-QUESTION = "question-"
 QR_CODE = "slide-qr-code"  # the key of the QR code of a slide's scene
-SAID = "slide-said"  # the key of the words about the pictures of a slide, above them
-NOTHING_ASKED = (
-    "**Guess first** has no question about what is shown here. It has one about {pictures}."
-)
-ASKED_BELOW = "**Guess first** asks below: a question stands in place of a picture."
-HIDDEN = "A picture here is hidden while **Guess first** is on: it would give the answers away."
-ROOM_FOR_NOTE = "room_for_note"
 THUMBNAILS = "headlight-thumbnails"  # the name under which the browser keeps them
 MOST_IN_THUMBNAIL = 3  # pictures of a slide in its thumbnail
 
 
 class Stage(Showing):
-    """Draws only the slide's pictures on a slide; with Guess first, a riddle before a picture."""
+    """Draws only the slide's pictures on a slide."""
 
     def keys(self) -> set[str]:
         """Return the keys of the pictures that the slide shows; none on a page."""
@@ -74,30 +57,23 @@ class Stage(Showing):
             st.session_state[KEPT][key] = picture()
         return True
 
-    def asks(
-        self, keys: Sequence[str], ask: Callable[[], Riddle], of: About | None, what: str
-    ) -> bool:
-        """Ask a riddle with Guess first; a file keeps it next to the picture."""
-        key = next((key for key in keys if key in self.keys()), keys[0])
-        if not is_guessed_first():
-            return False
-        riddle = ask()
-        if KEPT in st.session_state:
-            if key in self.keys():
-                question = open_part(riddle), riddle.verdicts
-                st.session_state[KEPT][question_key(key)] = question
-            return False
-        return not is_answered(key, riddle, (of, what), self.place(SAID))
+    def is_for_images(self) -> bool:
+        return bool(st.session_state.get(AS_IMAGES))
 
-    def hides(self, key: str, of: About | None, draw: Callable[[], object]) -> bool:
-        """Hide it with Guess first: on a slide until `show_answers`, on a page with a note."""
-        if not is_guessed_first() or st.session_state.get(AS_IMAGES):
+    def keeps_question(self, key: str, question: Question) -> bool:
+        """Keep a question next to its picture, while a talk is saved."""
+        if KEPT not in st.session_state:
             return False
         if key in self.keys():
-            st.session_state[STAGE][LATER].append(draw)
-        elif of:
-            st.caption(HIDDEN)
+            st.session_state[KEPT][question_key(key)] = question
         return True
+
+    def postpones(self, key: str, draw: Callable[[], object]) -> bool:
+        """Have `show_answers` draw a picture of the slide."""
+        is_shown = key in self.keys()
+        if is_shown:
+            st.session_state[STAGE][LATER].append(draw)
+        return is_shown
 
     def as_file(
         self, page: str, parameters: Mapping[str, str], title: str, words: str, key: str
@@ -168,79 +144,6 @@ def clear() -> None:
 def clear_kept() -> None:
     st.session_state.pop(KEPT, None)
     st.session_state.pop(AS_IMAGES, None)
-
-
-def is_guessed_first() -> bool:
-    return chosen(GUESS)
-
-
-def guess_switch(page: Page) -> None:
-    """Draw the switch of a page that has riddles."""
-    if page.riddles:
-        choose(GUESS, on_change=begin_guessing)
-
-
-def begin_guessing() -> None:
-    """Ask about the row that was pinned, pin no other, and show the question; a callback."""
-    pinned = chosen(LIT)
-    put(GUESS_ROW, int(pinned[1:]) - 1 if pinned.startswith("q") else None)
-    put(LIT, "")
-    seek(GUESS.key)
-
-
-def leave_room_for_note(page: Page) -> None:
-    """Leave room above a page for the note that it asks nothing."""
-    if page.riddles and is_guessed_first():
-        st.session_state[ROOM_FOR_NOTE] = st.empty()
-
-
-def note_what_is_asked(page: Page) -> None:
-    """Write above a page where Guess first asks, or what it asks about if that is not shown."""
-    room = st.session_state.pop(ROOM_FOR_NOTE, None)
-    if room and any(map(is_question, drawn())):
-        room.caption(ASKED_BELOW)
-    elif room:
-        asked = page.asks or ", ".join(page.pictures[key] for key in page.riddles)
-        room.caption(NOTHING_ASKED.format(pictures=asked))
-
-
-def is_answered(
-    key: str, riddle: Riddle, of: tuple[About | None, str], said: AbstractContextManager
-) -> bool:
-    """Ask a riddle in the place of the picture with this key, and return whether it is answered.
-
-    The picture's subject and title, `of`, are in the footer of a slide. The verdict is written
-    where it is to be `said`. The guess is the state of the part that asks, and is forgotten once
-    that is no longer drawn.
-    """
-    question = shown().key, slide(), of[0], riddle
-    name = f"{question_key(key)}-{sha256(repr(question).encode()).hexdigest()[:12]}"
-    guess = st.session_state.get(name, {}).get("guess")
-    answered = type(guess) is int and NO_GUESS <= guess < len(riddle.options)
-    drawn()[question_key(key)] = not answered
-    part = parts.guess(riddle.asks, said=riddle.verdict(guess)) if answered else open_part(riddle)
-    with said if answered else place(key, of), st.container(key=question_key(key)):
-        reveal_if_sought(question_key(key), by=GUESS.key)
-        component(part.part)(data=mounted(part), key=name, on_guess_change=lambda: None)
-    return answered
-
-
-def open_part(riddle: Riddle) -> CanvasPicture:
-    options = list(zip(riddle.options, riddle.names, strict=True))
-    return parts.guess(riddle.asks, options, riddle.boards)
-
-
-def question_key(key: str) -> str:
-    return f"{QUESTION}{key}"
-
-
-def is_question(key: str) -> bool:
-    return key.startswith(QUESTION)
-
-
-def is_open(key: str) -> bool | None:
-    """Return whether the riddle about a picture is open; None if none is asked."""
-    return drawn().get(question_key(key))
 
 
 def thumbnail_key(slide: Slide) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from headlight.pages.shared import address
+from headlight.pages.shared.show import riddle
 from headlight.pages.shared.state.choice import one_of
 from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, chosen, put
 from headlight.pages.shared.state.page import PAGES, Page
@@ -257,7 +258,7 @@ def finish(page: Page) -> None:
 def _first_of(page: Page, pictures_drawn: tuple[str, ...]) -> tuple[str, ...]:
     """Return the pictures, of those drawn, with which a slide of a page begins."""
     wanted = first_pictures(page)
-    asked = tuple(key for key in pictures_drawn if stage.is_open(key))
+    asked = tuple(key for key in pictures_drawn if riddle.is_open(key))
     if asked and not {*asked} & {*wanted}:
         wanted = asked[:1]  # with Guess first, a slide asks what its page asks
     return tuple(key for key in wanted if key in pictures_drawn) or pictures_drawn[:1]
@@ -265,7 +266,7 @@ def _first_of(page: Page, pictures_drawn: tuple[str, ...]) -> tuple[str, ...]:
 
 def asks(key: str) -> bool:
     """Return whether a question about a picture was asked, and perhaps answered."""
-    return stage.is_open(key) is not None
+    return riddle.is_open(key) is not None
 
 
 def said_of(pictures: Sequence[str]) -> str:

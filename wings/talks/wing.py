@@ -14,7 +14,7 @@ __all__ = ["PAGE", "WING"]
 
 
 class Talks(Wing):
-    """Shows slides in place of pages, saves them, and asks riddles before pictures."""
+    """Shows slides in place of pages, and saves them."""
 
     def begin(self, page: Page) -> None:
         """Turn to the slide that was asked for, or go back to where the talk was begun."""
@@ -65,15 +65,8 @@ class Talks(Wing):
                 "From the start" if talk.goes_on_at() else "Present", **present, key="present"
             )
 
-    def beside_title(self, page: Page) -> None:
-        stage.guess_switch(page)
-
     def above(self, page: Page) -> None:
-        """Offer the ready talk as a tour, on the first page, to those who have changed nothing.
-
-        Above it is room for a note on Guess first.
-        """
-        stage.leave_room_for_note(page)
+        """Offer the ready talk as a tour, on the first page, to those who have changed nothing."""
         if page is not next(iter(PAGES.values())):
             return
         label = f"Take the tour ({len(talk.shipped(chosen(talk.READY)))} scenes)"
@@ -83,7 +76,6 @@ class Talks(Wing):
                 st.button(label, on_click=talk.take_tour, key="take-the-tour")
 
     def after(self, page: Page) -> None:
-        stage.note_what_is_asked(page)
         talk.finish(page)
 
     def renew(self) -> None:

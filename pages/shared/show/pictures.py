@@ -18,7 +18,7 @@ from headlight.pages.browser.parts import save_menu
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
 from headlight.pages.shared.state import edit_history
-from headlight.pages.shared.state.page import CLICKS, allows, shown
+from headlight.pages.shared.state.page import CLICKS, WINGS, allows, shown
 from headlight.pages.shared.state.showing import is_wanted, place, showing
 from headlight.pages.streamlit_fixes.served_scripts import published
 from headlight.viz import CanvasPicture, Row
@@ -83,10 +83,10 @@ def show(
     also about the pictures with the keys `riddle_of`, or the picture `tells` the answer to a riddle
     of another.
     """
-    if riddle and showing().asks((key, *riddle_of), riddle, of, what):
+    if riddle and any(wing.asks((key, *riddle_of), riddle, of, what) for wing in WINGS):
         return False
     again = partial(show, picture, key, on_pick, of=of, what=what, to_keep=to_keep, changes=changes)
-    if tells and showing().hides(key, of, again):
+    if tells and any(wing.hides(key, of, again) for wing in WINGS):
         place(key, of and (of, what))
         return False
     picture = showing().as_shown(picture)

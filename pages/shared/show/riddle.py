@@ -11,9 +11,12 @@ from headlight.model.transformer.trace import Kind
 from headlight.pages.shared.show.captions import site_words
 from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, KINDS, LIT, chosen, put
+from headlight.pages.shared.state.showing import drawn
 from headlight.pages.shared.widgets.choose import choose_token
+from headlight.viz import CanvasPicture
 from headlight.viz.numbers import number_text
 
+QUESTION = "question-"
 NO_GUESS = -1  # the guess of a visitor who asked for the answer
 CHOICES = (GUESS, GUESS_ROW)
 
@@ -51,6 +54,23 @@ class Riddle:
     def verdicts(self) -> list[str]:
         """The verdicts on no guess, and then on each guess."""
         return [self.verdict(guess) for guess in (NO_GUESS, *range(len(self.options)))]
+
+
+Question = tuple[CanvasPicture, Sequence[str]]  # the part that asks a riddle, and its verdicts
+
+
+def question_key(key: str) -> str:
+    """Return the key of the question about a picture, by the picture's key."""
+    return f"{QUESTION}{key}"
+
+
+def is_question(key: str) -> bool:
+    return key.startswith(QUESTION)
+
+
+def is_open(key: str) -> bool | None:
+    """Return whether the riddle about a picture is open; None if none is asked."""
+    return drawn().get(question_key(key))
 
 
 def row_asked_about(rows: int, first: int = 0) -> int:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from headlight.model.edits import HeadAddress
     from headlight.model.insight.linking import Linked
     from headlight.model.snapshots import Snapshots
+    from headlight.pages.shared.show.riddle import Riddle
+    from headlight.pages.shared.show.saving import About
     from headlight.viz import CanvasPicture
 
 Known = TypeVar("Known")
@@ -134,6 +136,23 @@ class Wing:
     def recording(self) -> tuple[str, Snapshots] | None:
         """Return the title and the snapshots of the visitor's own training, if there is one."""
         return None
+
+    def asks(
+        self, keys: Sequence[str], ask: Callable[[], Riddle], of: About | None, what: str
+    ) -> bool:
+        """Return whether a riddle about the pictures with these keys is still open.
+
+        An open riddle is drawn in the place of the first of them that is to be shown; for `of` and
+        `what` see `show`.
+        """
+        return False
+
+    def hides(self, key: str, of: About | None, draw: Callable[[], object]) -> bool:
+        """Return whether a picture that would give the answer of a riddle is hidden; say so.
+
+        It may be drawn later by `draw`.
+        """
+        return False
 
     def begin(self, page: Page) -> None:
         """Run before anything is drawn or chosen."""

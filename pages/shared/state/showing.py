@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 if TYPE_CHECKING:
-    from headlight.pages.shared.show.riddle import Riddle
-    from headlight.pages.shared.show.saving import About
+    from headlight.pages.shared.show.riddle import Question
     from headlight.viz import CanvasPicture
 
 NOTE = "slide-note"  # the key of a sentence that is drawn in place of pictures
+SAID = "slide-said"  # the key of the words about the pictures of a slide, above them
 DRAWN = "pictures_drawn"
 LEAD = "lead"
 
@@ -44,21 +44,16 @@ class Showing:
         """Return whether a picture is kept instead of drawn."""
         return False
 
-    def asks(
-        self, keys: Sequence[str], ask: Callable[[], Riddle], of: About | None, what: str
-    ) -> bool:
-        """Return whether a riddle about the pictures with these keys is still open.
-
-        An open riddle is drawn in the place of the first of them that is to be shown; for `of` and
-        `what` see `show`.
-        """
+    def is_for_images(self) -> bool:
+        """Return whether pictures are drawn only for a file to have images of them."""
         return False
 
-    def hides(self, key: str, of: About | None, draw: Callable[[], object]) -> bool:
-        """Return whether a picture that would give the answer of a riddle is hidden; say so.
+    def keeps_question(self, key: str, question: Question) -> bool:
+        """Return whether the question about a picture is kept instead of asked."""
+        return False
 
-        It may be drawn later by `draw`.
-        """
+    def postpones(self, key: str, draw: Callable[[], object]) -> bool:
+        """Return whether `draw` is called later, when no question is open."""
         return False
 
     def as_file(

@@ -8,6 +8,7 @@ import pytest
 from headlight.model.transformer.trace import Site
 from headlight.pages.shared.state.page import PAGES
 from headlight.wings.cause.page.page import TABS
+from headlight.wings.guess import wing
 from headlight.wings.talks import stage, talk
 from headlight.wings.talks.slides import Slide, write_talk
 from headlight.wings.talks.talk_file import read_talk
@@ -199,10 +200,10 @@ def test_a_page_says_that_it_asks_below_or_that_it_asks_nothing(tab, asks):
     assert {"“Why it looks there”", "“Residual stream”"} <= {
         f"“{name}”" for name in app.segmented_control(key="inside_tab").options
     }
-    said = stage.NOTHING_ASKED.format(pictures=PAGES["inside"].asks)
+    said = wing.NOTHING_ASKED.format(pictures=PAGES["inside"].asks)
     captions = [caption.value for caption in app.caption]
     assert (said in captions) != asks
-    assert (stage.ASKED_BELOW in captions) == asks
+    assert (wing.ASKED_BELOW in captions) == asks
 
 
 def test_the_first_row_that_is_asked_about_is_the_one_that_the_page_speaks_of():

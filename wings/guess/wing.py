@@ -1,0 +1,114 @@
+"""Guess first: a question in the place of a picture, until somebody has guessed what it shows.
+
+The picture is neither drawn nor sent before that.
+"""
+
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+
+import streamlit as st
+
+from headlight.pages.browser import parts
+from headlight.pages.browser.library import mounted
+from headlight.pages.shared.show.pictures import component
+from headlight.pages.shared.show.riddle import (
+    NO_GUESS,
+    Riddle,
+    is_question,
+    question_key,
+)
+from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.show.sight import reveal_if_sought, seek
+from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, LIT, chosen, put
+from headlight.pages.shared.state.page import Page, Wing, shown
+from headlight.pages.shared.state.showing import SAID, drawn, place, showing
+from headlight.pages.shared.widgets.choose import choose
+from headlight.viz import CanvasPicture
+
+__all__ = ["WING"]
+
+NOTHING_ASKED = (
+    "**Guess first** has no question about what is shown here. It has one about {pictures}."
+)
+ASKED_BELOW = "**Guess first** asks below: a question stands in place of a picture."
+HIDDEN = "A picture here is hidden while **Guess first** is on: it would give the answers away."
+ROOM_FOR_NOTE = "room_for_note"
+
+
+class Guess(Wing):
+    """Asks riddles before pictures, and hides those that would give the answers."""
+
+    def asks(
+        self, keys: Sequence[str], ask: Callable[[], Riddle], of: About | None, what: str
+    ) -> bool:
+        """Ask a riddle, or have a file keep it next to the picture."""
+        if not chosen(GUESS):
+            return False
+        on_slide = showing().keys()
+        key = next((key for key in keys if key in on_slide), keys[0])
+        riddle = ask()
+        if showing().keeps_question(key, (open_part(riddle), riddle.verdicts)):
+            return False
+        return not is_answered(key, riddle, (of, what))
+
+    def hides(self, key: str, of: About | None, draw: Callable[[], object]) -> bool:
+        """Hide a picture: on a slide until no question is open, on a page with a note."""
+        if not chosen(GUESS) or showing().is_for_images():
+            return False
+        if not showing().postpones(key, draw) and of:
+            st.caption(HIDDEN)
+        return True
+
+    def beside_title(self, page: Page) -> None:
+        """Draw the switch of a page that has riddles."""
+        if page.riddles:
+            choose(GUESS, on_change=begin_guessing)
+
+    def above(self, page: Page) -> None:
+        """Leave room for the note that nothing is asked."""
+        if page.riddles and chosen(GUESS):
+            st.session_state[ROOM_FOR_NOTE] = st.empty()
+
+    def after(self, page: Page) -> None:
+        """Write above a page where a question is, or what is asked about if that is not shown."""
+        room = st.session_state.pop(ROOM_FOR_NOTE, None)
+        if room and any(map(is_question, drawn())):
+            room.caption(ASKED_BELOW)
+        elif room:
+            asked = page.asks or ", ".join(page.pictures[key] for key in page.riddles)
+            room.caption(NOTHING_ASKED.format(pictures=asked))
+
+
+WING = Guess()
+
+
+def begin_guessing() -> None:
+    """Ask about the row that was pinned, pin no other, and show the question; a callback."""
+    pinned = chosen(LIT)
+    put(GUESS_ROW, int(pinned[1:]) - 1 if pinned.startswith("q") else None)
+    put(LIT, "")
+    seek(GUESS.key)
+
+
+def is_answered(key: str, riddle: Riddle, of: tuple[About | None, str]) -> bool:
+    """Ask a riddle in the place of the picture with this key, and return whether it is answered.
+
+    The picture's subject and title, `of`, are in the footer of a slide. The guess is the state of
+    the part that asks, and is forgotten once that is no longer drawn.
+    """
+    question = shown().key, showing().scene(), of[0], riddle
+    name = f"{question_key(key)}-{sha256(repr(question).encode()).hexdigest()[:12]}"
+    guess = st.session_state.get(name, {}).get("guess")
+    answered = type(guess) is int and NO_GUESS <= guess < len(riddle.options)
+    drawn()[question_key(key)] = not answered
+    part = parts.guess(riddle.asks, said=riddle.verdict(guess)) if answered else open_part(riddle)
+    where = showing().place(SAID) if answered else place(key, of)
+    with where, st.container(key=question_key(key)):
+        reveal_if_sought(question_key(key), by=GUESS.key)
+        component(part.part)(data=mounted(part), key=name, on_guess_change=lambda: None)
+    return answered
+
+
+def open_part(riddle: Riddle) -> CanvasPicture:
+    options = list(zip(riddle.options, riddle.names, strict=True))
+    return parts.guess(riddle.asks, options, riddle.boards)
