@@ -7,12 +7,10 @@ __all__ = ["WING"]
 
 
 def talk_model() -> TalkModel:
-    """Return the shipped translator with what runs and shows it in a browser."""
-    from headlight.wings.live.page import IN_DECK, PANEL, header, pictures, weights_file
+    """Return the shipped translator with what runs and shows it in the file of a talk."""
+    from headlight.wings.live.page import for_talks  # with what only this needs
 
-    translator = load("en-fr")
-    weights = weights_file(translator.model, translator.tokenizer)
-    return TalkModel(weights, IN_DECK, PANEL, header(), pictures())
+    return for_talks(load("en-fr"))
 
 
 class Live(Wing):

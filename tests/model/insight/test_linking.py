@@ -9,7 +9,7 @@ from headlight.model.insight.linking import LEAST, leading_query, on_words, word
 from headlight.model.library.pieces import as_pieces
 from headlight.wings.atlas.pronouns import read_references
 
-FILE = Path(__file__).parents[1] / "atlas" / "pronouns.tsv"
+FILE = Path(__file__).parents[2] / "wings" / "atlas" / "pronouns.tsv"
 FEWEST = 80  # of the hundred
 
 

@@ -1,12 +1,17 @@
-"""Pages call a model only by pages/shared/runs, where a call is kept and waits its turn."""
+"""Pages call a model only by a `model_call`, which is kept and waits its turn."""
 
 import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parents[4]
-RUNS = ROOT / "pages" / "shared" / "runs"
-FILES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))]
-OUTSIDE = [path for path in FILES if RUNS not in path.parents]
+# Files of calls, and what draws: in a wing, all that knows the app's pages.
+CALLS = [*(ROOT / "pages/shared/runs").glob("*.py"), *(ROOT / "wings").glob("*/*calls.py")]
+FILES = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "wings").rglob("*.py")]
+OUTSIDE = [
+    path
+    for path in {*FILES} - {*CALLS}
+    if "wings" not in path.parts or "headlight.pages" in path.read_text(encoding="utf-8")
+]
 
 # Methods of readers that run them.
 METHODS = {
@@ -22,10 +27,12 @@ FUNCTIONS = {
     "measure_parity", "translate_all", "role_scores", "two_runs", "estimated_removals",
     "estimated_closings", "cell_removals", "gaps", "patch_heads", "patch_tokens",
 }  # fmt: skip
+PACKAGES = ("headlight.model", "headlight.wings")
 READERS = {"reader", "model", "translator"}  # what a reader is called
 LIKE_OTHERS = {"write_together", "rerun", "trace"}  # and what others have too
 NETWORKS = {"model", "network", "encoder", "decoder"}  # what a network is called
 STEPS = {"encode", "decode", "forward", "head", "embed"}  # and what runs a part of it
+MATHS = [*(ROOT / "model").rglob("*.py"), *(ROOT / "wings").rglob("*.py")]
 OF_A_NAME = ((STEPS, NETWORKS), (LIKE_OTHERS, READERS))
 
 
@@ -33,7 +40,7 @@ def model_calls(source):
     """The names by which a source calls a model, or imports what calls one."""
     found = set()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("headlight.model"):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGES):
             found |= {alias.name for alias in node.names} & FUNCTIONS
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             method, owner = node.func.attr, name_of(node.func.value)
@@ -50,7 +57,7 @@ def name_of(node):
 
 
 def test_the_functions_are_those_of_the_package():
-    sources = (path.read_text(encoding="utf-8") for path in (ROOT / "model").rglob("*.py"))
+    sources = (path.read_text(encoding="utf-8") for path in MATHS)
     defined = {
         node.name
         for source in sources
@@ -61,7 +68,7 @@ def test_the_functions_are_those_of_the_package():
 
 
 def test_the_calls_of_the_door_are_seen():
-    seen = {name for path in RUNS.glob("*.py") for name in model_calls(path.read_text("utf-8"))}
+    seen = {name for path in CALLS for name in model_calls(path.read_text("utf-8"))}
     some = {"translate", "trace", "write_together", "masks", "parity", "explain", "head_removals"}
     assert some <= seen
 
@@ -72,7 +79,7 @@ def test_pages_call_models_by_the_door_alone():
 
 
 def test_every_function_that_calls_a_model_is_one_of_the_door():
-    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in RUNS.glob("*.py"))
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in CALLS)
     functions = [
         node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
     ]
