@@ -8,11 +8,11 @@ import torch
 from headlight.model.insight.lens import Similarity, stream_norms
 from headlight.model.questions import Question
 from headlight.model.transformer.trace import Trace
+from headlight.pages.parts.inside.calls import each_word, lens_table, words_in_sentence
 from headlight.pages.parts.inside.lens_map import lens_map
 from headlight.pages.parts.inside.words import TAB_WORDS
 from headlight.pages.shared.controls.sentence import can
 from headlight.pages.shared.runs.arrays import as_array, tokens_of
-from headlight.pages.shared.runs.inside import each_word, lens_table, words_in_sentence
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import show, show_altair

@@ -6,10 +6,10 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from headlight.model.insight.sinusoids import by_offset, rotation, rotation_error
 from headlight.model.transformer.positions import frequencies, sinusoids
 from headlight.pages.parts.positions import tables
 from headlight.pages.parts.positions.position_clocks import position_clocks
+from headlight.pages.parts.positions.rotation import by_offset, rotation, rotation_error
 from headlight.pages.parts.positions.words import FORMULA, ROTATION, SINUSOID_WORDS
 from headlight.pages.shared.address import section
 from headlight.pages.shared.show.captions import caption

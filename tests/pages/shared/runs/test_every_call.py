@@ -5,12 +5,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[4]
 # Files of calls, and what draws: in a wing, all that knows the app's pages.
-CALLS = [*(ROOT / "pages/shared/runs").glob("*.py"), *(ROOT / "wings").glob("*/*calls.py")]
+CALLS = [
+    *(ROOT / "pages/shared/runs").glob("*.py"),
+    *(ROOT / "pages/parts").glob("*/calls.py"),
+    *(ROOT / "wings").glob("*/*calls.py"),
+]
 FILES = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "wings").rglob("*.py")]
 OUTSIDE = [
-    path
-    for path in {*FILES} - {*CALLS}
-    if "wings" not in path.parts or "headlight.pages" in path.read_text(encoding="utf-8")
+    path for path in {*FILES} - {*CALLS} if "headlight.pages" in path.read_text(encoding="utf-8")
 ]
 
 # Methods of readers that run them.
@@ -27,12 +29,14 @@ FUNCTIONS = {
     "measure_parity", "translate_all", "role_scores", "two_runs", "estimated_removals",
     "estimated_closings", "cell_removals", "gaps", "patch_heads", "patch_tokens",
 }  # fmt: skip
-PACKAGES = ("headlight.model", "headlight.wings")
+PACKAGES = ("headlight.model", "headlight.pages.parts", "headlight.wings")
 READERS = {"reader", "model", "translator"}  # what a reader is called
 LIKE_OTHERS = {"write_together", "rerun", "trace"}  # and what others have too
 NETWORKS = {"model", "network", "encoder", "decoder"}  # what a network is called
 STEPS = {"encode", "decode", "forward", "head", "embed"}  # and what runs a part of it
-MATHS = [*(ROOT / "model").rglob("*.py"), *(ROOT / "wings").rglob("*.py")]
+MATHS = [
+    path for where in ("model", "pages/parts", "wings") for path in (ROOT / where).rglob("*.py")
+]
 OF_A_NAME = ((STEPS, NETWORKS), (LIKE_OTHERS, READERS))
 
 
