@@ -15,7 +15,7 @@ from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator
 from headlight.pages.browser import library
 from headlight.pages.browser.library import as_json, digest_of
-from headlight.pages.shared.state.page import TalkModel
+from headlight.pages.shared.state.wings import TalkModel
 from headlight.viz import attention_heatmap, decoding_player, head_grid, token_strip
 from headlight.viz.canvas import CanvasPicture, unpacked
 from headlight.viz.modules import in_order, script

@@ -1,7 +1,7 @@
 """The model that the file of a talk can hold, with its second forward pass."""
 
 from headlight.model.translator import load
-from headlight.pages.shared.state.page import TalkModel, Wing
+from headlight.pages.shared.state.wings import TalkModel, Wing
 
 __all__ = ["WING"]
 

@@ -39,7 +39,8 @@ from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.texts import ended
 from headlight.pages.shared.state.choices import KIND, TARGET, chosen
 from headlight.pages.shared.state.models import BEAM_EXAMPLES
-from headlight.pages.shared.state.page import CLICKS, Page, allows
+from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.state.wings import CLICKS, allows
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz.numbers import number_text
 

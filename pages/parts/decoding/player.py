@@ -36,8 +36,8 @@ from headlight.pages.shared.state.choices import (
     chosen,
     put,
 )
-from headlight.pages.shared.state.page import if_clicks
 from headlight.pages.shared.state.showing import say
+from headlight.pages.shared.state.wings import if_clicks
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import Bar, CanvasPicture, attention_heatmap, decoding_player, probability_bars
 from headlight.viz.numbers import number_text

@@ -19,8 +19,9 @@ from headlight.pages.shared.show.cells import follow, lead_to
 from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.choices import BY_BEAM, put
 from headlight.pages.shared.state.models import DEFAULT
-from headlight.pages.shared.state.page import PAGES, is_open
+from headlight.pages.shared.state.page import PAGES
 from headlight.pages.shared.state.showing import showing
+from headlight.pages.shared.state.wings import is_open
 
 BEYOND = "Beyond what this small model knows: "
 WHY = {

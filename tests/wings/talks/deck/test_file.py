@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
-from headlight.pages.shared.state.page import TalkModel
+from headlight.pages.shared.state.wings import TalkModel
 from headlight.viz import Chip, attention_lines, head_grid, token_strip
 from headlight.wings.live import page as live
 from headlight.wings.talks.deck.file import (
