@@ -8,7 +8,8 @@ from bench.ablation import SOURCE, TARGET, TOKENS
 from bench.report import Case, compare_times, json_option, report
 from headlight.model.insight.knockout import edges_of, knock_out
 from headlight.model.insight.patching import AnswerPair, patch_heads, two_runs
-from headlight.model.transformer.trace import Run, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run
 from headlight.model.translator import Translator, load
 
 

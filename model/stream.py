@@ -12,13 +12,21 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from headlight.model.shape import shape_of
+from headlight.model.trace import Trace
 from headlight.model.transformer.layers import Residual
 from headlight.model.transformer.records import AttentionRecord, EmbeddingRecord
-from headlight.model.transformer.trace import Block, Kind, Side, Site, Trace, block_of
+from headlight.model.transformer.trace import Block, Kind, Side, Site
 from headlight.model.transformer.transformer import Transformer
 
 # What is left in sums, as a part of the largest number.
 ROUNDING = {torch.float32: 1e-4, torch.float16: 4e-3, torch.bfloat16: 3e-2}
+
+
+def block_of(site: Site) -> Block:
+    """Return the sublayer that the attention at a site is in."""
+    side = "encoder" if site.kind == "encoder" else "decoder"
+    return Block(side, site.layer, "cross" if site.kind == "cross" else "self")
 
 
 @dataclass(frozen=True)
@@ -67,7 +75,7 @@ def stream_of(model: Transformer, recorded: Trace) -> DecoderStream:
     """Return the parts of the decoder's stream in a recorded run of our own pre-norm model."""
     layers = range(model.config.decoder_layers)
     blocks = [recorded.residual[Block("decoder", layer, "feed_forward")] for layer in layers]
-    sites = [site for site in model.config.shape.sites if site.kind != "encoder"]
+    sites = [site for site in shape_of(model.config).sites if site.kind != "encoder"]
     states, outputs = blocks[-1].outputs[0], recorded.outputs["decoder"][0]
     gain, bias = model.decoder.norm.weight.detach(), model.decoder.norm.bias.detach()
     return DecoderStream(

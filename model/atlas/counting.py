@@ -29,8 +29,9 @@ from headlight.model.memory import give_back
 from headlight.model.questions import Request
 from headlight.model.reader import Reader
 from headlight.model.tokens import START_ID, Token
+from headlight.model.trace import Trace
 from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.transformer.trace import Run, Site
 from headlight.model.translator import Translator
 
 NUMBERS_AT_ONCE = 2**22  # weights of all heads in a batch: 16 MB, and some copies

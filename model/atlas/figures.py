@@ -21,7 +21,8 @@ from headlight.model.atlas.statistics import (
     sums_of,
 )
 from headlight.model.reader import Reader
-from headlight.model.transformer.trace import KINDS, Kind, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import KINDS, Kind
 
 OF_SEVERAL = ("variability", "distance to other heads")  # a sentence has none, or it takes long
 FAR = 2.0  # standard deviations

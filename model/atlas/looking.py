@@ -15,7 +15,8 @@ from headlight.model.insight.rows import Rows
 from headlight.model.library.pieces import as_pieces
 from headlight.model.reader import Reader
 from headlight.model.tokens import Token
-from headlight.model.transformer.trace import Kind, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Kind, Site
 
 SEARCHED = 20  # sentences at most
 TRIED = 5 * SEARCHED  # read at most; a word in the text is not always one token

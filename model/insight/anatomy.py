@@ -9,8 +9,10 @@ from torch import Tensor
 
 from headlight.model.edits.attention import AS_TRAINED, AttentionEdit
 from headlight.model.reader import Reader
+from headlight.model.stream import block_of
+from headlight.model.trace import Trace
 from headlight.model.transformer.records import AttentionRecord, ResidualRecord
-from headlight.model.transformer.trace import RunEdits, Site, Trace, block_of
+from headlight.model.transformer.trace import RunEdits, Site
 
 
 class TracedRun(Protocol):

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from headlight.model.shape import shape_of
 from headlight.model.tokens import END_ID, START_ID, pad
 from headlight.model.transformer.trace import Side, Site
 from headlight.model.transformer.transformer import Transformer
@@ -176,7 +177,7 @@ def dictionary(model: Transformer, words: Sequence[int], ids: Sequence[int]) -> 
     start = source.new_full((len(words), 1), START_ID)
     logits = model.decode(start, memory, model.source_mask(source))[:, 0]
     known = torch.tensor(list(ids))
-    sites = [site for site in model.config.shape.sites if site.kind == "cross"]
+    sites = [site for site in shape_of(model.config).sites if site.kind == "cross"]
     firsts = []
     for inputs in (model.encoder.norm(token_vectors(model, "encoder", words)), memory[:, 0]):
         circuits = [value_outputs(model, site, ids, inputs) for site in sites]
@@ -264,7 +265,7 @@ class Random(NamedTuple):
 
 def compositions(model: Transformer) -> Mapping[tuple[Site, Site, Way], Tensor]:
     """Return the composition (H, H) of every earlier site with every later one, in every way."""
-    maps = {site: maps_of(model, site) for site in model.config.shape.sites}
+    maps = {site: maps_of(model, site) for site in shape_of(model.config).sites}
     return {
         (earlier, later, way): composition(maps[earlier], maps[later], way)
         for earlier in maps

@@ -13,8 +13,9 @@ from headlight.model.insight.anatomy import Anatomy
 from headlight.model.insight.lens import stream_norms
 from headlight.model.library.bert import Bert
 from headlight.model.tokens import token_ids
+from headlight.model.trace import Trace
 from headlight.model.transformer.layers import Residual
-from headlight.model.transformer.trace import Block, Run, RunEdits, Side, Site, Trace
+from headlight.model.transformer.trace import Block, Run, RunEdits, Side, Site
 from headlight.model.transformer.transformer import Decoder, Encoder, Transformer
 
 EPSILON = 1e-5

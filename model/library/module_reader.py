@@ -20,8 +20,10 @@ from headlight.model.library.own_tokens import OwnTokens, read_numbers
 from headlight.model.library.pieces import Piece
 from headlight.model.questions import Request
 from headlight.model.reader import OTHER_WORDS, Ability, Reader
+from headlight.model.shape import Shape
 from headlight.model.tokens import Token
-from headlight.model.transformer.trace import Run, RunEdits, Shape, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, RunEdits, Site
 
 # Computes logits (B, T, V), or (B, classes), of a model for ids (B, T), or for (B, S) and (B, T).
 Call = Callable[..., Tensor]

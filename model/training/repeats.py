@@ -8,10 +8,11 @@ from torch import Tensor
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.roles import induction, previous_token
 from headlight.model.tokens import PAD_ID, START_ID, no_source, pad, target_sequence
+from headlight.model.trace import Trace
 from headlight.model.training.data import Batch
 from headlight.model.training.small_models import SmallModel, TrainingOptions
 from headlight.model.training.tasks import TASKS
-from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
+from headlight.model.transformer.trace import Run, RunEdits, Site
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from headlight.model.transformer.trace import KINDS, Shape
-
 CHOICES = {
     "norm": ("pre", "post"),
     "activation": ("relu", "gelu"),
@@ -57,17 +55,3 @@ class TransformerConfig:
                 "Tied embeddings need one shared vocabulary, but the source has "
                 f"{self.source_vocab_size} tokens and the target {self.target_vocab_size}."
             )
-
-    @property
-    def head_width(self) -> int:
-        return self.d_model // self.heads
-
-    def layers(self, kind: str) -> int:
-        if kind == "cross" and not self.encoder_layers:
-            return 0
-        return self.encoder_layers if kind == "encoder" else self.decoder_layers
-
-    @property
-    def shape(self) -> Shape:
-        kinds = {kind: (self.layers(kind), self.heads) for kind in KINDS if self.layers(kind)}
-        return Shape(kinds, self.max_positions)

@@ -12,7 +12,8 @@ from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.scoring import log_probabilities, trace_log_probabilities
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 from headlight.model.translator import Translator, load
 
 SITES = [Site(kind, layer) for kind in ("encoder", "decoder", "cross") for layer in (0, 1)]

@@ -11,7 +11,7 @@ import streamlit as st
 
 from headlight.model.insight.patching import AnswerPair
 from headlight.model.reader import Reader
-from headlight.model.transformer.trace import Shape
+from headlight.model.shape import Shape
 from headlight.pages.parts.cause.pair import LONGEST_WORD, choose_word
 from headlight.pages.shared.runs.patching import TwoTexts, two_texts
 from headlight.pages.shared.runs.run import ModelRun

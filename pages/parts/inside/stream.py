@@ -7,7 +7,7 @@ import torch
 
 from headlight.model.insight.lens import Similarity, stream_norms
 from headlight.model.questions import Question
-from headlight.model.transformer.trace import Trace
+from headlight.model.trace import Trace
 from headlight.pages.parts.inside.words import TAB_WORDS
 from headlight.pages.shared.controls.sentence import can
 from headlight.pages.shared.runs.arrays import as_array, tokens_of

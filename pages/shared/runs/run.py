@@ -15,9 +15,10 @@ from headlight.model.library.checks import check_numbers
 from headlight.model.library.measuring import Parity
 from headlight.model.questions import Objective, Request
 from headlight.model.reader import Reader
+from headlight.model.trace import Trace
 from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import RunEdits, Site, Trace
+from headlight.model.transformer.trace import RunEdits, Site
 from headlight.pages.shared.runs.door import model_call
 from headlight.pages.shared.runs.queue import Work
 from headlight.pages.shared.runs.readers import errors_explained, loading, reader

@@ -21,8 +21,9 @@ from headlight.model.insight.circuits import (
     value_outputs,
 )
 from headlight.model.tokens import END_ID, START_ID
+from headlight.model.trace import Trace
 from headlight.model.transformer.config import TransformerConfig
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.transformer.trace import Run, Site
 from headlight.model.transformer.transformer import Transformer
 
 IDS = list(range(4, 20))

@@ -17,8 +17,9 @@ from headlight.model.insight.explain import (
 from headlight.model.insight.scoring import log_probability, trace_log_probabilities
 from headlight.model.memory_layout import lay_out
 from headlight.model.tokens import END_ID, PAD_ID
+from headlight.model.trace import Trace
 from headlight.model.transformer import attention
-from headlight.model.transformer.trace import Block, Run, Site, Trace
+from headlight.model.transformer.trace import Block, Run, Site
 from headlight.model.translator import choose_objective
 from tests.model.insight.recording import (
     AT_SITES,

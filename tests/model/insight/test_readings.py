@@ -10,7 +10,8 @@ from headlight.model.insight.knockout import edges_of
 from headlight.model.insight.over_lines import agreement
 from headlight.model.insight.readings import readings
 from headlight.model.insight.scoring import log_probabilities
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 from tests.model.insight.recording import record
 
 GATES = {

@@ -10,7 +10,8 @@ from headlight.model.library.bert import build_bert
 from headlight.model.library.files import read_config, read_weights
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.loading import load_bert
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 
 FIRST, SECOND = "was the cat playing?", "The dog sat on a mat because it was unbelievable."
 LABELS = {

@@ -15,9 +15,10 @@ from headlight.model.insight.patching import Patch, Patched
 from headlight.model.library.attachment import Attachment, Parity, attach_code
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.running import join_blocks, split_blocks
+from headlight.model.trace import Trace
 from headlight.model.transformer.attention import UNCHANGED, Edit
 from headlight.model.transformer.positions import PositionEdit
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.transformer.trace import Run, Site
 
 BERT = {"vocab_size": 64, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4,
         "intermediate_size": 20, "max_position_embeddings": 64}  # fmt: skip

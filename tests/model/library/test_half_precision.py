@@ -18,7 +18,8 @@ from headlight.model.library import transformers_loading
 from headlight.model.library.files import saved_dtype
 from headlight.model.library.measuring import BOUNDS
 from headlight.model.library.transformers_loading import load_transformers_reader
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 from tests.matrix import first_of
 from tests.model.insight.closing import measured
 from tests.model.insight.recording import Recorded

@@ -8,9 +8,10 @@ from torch.testing import assert_close
 
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.knockout import OtherRun
+from headlight.model.trace import Trace
 from headlight.model.transformer.attention import UNCHANGED, MultiHeadAttention, attend
 from headlight.model.transformer.masks import look_ahead_mask, padding_mask
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.transformer.trace import Run, Site
 
 SITE = Site("encoder", 0)
 BATCH, HEADS, QUERIES, KEYS, WIDTH = 2, 4, 5, 6, 3

@@ -3,6 +3,7 @@ import re
 import pytest
 
 from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.positions import Positions
 
 
 @pytest.mark.parametrize(
@@ -29,4 +30,6 @@ def test_numbers_that_do_not_fit_raise_a_sentence(options, sentence):
 
 
 def test_an_odd_width_is_fine_without_sinusoids():
-    assert TransformerConfig(10, 10, d_model=9, heads=3, positions="learned").head_width == 3
+    assert Positions(TransformerConfig(10, 10, d_model=9, heads=3, positions="learned"))(
+        0, 2
+    ).shape == (2, 9)

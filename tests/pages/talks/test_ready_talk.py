@@ -91,7 +91,8 @@ def one_key_scores_more_than_another(scene):
     assert (scene.queries[query], scene.keys[key]) == ("it", "dog")
     assert scene.scores[query].argmax() == key
     high, low = (f"**{scene.scores[query, place]:.1f}**" for place in (key, other))
-    width = scene.shipped.model.config.head_width
+    config = scene.shipped.model.config
+    width = config.d_model // config.heads
     return (
         f"{width} numbers each",
         f"square root of {width}",
