@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from headlight.model.edits.attention import AS_TRAINED, AttentionEdit, fit_cells
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.shape import SELF, Shape
 from headlight.model.transformer.attention import Edit
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import RunEdits, Site
 
 MOST_SCALE = 1_000_000  # of scores

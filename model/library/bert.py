@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from headlight.model.checkpoint import copy_weights
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.library.answers import OutputHead
 from headlight.model.library.bounds import Counted
 from headlight.model.library.hub import LoadingError
@@ -23,7 +24,7 @@ from headlight.model.transformer.attention import MultiHeadAttention
 from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.layers import EncoderLayer, activation
 from headlight.model.transformer.masks import padding_mask
-from headlight.model.transformer.positions import PositionEdit, Positions
+from headlight.model.transformer.positions import Positions
 from headlight.model.transformer.records import EmbeddingRecord
 from headlight.model.transformer.trace import Run, Site
 

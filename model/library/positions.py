@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.library.configuration import rotary_settings
 from headlight.model.rotary import Rotary
 from headlight.model.stream import is_close
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.records import AttentionRecord
 from headlight.model.transformer.trace import RunEdits, Site
 

@@ -18,7 +18,7 @@ from headlight.model.transformer.records import (
 if TYPE_CHECKING:
     from headlight.model.transformer.attention import Edit
     from headlight.model.transformer.cache import KeyValueCache
-    from headlight.model.transformer.positions import PositionEdit
+    from headlight.model.transformer.positions import Placement
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -41,7 +41,7 @@ class Block(NamedTuple):
 
 
 # What one call changes: the attention at a site, and the positions of a side.
-RunEdits = Mapping[Site | Side, "Edit | PositionEdit"]
+RunEdits = Mapping[Site | Side, "Edit | Placement"]
 
 
 @dataclass(kw_only=True, repr=False)

@@ -29,8 +29,8 @@ class Embedding(nn.Module):
         """(B, T) ids of the tokens start, start + 1, ... -> (B, T, d_model)."""
         tokens = self.tokens(ids)  # (B, T, d_model)
         scaled = tokens * self.scale
-        edit = run.edits.get(self.side, UNMOVED)
-        positions = self.positions(start, start + ids.size(1), edit)  # (T, d_model)
+        placement = run.edits.get(self.side, UNMOVED)
+        positions = self.positions(start, start + ids.size(1), placement)  # (T, d_model)
         states = scaled + positions
         if self.training:
             states = self.dropout(states)

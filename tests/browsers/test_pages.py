@@ -7,9 +7,9 @@ import torch
 
 from headlight.model.atlas.files import open_atlas
 from headlight.model.edits import CellEdit, Edits
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.knockout import edges_of, knock_out
 from headlight.model.insight.scoring import trace_log_probabilities
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Site
 from headlight.pages.shared.runs.atlas import FOLDER
 from headlight.viz.numbers import number_text

@@ -6,8 +6,9 @@ import numpy as np
 import streamlit as st
 import torch
 
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.sinusoids import by_offset
-from headlight.model.transformer.positions import PositionEdit, sinusoids
+from headlight.model.transformer.positions import sinusoids
 from headlight.pages.parts.positions.tables import (
     LONGEST,
     choose_dimensions,

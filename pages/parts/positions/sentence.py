@@ -7,9 +7,9 @@ from functools import partial
 import streamlit as st
 
 from headlight.model.edits import HeadAddress
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.positions import moved_attention, shuffled
 from headlight.model.trace import Trace
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Side, Site
 from headlight.pages.parts.positions.words import (
     MOVED_WORDS,

@@ -7,11 +7,11 @@ from torch.testing import assert_close
 
 from headlight.model.continuer import Continuer
 from headlight.model.edits.attention import AttentionEdit
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.attribution import attribute, sum_score
 from headlight.model.stream import BIASES, Part, ScoreAddress
 from headlight.model.tokens import START_ID
 from headlight.model.trace import Trace
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Run, Site
 from headlight.model.translator import load
 from tests.matrix import first_of

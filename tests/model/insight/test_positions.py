@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.positions import (
     moved_attention,
     permutation_differences,
     shuffled,
 )
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Run
 from headlight.model.translator import load
 

@@ -6,6 +6,7 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from headlight.model.edits.attention import AttentionEdit
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.anatomy import read_at, take_apart
 from headlight.model.insight.lens import stream_norms
 from headlight.model.insight.variants import (
@@ -19,7 +20,6 @@ from headlight.model.insight.variants import (
     width_sweep,
 )
 from headlight.model.memory_layout import lay_out
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Block, Site
 from tests.model.insight.recording import SITES, record, weight_of
 

@@ -9,12 +9,12 @@ from torch.testing import assert_close
 from transformers import BertForMaskedLM, BertModel
 
 from headlight.model.edits import Edits
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.library.bert import build_bert
 from headlight.model.library.files import read_config, read_weights
 from headlight.model.library.hub import LoadingError
 from headlight.model.shape import shape_of
 from headlight.model.trace import Trace
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Run, Site
 
 SHAPES = {

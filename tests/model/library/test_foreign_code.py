@@ -10,6 +10,7 @@ import transformers
 from torch.nn import functional as F
 
 from headlight.model.edits.attention import AttentionEdit, Closed
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.knockout import OtherRun
 from headlight.model.insight.patching import Patch, Patched
 from headlight.model.library.attachment import Attachment, Parity, attach_code
@@ -17,7 +18,6 @@ from headlight.model.library.hub import LoadingError
 from headlight.model.library.running import join_blocks, split_blocks
 from headlight.model.trace import Trace
 from headlight.model.transformer.attention import UNCHANGED, Edit
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Run, Site
 
 BERT = {"vocab_size": 64, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4,

@@ -3,10 +3,10 @@ import torch
 from torch.testing import assert_close
 
 from headlight.model.decoding.search import decode
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.scoring import trace_log_probabilities
 from headlight.model.trace import Trace
 from headlight.model.transformer.cache import KeyValueCache
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Run, Site
 
 SOURCE_IDS = torch.tensor([[4, 5, 6, 7, 8, 3]])

@@ -10,11 +10,11 @@ import pytest
 
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import read_edits
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.attribution import attribute
 from headlight.model.insight.knockout import agreements
 from headlight.model.insight.patching import AnswerPair
 from headlight.model.questions import Question
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Site
 from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared.address import read_parameters
