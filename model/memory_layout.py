@@ -17,7 +17,7 @@ class FusedAttention(MultiHeadAttention):
 
     def __init__(self, plain: MultiHeadAttention) -> None:
         nn.Module.__init__(self)  # without weights of its own
-        self.heads = plain.heads
+        self.site, self.heads = plain.site, plain.heads
         parts = self.query, self.key, self.value = plain.query, plain.key, plain.value
         self.output = plain.output
         self.fused = nn.Linear(plain.query.in_features, 3 * plain.query.out_features)

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from headlight.model.transformer.cache import KeyValueCache
+from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.masks import softmax_of_visible
 from headlight.model.transformer.records import AttentionRecord
 from headlight.model.transformer.trace import Run, Site
@@ -75,47 +77,46 @@ class MultiHeadAttention(nn.Module):
     Source: "Attention Is All You Need", section 3.2.2.
     """
 
-    def __init__(self, d_model: int, heads: int) -> None:
+    def __init__(self, config: TransformerConfig, site: Site) -> None:
         super().__init__()
-        self.heads = heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
+        self.site = site
+        self.heads = config.heads
+        self.query = nn.Linear(config.d_model, config.d_model)
+        self.key = nn.Linear(config.d_model, config.d_model)
+        self.value = nn.Linear(config.d_model, config.d_model)
+        self.output = nn.Linear(config.d_model, config.d_model)
 
-    def forward(
-        self, states: Tensor, memory: Tensor, mask: Tensor | None, site: Site, run: Run
-    ) -> Tensor:
+    def forward(self, states: Tensor, memory: Tensor, mask: Tensor | None, run: Run) -> Tensor:
         """Let each of `states` (B, Q, d_model) look at `memory` (B, K, d_model).
 
         Self-attention passes the same tensor twice. With a cache in `run`, self-attention sees the
         earlier positions too, and the memory of cross-attention is only projected once.
         """
-        query, key, value = self.project(states, memory, site, run)
-        edit = run.edits.get(site, UNCHANGED)
+        query, key, value = self.project(states, memory, run.cache)
+        edit = run.edits.get(self.site, UNCHANGED)
         if run.cache is not None:
             edit = edit.at(run.cache.length)
         record = attend(query, key, value, mask, edit)
         if run.trace is not None:
-            run.trace.record(site, record)
+            run.trace.record(self.site, record)
         return self.output(self.join(record.heads))  # (B, Q, d_model)
 
     def project(
-        self, states: Tensor, memory: Tensor, site: Site, run: Run
-    ) -> tuple[Tensor, Tensor, Tensor]:
+        self, states: Tensor, memory: Tensor, cache: KeyValueCache | None
+    ) -> Sequence[Tensor]:
         """Return the queries (B, H, Q, D) of the states, and the keys and values (B, H, K, D).
 
         With a cache, keys and values continue those that it holds.
         """
-        cached = run.cache.entries.get(site) if run.cache is not None else None
-        if cached is not None and site.kind == "cross":
-            return self.split(self.query(states)), *cached
+        earlier = None if cache is None else cache.entries.get(self.site)
+        if earlier is not None and self.site.kind == "cross":
+            return self.split(self.query(states)), *earlier
         query, key, value = map(self.split, self.projections(states, memory))
-        if cached is not None:
-            key = torch.cat([cached[0], key], dim=2)
-            value = torch.cat([cached[1], value], dim=2)
-        if run.cache is not None:
-            run.cache.entries[site] = key, value
+        if earlier is not None:
+            key = torch.cat([earlier[0], key], dim=2)
+            value = torch.cat([earlier[1], value], dim=2)
+        if cache is not None:
+            cache.entries[self.site] = key, value
         return query, key, value
 
     def projections(self, states: Tensor, memory: Tensor) -> Sequence[Tensor]:
