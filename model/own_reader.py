@@ -10,7 +10,7 @@ from headlight.model.edits import NamedMask
 from headlight.model.questions import Objective, Question, Request
 from headlight.model.reader import Ability, Reader
 from headlight.model.shape import shape_of
-from headlight.model.stream import DecoderStream, stream_of
+from headlight.model.stream import DecoderStream, attention_at, output_maps, stream_of
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import BYTES, PAD_ID, SPECIAL_TOKENS, Token, pad, token_ids
 from headlight.model.trace import Trace
@@ -65,7 +65,7 @@ class OwnReader(Reader):
 
     def heads_to_stream(self, site: Site) -> Tensor:
         """Return the map from each head's output to the stream: (H, D, d_model)."""
-        return self.model.attention_at(site).to_stream
+        return output_maps(attention_at(self.model, site))
 
     @torch.inference_mode()
     def streamed(self, trace: Trace, edits: RunEdits) -> Trace:

@@ -2,10 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.trace import Kind, Site
 
+CHOICES = {
+    "norm": ("pre", "post"),
+    "activation": ("relu", "gelu"),
+    "positions": ("sinusoidal", "learned", "none"),
+}
 SELF: tuple[Kind, ...] = ("encoder", "decoder")  # kinds whose queries are keys too
 
 
@@ -44,3 +50,24 @@ def shape_of(config: TransformerConfig) -> Shape:
     }
     kinds = {kind: (count, config.heads) for kind, count in layers.items() if count}
     return Shape(kinds, config.max_positions)
+
+
+def checked_config(*sizes: int, **options: Any) -> TransformerConfig:
+    """Return the config with options from a file, a command or a page.
+
+    Raises ValueError if they do not fit each other.
+    """
+    config = TransformerConfig(*sizes, **options)
+    for name, allowed in CHOICES.items():
+        if getattr(config, name) not in allowed:
+            raise ValueError(f"{name} has to be one of {', '.join(allowed)}.")
+    if config.d_model % config.heads:
+        raise ValueError(f"d_model {config.d_model} is not a multiple of heads {config.heads}.")
+    if config.positions == "sinusoidal" and config.d_model % 2:
+        raise ValueError(f"Sinusoidal positions need an even d_model, not {config.d_model}.")
+    if config.tie_embeddings and config.source_vocab_size != config.target_vocab_size:
+        raise ValueError(
+            "Tied embeddings need one shared vocabulary, but the source has "
+            f"{config.source_vocab_size} tokens and the target {config.target_vocab_size}."
+        )
+    return config

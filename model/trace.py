@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from headlight.model.tokens import Token
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import Activations, Kind, Site
+from headlight.model.transformer.trace import Activations, AttentionRecord, Kind, Site
 
 
 class BySite(dict):

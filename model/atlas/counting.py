@@ -30,8 +30,7 @@ from headlight.model.questions import Request
 from headlight.model.reader import Reader
 from headlight.model.tokens import START_ID, Token
 from headlight.model.trace import Trace
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import Run, Site
+from headlight.model.transformer.trace import AttentionRecord, Run, Site
 from headlight.model.translator import Translator
 
 NUMBERS_AT_ONCE = 2**22  # weights of all heads in a batch: 16 MB, and some copies

@@ -17,8 +17,7 @@ from headlight.model.questions import Objective
 from headlight.model.reader import Reader
 from headlight.model.stream import precise
 from headlight.model.trace import Trace
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import Run, RunEdits, Site
+from headlight.model.transformer.trace import AttentionRecord, Run, RunEdits, Site
 
 MOST_WEIGHTS = 2**26  # of all heads; a backward pass keeps them all
 TOO_LONG = (

@@ -14,8 +14,7 @@ from headlight.model.reader import Reader
 from headlight.model.tokens import Token
 from headlight.model.trace import Trace
 from headlight.model.transformer.attention import UNCHANGED
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import Run, RunEdits, Site
+from headlight.model.transformer.trace import AttentionRecord, Run, RunEdits, Site
 
 LEAST = 0.05  # nats between two runs' differences, for shares of it to mean anything
 

@@ -13,8 +13,7 @@ from headlight.model.insight.knockout import Edges
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.reader import Reader
 from headlight.model.trace import Trace
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import Run, RunEdits, Site
+from headlight.model.transformer.trace import AttentionRecord, Run, RunEdits, Site
 
 READINGS = ("weight", "length", "gradient", "rollout", "relevance")
 

@@ -19,6 +19,7 @@ from headlight.model.library.pieces import SPACES, Piece
 from headlight.model.questions import Request
 from headlight.model.reader import OTHER_WORDS, Ability, Reader
 from headlight.model.shape import shape_of
+from headlight.model.stream import output_maps
 from headlight.model.trace import Trace
 from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.trace import Run, RunEdits, Site
@@ -194,7 +195,7 @@ class BertReader(Answering, Reader):
         return logits
 
     def heads_to_stream(self, site: Site) -> Tensor:
-        return self.model.attention_at(site).to_stream
+        return output_maps(self.model.attention_at(site))
 
     @property
     def position_table(self) -> Tensor:

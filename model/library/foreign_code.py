@@ -33,8 +33,7 @@ from headlight.model.library.running import RUNNING, Running
 from headlight.model.library.stages import Stages
 from headlight.model.reader import Ability
 from headlight.model.transformer.attention import UNCHANGED, Edit
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import Run, Site
+from headlight.model.transformer.trace import AttentionRecord, Run, Site
 
 SOFTMAXES = {"softmax", "special_softmax"}
 MISSING: Mapping[Ability, str] = {

@@ -30,8 +30,7 @@ from headlight.model.rotary import Rotary
 from headlight.model.shape import Shape
 from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress
 from headlight.model.trace import Trace
-from headlight.model.transformer.records import EmbeddingRecord
-from headlight.model.transformer.trace import Run, RunEdits, Site
+from headlight.model.transformer.trace import EmbeddingRecord, Run, RunEdits, Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

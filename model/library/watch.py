@@ -14,7 +14,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from headlight.model.library.checks import Differences, check_openable
 from headlight.model.library.observing import Observed, observing, prepare
 from headlight.model.library.proof import find_layouts
-from headlight.model.transformer.records import AttentionRecord
+from headlight.model.transformer.trace import AttentionRecord
 
 SeenKind = Literal["self", "masked", "cross"]
 NOT_CALLED = "The model was not called in the block below `with watch(model)`: call it there."

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from headlight.model.decoding.search import decode
-from headlight.model.shape import shape_of
+from headlight.model.shape import checked_config, shape_of
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import pad, source_sequence
 from headlight.model.trace import Trace
@@ -73,7 +73,7 @@ class TrainingOptions:
 
     def config(self, vocab_size: int) -> TransformerConfig:
         """Return the model's shape; it has no dropout, whose random state all threads share."""
-        return TransformerConfig(
+        return checked_config(
             source_vocab_size=vocab_size,
             target_vocab_size=vocab_size,
             d_model=self.d_model,

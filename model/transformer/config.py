@@ -5,12 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-CHOICES = {
-    "norm": ("pre", "post"),
-    "activation": ("relu", "gelu"),
-    "positions": ("sinusoidal", "learned", "none"),
-}
-
 
 @dataclass(frozen=True)
 class TransformerConfig:
@@ -21,8 +15,6 @@ class TransformerConfig:
     ("Attention Is All You Need", section 3.4), which needs one shared vocabulary. Without
     `look_ahead_mask` the decoder sees the tokens that it should predict, which shows what the mask
     is for. Without encoder layers the model is only a decoder, which attends to no source.
-
-    Raises ValueError if the numbers do not fit each other.
     """
 
     source_vocab_size: int
@@ -41,17 +33,3 @@ class TransformerConfig:
     tie_embeddings: bool = True
     look_ahead_mask: bool = True
     pad_id: int = 0
-
-    def __post_init__(self) -> None:
-        for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} has to be one of {', '.join(allowed)}.")
-        if self.d_model % self.heads:
-            raise ValueError(f"d_model {self.d_model} is not a multiple of heads {self.heads}.")
-        if self.positions == "sinusoidal" and self.d_model % 2:
-            raise ValueError(f"Sinusoidal positions need an even d_model, not {self.d_model}.")
-        if self.tie_embeddings and self.source_vocab_size != self.target_vocab_size:
-            raise ValueError(
-                "Tied embeddings need one shared vocabulary, but the source has "
-                f"{self.source_vocab_size} tokens and the target {self.target_vocab_size}."
-            )

@@ -16,7 +16,7 @@ from headlight.model.insight.blockwise import (
     row_of_weights,
 )
 from headlight.model.insight.masks import masked_softmax
-from headlight.model.transformer.records import AttentionRecord
+from headlight.model.transformer.trace import AttentionRecord
 from headlight.pages.parts.masks.library import LENGTH, mask_library
 from headlight.pages.parts.masks.own import PICTURES, as_trained
 from headlight.pages.parts.masks.stages import Focus, stages

@@ -17,8 +17,7 @@ from headlight.model.library.measuring import Parity
 from headlight.model.questions import Objective, Request
 from headlight.model.reader import Reader
 from headlight.model.trace import Trace
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import RunEdits, Site
+from headlight.model.transformer.trace import AttentionRecord, RunEdits, Site
 from headlight.pages.shared.runs.door import model_call
 from headlight.pages.shared.runs.queue import Work
 from headlight.pages.shared.runs.readers import errors_explained, loading, reader

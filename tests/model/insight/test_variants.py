@@ -20,6 +20,7 @@ from headlight.model.insight.variants import (
     width_sweep,
 )
 from headlight.model.memory_layout import lay_out
+from headlight.model.stream import attention_at
 from headlight.model.transformer.trace import Block, Site
 from tests.model.insight.recording import SITES, record, weight_of
 
@@ -203,6 +204,6 @@ def test_heads_apart_compute_what_one_projection_does(make_model, site, change):
         recorded = getattr(made, name)[0]
         assert_close(getattr(fused, name), recorded, atol=1e-6, rtol=0)
         assert_close(getattr(separate, name), recorded, atol=1e-5, rtol=0)
-    layer = model.attention_at(site).query
+    layer = attention_at(model, site).query
     alone = read_at(trace, site)[0][0] @ layer.weight[4:8].detach().T + layer.bias[4:8].detach()
     assert_close(separate.query[1], alone, atol=1e-5, rtol=0)
