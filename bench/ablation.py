@@ -21,7 +21,8 @@ from bench.performance import meaning, page_options, publish
 from bench.report import compare_times
 from headlight.model.insight.ablation import head_removals
 from headlight.model.linear import PackedLinear
-from headlight.model.transformer.trace import Run, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run
 from headlight.model.translator import load
 
 TOKENS = 20

@@ -14,7 +14,8 @@ from transformers import BertConfig, BertModel
 from bench.performance import meaning, page_options, publish
 from bench.report import compare_times
 from headlight.model.library.bert import build_bert
-from headlight.model.transformer.trace import Run, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run
 from headlight.pages.shared.runs.housekeeping import keep_freed_memory
 
 TOKENS = (16, 32, 64, 128, 256, 512)

@@ -6,7 +6,8 @@ import torch
 
 from bench.ablation import SOURCE, TARGET, TOKENS
 from bench.report import Case, compare_times, json_option, report
-from headlight.model.transformer.trace import Run, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run
 from headlight.model.translator import Translator, load
 from headlight.wings.cause.knockout import edges_of, knock_out
 from headlight.wings.cause.patching import AnswerPair, patch_heads, two_runs

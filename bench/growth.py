@@ -25,8 +25,9 @@ from headlight.model.decoding.search import NEVER_WRITTEN, decode
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.memory_layout import lay_out, pack
 from headlight.model.tokens import END_ID
+from headlight.model.trace import Trace
 from headlight.model.transformer.config import TransformerConfig
-from headlight.model.transformer.trace import Run, Trace
+from headlight.model.transformer.trace import Run
 from headlight.model.transformer.transformer import Transformer
 from headlight.viz import head_grid
 

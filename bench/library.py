@@ -27,7 +27,8 @@ from transformers import (
 from bench.library_writing import writing_cases
 from bench.report import Case, compare_times, json_option, report
 from headlight.model.library.attachment import attach
-from headlight.model.transformer.trace import Run, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run
 
 TOKENS, ROUNDS = 128, 12
 

@@ -20,10 +20,10 @@ if not (FOLDER / "model").is_dir():
 if TYPE_CHECKING:
     from headlight.model.decoding.strategies import Strategy
     from headlight.model.edits.attention import AttentionEdit
+    from headlight.model.edits.positions import PositionEdit
     from headlight.model.library.hub import LoadingError
     from headlight.model.library.loading import load_model
     from headlight.model.transformer.attention import Edit
-    from headlight.model.transformer.positions import PositionEdit
     from headlight.model.transformer.trace import Site
     from headlight.notebook import show
     from headlight.viz import (
@@ -70,7 +70,7 @@ MODULES = {
     "AttentionEdit": "model.edits.attention",
     "Edit": "model.transformer.attention",
     "LoadingError": "model.library.hub",
-    "PositionEdit": "model.transformer.positions",
+    "PositionEdit": "model.edits.positions",
     "Site": "model.transformer.trace",
     "Strategy": "model.decoding.strategies",
     "load_model": "model.library.loading",

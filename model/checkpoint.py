@@ -17,6 +17,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from headlight.model.shape import checked_config
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.trace import Side
@@ -58,7 +59,7 @@ def load_config(path: Path) -> TransformerConfig:
     if unknown:
         raise ValueError(f"{path.name} has unknown entries: {', '.join(sorted(unknown))}.")
     try:
-        return TransformerConfig(**entries)
+        return checked_config(**entries)
     except TypeError as error:
         raise ValueError(f"{path.name} lacks an entry: {error}.") from error
 

@@ -13,7 +13,8 @@ from headlight.model.questions import Objective, Question, Request
 from headlight.model.reader import Ability
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import END_ID, START_ID, Token, no_source
-from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, RunEdits, Site
 from headlight.model.transformer.transformer import Transformer
 
 MISSING: Mapping[Ability, str] = {

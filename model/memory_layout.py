@@ -1,7 +1,5 @@
 """The device and the memory layout of a finished model, on which only its speed depends."""
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor, nn
 
@@ -17,7 +15,7 @@ class FusedAttention(MultiHeadAttention):
 
     def __init__(self, plain: MultiHeadAttention) -> None:
         nn.Module.__init__(self)  # without weights of its own
-        self.heads = plain.heads
+        self.site, self.heads = plain.site, plain.heads
         parts = self.query, self.key, self.value = plain.query, plain.key, plain.value
         self.output = plain.output
         self.fused = nn.Linear(plain.query.in_features, 3 * plain.query.out_features)
@@ -26,7 +24,7 @@ class FusedAttention(MultiHeadAttention):
         bias = torch.cat([part.bias for part in parts]).detach()
         self.fused.register_buffer("bias", bias, persistent=False)
 
-    def projections(self, states: Tensor, memory: Tensor) -> Sequence[Tensor]:
+    def projections(self, states: Tensor, memory: Tensor) -> tuple[Tensor, ...]:
         return self.fused(states).chunk(3, dim=-1)
 
 

@@ -9,10 +9,12 @@ from headlight.model.decoding.steps import Writing
 from headlight.model.edits import NamedMask
 from headlight.model.questions import Objective, Question, Request
 from headlight.model.reader import Ability, Reader
-from headlight.model.stream import DecoderStream, stream_of
+from headlight.model.shape import shape_of
+from headlight.model.stream import DecoderStream, attention_at, output_maps, stream_of
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import BYTES, PAD_ID, SPECIAL_TOKENS, Token, pad, token_ids
-from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, RunEdits, Site
 from headlight.model.transformer.transformer import Transformer
 
 POST_NORM: Mapping[Ability, str] = {
@@ -31,7 +33,7 @@ class OwnReader(Reader):
         self.tokenizer = tokenizer
         self.title = title
         self.missing = {**(POST_NORM if model.config.norm == "post" else {}), **missing}
-        self.shape = model.config.shape
+        self.shape = shape_of(model.config)
 
     @property
     def max_tokens(self) -> int:
@@ -63,7 +65,7 @@ class OwnReader(Reader):
 
     def heads_to_stream(self, site: Site) -> Tensor:
         """Return the map from each head's output to the stream: (H, D, d_model)."""
-        return self.model.attention_at(site).to_stream
+        return output_maps(attention_at(self.model, site))
 
     @torch.inference_mode()
     def streamed(self, trace: Trace, edits: RunEdits) -> Trace:

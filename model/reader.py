@@ -19,9 +19,11 @@ from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import NamedMask, check_edits, check_sites
 from headlight.model.questions import Objective, Question, Request
 from headlight.model.rotary import Rotary
+from headlight.model.shape import Shape
 from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress, own_parts
 from headlight.model.tokens import Token
-from headlight.model.transformer.trace import Run, RunEdits, Shape, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, RunEdits, Site
 
 OTHER_WORDS = (
     "Words are compared only in models that were trained here: choose one, such as English to "

@@ -12,13 +12,41 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from headlight.model.shape import shape_of
+from headlight.model.trace import Trace
+from headlight.model.transformer.attention import MultiHeadAttention
 from headlight.model.transformer.layers import Residual
-from headlight.model.transformer.records import AttentionRecord, EmbeddingRecord
-from headlight.model.transformer.trace import Block, Kind, Side, Site, Trace, block_of
+from headlight.model.transformer.trace import (
+    AttentionRecord,
+    Block,
+    EmbeddingRecord,
+    Kind,
+    Side,
+    Site,
+)
 from headlight.model.transformer.transformer import Transformer
 
 # What is left in sums, as a part of the largest number.
 ROUNDING = {torch.float32: 1e-4, torch.float16: 4e-3, torch.bfloat16: 3e-2}
+
+
+def block_of(site: Site) -> Block:
+    """Return the sublayer that the attention at a site is in."""
+    side = "encoder" if site.kind == "encoder" else "decoder"
+    return Block(side, site.layer, "cross" if site.kind == "cross" else "self")
+
+
+def attention_at(model: Transformer, site: Site) -> MultiHeadAttention:
+    """Return the module that computes a site of our own model."""
+    if site.kind == "encoder":
+        return model.encoder.layers[site.layer].attention
+    layer = model.decoder.layers[site.layer]
+    return layer.self_attention if site.kind == "decoder" else layer.cross_attention
+
+
+def output_maps(attention: MultiHeadAttention) -> Tensor:
+    """Return the map from each head's output to the stream: (H, D, d_model)."""
+    return attention.output.weight.T.unflatten(0, (attention.heads, -1))
 
 
 @dataclass(frozen=True)
@@ -67,12 +95,12 @@ def stream_of(model: Transformer, recorded: Trace) -> DecoderStream:
     """Return the parts of the decoder's stream in a recorded run of our own pre-norm model."""
     layers = range(model.config.decoder_layers)
     blocks = [recorded.residual[Block("decoder", layer, "feed_forward")] for layer in layers]
-    sites = [site for site in model.config.shape.sites if site.kind != "encoder"]
+    sites = [site for site in shape_of(model.config).sites if site.kind != "encoder"]
     states, outputs = blocks[-1].outputs[0], recorded.outputs["decoder"][0]
     gain, bias = model.decoder.norm.weight.detach(), model.decoder.norm.bias.detach()
     return DecoderStream(
         embedding=recorded.embedding["decoder"].states[0],
-        projection_biases={site: model.attention_at(site).output.bias for site in sites},
+        projection_biases={site: attention_at(model, site).output.bias for site in sites},
         feed_forwards=torch.stack([block.change[0] for block in blocks]),
         states=states,
         norm=freeze(states, outputs, gain, bias, centered=True),
@@ -187,7 +215,7 @@ def written(parts: Parts, site: Site, heads: Tensor, to_stream: Tensor, bias: Te
 def own_parts(model: Transformer, trace: HeadsTrace, score: ScoreAddress) -> tuple[Parts, Parts]:
     """Return the parts of a score's query and key (D,) in a recorded run of our own model."""
     site, head = score.site, score.head
-    attention, block = model.attention_at(site), block_of(site)
+    attention, block = attention_at(model, site), block_of(site)
 
     def projected(token: int, end: Block | None, projection: nn.Linear) -> Parts:
         weight, bias = (
@@ -218,9 +246,9 @@ def parts_read(model: Transformer, trace: HeadsTrace, token: int, end: Block | N
             parts = {**parts, Part("feed-forward", layer=block.layer): precise(change)}
         else:
             site = Site("cross" if block.part == "cross" else side, block.layer)
-            module = model.attention_at(site)
-            to_stream, bias = module.to_stream, module.output.bias
-            parts = written(parts, site, trace.heads[site, token], to_stream, bias)
+            module = attention_at(model, site)
+            heads, bias = trace.heads[site, token], module.output.bias
+            parts = written(parts, site, heads, output_maps(module), bias)
         states = states + change
         if not pre:
             parts = through_norm(parts, hold(norms[block], states, record.outputs[0, token]))

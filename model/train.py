@@ -27,6 +27,7 @@ from headlight.model import checkpoint
 from headlight.model.checkpoint import TOKENIZER, WEIGHTS, save_checkpoint
 from headlight.model.evaluate import score
 from headlight.model.memory_layout import best_device
+from headlight.model.shape import CHOICES, checked_config
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.training import data
 from headlight.model.training.data import Batch, EncodedPair, Pairs
@@ -40,7 +41,7 @@ from headlight.model.training.step import (
     processes,
     train_step,
 )
-from headlight.model.transformer.config import CHOICES, TransformerConfig
+from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.transformer import Transformer
 
 STATE = "training.safetensors"  # all that a training needs to resume
@@ -215,7 +216,7 @@ def train(options: argparse.Namespace) -> None:
     wait()  # for the tokenizer
     tokenizer = Tokenizer.from_file(folder / TOKENIZER)
     size, shape = tokenizer.vocab_size, {name: getattr(options, name) for name in SHAPE}
-    config = TransformerConfig(size, size, **shape)
+    config = checked_config(size, size, **shape)
     train_ids, valid_ids = (
         data.encode_pairs(some, tokenizer, config.max_positions) for some in (pairs, valid_pairs)
     )

@@ -20,8 +20,9 @@ from headlight.model.questions import Objective, Request
 from headlight.model.reader import Ability
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import END_ID, SPECIAL_TOKENS, START_ID, Token
+from headlight.model.trace import Trace
 from headlight.model.transformer.masks import look_ahead_mask
-from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
+from headlight.model.transformer.trace import Run, RunEdits, Site
 from headlight.model.transformer.transformer import Transformer
 
 PRETRAINED = Path(__file__).parent / "pretrained"

@@ -11,9 +11,11 @@ from headlight.model.decoding.cache import CacheSize
 from headlight.model.decoding.search import Decoded, Expansion, TransformerPrefixes, newest
 from headlight.model.decoding.strategies import allowed
 from headlight.model.edits.tensors import stacked
+from headlight.model.shape import shape_of
+from headlight.model.trace import Trace
 from headlight.model.transformer.attention import UNCHANGED, attend
 from headlight.model.transformer.masks import look_ahead_mask
-from headlight.model.transformer.trace import RunEdits, Site, Trace
+from headlight.model.transformer.trace import RunEdits, Site
 from headlight.model.transformer.transformer import Transformer
 
 # The query, key and value (R, H, T, D) of each site, and the "outputs" (R, T, d_model) and "logits"
@@ -76,7 +78,7 @@ class RecordedPrefixes(TransformerPrefixes):
             parts = own(source, text, read) | own(target, text, written)
             padding = self.model.source_mask(self.source_ids[text : text + 1, :read])
             ahead = look_ahead_mask(written, device=padding.device)
-            for site in self.model.config.shape.sites:
+            for site in shape_of(self.model.config).sites:
                 query, key, value = (parts[site, name] for name in ("query", "key", "value"))
                 mask = ahead if site.kind == "decoder" else padding
                 edit = self.edits_of_texts[text].get(site, UNCHANGED)

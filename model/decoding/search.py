@@ -12,9 +12,10 @@ from headlight.model.decoding.cache import CacheSize, sizes_of
 from headlight.model.decoding.strategies import Strategy, allowed
 from headlight.model.edits import opens_the_future
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
+from headlight.model.trace import Trace
 from headlight.model.transformer.cache import KeyValueCache
 from headlight.model.transformer.decode import Step, Texts
-from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
+from headlight.model.transformer.trace import Run, RunEdits, Site
 from headlight.model.transformer.transformer import Transformer
 
 LONGEST = 64  # tokens written after a prompt if nothing else is asked for

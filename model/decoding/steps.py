@@ -13,7 +13,8 @@ from headlight.model.decoding.cache import CacheSize
 from headlight.model.decoding.search import Expansion
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.tokens import Token
-from headlight.model.transformer.trace import Kind, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Kind, Site
 
 # Maps a text, all tokens so far, and an id to the longer text and its new token.
 Append = Callable[[str, Sequence[Token], int], tuple[str, Token]]

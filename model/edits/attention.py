@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from headlight.model.transformer.attention import Edit
-from headlight.model.transformer.records import ByShape
+from headlight.model.transformer.trace import ByShape
 
 
 @dataclass(frozen=True, repr=False)

@@ -15,7 +15,8 @@ from headlight.model.edits.text import (
     rectangles,
     span_text,
 )
-from headlight.model.transformer.trace import Kind, Shape, Site
+from headlight.model.shape import Shape
+from headlight.model.transformer.trace import Kind, Site
 
 MOST_CELLS = 5_000  # that a text may close or open
 

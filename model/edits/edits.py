@@ -43,8 +43,9 @@ from headlight.model.edits.masking import (
     write_masks,
 )
 from headlight.model.edits.masks import Setting, all_cells
-from headlight.model.transformer.positions import PositionEdit
-from headlight.model.transformer.trace import KINDS, Kind, Shape, Side, Site
+from headlight.model.edits.positions import PositionEdit
+from headlight.model.shape import Shape
+from headlight.model.transformer.trace import KINDS, Kind, Side, Site
 
 Address = TypeVar("Address", MaskAddress, HeadAddress)
 Value = TypeVar("Value")

@@ -16,7 +16,8 @@ from headlight.model.edits.text import (
     span_text,
     spans,
 )
-from headlight.model.transformer.trace import Kind, Shape, Site
+from headlight.model.shape import Shape
+from headlight.model.transformer.trace import Kind, Site
 
 MOST_NAMED = 6  # heads, or spans of heads of a layer
 

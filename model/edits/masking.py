@@ -12,9 +12,10 @@ from torch import Tensor
 
 import headlight.model.edits.masks as folder
 from headlight.model.edits.masks import Cells, Mask, Setting
+from headlight.model.edits.positions import LAST_POSITION, PositionEdit
 from headlight.model.edits.text import read_layer, read_number
-from headlight.model.transformer.positions import LAST_POSITION, PositionEdit
-from headlight.model.transformer.trace import Kind, Shape, Side, Site
+from headlight.model.shape import Shape
+from headlight.model.transformer.trace import Kind, Side, Site
 
 FILES = [import_module(f"{folder.__name__}.{file.name}") for file in iter_modules(folder.__path__)]
 MASKS: list[Mask] = [file.MASK for file in FILES]

@@ -6,9 +6,10 @@ import torch
 from torch import Tensor
 
 from headlight.model.edits.attention import AS_TRAINED, AttentionEdit, fit_cells
+from headlight.model.edits.positions import PositionEdit
+from headlight.model.shape import SELF, Shape
 from headlight.model.transformer.attention import Edit
-from headlight.model.transformer.positions import PositionEdit
-from headlight.model.transformer.trace import SELF, RunEdits, Shape, Site
+from headlight.model.transformer.trace import RunEdits, Site
 
 MOST_SCALE = 1_000_000  # of scores
 MOST_NUMBERS = 2**30  # of a tensor: those of 16 heads on 8,192 tokens

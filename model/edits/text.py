@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from headlight.model.transformer.trace import KINDS, Kind, Shape
+from headlight.model.shape import Shape
+from headlight.model.transformer.trace import KINDS, Kind
 
 Span = tuple[int, int]  # first and last, from 0
 

@@ -7,11 +7,13 @@ import torch
 from torch import Tensor
 
 from headlight.model.edits.attention import AS_TRAINED, AttentionEdit, Closed
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.scoring import log_probability, rows_at_once
 from headlight.model.questions import Objective
 from headlight.model.reader import Reader
-from headlight.model.transformer.positions import PositionEdit
-from headlight.model.transformer.trace import Run, RunEdits, Shape, Side, Site, Trace
+from headlight.model.shape import Shape
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, RunEdits, Side, Site
 
 NOTHING_TO_MEASURE = (
     "There is nothing to measure the effect of a head on: mask a word, or choose a model that "

@@ -9,8 +9,9 @@ from torch import Tensor
 
 from headlight.model.edits.attention import AS_TRAINED, AttentionEdit
 from headlight.model.reader import Reader
-from headlight.model.transformer.records import AttentionRecord, ResidualRecord
-from headlight.model.transformer.trace import RunEdits, Site, Trace, block_of
+from headlight.model.stream import attention_at, block_of
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import AttentionRecord, ResidualRecord, RunEdits, Site
 
 
 class TracedRun(Protocol):
@@ -184,7 +185,7 @@ def take_apart(weight: Weight) -> Anatomy:
         head=heads[head],
         heads=heads,
         contributions=None if parts is None else torch.einsum("hdo,hd->ho", parts, heads),
-        bias=reader.model.attention_at(site).output.bias if own else None,
+        bias=attention_at(reader.model, site).output.bias if own else None,
         residual=trace.residual.get(block_of(site)),
     )
 

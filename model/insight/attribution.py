@@ -10,8 +10,8 @@ from headlight.model.edits.attention import AS_TRAINED
 from headlight.model.insight.anatomy import Weight
 from headlight.model.reader import Reader
 from headlight.model.stream import Part, ScoreAddress, is_close, precise
-from headlight.model.transformer.records import AttentionRecord, ByShape
-from headlight.model.transformer.trace import RunEdits, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import AttentionRecord, ByShape, RunEdits, Site
 
 
 @dataclass(frozen=True, repr=False)

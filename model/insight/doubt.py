@@ -14,7 +14,8 @@ from torch import Tensor
 from headlight.model.decoding.steps import Writing
 from headlight.model.edits import HeadAddress
 from headlight.model.tokens import Token
-from headlight.model.transformer.trace import Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Site
 
 Sign = Literal[
     "no words", "script", "capitals", "language", "repeated", "missing", "lost", "pieces", "unsure"

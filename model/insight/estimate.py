@@ -16,8 +16,8 @@ from headlight.model.library.hub import first_line
 from headlight.model.questions import Objective
 from headlight.model.reader import Reader
 from headlight.model.stream import precise
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import AttentionRecord, Run, RunEdits, Site
 
 MOST_WEIGHTS = 2**26  # of all heads; a backward pass keeps them all
 TOO_LONG = (

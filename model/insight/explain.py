@@ -9,7 +9,8 @@ from headlight.model.insight.ablation import cell_removals
 from headlight.model.insight.anatomy import Weight
 from headlight.model.insight.scoring import log_probability
 from headlight.model.questions import Objective
-from headlight.model.transformer.trace import Kind, Run, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Kind, Run, Site
 
 NOTES = {
     "weights": "The share of this key's value in what the head takes; it does not say how large "

@@ -10,8 +10,8 @@ from torch.nn import functional as F
 
 from headlight.model.reader import Reader
 from headlight.model.tokens import Token
-from headlight.model.transformer.records import ByShape
-from headlight.model.transformer.trace import Block, Run, Side, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Block, ByShape, Run, Side
 from headlight.model.translator import Translator
 
 PARTS = {"self": "self-attention", "cross": "cross-attention", "feed_forward": "feed-forward"}

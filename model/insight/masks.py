@@ -11,8 +11,9 @@ from headlight.model.edits import Mask, Setting
 from headlight.model.edits.masking import MASKS, NamedMask
 from headlight.model.edits.masks import Cells
 from headlight.model.reader import Reader
+from headlight.model.trace import Trace
 from headlight.model.transformer.masks import softmax_of_visible
-from headlight.model.transformer.trace import Kind, Site, Trace
+from headlight.model.transformer.trace import Kind, Site
 
 Method = Literal["-inf", "large negative", "zero after"]
 LARGE_NEGATIVE = -1e9

@@ -13,8 +13,10 @@ import torch
 from torch import Tensor
 
 from headlight.model.reader import Reader
+from headlight.model.shape import SELF
 from headlight.model.tokens import Token
-from headlight.model.transformer.trace import SELF, Kind, RunEdits, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Kind, RunEdits, Site
 
 SEQUENCES = 4  # whose scores are averaged
 LONGEST = 25  # random tokens, each of which is read twice

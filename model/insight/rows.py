@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from headlight.model.transformer.trace import SELF, Kind
+from headlight.model.shape import SELF
+from headlight.model.transformer.trace import Kind
 
 
 @dataclass(frozen=True)

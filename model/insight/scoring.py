@@ -7,11 +7,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.questions import Objective
 from headlight.model.reader import Reader
 from headlight.model.tokens import END_ID, PAD_ID
-from headlight.model.transformer.positions import PositionEdit
-from headlight.model.transformer.trace import Run, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run
 
 NUMBERS_AT_ONCE = 2**26  # bounds the memory of runs in one batch to some 256 MB a tensor
 

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from headlight.model.library.pieces import Piece, whole_words
 from headlight.model.questions import Objective, Question
-from headlight.model.transformer.trace import Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig

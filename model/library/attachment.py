@@ -39,7 +39,8 @@ from headlight.model.library.positions import capturing_rotary, find_rotary, let
 from headlight.model.library.running import enter, leave
 from headlight.model.reader import Ability
 from headlight.model.rotary import Rotary
-from headlight.model.transformer.trace import KINDS, Kind, Run, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import KINDS, Kind, Run, Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

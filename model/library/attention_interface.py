@@ -19,8 +19,7 @@ from torch.nn import functional as F
 from headlight.model.edits.attention import replaces_steps
 from headlight.model.transformer.attention import UNCHANGED, Edit
 from headlight.model.transformer.masks import look_ahead_mask, softmax_of_visible
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import Run, Site
+from headlight.model.transformer.trace import AttentionRecord, Run, Site
 
 MORE_KEYS = (
     "This model looks at more keys than there are tokens in this text, which cannot be shown. Try "

@@ -14,18 +14,19 @@ import torch
 from torch import Tensor, nn
 
 from headlight.model.checkpoint import copy_weights
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.library.answers import OutputHead
 from headlight.model.library.bounds import Counted
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.pieces import Piece
+from headlight.model.shape import checked_config
 from headlight.model.tokens import token_ids
 from headlight.model.transformer.attention import MultiHeadAttention
 from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.layers import EncoderLayer, activation
 from headlight.model.transformer.masks import padding_mask
-from headlight.model.transformer.positions import PositionEdit, Positions
-from headlight.model.transformer.records import EmbeddingRecord
-from headlight.model.transformer.trace import Run, Site
+from headlight.model.transformer.positions import Positions
+from headlight.model.transformer.trace import EmbeddingRecord, Run, Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
@@ -145,7 +146,7 @@ def bert_config(config: PreTrainedConfig, name: str) -> TransformerConfig:
             "Choose another model, such as google-bert/bert-base-uncased."
         )
     try:
-        return TransformerConfig(
+        return checked_config(
             source_vocab_size=config.vocab_size,
             target_vocab_size=config.vocab_size,
             d_model=config.hidden_size,

@@ -18,8 +18,11 @@ from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import SPACES, Piece
 from headlight.model.questions import Request
 from headlight.model.reader import OTHER_WORDS, Ability, Reader
+from headlight.model.shape import shape_of
+from headlight.model.stream import output_maps
+from headlight.model.trace import Trace
 from headlight.model.transformer.config import TransformerConfig
-from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
+from headlight.model.transformer.trace import Run, RunEdits, Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -126,7 +129,7 @@ class BertReader(Answering, Reader):
         self.tokenizer = pieces
         self.title = title
         self.missing = missing
-        self.shape = model.config.shape
+        self.shape = shape_of(model.config)
         self.folder = folder
         self.mask_id = pieces.mask_id
 
@@ -192,7 +195,7 @@ class BertReader(Answering, Reader):
         return logits
 
     def heads_to_stream(self, site: Site) -> Tensor:
-        return self.model.attention_at(site).to_stream
+        return output_maps(self.model.attention_at(site))
 
     @property
     def position_table(self) -> Tensor:

@@ -12,8 +12,9 @@ from headlight.model.library.attachment import Attachment
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece
 from headlight.model.library.positions import moving
+from headlight.model.trace import Trace
 from headlight.model.transformer.attention import Edit
-from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
+from headlight.model.transformer.trace import Run, RunEdits, Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

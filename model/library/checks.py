@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from headlight.model.library.hub import LoadingError, first_line
-from headlight.model.transformer.trace import Trace
+from headlight.model.trace import Trace
 
 # How far watched outputs may be from unwatched ones, as a share of the largest output, by type.
 LARGEST = {torch.float16: 1e-2, torch.bfloat16: 5e-2}

@@ -23,8 +23,7 @@ from headlight.model.library.decoder_hooks import (
     is_norm,
 )
 from headlight.model.stream import DecoderStream, is_close
-from headlight.model.transformer.records import AttentionRecord, ResidualRecord
-from headlight.model.transformer.trace import Block, Site
+from headlight.model.transformer.trace import AttentionRecord, Block, ResidualRecord, Site
 
 # The layer that reads the concatenated heads, in the attention module or, as in BERT, next to it.
 NAMES = ("o_proj", "out_proj", "c_proj", "out_lin", "Wo", "o", "dense")

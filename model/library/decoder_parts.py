@@ -23,12 +23,14 @@ from headlight.model.stream import (
     Part,
     Parts,
     ScoreAddress,
+    block_of,
     precise,
     through,
     through_norm,
     written,
 )
-from headlight.model.transformer.trace import Run, Site, Trace, block_of
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 
 MEMORIES = ("key_value_states", "encoder_hidden_states")  # its names among a module's arguments
 

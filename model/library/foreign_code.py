@@ -24,6 +24,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from headlight.model.edits.attention import AttentionEdit, Further, replaces_steps
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.library.attention_interface import Watch, attend, from_position_0, padded
 from headlight.model.library.flow import Flow, Mixing, Scores, relead
 from headlight.model.library.fused import Projected, multi_head, scaled_dot_product
@@ -32,9 +33,7 @@ from headlight.model.library.running import RUNNING, Running
 from headlight.model.library.stages import Stages
 from headlight.model.reader import Ability
 from headlight.model.transformer.attention import UNCHANGED, Edit
-from headlight.model.transformer.positions import PositionEdit
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import Run, Site
+from headlight.model.transformer.trace import AttentionRecord, Run, Site
 
 SOFTMAXES = {"softmax", "special_softmax"}
 MISSING: Mapping[Ability, str] = {

@@ -19,7 +19,8 @@ from headlight.model.library.files import read_config
 from headlight.model.library.hub import LoadingError, first_line
 from headlight.model.library.running import join_blocks
 from headlight.model.library.writing import GenerationPrefixes, Watchable
-from headlight.model.transformer.trace import KINDS, Kind, Run, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import KINDS, Kind, Run
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

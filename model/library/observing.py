@@ -22,8 +22,8 @@ from headlight.model.library.foreign_code import (
 from headlight.model.library.layouts import FIXED, Layout
 from headlight.model.library.running import enter, leave
 from headlight.model.reader import Ability
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import KINDS, Kind, Run, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import KINDS, AttentionRecord, Kind, Run, Site
 
 NEAR = 1e-2  # of a row's sum to 1, in 16 bits too
 

@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.library.configuration import rotary_settings
 from headlight.model.rotary import Rotary
 from headlight.model.stream import is_close
-from headlight.model.transformer.positions import PositionEdit
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import RunEdits, Site
+from headlight.model.transformer.trace import AttentionRecord, RunEdits, Site
 
 FUNCTION = "apply_rotary_pos_emb"  # the library's name of it, in every family's file
 POSITIONS = "position_ids"  # an argument of the modules that make angles of positions

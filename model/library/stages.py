@@ -11,7 +11,7 @@ from headlight.model.edits.attention import replaces_steps
 from headlight.model.library.flow import CLOSED, Mixing, Scores
 from headlight.model.library.layouts import Layout
 from headlight.model.transformer.attention import UNCHANGED, Edit
-from headlight.model.transformer.records import AttentionRecord
+from headlight.model.transformer.trace import AttentionRecord
 
 
 @dataclass(frozen=True)

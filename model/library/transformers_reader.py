@@ -27,9 +27,10 @@ from headlight.model.library.writing import Writer
 from headlight.model.questions import Request
 from headlight.model.reader import Reader
 from headlight.model.rotary import Rotary
+from headlight.model.shape import Shape
 from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress
-from headlight.model.transformer.records import EmbeddingRecord
-from headlight.model.transformer.trace import Run, RunEdits, Shape, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import EmbeddingRecord, Run, RunEdits, Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

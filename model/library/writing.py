@@ -22,7 +22,8 @@ from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece
 from headlight.model.questions import Request
 from headlight.model.tokens import token_ids
-from headlight.model.transformer.trace import Kind, Run, RunEdits, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Kind, Run, RunEdits, Site
 
 if TYPE_CHECKING:
     from transformers import LogitsProcessorList, PreTrainedModel

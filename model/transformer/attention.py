@@ -5,14 +5,14 @@ D width of one head, S source tokens, T target tokens, V vocabulary.
 """
 
 import math
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 
-from headlight.model.transformer.masks import softmax_of_visible
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import Run, Site
+from headlight.model.transformer.cache import KeyValueCache
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.masks import Visible, softmax_of_visible
+from headlight.model.transformer.trace import AttentionRecord, Run, Site
 
 
 class Edit:
@@ -33,7 +33,7 @@ class Edit:
         """Return what is added to scores (B, H, Q, K), in a shape that broadcasts to theirs."""
         return None
 
-    def mask(self, scores: Tensor, visible: Tensor | None) -> Tensor:
+    def mask(self, scores: Tensor, visible: Visible) -> Tensor:
         """Return the scores (B, H, Q, K) with -inf where a query may not see a key."""
         return scores if visible is None else scores.masked_fill(~visible, -torch.inf)
 
@@ -50,7 +50,7 @@ UNCHANGED = Edit()
 
 
 def attend(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, edit: Edit = UNCHANGED
+    query: Tensor, key: Tensor, value: Tensor, mask: Visible = None, edit: Edit = UNCHANGED
 ) -> AttentionRecord:
     """softmax(q k^T / sqrt(D)) v for every head, with all stages.
 
@@ -75,61 +75,55 @@ class MultiHeadAttention(nn.Module):
     Source: "Attention Is All You Need", section 3.2.2.
     """
 
-    def __init__(self, d_model: int, heads: int) -> None:
+    def __init__(self, config: TransformerConfig, site: Site) -> None:
         super().__init__()
-        self.heads = heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
+        self.site = site
+        self.heads = config.heads
+        self.query = nn.Linear(config.d_model, config.d_model)
+        self.key = nn.Linear(config.d_model, config.d_model)
+        self.value = nn.Linear(config.d_model, config.d_model)
+        self.output = nn.Linear(config.d_model, config.d_model)
 
-    def forward(
-        self, states: Tensor, memory: Tensor, mask: Tensor | None, site: Site, run: Run
-    ) -> Tensor:
+    def forward(self, states: Tensor, memory: Tensor, mask: Visible, run: Run) -> Tensor:
         """Let each of `states` (B, Q, d_model) look at `memory` (B, K, d_model).
 
         Self-attention passes the same tensor twice. With a cache in `run`, self-attention sees the
         earlier positions too, and the memory of cross-attention is only projected once.
         """
-        query, key, value = self.project(states, memory, site, run)
-        edit = run.edits.get(site, UNCHANGED)
+        query, key, value = self.project(states, memory, run.cache)
+        edit = run.edits.get(self.site, UNCHANGED)
         if run.cache is not None:
             edit = edit.at(run.cache.length)
         record = attend(query, key, value, mask, edit)
         if run.trace is not None:
-            run.trace.record(site, record)
+            run.trace.record(self.site, record)
         return self.output(self.join(record.heads))  # (B, Q, d_model)
 
     def project(
-        self, states: Tensor, memory: Tensor, site: Site, run: Run
-    ) -> tuple[Tensor, Tensor, Tensor]:
+        self, states: Tensor, memory: Tensor, cache: KeyValueCache | None
+    ) -> tuple[Tensor, ...]:
         """Return the queries (B, H, Q, D) of the states, and the keys and values (B, H, K, D).
 
         With a cache, keys and values continue those that it holds.
         """
-        cached = run.cache.entries.get(site) if run.cache is not None else None
-        if cached is not None and site.kind == "cross":
-            return self.split(self.query(states)), *cached
+        earlier = None if cache is None else cache.entries.get(self.site)
+        if earlier is not None and self.site.kind == "cross":
+            return self.split(self.query(states)), *earlier
         query, key, value = map(self.split, self.projections(states, memory))
-        if cached is not None:
-            key = torch.cat([cached[0], key], dim=2)
-            value = torch.cat([cached[1], value], dim=2)
-        if run.cache is not None:
-            run.cache.entries[site] = key, value
+        if earlier is not None:
+            key = torch.cat([earlier[0], key], dim=2)
+            value = torch.cat([earlier[1], value], dim=2)
+        if cache is not None:
+            cache.entries[self.site] = key, value
         return query, key, value
 
-    def projections(self, states: Tensor, memory: Tensor) -> Sequence[Tensor]:
+    def projections(self, states: Tensor, memory: Tensor) -> tuple[Tensor, ...]:
         """Return queries (B, Q, d_model), and keys and values (B, K, d_model), of all heads."""
         return self.query(states), self.key(memory), self.value(memory)
 
     def split(self, states: Tensor) -> Tensor:
         """(B, Q, d_model) -> (B, H, Q, D)."""
         return states.view(*states.shape[:-1], self.heads, -1).transpose(1, 2)
-
-    @property
-    def to_stream(self) -> Tensor:
-        """The map from each head's output to the stream: (H, D, d_model)."""
-        return self.output.weight.T.unflatten(0, (self.heads, -1))
 
     def join(self, heads: Tensor) -> Tensor:
         """(B, H, Q, D) -> (B, Q, d_model)."""

@@ -14,9 +14,6 @@ class KeyValueCache:
 
     def select(self, rows: Tensor) -> None:
         """Keep these rows of the batch, in this order; one memory serves all rows."""
-        self.entries = {
-            site: (key, value)
-            if site.kind == "cross" and len(key) == 1
-            else (key[rows], value[rows])
-            for site, (key, value) in self.entries.items()
-        }
+        for site, (key, value) in self.entries.items():
+            if site.kind != "cross" or len(key) > 1:
+                self.entries[site] = key[rows], value[rows]

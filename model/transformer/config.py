@@ -5,14 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from headlight.model.transformer.trace import KINDS, Shape
-
-CHOICES = {
-    "norm": ("pre", "post"),
-    "activation": ("relu", "gelu"),
-    "positions": ("sinusoidal", "learned", "none"),
-}
-
 
 @dataclass(frozen=True)
 class TransformerConfig:
@@ -23,8 +15,6 @@ class TransformerConfig:
     ("Attention Is All You Need", section 3.4), which needs one shared vocabulary. Without
     `look_ahead_mask` the decoder sees the tokens that it should predict, which shows what the mask
     is for. Without encoder layers the model is only a decoder, which attends to no source.
-
-    Raises ValueError if the numbers do not fit each other.
     """
 
     source_vocab_size: int
@@ -43,31 +33,3 @@ class TransformerConfig:
     tie_embeddings: bool = True
     look_ahead_mask: bool = True
     pad_id: int = 0
-
-    def __post_init__(self) -> None:
-        for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} has to be one of {', '.join(allowed)}.")
-        if self.d_model % self.heads:
-            raise ValueError(f"d_model {self.d_model} is not a multiple of heads {self.heads}.")
-        if self.positions == "sinusoidal" and self.d_model % 2:
-            raise ValueError(f"Sinusoidal positions need an even d_model, not {self.d_model}.")
-        if self.tie_embeddings and self.source_vocab_size != self.target_vocab_size:
-            raise ValueError(
-                "Tied embeddings need one shared vocabulary, but the source has "
-                f"{self.source_vocab_size} tokens and the target {self.target_vocab_size}."
-            )
-
-    @property
-    def head_width(self) -> int:
-        return self.d_model // self.heads
-
-    def layers(self, kind: str) -> int:
-        if kind == "cross" and not self.encoder_layers:
-            return 0
-        return self.encoder_layers if kind == "encoder" else self.decoder_layers
-
-    @property
-    def shape(self) -> Shape:
-        kinds = {kind: (self.layers(kind), self.heads) for kind in KINDS if self.layers(kind)}
-        return Shape(kinds, self.max_positions)

@@ -10,9 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
-
-LEAST_TEMPERATURE = 1e-30  # smaller ones are 0 in single precision
+from torch import Generator, Tensor
 
 
 class Texts(NamedTuple):
@@ -49,25 +47,18 @@ def greedy(step: Step, texts: Texts, ends: Tensor, longest: int) -> Texts:
 
 
 def sample(
-    step: Step,
-    texts: Texts,
-    ends: Tensor,
-    longest: int,
-    generator: torch.Generator | None = None,
-    temperature: float = 1.0,
-    top_k: int = 0,
-    top_p: float = 1.0,
+    step: Step, texts: Texts, ends: Tensor, longest: int, generator: Generator, **options: float
 ) -> Texts:
-    """Append a token drawn at random to every text until one of them ends."""
+    """Append a token drawn at random to every text until one of them ends; see `narrow`."""
     while texts.go_on(ends, longest):
         log_probabilities = step(texts)  # (R, V)
-        weights = narrow(log_probabilities, temperature, top_k, top_p).softmax(dim=-1)
+        weights = narrow(log_probabilities, **options).softmax(dim=-1)
         ids = torch.multinomial(weights, 1, generator=generator)  # (R, 1)
         texts = texts.extend(ids[:, 0], log_probabilities.gather(1, ids)[:, 0])
     return texts
 
 
-def narrow(scores: Tensor, temperature: float, top_k: int, top_p: float) -> Tensor:
+def narrow(scores: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0) -> Tensor:
     """Return scores (R, V) to draw from, -inf for tokens that are too unlikely to be drawn.
 
     A temperature below 1 sharpens and above 1 flattens. `top_k` keeps the k most likely tokens, 0
@@ -76,7 +67,7 @@ def narrow(scores: Tensor, temperature: float, top_k: int, top_p: float) -> Tens
     transformers library.
     """
     scores = scores - scores.amax(dim=-1, keepdim=True)  # else a small temperature gives infinity
-    scores = scores / max(temperature, LEAST_TEMPERATURE)
+    scores = scores / max(temperature, 1e-30)  # smaller ones are 0 in single precision
     if 0 < top_k < scores.size(-1):
         least = scores.topk(top_k).values[:, -1:]
         scores = scores.masked_fill(scores < least, -torch.inf)

@@ -7,8 +7,8 @@ from torch.nn import functional as F
 
 from headlight.model.transformer.attention import MultiHeadAttention
 from headlight.model.transformer.config import TransformerConfig
-from headlight.model.transformer.records import ResidualRecord
-from headlight.model.transformer.trace import Block, Run, Site
+from headlight.model.transformer.masks import Visible
+from headlight.model.transformer.trace import Block, ResidualRecord, Run, Site
 
 
 def activation(config: TransformerConfig) -> Callable[[Tensor], Tensor]:
@@ -46,9 +46,7 @@ class Residual(nn.Module):
     def forward(self, states: Tensor, sublayer: Callable[[Tensor], Tensor], run: Run) -> Tensor:
         """(B, T, d_model) -> (B, T, d_model)."""
         inputs = self.norm(states) if self.norm_first else states
-        change = sublayer(inputs)
-        if self.training:  # a call that does nothing would slow decoding down
-            change = self.dropout(change)
+        change = self.dropout(sublayer(inputs))
         outputs = states + change if self.norm_first else self.norm(states + change)
         if run.trace is not None:
             run.trace.residual[self.block] = ResidualRecord(states, inputs, change, outputs)
@@ -60,19 +58,14 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, config: TransformerConfig, layer: int) -> None:
         super().__init__()
-        self.site = Site("encoder", layer)
-        self.attention = MultiHeadAttention(config.d_model, config.heads)
+        self.attention = MultiHeadAttention(config, Site("encoder", layer))
         self.attention_residual = Residual(config, Block("encoder", layer, "self"))
         self.feed_forward = FeedForward(config)
         self.feed_forward_residual = Residual(config, Block("encoder", layer, "feed_forward"))
 
-    def forward(self, states: Tensor, mask: Tensor | None, run: Run) -> Tensor:
+    def forward(self, states: Tensor, mask: Visible, run: Run) -> Tensor:
         """(B, S, d_model) -> (B, S, d_model)."""
-        states = self.attention_residual(
-            states,
-            lambda inputs: self.attention(inputs, inputs, mask, self.site, run),
-            run,
-        )
+        states = self.attention_residual(states, lambda x: self.attention(x, x, mask, run), run)
         return self.feed_forward_residual(states, self.feed_forward, run)
 
 
@@ -84,37 +77,22 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, config: TransformerConfig, layer: int) -> None:
         super().__init__()
-        self.self_site = Site("decoder", layer)
-        self.cross_site = Site("cross", layer)
-        self.self_attention = MultiHeadAttention(config.d_model, config.heads)
+        self.self_attention = MultiHeadAttention(config, Site("decoder", layer))
         self.self_residual = Residual(config, Block("decoder", layer, "self"))
         self.is_decoder_only = not config.encoder_layers
         if not self.is_decoder_only:
-            self.cross_attention = MultiHeadAttention(config.d_model, config.heads)
+            self.cross_attention = MultiHeadAttention(config, Site("cross", layer))
             self.cross_residual = Residual(config, Block("decoder", layer, "cross"))
         self.feed_forward = FeedForward(config)
         self.feed_forward_residual = Residual(config, Block("decoder", layer, "feed_forward"))
 
     def forward(
-        self,
-        states: Tensor,
-        memory: Tensor,
-        mask: Tensor | None,
-        memory_mask: Tensor | None,
-        run: Run,
+        self, states: Tensor, memory: Tensor, mask: Visible, memory_mask: Visible, run: Run
     ) -> Tensor:
         """(B, T, d_model) and the encoder's memory (B, S, d_model) -> (B, T, d_model)."""
-        states = self.self_residual(
-            states,
-            lambda inputs: self.self_attention(inputs, inputs, mask, self.self_site, run),
-            run,
-        )
+        states = self.self_residual(states, lambda x: self.self_attention(x, x, mask, run), run)
         if not self.is_decoder_only:
             states = self.cross_residual(
-                states,
-                lambda inputs: self.cross_attention(
-                    inputs, memory, memory_mask, self.cross_site, run
-                ),
-                run,
+                states, lambda x: self.cross_attention(x, memory, memory_mask, run), run
             )
         return self.feed_forward_residual(states, self.feed_forward, run)

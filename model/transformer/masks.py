@@ -6,6 +6,8 @@ Masks combine with `&`, and broadcast over heads and, for padding, over queries.
 import torch
 from torch import Tensor
 
+Visible = Tensor | None  # bool, broadcasts to (B, H, Q, K); None hides nothing
+
 
 def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
     """Hide padded keys from every query: (B, K) ids -> (B, 1, 1, K)."""

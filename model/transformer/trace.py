@@ -1,30 +1,21 @@
-"""The record of one call of the model, and the edits that it was made with."""
+"""What one call of the model records, and the edits that it is made with."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
 
-from headlight.model.transformer.records import (
-    AttentionRecord,
-    BySite,
-    EmbeddingRecord,
-    ResidualRecord,
-)
-
 if TYPE_CHECKING:
-    from headlight.model.tokens import Token
     from headlight.model.transformer.attention import Edit
     from headlight.model.transformer.cache import KeyValueCache
-    from headlight.model.transformer.positions import PositionEdit
+    from headlight.model.transformer.positions import Placement
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-SELF: tuple[Kind, ...] = ("encoder", "decoder")  # kinds whose queries are keys too
 Side = Literal["encoder", "decoder"]
 
 
@@ -35,32 +26,6 @@ class Site(NamedTuple):
     layer: int
 
 
-@dataclass(frozen=True)
-class Shape:
-    """The number of layers and heads of each kind of attention, and the longest text."""
-
-    kinds: Mapping[Kind, tuple[int, int]]  # layers, and heads in each
-    max_positions: int  # tokens, special ones included
-    groups: Mapping[Kind, int] = field(default_factory=dict)  # heads that share a key and a value
-
-    def layers(self, kind: Kind) -> int:
-        """Return the number of layers with a kind of attention; 0 if there is no such kind."""
-        return self.kinds.get(kind, (0, 0))[0]
-
-    def heads(self, kind: Kind) -> int:
-        """Return the number of heads in a layer of a kind; 0 if there is no such kind."""
-        return self.kinds.get(kind, (0, 0))[1]
-
-    def group(self, kind: Kind) -> int:
-        """Return how many heads of a kind share each key and value; 1 if each has its own."""
-        return self.groups.get(kind, 1)
-
-    @property
-    def sites(self) -> list[Site]:
-        """All attention blocks, in the order of the kinds."""
-        return [Site(kind, layer) for kind in self.kinds for layer in range(self.layers(kind))]
-
-
 class Block(NamedTuple):
     """One sublayer with its residual connection; layers from 0."""
 
@@ -69,98 +34,101 @@ class Block(NamedTuple):
     part: Literal["self", "cross", "feed_forward"]
 
 
-def block_of(site: Site) -> Block:
-    side = "encoder" if site.kind == "encoder" else "decoder"
-    return Block(side, site.layer, "cross" if site.kind == "cross" else "self")
+class ByShape:
+    """A dataclass of tensors, or of some at each site, which shows their shapes in one line.
 
-
-def visible_to_any(record: AttentionRecord) -> Tensor:
-    """Return which keys some head sees: (Q, K) bool."""
-    return ~record.masked_scores[0].isneginf().all(dim=0)
-
-
-# A visitor's changes: the attention at a site, and the positions of a side.
-RunEdits = Mapping[Site | Side, "Edit | PositionEdit"]
-
-
-@dataclass(repr=False)
-class Trace:
-    """The tokens and results of one forward call, for a batch of one unless said otherwise.
-
-    Decoder rows are labelled with the tokens the decoder *read* (the target shifted right, so the
-    first is the start token); row i predicts the token that row i + 1 reads.
+    It shows no tensor that is None.
     """
 
-    source_tokens: Sequence[Token] = ()
-    target_tokens: Sequence[Token] = ()
+    def __repr__(self) -> str:
+        parts = (f"{name} {shown(part)}" for name, part in vars(self).items() if part is not None)
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def shown(part: object) -> object:
+    if isinstance(part, Mapping):
+        return f"at {len(part)} sites"
+    return tuple(part.shape) if torch.is_tensor(part) else part
+
+
+@dataclass(frozen=True, repr=False)
+class AttentionRecord(ByShape):
+    """The stages of one attention call, in the order in which they are computed.
+
+    `scores` are q.k times the scale; `masked_scores` are -inf where a query may not look; rows of
+    `weights` sum to 1, or are all 0 if every key is blocked; `heads` is weights @ value, after the
+    head gate. A stage that a model does not show is None.
+
+    The fields after `heads` describe models of the transformers library, and `bias` an edit, too:
+    scores are q.k times `scale` plus `bias`, then softcap * tanh(scores / softcap); a sink is one
+    more score in the softmax that belongs to no key, so that rows of weights sum to less than 1.
+    """
+
+    query: Tensor | None  # (B, H, Q, D)
+    key: Tensor | None  # (B, H, K, D)
+    value: Tensor | None  # (B, H, K, D)
+    scores: Tensor | None  # (B, H, Q, K)
+    masked_scores: Tensor  # (B, H, Q, K)
+    weights: Tensor  # (B, H, Q, K)
+    heads: Tensor | None  # (B, H, Q, D)
+    scale: float | None = None  # None means 1 / sqrt(D), or the edit's
+    bias: Tensor | None = None  # of relative positions, broadcasts to (B, H, Q, K)
+    softcap: float | None = None
+    sinks: Tensor | None = None  # (H,)
+    rotated: bool = False  # query and key are as after rotary positions
+    key_heads: int | None = None  # fewer than H, each shared by a group; stored once per head
+
+
+@dataclass(frozen=True, repr=False)
+class EmbeddingRecord(ByShape):
+    """The input of a side's first layer, fields in the order in which they are computed.
+
+    BERT does not scale, but adds a vector for the token's sentence, and normalizes the sum.
+    In models of the transformers library only `states` are known, unless positions are a part.
+    """
+
+    tokens: Tensor | None  # (B, T, d_model)
+    scaled: Tensor | None  # (B, T, d_model): times sqrt(d_model)
+    positions: Tensor | None  # (T, d_model): of the tokens' positions
+    states: Tensor  # (B, T, d_model): the sum, in BERT its norm, which the first layer reads
+    segments: Tensor | None = None  # (B, T, d_model), in BERT only
+
+
+@dataclass(frozen=True, repr=False)
+class ResidualRecord(ByShape):
+    """The residual stream at one sublayer, each field (B, T, d_model).
+
+    `inputs` are the norm of `states` in a pre-norm model, or of the stream before the layer if its
+    sublayers run side by side. They are `states` themselves in a post-norm model, whose `outputs`
+    are the norm of the sum.
+    """
+
+    states: Tensor  # the stream before
+    inputs: Tensor  # the sublayer's input
+    change: Tensor  # the sublayer's output
+    outputs: Tensor  # the stream after
+
+
+# What one call changes: the attention at a site, and the positions of a side.
+RunEdits = Mapping[Site | Side, "Edit | Placement"]
+
+
+@dataclass(kw_only=True, repr=False)
+class Activations(ByShape):
+    """The results of all parts of the model in one call, for a batch of B.
+
+    The decoder reads the target shifted right, so that its first token is the start token; row i
+    of its activations predicts the token that row i + 1 reads.
+    """
+
     embedding: dict[Side, EmbeddingRecord] = field(default_factory=dict)
-    attention: dict[Site, AttentionRecord] = field(default_factory=BySite)
+    attention: dict[Site, AttentionRecord] = field(default_factory=dict)
     residual: dict[Block, ResidualRecord] = field(default_factory=dict)
     outputs: dict[Side, Tensor] = field(default_factory=dict)  # (B, T, d_model), the last norm's
     logits: Tensor | None = None  # (B, T, V)
-    overview: dict[Site, Tensor] = field(default_factory=dict)  # (H, Q, K) uint8: weights * 255
-    masks: dict[Site, Tensor] = field(default_factory=dict)  # (Q, K) bool: sites of the overview
-    full: Collection[Site] | None = None  # sites to record in full; None for every one
-    finished: bool = True  # whether its end follows the target: not if cut, or stopped at a limit
-
-    def __repr__(self) -> str:
-        read = f"{len(self.source_tokens)} source and {len(self.target_tokens)} target tokens"
-        return f"Trace({read}, attention at {len(self.attention)} sites)"
-
-    @property
-    def longest(self) -> int:
-        """The number of tokens of the longer side."""
-        return max(len(self.source_tokens), len(self.target_tokens))
 
     def record(self, site: Site, record: AttentionRecord) -> None:
-        """Record a site: all stages, or only the weights as bytes if it is not in `full`."""
-        if self.full is None or site in self.full:
-            self.attention[site] = record
-        else:
-            self.overview[site] = (record.weights[0].detach() * 255).round().to(torch.uint8)
-            self.masks[site] = visible_to_any(record)
-
-    def weights(self, kind: Kind) -> Tensor:
-        """Return the weights of every head of a kind of attention: (layers, H, Q, K).
-
-        Weights of sites that are only in the overview are rounded to 1/255. Raises ValueError if
-        none of the kind are recorded.
-        """
-        recorded = sorted({*self.attention, *self.overview})
-        sites = [site for site in recorded if site.kind == kind]
-        if not sites:
-            kinds = ", ".join(dict.fromkeys(site.kind for site in recorded))
-            raise ValueError(f"This trace has no attention of the kind {kind!r}, but of {kinds}.")
-        return torch.stack([self.site_weights(site) for site in sites])
-
-    def site_weights(self, site: Site) -> Tensor:
-        """Return the weights (H, Q, K) of a site, from its record or from the overview."""
-        if site in self.overview:
-            return self.overview[site] / 255
-        return self.attention[site].weights[0]
-
-    def visible(self, site: Site) -> Tensor:
-        """Return which keys some head of a site sees (Q, K), from its record or the overview."""
-        if site in self.masks:
-            return self.masks[site]
-        return visible_to_any(self.attention[site])
-
-    def query_tokens(self, site: Site) -> Sequence[Token]:
-        """Return the tokens whose queries are the rows of this site's weights."""
-        return self.source_tokens if self.kind_at(site) == "encoder" else self.target_tokens
-
-    def key_tokens(self, site: Site) -> Sequence[Token]:
-        """Return the tokens whose keys are the columns of this site's weights."""
-        return self.target_tokens if self.kind_at(site) == "decoder" else self.source_tokens
-
-    def kind_at(self, site: Site) -> Kind:
-        """Return the kind of a site; raises ValueError if only others are recorded."""
-        recorded = {*self.attention, *self.overview}
-        if recorded and site not in recorded:
-            last = dict(sorted(recorded))  # layer of each kind
-            there = ", ".join(f"{kind} 0 to {layer}" for kind, layer in last.items())
-            raise ValueError(f"This trace has no {site!r}, but a Site of {there}.")
-        return site.kind
+        self.attention[site] = record
 
 
 @dataclass(frozen=True)
@@ -168,5 +136,5 @@ class Run:
     """The options of one call of the model; `Run()` is plain inference or training."""
 
     edits: RunEdits = field(default_factory=dict)
-    trace: Trace | None = None
+    trace: Activations | None = None
     cache: KeyValueCache | None = None

@@ -5,13 +5,11 @@ import math
 import torch
 from torch import Tensor, nn
 
-from headlight.model.transformer.attention import MultiHeadAttention
 from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.layers import DecoderLayer, EncoderLayer
-from headlight.model.transformer.masks import look_ahead_mask, padding_mask
+from headlight.model.transformer.masks import Visible, look_ahead_mask, padding_mask
 from headlight.model.transformer.positions import UNMOVED, Positions
-from headlight.model.transformer.records import EmbeddingRecord
-from headlight.model.transformer.trace import Run, Side, Site
+from headlight.model.transformer.trace import EmbeddingRecord, Run, Side
 
 
 class Embedding(nn.Module):
@@ -29,11 +27,9 @@ class Embedding(nn.Module):
         """(B, T) ids of the tokens start, start + 1, ... -> (B, T, d_model)."""
         tokens = self.tokens(ids)  # (B, T, d_model)
         scaled = tokens * self.scale
-        edit = run.edits.get(self.side, UNMOVED)
-        positions = self.positions(start, start + ids.size(1), edit)  # (T, d_model)
-        states = scaled + positions
-        if self.training:
-            states = self.dropout(states)
+        placement = run.edits.get(self.side, UNMOVED)
+        positions = self.positions(start, start + ids.size(1), placement)  # (T, d_model)
+        states = self.dropout(scaled + positions)
         if run.trace is not None:
             run.trace.embedding[self.side] = EmbeddingRecord(tokens, scaled, positions, states)
         return states
@@ -45,9 +41,8 @@ class Encoder(nn.Module):
     def __init__(self, config: TransformerConfig, tokens: nn.Embedding) -> None:
         super().__init__()
         self.embedding = Embedding(config, tokens, "encoder")
-        self.layers = nn.ModuleList(
-            EncoderLayer(config, layer) for layer in range(config.encoder_layers)
-        )
+        layers = range(config.encoder_layers)
+        self.layers = nn.ModuleList(EncoderLayer(config, layer) for layer in layers)
         self.norm = final_norm(config)
 
     def forward(self, ids: Tensor, mask: Tensor, run: Run) -> Tensor:
@@ -67,13 +62,12 @@ class Decoder(nn.Module):
     def __init__(self, config: TransformerConfig, tokens: nn.Embedding) -> None:
         super().__init__()
         self.embedding = Embedding(config, tokens, "decoder")
-        self.layers = nn.ModuleList(
-            DecoderLayer(config, layer) for layer in range(config.decoder_layers)
-        )
+        layers = range(config.decoder_layers)
+        self.layers = nn.ModuleList(DecoderLayer(config, layer) for layer in layers)
         self.norm = final_norm(config)
 
     def forward(
-        self, ids: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor, run: Run
+        self, ids: Tensor, memory: Tensor, mask: Visible, memory_mask: Visible, run: Run
     ) -> Tensor:
         """(B, T) ids and memory (B, S, d_model) -> (B, T, d_model)."""
         states = self.embedding(ids, run, start=run.cache.length if run.cache else 0)
@@ -91,12 +85,9 @@ class Transformer(nn.Module):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.config = config
-        source_tokens = nn.Embedding(config.source_vocab_size, config.d_model)
-        target_tokens = (
-            source_tokens
-            if config.tie_embeddings
-            else nn.Embedding(config.target_vocab_size, config.d_model)
-        )
+        source_tokens = target_tokens = nn.Embedding(config.source_vocab_size, config.d_model)
+        if not config.tie_embeddings:
+            target_tokens = nn.Embedding(config.target_vocab_size, config.d_model)
         self.encoder = Encoder(config, source_tokens)
         self.decoder = Decoder(config, target_tokens)
         self.output = nn.Linear(config.d_model, config.target_vocab_size, bias=False)
@@ -125,13 +116,6 @@ class Transformer(nn.Module):
     def device(self) -> torch.device:
         return self.output.weight.device
 
-    def attention_at(self, site: Site) -> MultiHeadAttention:
-        """Return the module that computes a site."""
-        if site.kind == "encoder":
-            return self.encoder.layers[site.layer].attention
-        layer = self.decoder.layers[site.layer]
-        return layer.self_attention if site.kind == "decoder" else layer.cross_attention
-
     def forward(self, source_ids: Tensor, target_ids: Tensor, run: Run = Run()) -> Tensor:
         """Teacher forcing: logits (B, T, V) of the token after each of `target_ids` (B, T)."""
         memory = self.encode(source_ids, run)
@@ -142,11 +126,7 @@ class Transformer(nn.Module):
         return self.encoder(source_ids, self.source_mask(source_ids), run)
 
     def decode(
-        self,
-        target_ids: Tensor,
-        memory: Tensor | None,
-        memory_mask: Tensor | None,
-        run: Run = Run(),
+        self, target_ids: Tensor, memory: Tensor | None, memory_mask: Visible, run: Run = Run()
     ) -> Tensor:
         """Target ids (B, T) and memory (B, S, d_model) -> logits (B, T, V).
 
@@ -166,7 +146,7 @@ class Transformer(nn.Module):
         """(B, S) -> (B, 1, 1, S): every query sees the keys that are not padding."""
         return padding_mask(source_ids, self.config.pad_id)
 
-    def target_mask(self, target_ids: Tensor, run: Run = Run()) -> Tensor | None:
+    def target_mask(self, target_ids: Tensor, run: Run = Run()) -> Visible:
         """(B, T) -> (B, 1, T, T): a query sees keys up to its own that are not padding.
 
         A model without look-ahead mask sees all keys that are not padding: (B, 1, 1, T). With a

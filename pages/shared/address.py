@@ -8,7 +8,8 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 
 from headlight.model.edits import Edits, read_edits, write_edits
-from headlight.model.transformer.trace import KINDS, Shape
+from headlight.model.shape import Shape
+from headlight.model.transformer.trace import KINDS
 from headlight.pages.shared.runs.limits import LOOPBACK
 from headlight.pages.shared.runs.readers import reader
 from headlight.pages.shared.state import edit_history, models

@@ -128,7 +128,7 @@ def test_changes_made_on_the_heads_page_are_compared(page, server, translator):
     expect(captions.nth(1)).to_have_text(
         re.compile("with changes · Decoder, masked, layer 3, head 3")
     )
-    sites = Edits(gates={("cross", 1, 1): 0.0}).at_sites(translator.model.config.shape, 70)
+    sites = Edits(gates={("cross", 1, 1): 0.0}).at_sites(translator.shape, 70)
     original = translator.translate(TIRED)
     page.get_by_text("Both decoders read").wait_for()
     texts = page.locator(".token-strip .text")

@@ -23,7 +23,7 @@ def heads(page, server):
 
 def score_without(translator, *places):
     edits = Edits(gates=dict.fromkeys(places, 0.0))
-    sites = edits.at_sites(translator.model.config.shape, 70)
+    sites = edits.at_sites(translator.shape, 70)
     trace = translator.trace(SENTENCE, translator.translate(SENTENCE), edits=sites)
     return trace_log_probabilities(trace).sum().item()
 
@@ -41,7 +41,7 @@ def test_a_head_is_switched_off_and_a_text_that_stays_the_same_is_shown_once(hea
     switch(heads, "^Cross-attention, layer 3, head 2: on").click()
     switch(heads, "^Cross-attention, layer 3, head 2: off").wait_for()
     wait_for_score(heads, score_without(translator, ("cross", 2, 1)))
-    sites = Edits(gates={("cross", 2, 1): 0.0}).at_sites(translator.model.config.shape, 70)
+    sites = Edits(gates={("cross", 2, 1): 0.0}).at_sites(translator.shape, 70)
     edited, original = translator.translate(SENTENCE, edits=sites), translator.translate(SENTENCE)
     assert edited.target_tokens == original.target_tokens
     expect(heads.locator(".token-strip .text")).to_have_text([edited.text])

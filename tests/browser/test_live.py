@@ -13,8 +13,8 @@ from playwright.sync_api import Error
 from headlight.model.decoding.search import TransformerPrefixes, search
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import CellEdit, Edits
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.tokenizer import Tokenizer
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import KINDS
 from headlight.model.translator import PRETRAINED
 from headlight.viz.modules import in_order, script

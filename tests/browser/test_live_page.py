@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from headlight.model.edits import CellEdit, Edits, write_edits
-from headlight.model.transformer.positions import PositionEdit
+from headlight.model.edits.positions import PositionEdit
 from headlight.viz.tokens import and_written
 from headlight.wings.live.page import EXAMPLES, write_live
 from tests.browser.heatmaps import hover_cell, point_of

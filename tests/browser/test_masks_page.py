@@ -27,7 +27,7 @@ def matrix(page, server):
 
 def traced(translator, edits):
     translation = translator.translate(SENTENCE)
-    sites = edits.at_sites(translator.model.config.shape, 40)
+    sites = edits.at_sites(translator.shape, 40)
     return translator.trace(SENTENCE, translation, edits=sites)
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from headlight.model.transformer.positions import PositionEdit
+from headlight.model.edits.positions import PositionEdit
 
 SENTENCE = "My brother bought three old bicycles yesterday."
 

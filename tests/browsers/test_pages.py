@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from headlight.model.edits import CellEdit, Edits
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.scoring import trace_log_probabilities
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Site
 from headlight.viz.numbers import number_text
 from headlight.wings.atlas.calls import FOLDER

@@ -11,10 +11,10 @@ from headlight.model.continuer import Continuer
 from headlight.model.decoding.search import NEVER_WRITTEN
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import CellEdit, Edits
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.attribution import attribute
 from headlight.model.library.loading import load_model
 from headlight.model.tokens import START_ID
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Site
 from headlight.model.translator import Translator, reader_of
 from headlight.wings.training.repeats import small_model

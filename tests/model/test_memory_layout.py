@@ -3,7 +3,8 @@ import torch
 
 from headlight.model.linear import HALVES, PackedLinear
 from headlight.model.memory_layout import best_device, dtype_on, lay_out, pack
-from headlight.model.transformer.trace import Run, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run
 
 SOURCES = torch.tensor([[4, 5, 6, 7, 3], [10, 11, 3, 0, 0]])
 

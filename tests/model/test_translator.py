@@ -11,8 +11,10 @@ from headlight.model.decoding.search import NEVER_WRITTEN
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.scoring import log_probabilities, trace_log_probabilities
+from headlight.model.stream import attention_at
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 from headlight.model.translator import Translator, load
 
 SITES = [Site(kind, layer) for kind in ("encoder", "decoder", "cross") for layer in (0, 1)]
@@ -360,11 +362,11 @@ def test_effects_are_measured_on_an_end_only_if_it_was_written(translator, pairs
 
 def test_each_head_has_its_part_of_the_output_projection(translator):
     for site in SITES:
-        block = translator.model.attention_at(site)
+        block = attention_at(translator.model, site)
         heads = torch.randn(1, 4, 5, 8)  # (B, H, Q, D)
         parts = torch.einsum("bhqd,hdm->bqm", heads, translator.heads_to_stream(site))
         assert_close(parts + block.output.bias, block.output(block.join(heads)))
-    assert len({id(translator.model.attention_at(site)) for site in SITES}) == len(SITES)
+    assert len({id(attention_at(translator.model, site)) for site in SITES}) == len(SITES)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_the_heatmap_shows_the_trace_of_the_translation(app, shipped):
 def test_changes_are_shown_unless_the_model_is_wanted_as_trained(shipped):
     sentence, scene = "I love my cat.", {"kind": "encoder", "layer": "2", "head": "1"}
     edits = Edits(gates={("encoder", 0, head): 0.0 for head in range(8)})
-    sites = edits.at_sites(shipped.model.config.shape, 70)
+    sites = edits.at_sites(shipped.shape, 70)
     app = open_page(sentence=sentence, edits=write_edits(edits), **scene)
     changed = shipped.translate(sentence, edits=sites)
     assert headers(app)["French"]["text"] == changed.text

@@ -193,7 +193,7 @@ def test_two_models_read_one_and_the_same_text(shipped):
     app = click(open_page(sentence="I love my cat.", layer="3"), "Two models")
     other, text = load("en-fr-learned"), shipped.translate("I love my cat.").text
     traces = shipped.trace("I love my cat.", text), other.trace("I love my cat.", text)
-    assert other.model.config.layers("cross") == 2  # it has no third one
+    assert other.shape.layers("cross") == 2  # it has no third one
     expect_sides(app, mean(traces[0], layer=3), mean(traces[1], layer=2))
     assert strips(app) == [text, other.translate("I love my cat.").text]
     app.toggle(key="compare_own").set_value(True).run()
@@ -207,7 +207,7 @@ def test_before_and_after_changes(shipped):
     app.session_state["histories"] = {"en-fr": [Edits(), edits]}
     app.run()
     app.button(key="compare-changes").click().run()
-    sites = edits.at_sites(shipped.model.config.shape, 70)
+    sites = edits.at_sites(shipped.shape, 70)
     original = shipped.translate(TIRED)
     before, after = shipped.trace(TIRED), shipped.trace(TIRED, original, edits=sites)
     expect_sides(app, mean(before), mean(after))
@@ -231,7 +231,7 @@ def test_before_and_after_is_shown_at_a_head_that_changes(shipped):
     place = first.kind, first.layer, first.head
     assert place == (second.kind, second.layer, second.head) != ("cross", 0, 2)
     original = shipped.translate(TIRED)
-    after = shipped.trace(TIRED, original, edits=off.at_sites(shipped.model.config.shape, 70))
+    after = shipped.trace(TIRED, original, edits=off.at_sites(shipped.shape, 70))
     runs = [trace.attention for trace in (shipped.trace(TIRED), after)]
     changes = {
         (site.kind, site.layer, head): difference
@@ -337,7 +337,7 @@ def test_a_pasted_link_is_read_and_a_damaged_one_is_told(shipped):
     parameters = {"sentence": "Who is that?", "kind": "cross", "head": "7", "edits": edits}
     link = f"https://elsewhere.example/heads?{urlencode(parameters)}"
     app.text_input(key="side_a_link").set_value(link).run()
-    sites = Edits(gates=GATES).at_sites(shipped.model.config.shape, 70)
+    sites = Edits(gates=GATES).at_sites(shipped.shape, 70)
     original = shipped.translate("Who is that?")
     trace = shipped.trace("Who is that?", original, edits=sites)
     expect_sides(app, head(trace, "cross", 2, 7), head(shipped.trace(WIDE), "encoder", 2, 2))

@@ -276,7 +276,7 @@ def test_edits_of_the_other_pages_are_in_force(app, shipped):
     )
     app.session_state["histories"] = {"en-fr": [Edits(), edits]}
     app.run()
-    sites = edits.at_sites(shipped.model.config.shape, 70)
+    sites = edits.at_sites(shipped.shape, 70)
     decoding = shipped.write(SENTENCE, edits=sites)
     header, own, _, visible = player(app)
     assert header["texts"][-1] == decoding.writing.text

@@ -59,7 +59,7 @@ def test_gates_in_force_change_translation_and_score(app, shipped):
     put_in_force(app, edits)
     assert board(app)["cross"][1, 3] == 0
     assert board(app)["encoder"][0, 0] == 0.5
-    sites = edits.at_sites(shipped.model.config.shape, 70)
+    sites = edits.at_sites(shipped.shape, 70)
     original = shipped.translate(SENTENCE)
     *_, changed = translations(app).values()
     assert changed["text"] == shipped.translate(SENTENCE, edits=sites).text
@@ -77,7 +77,7 @@ def test_how_likely_tokens_are_stands_under_what_it_does_to_the_output(app):
 def test_the_map_is_that_of_the_selected_head_with_the_changes(app, shipped):
     edits = Edits(gates=GATES)
     put_in_force(app, edits)
-    sites = edits.at_sites(shipped.model.config.shape, 70)
+    sites = edits.at_sites(shipped.shape, 70)
     trace = shipped.trace(SENTENCE, shipped.translate(SENTENCE), edits=sites)
     expected = trace.attention[Site("cross", 1)].weights[0, 3].numpy()
     np.testing.assert_allclose(heatmaps(app)[0][0], expected, atol=1e-5)
@@ -98,7 +98,7 @@ def test_measuring_fills_the_effect_of_every_head(app, shipped):
     whole = trace_log_probabilities(shipped.trace(SENTENCE, original)).sum()
     shown = {kind["name"]: np.array(kind["effects"]) for kind in header["effects"]}
     for kind, layer, head in (("encoder", 0, 0), ("decoder", 2, 7), ("cross", 1, 3)):
-        sites = Edits(gates={(kind, layer, head): 0.0}).at_sites(shipped.model.config.shape, 70)
+        sites = Edits(gates={(kind, layer, head): 0.0}).at_sites(shipped.shape, 70)
         trace = shipped.trace(SENTENCE, original, edits=sites)
         expected = (trace_log_probabilities(trace).sum() - whole).item()
         assert shown[kind][layer, head] == pytest.approx(expected, abs=1e-3)

@@ -24,7 +24,7 @@ def app():
 def traced(shipped, edits, pad_to=None):
     translation = shipped.translate(SENTENCE)
     length = len(translation.target_tokens)
-    sites = edits.at_sites(shipped.model.config.shape, 30, length)
+    sites = edits.at_sites(shipped.shape, 30, length)
     return shipped.trace(SENTENCE, translation, edits=sites, pad_to=pad_to)
 
 

@@ -4,8 +4,9 @@ import unicodedata
 import numpy as np
 import pytest
 
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.scoring import trace_log_probabilities
-from headlight.model.transformer.positions import PositionEdit, sinusoids
+from headlight.model.transformer.positions import sinusoids
 from headlight.model.transformer.trace import Site
 from headlight.model.translator import load
 from headlight.pages.parts.positions.effects import permutation_differences, shuffled

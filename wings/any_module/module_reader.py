@@ -19,8 +19,10 @@ from headlight.model.library.hub import first_line
 from headlight.model.library.pieces import Piece
 from headlight.model.questions import Request
 from headlight.model.reader import OTHER_WORDS, Ability, Reader
+from headlight.model.shape import Shape
 from headlight.model.tokens import Token
-from headlight.model.transformer.trace import Run, RunEdits, Shape, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, RunEdits, Site
 from headlight.wings.any_module.own_tokens import OwnTokens, read_numbers
 
 # Computes logits (B, T, V), or (B, classes), of a model for ids (B, T), or for (B, S) and (B, T).

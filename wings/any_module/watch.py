@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from headlight.model.library.checks import Differences, check_openable
 from headlight.model.library.observing import Observed, observing, prepare
-from headlight.model.transformer.records import AttentionRecord
+from headlight.model.transformer.trace import AttentionRecord
 from headlight.wings.any_module.proof import find_layouts
 
 SeenKind = Literal["self", "masked", "cross"]

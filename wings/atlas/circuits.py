@@ -14,6 +14,8 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from headlight.model.shape import shape_of
+from headlight.model.stream import attention_at, output_maps
 from headlight.model.tokens import END_ID, START_ID, pad
 from headlight.model.transformer.trace import Side, Site
 from headlight.model.transformer.transformer import Transformer
@@ -112,7 +114,7 @@ def query_keys(model: Transformer, site: Site, ids: Sequence[int]) -> list[Circu
 
     The mean over keys is taken off each row, which the softmax does not see.
     """
-    attention, sides = model.attention_at(site), sides_of(site)
+    attention, sides = attention_at(model, site), sides_of(site)
     looking, looked_at = (
         norm(token_vectors(model, side, ids))
         for norm, side in zip(norms_before(model, site), sides, strict=True)
@@ -141,7 +143,7 @@ def value_outputs(
     alike is taken off. A decoder's head is read through the gain of the last norm by the output
     layer, and an encoder's by the embeddings of its tokens.
     """
-    attention = model.attention_at(site)
+    attention = attention_at(model, site)
     if inputs is None:
         inputs = norms_before(model, site)[1](token_vectors(model, sides_of(site)[1], ids))
     values = attention.value(inputs).unflatten(-1, (attention.heads, -1))  # (N, H, D)
@@ -176,7 +178,7 @@ def dictionary(model: Transformer, words: Sequence[int], ids: Sequence[int]) -> 
     start = source.new_full((len(words), 1), START_ID)
     logits = model.decode(start, memory, model.source_mask(source))[:, 0]
     known = torch.tensor(list(ids))
-    sites = [site for site in model.config.shape.sites if site.kind == "cross"]
+    sites = [site for site in shape_of(model.config).sites if site.kind == "cross"]
     firsts = []
     for inputs in (model.encoder.norm(token_vectors(model, "encoder", words)), memory[:, 0]):
         circuits = [value_outputs(model, site, ids, inputs) for site in sites]
@@ -197,14 +199,14 @@ class Maps(NamedTuple):
 @torch.no_grad()
 def maps_of(model: Transformer, site: Site) -> Maps:
     """Return the maps of a site's heads, with the gains of the norms that they read through."""
-    attention, norms = model.attention_at(site), norms_before(model, site)
+    attention, norms = attention_at(model, site), norms_before(model, site)
     through = (norms[0], norms[1], norms[1])
     layers = (attention.query, attention.key, attention.value)
     read = [
         centered(layer.weight * norm.weight).unflatten(0, (attention.heads, -1))
         for layer, norm in zip(layers, through, strict=True)
     ]
-    return Maps(*(part.double() for part in (*read, attention.to_stream)))
+    return Maps(*(part.double() for part in (*read, output_maps(attention))))
 
 
 def centered(weight: Tensor) -> Tensor:
@@ -264,7 +266,7 @@ class Random(NamedTuple):
 
 def compositions(model: Transformer) -> Mapping[tuple[Site, Site, Way], Tensor]:
     """Return the composition (H, H) of every earlier site with every later one, in every way."""
-    maps = {site: maps_of(model, site) for site in model.config.shape.sites}
+    maps = {site: maps_of(model, site) for site in shape_of(model.config).sites}
     return {
         (earlier, later, way): composition(maps[earlier], maps[later], way)
         for earlier in maps

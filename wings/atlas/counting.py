@@ -17,8 +17,8 @@ from headlight.model.memory import give_back
 from headlight.model.questions import Request
 from headlight.model.reader import Reader
 from headlight.model.tokens import START_ID, Token
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import AttentionRecord, Run, Site
 from headlight.model.translator import Translator
 from headlight.wings.atlas.examples import (
     FEWEST,

@@ -11,7 +11,8 @@ import numpy as np
 import torch
 
 from headlight.model.reader import Reader
-from headlight.model.transformer.trace import KINDS, Kind, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import KINDS, Kind
 from headlight.wings.atlas.counting import Count, rows_of
 from headlight.wings.atlas.statistics import (
     ALL,

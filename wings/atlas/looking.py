@@ -12,7 +12,8 @@ from headlight.model.insight.rows import Rows
 from headlight.model.library.pieces import as_pieces
 from headlight.model.reader import Reader
 from headlight.model.tokens import Token
-from headlight.model.transformer.trace import Kind, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Kind, Site
 from headlight.wings.atlas.counting import Count, is_punctuation, numbers_of, read, rows_of
 from headlight.wings.atlas.examples import NOBODY, SIGNS
 from headlight.wings.atlas.figures import clearest_pattern, kinds_of

@@ -23,7 +23,9 @@ from headlight.model.insight.estimate import estimated_removals
 from headlight.model.insight.scoring import log_probability, rows_at_once
 from headlight.model.questions import Objective
 from headlight.model.reader import Reader
-from headlight.model.transformer.trace import KINDS, Run, Shape, Site, Trace
+from headlight.model.shape import Shape
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import KINDS, Run, Site
 from headlight.model.translator import Translator
 from headlight.wings.atlas.counting import Count, read
 from headlight.wings.atlas.figures import as_data, defined, figures, kinds_of, listed

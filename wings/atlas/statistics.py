@@ -19,7 +19,8 @@ from headlight.model.insight.rows import (
     top_at_offset,
     weight_on,
 )
-from headlight.model.transformer.trace import KINDS, SELF, Kind
+from headlight.model.shape import SELF
+from headlight.model.transformer.trace import KINDS, Kind
 
 BINS = 20
 OFFSETS = tuple(range(-3, 4))

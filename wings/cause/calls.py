@@ -8,7 +8,8 @@ import numpy as np
 from headlight.model.insight.ablation import cell_removals
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.questions import Objective
-from headlight.model.transformer.trace import Kind, RunEdits, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Kind, RunEdits, Site
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.door import model_call
 from headlight.pages.shared.runs.readers import errors_explained

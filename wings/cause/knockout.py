@@ -17,9 +17,9 @@ from headlight.model.library.pieces import as_pieces, whole_words
 from headlight.model.questions import Objective
 from headlight.model.reader import Reader
 from headlight.model.tokens import Token
+from headlight.model.trace import Trace
 from headlight.model.transformer.attention import UNCHANGED
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import Kind, Run, RunEdits, Site, Trace
+from headlight.model.transformer.trace import AttentionRecord, Kind, Run, RunEdits, Site
 
 ROWS_AT_ONCE = 16  # so that results can be shown while the rest is measured
 WRITTEN = "the log-probability of what was written"

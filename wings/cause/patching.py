@@ -12,9 +12,9 @@ from headlight.model.insight.ablation import sites_by_layer
 from headlight.model.insight.scoring import rows_at_once
 from headlight.model.reader import Reader
 from headlight.model.tokens import Token
+from headlight.model.trace import Trace
 from headlight.model.transformer.attention import UNCHANGED
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
+from headlight.model.transformer.trace import AttentionRecord, Run, RunEdits, Site
 
 LEAST = 0.05  # nats between two runs' differences, for shares of it to mean anything
 

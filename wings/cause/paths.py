@@ -8,8 +8,9 @@ from torch import Tensor
 from headlight.model.edits.attention import Closed
 from headlight.model.insight.scoring import log_probabilities, rows_at_once
 from headlight.model.reader import Reader
+from headlight.model.trace import Trace
 from headlight.model.transformer.attention import UNCHANGED
-from headlight.model.transformer.trace import Run, RunEdits, Trace
+from headlight.model.transformer.trace import Run, RunEdits
 from headlight.wings.cause.knockout import ROWS_AT_ONCE, Edges
 
 NO_ENCODER = "Only a model with an encoder and a decoder has paths over a word of its source."

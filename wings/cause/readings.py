@@ -11,8 +11,8 @@ from headlight.model.insight.estimate import asked, differentiating, gradients
 from headlight.model.insight.explain import mixed_half, rolled_out
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.reader import Reader
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import AttentionRecord, Run, RunEdits, Site
 from headlight.wings.cause.knockout import Edges
 
 READINGS = ("weight", "length", "gradient", "rollout", "relevance")

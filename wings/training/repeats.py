@@ -8,8 +8,9 @@ from torch import Tensor
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.roles import induction, previous_token
 from headlight.model.tokens import PAD_ID, START_ID, no_source, pad, target_sequence
+from headlight.model.trace import Trace
 from headlight.model.training.data import Batch
-from headlight.model.transformer.trace import Run, RunEdits, Site, Trace
+from headlight.model.transformer.trace import Run, RunEdits, Site
 from headlight.wings.training.small_models import SmallModel, TrainingOptions
 from headlight.wings.training.tasks import TASKS
 

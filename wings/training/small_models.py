@@ -9,13 +9,15 @@ import torch
 from torch import Tensor
 
 from headlight.model.decoding.search import decode
+from headlight.model.shape import checked_config, shape_of
 from headlight.model.snapshots import Snapshots
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import pad, source_sequence
+from headlight.model.trace import Trace
 from headlight.model.training.data import Batch, EncodedPair, collate
 from headlight.model.training.step import Settings, make_optimizers, train_step
 from headlight.model.transformer.config import TransformerConfig
-from headlight.model.transformer.trace import Kind, Trace
+from headlight.model.transformer.trace import Kind
 from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator
 from headlight.wings.training.tasks import TASKS, Task, is_unseen
@@ -71,7 +73,7 @@ class TrainingOptions:
 
     def config(self, vocab_size: int) -> TransformerConfig:
         """Return the model's shape; it has no dropout, whose random state all threads share."""
-        return TransformerConfig(
+        return checked_config(
             source_vocab_size=vocab_size,
             target_vocab_size=vocab_size,
             d_model=self.d_model,
@@ -233,7 +235,7 @@ class SmallModel:
         if self.shots and self.shots[-1][0] == step:
             return
         trace = self.trace_example()
-        kinds = self.model.config.shape.kinds
+        kinds = shape_of(self.model.config).kinds
         self.shots.append((step, {kind: trace.weights(kind) for kind in kinds}))
         self.source_tokens = [token.text for token in trace.source_tokens]
         self.target_tokens = [token.text for token in trace.target_tokens]

@@ -130,8 +130,8 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     if layer in choices.SUMMARIES:
         st.caption(f"{LAYER_SUMMARIES[layer]} {NUMBERS_ALONE}")
     if "own layers" not in run.reader.missing:
-        width = run.reader.model.config.head_width
-        st.latex(formula(kind, width, **sides))
+        config = run.reader.model.config
+        st.latex(formula(kind, config.d_model // config.heads, **sides))
 
 
 def are_off(run: ModelRun, kind: Kind, layer: choices.HeadChoice, head: choices.HeadChoice) -> bool:

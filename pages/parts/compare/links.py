@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import numpy as np
 import streamlit as st
 
-from headlight.model.transformer.trace import Shape
+from headlight.model.shape import Shape
 from headlight.pages.parts.compare.sides import (
     OWN_TRAINING,
     SNAPSHOT,

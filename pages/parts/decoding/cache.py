@@ -19,7 +19,8 @@ from headlight.model.insight.cache import (
     first_difference,
     work,
 )
-from headlight.model.transformer.trace import Kind, Shape, Site
+from headlight.model.shape import Shape
+from headlight.model.transformer.trace import Kind, Site
 from headlight.pages.parts.decoding.request import STEP, Request
 from headlight.pages.shared.runs.run import decoded, evicted
 from headlight.pages.shared.show.captions import caption, site_words

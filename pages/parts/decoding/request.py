@@ -7,7 +7,7 @@ import streamlit as st
 
 from headlight.model.decoding.steps import Decoding
 from headlight.model.decoding.strategies import STRATEGIES, Strategy
-from headlight.model.transformer.trace import Shape
+from headlight.model.shape import Shape
 from headlight.pages.shared import address
 from headlight.pages.shared.runs.run import ModelRun, decoded
 from headlight.pages.shared.state import edit_history

@@ -7,7 +7,8 @@ import numpy as np
 import streamlit as st
 
 from headlight.model.edits import HeadAddress
-from headlight.model.transformer.trace import Kind, Shape
+from headlight.model.shape import Shape
+from headlight.model.transformer.trace import Kind
 from headlight.pages.parts.heads.switchboard import switchboard
 from headlight.pages.shared import address
 from headlight.pages.shared.show.captions import caption

@@ -8,7 +8,7 @@ import torch
 from streamlit.delta_generator import DeltaGenerator
 
 from headlight.model.insight.anatomy import Anatomy, Weight
-from headlight.model.transformer.trace import block_of
+from headlight.model.stream import block_of
 from headlight.pages.parts.inside.calls import taken_apart
 from headlight.pages.parts.inside.words import INPUT_OF_BERT, INPUT_OF_LIBRARY, OF_THE_QUERY, STEPS
 from headlight.pages.shared.runs.arrays import as_array

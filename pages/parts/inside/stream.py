@@ -7,7 +7,7 @@ import torch
 
 from headlight.model.insight.lens import Similarity, stream_norms
 from headlight.model.questions import Question
-from headlight.model.transformer.trace import Trace
+from headlight.model.trace import Trace
 from headlight.pages.parts.inside.calls import each_word, lens_table, words_in_sentence
 from headlight.pages.parts.inside.lens_map import lens_map
 from headlight.pages.parts.inside.words import TAB_WORDS

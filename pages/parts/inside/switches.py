@@ -6,7 +6,7 @@ import torch
 from streamlit.delta_generator import DeltaGenerator
 
 from headlight.model.insight.anatomy import Anatomy, Weight
-from headlight.model.transformer.trace import block_of
+from headlight.model.stream import block_of
 from headlight.pages.parts.inside import calls, variants
 from headlight.pages.parts.inside.words import SWITCH_WORDS
 from headlight.pages.shared.runs.arrays import as_array

@@ -12,9 +12,11 @@ from torch.nn import functional as F
 from headlight.model.insight.anatomy import Anatomy
 from headlight.model.insight.lens import stream_norms
 from headlight.model.library.bert import Bert
+from headlight.model.stream import attention_at
 from headlight.model.tokens import token_ids
+from headlight.model.trace import Trace
 from headlight.model.transformer.layers import Residual
-from headlight.model.transformer.trace import Block, Run, RunEdits, Side, Site, Trace
+from headlight.model.transformer.trace import Block, Run, RunEdits, Side, Site
 from headlight.model.transformer.transformer import Decoder, Encoder, Transformer
 
 EPSILON = 1e-5
@@ -232,7 +234,7 @@ def separate_heads(
     attended to; `anatomy.read_at` gives both. Also returns the largest difference, which is
     rounding.
     """
-    block = model.attention_at(site)
+    block = attention_at(model, site)
     read = {"query": inputs, "key": memory, "value": memory}
     separate, fused = {}, {}
     for name, states in read.items():

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from headlight.model.insight.masks import masked_softmax
-from headlight.model.transformer.records import AttentionRecord
+from headlight.model.transformer.trace import AttentionRecord
 from headlight.pages.parts.masks.blockwise import (
     BlockStep,
     blockwise,

@@ -6,7 +6,7 @@ import streamlit as st
 
 from headlight.model.edits.text import how_many, span_text, spans
 from headlight.model.insight.masks import BY_NAME, OwnMask, own_masks, reach_in
-from headlight.model.transformer.trace import SELF
+from headlight.model.shape import SELF
 from headlight.pages.shared.runs.arrays import tokens_of
 from headlight.pages.shared.runs.run import ModelRun, masks_of
 from headlight.pages.shared.show.captions import caption, labels_of

@@ -11,8 +11,7 @@ from torch import Tensor
 
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.edits.attention import AttentionEdit
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import Site
+from headlight.model.transformer.trace import AttentionRecord, Site
 from headlight.pages.shared.runs.arrays import blocked_cells, tokens_of
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption

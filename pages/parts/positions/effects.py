@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.anatomy import Weight
 from headlight.model.rotary import Rotary
 from headlight.model.tokens import Token
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Run
 from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator

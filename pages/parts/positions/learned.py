@@ -6,7 +6,8 @@ import numpy as np
 import streamlit as st
 import torch
 
-from headlight.model.transformer.positions import PositionEdit, sinusoids
+from headlight.model.edits.positions import PositionEdit
+from headlight.model.transformer.positions import sinusoids
 from headlight.pages.parts.positions.calls import (
     LEARNED,
     SHIFTS,

@@ -7,8 +7,9 @@ from functools import partial
 import streamlit as st
 
 from headlight.model.edits import HeadAddress
-from headlight.model.transformer.positions import PositionEdit
-from headlight.model.transformer.trace import Side, Site, Trace
+from headlight.model.edits.positions import PositionEdit
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Side, Site
 from headlight.pages.parts.positions.calls import shuffle
 from headlight.pages.parts.positions.effects import moved_attention, shuffled
 from headlight.pages.parts.positions.words import (

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 
-from headlight.model.transformer.trace import Shape
+from headlight.model.shape import Shape
 from headlight.pages.shared.show.pictures import show_altair, show_plotly
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.state.choice import Choice

@@ -1,6 +1,6 @@
 """The plain words of the Positions page."""
 
-from headlight.model.transformer.positions import PositionEdit
+from headlight.model.edits.positions import PositionEdit
 
 FORMULA = (
     r"\begin{aligned}"

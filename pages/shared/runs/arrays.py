@@ -7,8 +7,8 @@ from torch import Tensor
 
 from headlight.model.edits import HeadAddress
 from headlight.model.library.pieces import Piece, is_of_a_word
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import Kind, Site, Trace, visible_to_any
+from headlight.model.trace import Trace, visible_to_any
+from headlight.model.transformer.trace import AttentionRecord, Kind, Site
 from headlight.pages.shared.state.choices import SUMMARIES, HeadChoice
 
 

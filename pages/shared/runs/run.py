@@ -10,14 +10,14 @@ from torch import Tensor
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import Edits
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.cache import write_evicting
 from headlight.model.library.checks import check_numbers
 from headlight.model.library.measuring import Parity
 from headlight.model.questions import Objective, Request
 from headlight.model.reader import Reader
-from headlight.model.transformer.positions import PositionEdit
-from headlight.model.transformer.records import AttentionRecord
-from headlight.model.transformer.trace import RunEdits, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import AttentionRecord, RunEdits, Site
 from headlight.pages.shared.runs.door import model_call
 from headlight.pages.shared.runs.queue import Work
 from headlight.pages.shared.runs.readers import errors_explained, loading, reader

@@ -7,7 +7,8 @@ import streamlit as st
 
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.library.pieces import as_pieces
-from headlight.model.transformer.trace import Kind, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Kind, Site
 from headlight.pages.shared.runs.arrays import as_array, clearest_cell, one_head, tokens_of
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.pictures import picked, show

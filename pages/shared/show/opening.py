@@ -7,7 +7,8 @@ import numpy as np
 import streamlit as st
 
 from headlight.model.library.pieces import as_pieces
-from headlight.model.transformer.trace import Kind, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Kind, Site
 from headlight.pages.shared import address
 from headlight.pages.shared.runs.arrays import weights_of
 from headlight.pages.shared.runs.run import ModelRun

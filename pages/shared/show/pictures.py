@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from torch import Tensor
 
-from headlight.model.transformer.records import EmbeddingRecord
+from headlight.model.transformer.trace import EmbeddingRecord
 from headlight.pages.browser import library
 from headlight.pages.browser.parts import save_menu
 from headlight.pages.shared.runs.arrays import as_array

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from headlight.model.transformer.trace import Shape
+from headlight.model.shape import Shape
 
 # Read a value from a link, for a model of this shape; raise ValueError if it makes no sense.
 Read = Callable[[str, Shape], Any]

@@ -6,7 +6,8 @@ from typing import Any
 import streamlit as st
 
 from headlight.model.edits import read_edits
-from headlight.model.transformer.trace import Kind, Shape
+from headlight.model.shape import Shape
+from headlight.model.transformer.trace import Kind
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choice import Choice, counted, like, number, one_of, switch, text
 

@@ -11,9 +11,9 @@ from headlight.model.decoding.search import decode
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.edits.attention import AttentionEdit, Further
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.edits.tensors import batch_of
 from headlight.model.questions import Request
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Site
 from headlight.model.translator import Translator
 from tests.conftest import OTHER_TEXTS, PAIRS

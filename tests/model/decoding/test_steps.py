@@ -8,7 +8,8 @@ from headlight.model.decoding.steps import stack_rows
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.tokens import END_ID, START_ID
-from headlight.model.transformer.trace import KINDS, Run, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import KINDS, Run
 
 SOURCE = "The old house is on the hill."
 EDITS = Edits(
@@ -53,7 +54,7 @@ def expect_one_pass(translator, steps, edits):
 @pytest.mark.parametrize("edits", [Edits(), EDITS], ids=["as trained", "edited"])
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy.strategy)
 def test_the_cache_shows_what_one_pass_shows(strategy, edits, translator):
-    sites = edits.at_sites(translator.model.config.shape, 24)
+    sites = edits.at_sites(translator.shape, 24)
     decoding = translator.write(SOURCE, strategy, longest=14, edits=sites)
     assert [step.token for step in decoding] == decoding.writing.target_tokens
     expect_one_pass(translator, decoding.steps, sites)
@@ -63,7 +64,7 @@ def test_the_cache_shows_what_one_pass_shows(strategy, edits, translator):
 
 @pytest.mark.parametrize("edits", [Edits(), EDITS], ids=["as trained", "edited"])
 def test_every_node_of_a_beam_has_the_attention_of_its_own_text(edits, translator):
-    sites = edits.at_sites(translator.model.config.shape, 24)
+    sites = edits.at_sites(translator.shape, 24)
     decoding = translator.write(SOURCE, Strategy("beam"), longest=9, edits=sites)
     seen = 0
     for length, nodes in enumerate(decoding.tree):
@@ -78,7 +79,7 @@ def test_every_node_of_a_beam_has_the_attention_of_its_own_text(edits, translato
 
 
 def test_with_look_ahead_open_each_step_is_that_of_its_prefix(translator):
-    sites = OPEN.at_sites(translator.model.config.shape, 24)
+    sites = OPEN.at_sites(translator.shape, 24)
     decoding = translator.write(SOURCE, longest=6, edits=sites)
     for length in range(1, len(decoding) + 1):
         steps = decoding.steps[:length]

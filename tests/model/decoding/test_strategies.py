@@ -11,6 +11,7 @@ from headlight.model.decoding.search import NEVER_WRITTEN, decode
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.scoring import next_log_probabilities
+from headlight.model.shape import shape_of
 from headlight.model.tokens import END_ID, START_ID
 from headlight.model.transformer.decode import narrow
 from headlight.model.transformer.trace import Run
@@ -46,7 +47,7 @@ def test_a_wide_enough_beam_finds_what_an_exhaustive_search_finds(
     length_penalty, edits, make_model
 ):
     model = make_model(source_vocab_size=8, target_vocab_size=8)
-    sites = edits.at_sites(model.config.shape, 10)
+    sites = edits.at_sites(shape_of(model.config), 10)
     strategy = Strategy("beam", beam_size=200, length_penalty=length_penalty)
     (match,) = decode(model, SOURCE, strategy, max_new_tokens=3, edits=sites)
     ids, finished, total = exhaustive(model, 3, length_penalty, sites)
@@ -56,7 +57,7 @@ def test_a_wide_enough_beam_finds_what_an_exhaustive_search_finds(
 
 @pytest.mark.parametrize("edits", [Edits(), EDITS], ids=["as trained", "edited"])
 def test_a_beam_of_one_is_greedy(edits, translator, pairs):
-    sites = edits.at_sites(translator.model.config.shape, 24)
+    sites = edits.at_sites(translator.shape, 24)
     for source, _ in pairs:
         source_ids = translator.ids(translator.read(source))
         options = {"max_new_tokens": 12, "edits": sites}
@@ -68,7 +69,7 @@ def test_a_beam_of_one_is_greedy(edits, translator, pairs):
 
 def test_a_beams_score_is_that_of_teacher_forcing_under_its_edits(make_model):
     model = make_model(5)
-    sites = EDITS.at_sites(model.config.shape, 12)
+    sites = EDITS.at_sites(shape_of(model.config), 12)
     strategy = Strategy("beam", beam_size=3)
     (match,) = decode(model, SOURCE, strategy, max_new_tokens=8, edits=sites)
     read = torch.tensor([START_ID, *match.ids])
@@ -159,7 +160,7 @@ def test_drawn_tokens_follow_the_stated_distribution(temperature, top_k, make_mo
 
 
 def test_edits_reach_sampling(translator, pairs):
-    sites = EDITS.at_sites(translator.model.config.shape, 24)
+    sites = EDITS.at_sites(translator.shape, 24)
     source_ids = translator.ids(translator.read(pairs[2][0]))
     options = {"max_new_tokens": 12, "edits": sites}
     (drawn,) = decode(translator.model, source_ids, Strategy("sample", top_k=1), **options)

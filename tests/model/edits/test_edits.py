@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from headlight.model.edits import MOST_NAMED, CellEdit, Edits, describe
+from headlight.model.shape import shape_of
 from headlight.model.transformer.trace import Run, Site
 from tests.model.edits.tracing import traced, visible
 
@@ -16,7 +17,7 @@ def model(make_model):
 
 
 def test_no_edit_changes_nothing(model):
-    assert Edits().at_sites(model.config.shape, 12) == {}
+    assert Edits().at_sites(shape_of(model.config), 12) == {}
 
 
 CHANGED = {
@@ -74,7 +75,7 @@ def test_a_cell_edit_wins_over_the_switches(model):
 
 def test_gates_reach_the_head_they_name(model):
     edits = Edits(gates={("encoder", 1, 2): 0.0, ("cross", 0, 3): 0.5, ("cross", 0, 0): 1.0})
-    sites = edits.at_sites(model.config.shape, 12)
+    sites = edits.at_sites(shape_of(model.config), 12)
     assert sites.keys() == {Site("encoder", 1), Site("cross", 0)}
     assert sites[Site("encoder", 1)].gate.tolist() == [1, 1, 0, 1]
     assert sites[Site("cross", 0)].gate.tolist() == [1, 1, 1, 0.5]
@@ -95,7 +96,7 @@ def test_an_edited_translation_is_what_a_full_pass_over_each_prefix_writes(
     edits, translator, pairs
 ):
     config = translator.model.config
-    sites = edits.at_sites(config.shape, config.max_positions)
+    sites = edits.at_sites(shape_of(config), config.max_positions)
     for source, _ in pairs[:3]:
         result = translator.translate(source, edits=sites, max_new_tokens=8)
         ids = [token.id for token in result.target_tokens]

@@ -18,7 +18,9 @@ from headlight.model.edits import (
     write_edits,
 )
 from headlight.model.edits.masks import all_cells
-from headlight.model.transformer.trace import KINDS, Run, Site, Trace
+from headlight.model.shape import shape_of
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import KINDS, Run, Site
 from tests.model.edits.tracing import TARGET, traced, visible
 
 
@@ -53,7 +55,7 @@ def test_opening_everything_equals_no_mask(model, make_model):
     unmasked = make_model(look_ahead_mask=False)
     full = torch.tensor([[4, 5, 6, 7, 3]])
     opened = Trace()
-    model(full, TARGET, Run(edits.at_sites(model.config.shape, 12), opened))
+    model(full, TARGET, Run(edits.at_sites(shape_of(model.config), 12), opened))
     free = Trace()
     unmasked(full, TARGET, Run(trace=free))
     assert torch.equal(opened.logits, free.logits)
@@ -72,7 +74,7 @@ def test_a_window_closes_what_is_farther_than_its_width(model, kind):
 @pytest.mark.parametrize("mask", [*TRAINED.values(), *EXTRA.values()], ids=lambda mask: mask.name)
 def test_a_mask_is_read_and_said_as_it_is_written(mask, model):
     """Whatever mask there is: this needs no change for a new one."""
-    shape, kind = model.config.shape, mask.kinds[-1]
+    shape, kind = shape_of(model.config), mask.kinds[-1]
     for setting in mask.offered or [()]:
         put = {"off": [mask.name]} if mask.trained else {"masks": {(mask.name, kind): setting}}
         edits = Edits(**put)
@@ -150,7 +152,7 @@ def sinks(monkeypatch):
 
 
 def test_a_mask_may_take_several_numbers_and_few_kinds(sinks, model):
-    shape = model.config.shape
+    shape = shape_of(model.config)
     edits = read_edits("sinks.decoder.1.2~window.encoder.1", shape)
     assert edits.masks == {
         MaskAddress("sinks", "decoder"): (1, 2),
@@ -184,7 +186,7 @@ def test_a_prefix_lets_its_tokens_see_each_other(model):
     with pytest.raises(
         ValueError, match="Prefix is not a mask for this kind of attention: encoder"
     ):
-        read_edits("prefix.encoder.3", model.config.shape)
+        read_edits("prefix.encoder.3", shape_of(model.config))
 
 
 def test_documents_are_read_as_if_each_were_alone_if_positions_begin_anew(model):
@@ -205,12 +207,12 @@ def test_documents_are_read_as_if_each_were_alone_if_positions_begin_anew(model)
 )
 def test_borders_are_in_order_and_a_text_has_one_at_least(model, text):
     with pytest.raises(ValueError, match="not"):
-        read_edits(text, model.config.shape)
+        read_edits(text, shape_of(model.config))
 
 
 def test_scores_are_lowered_as_in_alibi_of_transformers(model):
     """BLOOM's slopes; its distances count from the last key, which the softmax does not see."""
-    heads = model.config.shape.heads("decoder")
+    heads = shape_of(model.config).heads("decoder")
     before = traced(model, Edits()).attention[Site("decoder", 0)]
     after = traced(model, Edits(masks={("distance", "decoder"): (1,)}))
     record = after.attention[Site("decoder", 0)]
@@ -229,14 +231,14 @@ def test_masks_are_for_all_or_every_second_or_one_of_the_layers(model):
         ]
         assert {layer for layer in (0, 1) if alone[layer]} == reached
         text = write_edits(edits)
-        assert read_edits(text, model.config.shape) == edits
+        assert read_edits(text, shape_of(model.config)) == edits
     assert text == "behind.decoder-2.1"
     assert describe(edits, dict(zip(KINDS, KINDS, strict=True))) == [
         "decoder, layer 2, sees 1 tokens back, its own included"
     ]
     for layers in ("0", "3", "some", ""):
         with pytest.raises(ValueError, match="not a number"):
-            read_edits(f"behind.decoder-{layers}.1", model.config.shape)
+            read_edits(f"behind.decoder-{layers}.1", shape_of(model.config))
 
 
 def test_masks_together_leave_what_all_or_any_leaves_or_only_they_do(model):
@@ -251,7 +253,7 @@ def test_masks_together_leave_what_all_or_any_leaves_or_only_they_do(model):
     ):
         edits = Edits(masks=masks, together=together)
         assert torch.equal(visible(traced(model, edits), "decoder"), expected), together
-        assert read_edits(write_edits(edits), model.config.shape) == edits
+        assert read_edits(write_edits(edits), shape_of(model.config)) == edits
     assert Edits(together="any") == Edits()
 
 
@@ -301,7 +303,7 @@ def test_lowered_scores_leave_what_a_window_closes_if_any_mask_may_leave_it(mode
 @pytest.mark.parametrize("mask", EXTRA.values(), ids=EXTRA.keys())
 def test_a_mask_of_some_layers_changes_no_others(mask, model):
     """A token has one position in all layers, so a mask that moves it is in all of them."""
-    shape, kind = model.config.shape, mask.kinds[0]
+    shape, kind = shape_of(model.config), mask.kinds[0]
     for layers in ("odd", "even", 0, 1):
         masks = {(mask.name, kind, layers): mask.offered[0]}
         which = layers + 1 if isinstance(layers, int) else layers

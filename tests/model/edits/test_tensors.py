@@ -9,8 +9,9 @@ import torch
 
 from headlight.model.edits import Edits, opens_the_future
 from headlight.model.edits.attention import AttentionEdit
-from headlight.model.transformer.positions import PositionEdit
-from headlight.model.transformer.trace import Shape, Site
+from headlight.model.edits.positions import PositionEdit
+from headlight.model.shape import Shape
+from headlight.model.transformer.trace import Site
 from headlight.wings.any_module.opening import open_model
 
 SOURCE = "I love my cat."

@@ -15,6 +15,7 @@ from headlight.model.edits import (
     read_edits,
     write_edits,
 )
+from headlight.model.shape import shape_of
 from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.trace import KINDS
 
@@ -43,7 +44,7 @@ edits_of_any_kind = st.builds(
 
 
 def parts(edits):
-    sites = edits.at_sites(CONFIG.shape, POSITIONS)
+    sites = edits.at_sites(shape_of(CONFIG), POSITIONS)
     for site, edit in sites.items():
         for name, part in vars(edit).items():
             if part is not None:
@@ -52,7 +53,7 @@ def parts(edits):
 
 @given(edits_of_any_kind)
 def test_what_is_read_has_the_effect_of_what_was_written(edits):
-    read = read_edits(write_edits(edits), CONFIG.shape)
+    read = read_edits(write_edits(edits), shape_of(CONFIG))
     for (site, name, part), (*place, again) in zip(parts(edits), parts(read), strict=True):
         assert [site, name] == place
         assert_close(part, again, rtol=0, atol=1e-7)
@@ -61,7 +62,7 @@ def test_what_is_read_has_the_effect_of_what_was_written(edits):
 @given(edits_of_any_kind)
 def test_the_text_of_what_is_read_is_the_same(edits):
     text = write_edits(edits)
-    assert write_edits(read_edits(text, CONFIG.shape)) == text
+    assert write_edits(read_edits(text, shape_of(CONFIG))) == text
     assert re.fullmatch(r"[a-z0-9.~-]*", text)  # needs no escapes in an address
 
 
@@ -73,7 +74,7 @@ def test_a_rectangle_is_one_part():
 def test_alike_heads_of_a_layer_are_one_part():
     gates = {("encoder", 0, head): 0.0 for head in range(4)} | {("cross", 1, 0): 0.5}
     assert write_edits(Edits(gates=gates)) == "gate.encoder.1.1-4.0~gate.cross.2.1.50"
-    assert read_edits("gate.encoder.1.1-4.0~gate.cross.2.1.50", CONFIG.shape).gates == gates
+    assert read_edits("gate.encoder.1.1-4.0~gate.cross.2.1.50", shape_of(CONFIG)).gates == gates
 
 
 @pytest.mark.parametrize(
@@ -107,19 +108,19 @@ def test_alike_heads_of_a_layer_are_one_part():
 )
 def test_what_is_no_edit_is_refused(text):
     with pytest.raises(ValueError, match=r"^(This|Local window) (is not a|does not take these) "):
-        read_edits(text, CONFIG.shape)
+        read_edits(text, shape_of(CONFIG))
 
 
 def test_a_short_text_cannot_change_more_cells_than_are_kept():
     text = "~".join(["close.encoder.all.all.1-32.1-32"] * (MOST_CELLS // 1024 + 1))
     with pytest.raises(ValueError, match="5000"):
-        read_edits(text, CONFIG.shape)
+        read_edits(text, shape_of(CONFIG))
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_read_or_refused(text):
     try:
-        edits = read_edits(text, CONFIG.shape)
+        edits = read_edits(text, shape_of(CONFIG))
     except ValueError:
         return
     assert all(torch.isfinite(part).all() for *_, part in parts(edits))
@@ -139,7 +140,7 @@ def test_an_absurd_number_of_a_link_is_refused_wherever_it_stands(number):
         for place in range(2, len(texts)):
             text = ".".join([*texts[:place], number, *texts[place + 1 :]])
             with pytest.raises(ValueError, match=r"is not a|does not take these numbers"):
-                read_edits(text, CONFIG.shape)
+                read_edits(text, shape_of(CONFIG))
 
 
 @pytest.mark.parametrize("number", [-1, 10**9, 10**30, 2.5, float("nan"), float("inf"), "x"])
@@ -157,6 +158,6 @@ def test_cells_and_heads_that_a_model_lacks_change_nothing(number):
     cells = [CellEdit("cross", 1, 1, False, head=number), CellEdit("cross", number, 1, False)]
     cells += [CellEdit("cross", 1, number, False), CellEdit("cross", 1, 1, False, layer=number)]
     gates = {("cross", 0, number): 0.0, ("cross", number, 0): 0.0}
-    assert Edits(cells=cells, gates=gates).at_sites(CONFIG.shape, POSITIONS) == {}
+    assert Edits(cells=cells, gates=gates).at_sites(shape_of(CONFIG), POSITIONS) == {}
     far = Edits(cells=[CellEdit("cross", row, 1, False) for row in (1, abs(number))])
     assert len(write_edits(far).split("~")) == (1 if number == -1 else 2)  # not row by row

@@ -2,7 +2,9 @@
 
 import torch
 
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.shape import shape_of
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 3, 0, 0]])
 TARGET = torch.tensor([[2, 8, 9, 10, 11]])
@@ -10,7 +12,7 @@ TARGET = torch.tensor([[2, 8, 9, 10, 11]])
 
 def traced(model, edits, source=SOURCE, target=TARGET, **lengths):
     trace = Trace()
-    sites = edits.at_sites(model.config.shape, 12, **lengths)
+    sites = edits.at_sites(shape_of(model.config), 12, **lengths)
     model(source, target, Run(sites, trace))
     return trace
 

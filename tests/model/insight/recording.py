@@ -6,7 +6,8 @@ import torch
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.anatomy import Weight
 from headlight.model.tokens import END_ID, START_ID, Token
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 from headlight.model.translator import Translator
 
 HEADS = 4

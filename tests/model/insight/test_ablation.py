@@ -8,7 +8,8 @@ from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.ablation import head_removals, without_each_head
 from headlight.model.insight.scoring import next_log_probabilities
 from headlight.model.library.loading import load_bert
-from headlight.model.transformer.trace import Run, Shape, Site
+from headlight.model.shape import Shape
+from headlight.model.transformer.trace import Run, Site
 from tests.model.insight.recording import HEADS, SITES, reader_of, record, tokens
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 8, 9, 3]])

@@ -5,7 +5,10 @@ from torch.testing import assert_close
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.anatomy import take_apart
-from headlight.model.transformer.trace import KINDS, Block, Run, Site, Trace
+from headlight.model.shape import shape_of
+from headlight.model.stream import attention_at
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import KINDS, Block, Run, Site
 from tests.model.insight.recording import weight_of
 
 SOURCES = torch.tensor([[4, 5, 6, 7, 8, 3]])
@@ -25,7 +28,7 @@ def close(found, expected):
 def run(request, make_model):
     """A model and its trace, with edits in force."""
     model, trace = make_model(norm=request.param, seed=3), Trace()
-    edits = EDITS.at_sites(model.config.shape, 8)
+    edits = EDITS.at_sites(shape_of(model.config), 8)
     with torch.inference_mode():
         model(SOURCES, TARGETS, Run(edits, trace))
     return model, trace, edits
@@ -40,7 +43,7 @@ def test_every_part_sums_to_the_whole(kind, layer, query, key, run):
     site, head = Site(kind, layer), 2
     record = trace.attention[site]
     part = take_apart(weight_of(model, trace, site, head, query, edits, key=key))
-    attention = model.attention_at(site)
+    attention = attention_at(model, site)
     rows = slice(4 * head, 4 * head + 4)
     for name, states in (
         ("query", part.query_input),

@@ -7,11 +7,12 @@ from torch.testing import assert_close
 
 from headlight.model.continuer import Continuer
 from headlight.model.edits.attention import AttentionEdit
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.attribution import attribute, sum_score
-from headlight.model.stream import BIASES, Part, ScoreAddress
+from headlight.model.stream import BIASES, Part, ScoreAddress, attention_at
 from headlight.model.tokens import START_ID
-from headlight.model.transformer.positions import PositionEdit
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 from headlight.model.translator import load
 from tests.matrix import first_of
 from tests.model.insight.recording import (
@@ -163,7 +164,7 @@ def test_every_pair_is_that_of_plain_loops(kind, make_model):
     model, site = make_model(positions="learned"), Site(kind, 1)
     trace = record(model)
     result = sum_score(weight_of(model, trace, site, HEAD, QUERY, key=2))
-    module = model.attention_at(site)
+    module = attention_at(model, site)
     rows = slice(HEAD * 4, HEAD * 4 + 4)
     ends = {
         "query": (module.query, "decoder" if kind == "cross" else kind, QUERY, result.query),
@@ -208,7 +209,7 @@ def wrote_by(model, trace, part, side, token):
     if part.name == "feed-forward":
         return trace.residual[side, part.layer, "feed_forward"].change[0, token]
     site = Site(part.kind, part.layer)
-    output = model.attention_at(site).output.weight[:, part.head * 4 : part.head * 4 + 4]
+    output = attention_at(model, site).output.weight[:, part.head * 4 : part.head * 4 + 4]
     return output @ trace.attention[site].heads[0, part.head, token]
 
 

@@ -16,9 +16,11 @@ from headlight.model.insight.explain import (
 )
 from headlight.model.insight.scoring import log_probability, trace_log_probabilities
 from headlight.model.memory_layout import lay_out
+from headlight.model.stream import attention_at
 from headlight.model.tokens import END_ID, PAD_ID
+from headlight.model.trace import Trace
 from headlight.model.transformer import attention
-from headlight.model.transformer.trace import Block, Run, Site, Trace
+from headlight.model.transformer.trace import Block, Run, Site
 from headlight.model.translator import choose_objective
 from tests.model.insight.recording import (
     AT_SITES,
@@ -50,7 +52,7 @@ def test_contributions_and_the_bias_add_up_to_what_the_block_computed(model, sit
     vectors = [
         contributions(weight_of(model, trace, site, head, 2, edits)) for head in range(HEADS)
     ]
-    total = torch.stack(vectors).sum(dim=(0, 1)) + model.attention_at(site).output.bias
+    total = torch.stack(vectors).sum(dim=(0, 1)) + attention_at(model, site).output.bias
     assert_close(total, trace.residual[block].change[0, 2], atol=1e-5, rtol=0)
 
 

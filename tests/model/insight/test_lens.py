@@ -4,7 +4,8 @@ from torch.testing import assert_close
 
 from headlight.model.insight.lens import lens, stream_norms
 from headlight.model.memory_layout import lay_out
-from headlight.model.transformer.trace import Block, Run, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Block, Run
 from tests.model.insight.recording import reader_of
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 8, 3]])

@@ -3,7 +3,8 @@
 import torch
 import transformers
 
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 
 VOCABULARY, END, PAD = 60, 1, 0
 IDS = {"vocab_size": VOCABULARY, "pad_token_id": PAD, "bos_token_id": 2, "eos_token_id": END}

@@ -5,7 +5,8 @@ import torch
 from torch.testing import assert_close
 
 from headlight.model.edits.attention import AttentionEdit
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 from tests.model.library.families import DECODERS, PAIRS, make_inputs, make_model, traced
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -9,11 +9,13 @@ from torch.testing import assert_close
 from transformers import BertForMaskedLM, BertModel
 
 from headlight.model.edits import Edits
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.library.bert import build_bert
 from headlight.model.library.files import read_config, read_weights
 from headlight.model.library.hub import LoadingError
-from headlight.model.transformer.positions import PositionEdit
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.shape import shape_of
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 
 SHAPES = {
     "plain": {},
@@ -151,7 +153,7 @@ def test_heads_and_cells_are_edited_as_in_the_shipped_model(make_bert_folder):
     edits = Edits(gates={("encoder", 1, 2): 0.0}, masks={("window", "encoder"): (1,)})
     trace = Trace()
     with torch.no_grad():
-        bert(ids, segments, Run(edits.at_sites(bert.config.shape, 6), trace))
+        bert(ids, segments, Run(edits.at_sites(shape_of(bert.config), 6), trace))
     record = trace.attention[Site("encoder", 1)]
     assert (record.heads[:, 2] == 0).all()
     assert (record.heads[:, 1] != 0).all()

@@ -10,7 +10,9 @@ from headlight.model.library.bert import build_bert
 from headlight.model.library.files import read_config, read_weights
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.loading import load_bert
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.stream import attention_at
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 
 FIRST, SECOND = "was the cat playing?", "The dog sat on a mat because it was unbelievable."
 LABELS = {
@@ -240,7 +242,7 @@ def test_other_sites_keep_their_weights_in_bytes(readers):
 
 def test_each_head_has_its_part_of_the_output_projection(readers):
     reader, site = readers["BertForMaskedLM"], Site("encoder", 2)
-    block = reader.model.attention_at(site)
+    block = attention_at(reader.model, site)
     heads = torch.randn(1, 4, 5, 6)  # (B, H, Q, D)
     parts = torch.einsum("bhqd,hdm->bqm", heads, reader.heads_to_stream(site))
     assert_close(parts + block.output.bias, block.output(block.join(heads)), atol=1e-5, rtol=0)

@@ -4,13 +4,13 @@ import torch
 from torch.testing import assert_close
 from transformers import AutoTokenizer, BertForMaskedLM
 
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.library.bert_reader import BertReader
 from headlight.model.library.files import read_config, read_tokenizer
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.loading import load_bert
 from headlight.model.library.measuring import Parity
 from headlight.model.library.pieces import whole_words
-from headlight.model.transformer.positions import PositionEdit
 
 FIRST, SECOND = "The cat, playing on the mat.", "It was unbelievable!"
 

@@ -10,7 +10,7 @@ from headlight.model.library.checks import (
     check_numbers,
     tokenizing,
 )
-from headlight.model.transformer.trace import Trace
+from headlight.model.trace import Trace
 
 
 class PanicException(BaseException):

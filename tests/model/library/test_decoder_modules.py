@@ -10,7 +10,8 @@ from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.attribution import attribute
 from headlight.model.library.decoder_hooks import capturing
 from headlight.model.library.transformers_loading import load_transformers_reader
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 from tests.model.library.families import DECODERS, PAIRS
 
 POST_NORM = {"Gemma 2", "Gemma 3", "Marian", "BART"}  # Gemma has norms after its blocks too

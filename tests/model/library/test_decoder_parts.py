@@ -10,7 +10,8 @@ from headlight.model.library.decoder_hooks import capturing
 from headlight.model.library.decoder_modules import decoder_states
 from headlight.model.library.decoder_parts import CapturedRun
 from headlight.model.stream import BIASES, MEMORY, HeadsTrace, Part, ScoreAddress
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 from tests.matrix import first_of
 from tests.model.insight.recording import weight_of
 from tests.model.library.families import make_inputs

@@ -10,12 +10,13 @@ import transformers
 from torch.nn import functional as F
 
 from headlight.model.edits.attention import AttentionEdit, Closed
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.library.attachment import Attachment, Parity, attach_code
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.running import join_blocks, split_blocks
+from headlight.model.trace import Trace
 from headlight.model.transformer.attention import UNCHANGED, Edit
-from headlight.model.transformer.positions import PositionEdit
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.transformer.trace import Run, Site
 from headlight.wings.cause.knockout import OtherRun
 from headlight.wings.cause.patching import Patch, Patched
 

@@ -12,7 +12,8 @@ from headlight.model.edits.attention import AttentionEdit
 from headlight.model.library.attachment import attach_code
 from headlight.model.library.pieces import Piece
 from headlight.model.library.writing import Writer
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 from tests.matrix import first_of
 from tests.model.library import test_foreign_code as foreign_code
 from tests.model.library.families import DECODERS, END, PAD, PAIRS, make_inputs, make_model

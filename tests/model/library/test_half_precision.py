@@ -16,7 +16,8 @@ from headlight.model.library import transformers_loading
 from headlight.model.library.files import saved_dtype
 from headlight.model.library.measuring import BOUNDS
 from headlight.model.library.transformers_loading import load_transformers_reader
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 from headlight.wings.cause.knockout import edges_of
 from headlight.wings.cause.patching import AnswerPair, patch_heads, two_runs
 from tests.matrix import first_of

@@ -7,9 +7,9 @@ import torch
 import transformers
 from torch.testing import assert_close
 
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.library.attachment import attach
 from headlight.model.library.transformers_loading import load_transformers_reader
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Site
 from tests.matrix import first_of
 from tests.model.library.families import BERT, LLAMA, WIDE, make_inputs, traced

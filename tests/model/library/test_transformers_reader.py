@@ -7,12 +7,14 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from headlight.model.edits.attention import AttentionEdit
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.library.pieces import whole_words
 from headlight.model.library.transformers_loading import LONGEST
 from headlight.model.library.transformers_reader import TransformersReader
 from headlight.model.reader import ABILITIES
-from headlight.model.transformer.positions import PositionEdit
-from headlight.model.transformer.trace import Run, Shape, Site, Trace
+from headlight.model.shape import Shape
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 from tests.model.library.conftest import END, FOLDERS, PAD
 
 TEXT, SECOND, TARGET = "I love my cat.", "Where is the school?", "J'aime mon chat."

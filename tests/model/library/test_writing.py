@@ -10,7 +10,8 @@ from headlight.model.decoding.steps import stack_rows
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.library.transformers_loading import load_transformers_reader
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 from tests.matrix import first_of
 from tests.model.library.conftest import END, PAD
 

@@ -7,9 +7,11 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from headlight.model.edits.attention import AttentionEdit
+from headlight.model.trace import Trace
 from headlight.model.transformer.attention import UNCHANGED, MultiHeadAttention, attend
+from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.masks import look_ahead_mask, padding_mask
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.transformer.trace import Run, Site
 from headlight.wings.cause.knockout import OtherRun
 
 SITE = Site("encoder", 0)
@@ -35,7 +37,9 @@ def mask():
 @pytest.fixture
 def block_of_heads():
     torch.manual_seed(2)
-    attention = MultiHeadAttention(HEADS * WIDTH, HEADS)
+    attention = MultiHeadAttention(
+        TransformerConfig(1, 1, d_model=HEADS * WIDTH, heads=HEADS), SITE
+    )
     for linear in (attention.query, attention.key, attention.value, attention.output):
         nn.init.normal_(linear.bias)
     return attention
@@ -52,7 +56,7 @@ def test_self_attention_equals_torchs_under_padding_and_look_ahead(block_of_head
     ids = torch.tensor([[5, 6, 7, 8, 9, 4], [5, 6, 7, 8, 0, 0]])
     mask = padding_mask(ids, 0) & look_ahead_mask(6)
     trace = Trace()
-    output = block_of_heads(states, states, mask, SITE, Run(trace=trace))
+    output = block_of_heads(states, states, mask, Run(trace=trace))
     expected, weights = torch_twin(block_of_heads)(
         states,
         states,
@@ -70,7 +74,7 @@ def test_attention_to_a_memory_equals_torchs(block_of_heads, torch_twin):
     ids = torch.tensor([[4, 4, 4, 4, 4, 4, 4], [4, 4, 0, 0, 0, 0, 0]])
     trace = Trace()
     run = Run(trace=trace)
-    output = block_of_heads(states, memory, padding_mask(ids, 0), SITE, run)
+    output = block_of_heads(states, memory, padding_mask(ids, 0), run)
     expected, weights = torch_twin(block_of_heads)(
         states, memory, memory, key_padding_mask=ids == 0, average_attn_weights=False
     )
@@ -132,7 +136,7 @@ def test_a_query_that_sees_nothing_leaves_every_gradient_finite(block_of_heads):
     states = torch.randn(2, 4, HEADS * WIDTH, requires_grad=True)
     mask = look_ahead_mask(4).repeat(2, 1, 1, 1)
     mask[0, :, 1] = False
-    output = block_of_heads(states, states, mask, SITE, Run())
+    output = block_of_heads(states, states, mask, Run())
     output.square().sum().backward()
     assert output.isfinite().all()
     assert states.grad.isfinite().all()
@@ -144,12 +148,12 @@ def test_a_query_that_sees_nothing_leaves_every_gradient_finite(block_of_heads):
 def test_a_gate_of_zero_equals_zeroed_columns_of_the_output_projection(block_of_heads):
     states = torch.randn(2, 5, HEADS * WIDTH)
     gate = torch.tensor([1.0, 0.0, 1.0, 0.0])
-    gated = block_of_heads(states, states, None, SITE, Run({SITE: AttentionEdit(gate=gate)}))
-    plain = block_of_heads(states, states, None, SITE, Run())
+    gated = block_of_heads(states, states, None, Run({SITE: AttentionEdit(gate=gate)}))
+    plain = block_of_heads(states, states, None, Run())
     with torch.no_grad():
         for head in (1, 3):
             block_of_heads.output.weight[:, head * WIDTH : (head + 1) * WIDTH] = 0
-    assert_close(gated, block_of_heads(states, states, None, SITE, Run()))
+    assert_close(gated, block_of_heads(states, states, None, Run()))
     assert not torch.allclose(gated, plain)
 
 
@@ -238,8 +242,8 @@ def test_splitting_gives_each_head_its_own_slice_and_joining_undoes_it(block_of_
 def test_an_edit_of_another_site_changes_nothing(block_of_heads):
     states = torch.randn(1, 5, HEADS * WIDTH)
     edits = {Site("encoder", 1): AttentionEdit(gate=torch.zeros(HEADS))}
-    edited = block_of_heads(states, states, None, SITE, Run(edits))
-    assert torch.equal(edited, block_of_heads(states, states, None, SITE, Run()))
+    edited = block_of_heads(states, states, None, Run(edits))
+    assert torch.equal(edited, block_of_heads(states, states, None, Run()))
 
 
 def test_given_weights_replace_the_softmaxs(parts, mask):

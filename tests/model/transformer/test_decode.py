@@ -68,7 +68,9 @@ def test_greedy_takes_the_likeliest_and_a_beam_of_one_and_top_1_do_too(seed):
             texts = texts.extend(torch.tensor([index]), torch.zeros(1))
         expected.append(step(texts).argmax().item())
     assert greedy(step, nothing(), ENDS, 6).ids.tolist() == [expected]
-    assert sample(step, nothing(), ENDS, 6, top_k=1).ids.tolist() == [expected]
+    assert sample(step, nothing(), ENDS, 6, torch.default_generator, top_k=1).ids.tolist() == [
+        expected
+    ]
     assert beam(step, nothing(), ENDS, 6, width=1, penalty=0.0).ids.size(1) <= 6
 
 

@@ -6,9 +6,10 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from headlight.model.edits.attention import AttentionEdit
+from headlight.model.trace import Trace
 from headlight.model.transformer.cache import KeyValueCache
 from headlight.model.transformer.masks import look_ahead_mask
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.transformer.trace import Run, Site
 
 SOURCES = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [10, 11, 12, 3, 0, 0, 0]])
 TARGETS = torch.tensor([[2, 14, 15, 16, 17, 18], [2, 13, 12, 11, 0, 0]])

@@ -9,9 +9,9 @@ from torch import nn
 
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits.attention import AttentionEdit
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.library.hub import LoadingError
 from headlight.model.stream import ScoreAddress
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Run, Site
 from headlight.model.translator import load
 from headlight.wings.any_module.opening import open_model

@@ -7,9 +7,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from headlight.model.stream import attention_at, output_maps
 from headlight.model.tokens import END_ID, START_ID
+from headlight.model.trace import Trace
 from headlight.model.transformer.config import TransformerConfig
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.transformer.trace import Run, Site
 from headlight.model.transformer.transformer import Transformer
 from headlight.wings.atlas import circuits
 from headlight.wings.atlas.circuits import (
@@ -52,10 +54,10 @@ def test_scores_of_a_first_layer_are_those_of_a_run_without_positions(positionle
 
 def test_writing_of_a_first_layer_is_that_of_a_run_with_the_last_norms_scale_held(positionless):
     site, model = Site("decoder", 0), positionless
-    attention, norm = model.attention_at(site), model.decoder.norm
+    attention, norm = attention_at(model, site), model.decoder.norm
     value = recorded(model).attention[site].value[0]  # (H, N, D)
     for head, circuit in enumerate(value_outputs(model, site, IDS)):
-        added = value[head] @ attention.to_stream[head]
+        added = value[head] @ output_maps(attention)[head]
         plain = (added - added.mean(dim=-1, keepdim=True)) * norm.weight
         logits = plain @ model.output.weight[IDS].T
         expected = logits - logits.mean(dim=0)
@@ -118,7 +120,7 @@ def test_composition_is_that_of_the_matrices_written_out(make_model):
 
 def test_maps_read_through_a_norm_as_the_model_does(make_model):
     model, site = make_model(seed=1), Site("decoder", 1)
-    maps, attention = maps_of(model, site), model.attention_at(site)
+    maps, attention = maps_of(model, site), attention_at(model, site)
     norm = model.decoder.layers[1].self_residual.norm
     states = torch.randn(5, 16, generator=torch.Generator().manual_seed(0))
     scale = 1 / (states.var(dim=-1, unbiased=False, keepdim=True) + norm.eps).sqrt()

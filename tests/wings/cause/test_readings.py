@@ -7,7 +7,9 @@ from torch.testing import assert_close
 
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.scoring import log_probabilities
-from headlight.model.transformer.trace import Run, Site, Trace
+from headlight.model.stream import attention_at
+from headlight.model.trace import Trace
+from headlight.model.transformer.trace import Run, Site
 from headlight.wings.cause.knockout import edges_of
 from headlight.wings.cause.over_lines import agreement
 from headlight.wings.cause.readings import readings
@@ -66,7 +68,7 @@ def test_lengths_are_of_what_the_heads_add_and_all_words_add_up_to_the_block(rea
     edges = edges_of(trace, reader, range(1, 2))
     changed = record(reader.model, edits)
     site = Site("cross", 1)
-    attention, kept = reader.model.attention_at(site), changed.attention[site]
+    attention, kept = attention_at(reader.model, site), changed.attention[site]
     output, gate = attention.output.weight, edits.get(site, AttentionEdit()).gate
     found = readings(reader, trace, edges, edits)["length"]
     for n, row in enumerate(edges.written.rows):

@@ -10,9 +10,9 @@ import pytest
 
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import read_edits
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.attribution import attribute
 from headlight.model.questions import Question
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Site
 from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared.address import read_parameters
@@ -91,7 +91,8 @@ def one_key_scores_more_than_another(scene):
     assert (scene.queries[query], scene.keys[key]) == ("it", "dog")
     assert scene.scores[query].argmax() == key
     high, low = (f"**{scene.scores[query, place]:.1f}**" for place in (key, other))
-    width = scene.shipped.model.config.head_width
+    config = scene.shipped.model.config
+    width = config.d_model // config.heads
     return (
         f"{width} numbers each",
         f"square root of {width}",

@@ -8,6 +8,7 @@ from torch.testing import assert_close
 from headlight.model.continuer import Continuer
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.attribution import sum_score
+from headlight.model.shape import shape_of
 from headlight.model.stream import Part
 from headlight.model.transformer.trace import Site
 from headlight.wings.training.repeats import small_model
@@ -22,7 +23,7 @@ TINY = replace(
 
 def test_the_decoder_is_alone():
     toy = small_model(TINY)
-    assert toy.model.config.shape.kinds == {"decoder": (2, 2)}
+    assert shape_of(toy.model.config).kinds == {"decoder": (2, 2)}
     assert not any("cross" in name for name, _ in toy.model.named_parameters())
     assert not any(name.startswith("encoder.layers") for name, _ in toy.model.named_parameters())
 

@@ -8,7 +8,8 @@ import numpy as np
 import streamlit as st
 
 from headlight.model.insight.correlation import rank_correlation
-from headlight.model.transformer.trace import Shape, Site
+from headlight.model.shape import Shape
+from headlight.model.transformer.trace import Site
 from headlight.pages.shared.controls.measure import Measurement
 from headlight.pages.shared.controls.sentence import can
 from headlight.pages.shared.runs.run import ModelRun

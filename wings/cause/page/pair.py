@@ -7,7 +7,7 @@ import streamlit as st
 
 from headlight.model.questions import Question
 from headlight.model.reader import Reader
-from headlight.model.transformer.trace import Trace
+from headlight.model.trace import Trace
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.state.choice import Choice, counted, text
 from headlight.pages.shared.state.choices import MOST_TOKENS, chosen, put

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from headlight.model.reader import Reader
-from headlight.model.transformer.trace import Shape
+from headlight.model.shape import Shape
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.choice import Choice, text

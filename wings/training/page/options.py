@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from headlight.model.transformer.config import CHOICES as OF_MODELS
+from headlight.model.shape import CHOICES as OF_MODELS
 from headlight.pages.shared.state.choice import Choice, number, one_of
 from headlight.pages.shared.state.choices import chosen, put
 from headlight.pages.shared.widgets.choose import choose, pick_one

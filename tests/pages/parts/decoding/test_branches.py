@@ -3,7 +3,7 @@ import pytest
 from headlight.model.translator import load
 from headlight.pages.parts.decoding.request import BRANCH, MOST, Branch, Branches
 
-SHAPE = load("en-fr").model.config.shape
+SHAPE = load("en-fr").shape
 
 
 def branch(number):

@@ -6,10 +6,11 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from headlight.model.edits.attention import AttentionEdit
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.anatomy import read_at, take_apart
 from headlight.model.insight.lens import stream_norms
 from headlight.model.memory_layout import lay_out
-from headlight.model.transformer.positions import PositionEdit
+from headlight.model.stream import attention_at
 from headlight.model.transformer.trace import Block, Site
 from headlight.pages.parts.inside.variants import (
     activations,
@@ -203,6 +204,6 @@ def test_heads_apart_compute_what_one_projection_does(make_model, site, change):
         recorded = getattr(made, name)[0]
         assert_close(getattr(fused, name), recorded, atol=1e-6, rtol=0)
         assert_close(getattr(separate, name), recorded, atol=1e-5, rtol=0)
-    layer = model.attention_at(site).query
+    layer = attention_at(model, site).query
     alone = read_at(trace, site)[0][0] @ layer.weight[4:8].detach().T + layer.bias[4:8].detach()
     assert_close(separate.query[1], alone, atol=1e-5, rtol=0)

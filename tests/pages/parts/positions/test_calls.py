@@ -5,7 +5,7 @@ from math import isnan
 import numpy as np
 import pytest
 
-from headlight.model.transformer.positions import PositionEdit
+from headlight.model.edits.positions import PositionEdit
 from headlight.pages.parts.positions.calls import (
     LEARNED,
     SHIFTS,

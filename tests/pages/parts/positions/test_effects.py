@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from headlight.model.transformer.positions import PositionEdit
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.transformer.trace import Run
 from headlight.model.translator import load
 from headlight.pages.parts.positions.effects import (

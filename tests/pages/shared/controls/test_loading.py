@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from headlight.model.library.hub import LoadingError
-from headlight.model.transformer.trace import Shape
+from headlight.model.shape import Shape
 from headlight.pages.shared.controls import loading
 from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs import shelf as shelves

@@ -7,10 +7,10 @@ import torch
 
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import CellEdit, Edits
+from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.library.loading import load_bert, load_model
 from headlight.model.tokens import END_ID
-from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Site
 from headlight.pages.shared.runs import run as module
 from headlight.pages.shared.runs.run import ModelRun, decoded, hiding, is_written, written

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headlight.model.transformer.trace import Shape
+from headlight.model.shape import Shape
 from headlight.model.translator import load
 from headlight.pages.shared.state.choices import (
     EDITS,

@@ -2,7 +2,8 @@ import re
 
 import pytest
 
-from headlight.model.transformer.config import TransformerConfig
+from headlight.model.shape import checked_config
+from headlight.model.transformer.positions import Positions
 
 
 @pytest.mark.parametrize(
@@ -25,8 +26,9 @@ from headlight.model.transformer.config import TransformerConfig
 )
 def test_numbers_that_do_not_fit_raise_a_sentence(options, sentence):
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
-        TransformerConfig(**{"source_vocab_size": 10, "target_vocab_size": 10, **options})
+        checked_config(**{"source_vocab_size": 10, "target_vocab_size": 10, **options})
 
 
 def test_an_odd_width_is_fine_without_sinusoids():
-    assert TransformerConfig(10, 10, d_model=9, heads=3, positions="learned").head_width == 3
+    config = checked_config(10, 10, d_model=9, heads=3, positions="learned")
+    assert Positions(config)(0, 2).shape == (2, 9)

@@ -1,0 +1,73 @@
+"""The shape of a model: how many layers and heads it has of each kind of attention."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from headlight.model.transformer.config import TransformerConfig
+from headlight.model.transformer.trace import Kind, Site
+
+CHOICES = {
+    "norm": ("pre", "post"),
+    "activation": ("relu", "gelu"),
+    "positions": ("sinusoidal", "learned", "none"),
+}
+SELF: tuple[Kind, ...] = ("encoder", "decoder")  # kinds whose queries are keys too
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The number of layers and heads of each kind of attention, and the longest text."""
+
+    kinds: Mapping[Kind, tuple[int, int]]  # layers, and heads in each
+    max_positions: int  # tokens, special ones included
+    groups: Mapping[Kind, int] = field(default_factory=dict)  # heads that share a key and a value
+
+    def layers(self, kind: Kind) -> int:
+        """Return the number of layers with a kind of attention; 0 if there is no such kind."""
+        return self.kinds.get(kind, (0, 0))[0]
+
+    def heads(self, kind: Kind) -> int:
+        """Return the number of heads in a layer of a kind; 0 if there is no such kind."""
+        return self.kinds.get(kind, (0, 0))[1]
+
+    def group(self, kind: Kind) -> int:
+        """Return how many heads of a kind share each key and value; 1 if each has its own."""
+        return self.groups.get(kind, 1)
+
+    @property
+    def sites(self) -> list[Site]:
+        """All attention blocks, in the order of the kinds."""
+        return [Site(kind, layer) for kind in self.kinds for layer in range(self.layers(kind))]
+
+
+def shape_of(config: TransformerConfig) -> Shape:
+    """Return the shape of a Transformer; without an encoder, its decoder has no source to see."""
+    layers: dict[Kind, int] = {
+        "encoder": config.encoder_layers,
+        "decoder": config.decoder_layers,
+        "cross": config.decoder_layers if config.encoder_layers else 0,
+    }
+    kinds = {kind: (count, config.heads) for kind, count in layers.items() if count}
+    return Shape(kinds, config.max_positions)
+
+
+def checked_config(*sizes: int, **options: Any) -> TransformerConfig:
+    """Return the config with options from a file, a command or a page.
+
+    Raises ValueError if they do not fit each other.
+    """
+    config = TransformerConfig(*sizes, **options)
+    for name, allowed in CHOICES.items():
+        if getattr(config, name) not in allowed:
+            raise ValueError(f"{name} has to be one of {', '.join(allowed)}.")
+    if config.d_model % config.heads:
+        raise ValueError(f"d_model {config.d_model} is not a multiple of heads {config.heads}.")
+    if config.positions == "sinusoidal" and config.d_model % 2:
+        raise ValueError(f"Sinusoidal positions need an even d_model, not {config.d_model}.")
+    if config.tie_embeddings and config.source_vocab_size != config.target_vocab_size:
+        raise ValueError(
+            "Tied embeddings need one shared vocabulary, but the source has "
+            f"{config.source_vocab_size} tokens and the target {config.target_vocab_size}."
+        )
+    return config

@@ -1,0 +1,102 @@
+"""What a reader traces: the activations of one call of a model, with the tokens that it read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+import torch
+from torch import Tensor
+
+from headlight.model.tokens import Token
+from headlight.model.transformer.trace import Activations, AttentionRecord, Kind, Site
+
+
+class BySite(dict):
+    """Records by their sites; the KeyError of any other key says which sites there are."""
+
+    def __missing__(self, key: object) -> NoReturn:
+        sites = ", ".join(f"Site{tuple(site)}" for site in self)
+        raise KeyError(f"Attention is recorded at {sites or 'no site'}, and not at {key!r}.")
+
+
+def visible_to_any(record: AttentionRecord) -> Tensor:
+    """Return which keys some head sees: (Q, K) bool."""
+    return ~record.masked_scores[0].isneginf().all(dim=0)
+
+
+@dataclass(repr=False)
+class Trace(Activations):
+    """The tokens and results of one forward call, for a batch of one unless said otherwise.
+
+    Decoder rows are labelled with the tokens the decoder *read* (the target shifted right, so the
+    first is the start token); row i predicts the token that row i + 1 reads.
+    """
+
+    source_tokens: Sequence[Token] = ()
+    target_tokens: Sequence[Token] = ()
+    overview: dict[Site, Tensor] = field(default_factory=dict)  # (H, Q, K) uint8: weights * 255
+    masks: dict[Site, Tensor] = field(default_factory=dict)  # (Q, K) bool: sites of the overview
+    full: Collection[Site] | None = None  # sites to record in full; None for every one
+    attention: dict[Site, AttentionRecord] = field(default_factory=BySite, kw_only=True)
+    finished: bool = True  # whether its end follows the target: not if cut, or stopped at a limit
+
+    def __repr__(self) -> str:
+        read = f"{len(self.source_tokens)} source and {len(self.target_tokens)} target tokens"
+        return f"Trace({read}, attention at {len(self.attention)} sites)"
+
+    @property
+    def longest(self) -> int:
+        """The number of tokens of the longer side."""
+        return max(len(self.source_tokens), len(self.target_tokens))
+
+    def record(self, site: Site, record: AttentionRecord) -> None:
+        """Record a site: all stages, or only the weights as bytes if it is not in `full`."""
+        if self.full is None or site in self.full:
+            self.attention[site] = record
+        else:
+            self.overview[site] = (record.weights[0].detach() * 255).round().to(torch.uint8)
+            self.masks[site] = visible_to_any(record)
+
+    def weights(self, kind: Kind) -> Tensor:
+        """Return the weights of every head of a kind of attention: (layers, H, Q, K).
+
+        Weights of sites that are only in the overview are rounded to 1/255. Raises ValueError if
+        none of the kind are recorded.
+        """
+        recorded = sorted({*self.attention, *self.overview})
+        sites = [site for site in recorded if site.kind == kind]
+        if not sites:
+            kinds = ", ".join(dict.fromkeys(site.kind for site in recorded))
+            raise ValueError(f"This trace has no attention of the kind {kind!r}, but of {kinds}.")
+        return torch.stack([self.site_weights(site) for site in sites])
+
+    def site_weights(self, site: Site) -> Tensor:
+        """Return the weights (H, Q, K) of a site, from its record or from the overview."""
+        if site in self.overview:
+            return self.overview[site] / 255
+        return self.attention[site].weights[0]
+
+    def visible(self, site: Site) -> Tensor:
+        """Return which keys some head of a site sees (Q, K), from its record or the overview."""
+        if site in self.masks:
+            return self.masks[site]
+        return visible_to_any(self.attention[site])
+
+    def query_tokens(self, site: Site) -> Sequence[Token]:
+        """Return the tokens whose queries are the rows of this site's weights."""
+        return self.source_tokens if self.kind_at(site) == "encoder" else self.target_tokens
+
+    def key_tokens(self, site: Site) -> Sequence[Token]:
+        """Return the tokens whose keys are the columns of this site's weights."""
+        return self.target_tokens if self.kind_at(site) == "decoder" else self.source_tokens
+
+    def kind_at(self, site: Site) -> Kind:
+        """Return the kind of a site; raises ValueError if only others are recorded."""
+        recorded = {*self.attention, *self.overview}
+        if recorded and site not in recorded:
+            last = dict(sorted(recorded))  # layer of each kind
+            there = ", ".join(f"{kind} 0 to {layer}" for kind, layer in last.items())
+            raise ValueError(f"This trace has no {site!r}, but a Site of {there}.")
+        return site.kind
