@@ -41,8 +41,8 @@ LEFT = GONE + "they are released a few minutes after the tab was closed or lost 
 RESTARTED = GONE + "the server was started anew since, or another one answers now."
 
 
-def open_page(page: Page) -> None:
-    """Draw a page, or what a wing shows in its place."""
+def open_page(page: Page, said: str = "") -> None:
+    """Draw a page below what is `said` first, or what a wing shows in its place."""
     st.set_page_config(
         page_title=f"{page.title} · Headlight",
         page_icon=ICON,
@@ -75,6 +75,8 @@ def open_page(page: Page) -> None:
             wing.beside_title(page)
     with st.container(key="purpose"):
         caption(page.purpose)
+    if said:
+        st.info(said)
     address.note()
     for wing in WINGS:
         wing.above(page)

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.wings.talks.slides import Slide
 from headlight.wings.talks.talk import shipped
-from tests.browser.talks import save_talk
+from tests.wings.talks.browser.talks import save_talk
 from tests.browser.translating import translate, translated
 
 pytestmark = pytest.mark.matrix

@@ -11,7 +11,14 @@ from headlight.pages.shared.show.pictures import css_class
 from headlight.wings.talks.slides import Slide
 from tests.browser.heatmaps import READING, point_of
 from tests.browser.rest import box_at_rest, tended
-from tests.browser.talks import FITTED, SMALLEST, expect_fitted, see_title, size_fitted, with_talk
+from tests.wings.talks.browser.talks import (
+    FITTED,
+    SMALLEST,
+    expect_fitted,
+    see_title,
+    size_fitted,
+    with_talk,
+)
 from tests.matrix import first_of
 
 HERO = "The animal didn't cross the street because it was too tired."

@@ -11,7 +11,7 @@ from headlight.wings.live.page import weights_file
 from headlight.wings.talks.deck.file import Drawn, DrawnSlide, file_of
 from headlight.wings.talks.slides import Slide, write_talk
 from tests.browser.rest import box_at_rest
-from tests.browser.talks import FONT
+from tests.wings.talks.browser.talks import FONT
 
 SENTENCE = "The dog ate the meat because it was hungry."
 SCENE = {"sentence": SENTENCE, "kind": "cross", "layer": "1", "head": "4"}

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from headlight.wings.talks.slides import Slide
 from headlight.wings.talks.stage import THUMBNAILS
-from tests.browser.talks import see_title, with_talk
+from tests.wings.talks.browser.talks import see_title, with_talk
 
 HOSTILE = "<img src=x onerror=window.hit=1>"
 TALK = (

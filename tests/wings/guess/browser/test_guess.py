@@ -11,7 +11,7 @@ import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.pages.shared.show.pictures import css_class
 from headlight.wings.talks.slides import Slide
 from tests.browser.rest import RUNNING, until
-from tests.browser.talks import expect_fitted, see_title, with_talk
+from tests.wings.talks.browser.talks import expect_fitted, see_title, with_talk
 
 SENTENCE = "The dog ran to the house because it was hungry."
 SCENE = {"kind": "encoder", "layer": "5", "head": "6", "guess": "on", "guess_row": "8"}

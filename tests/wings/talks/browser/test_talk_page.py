@@ -15,7 +15,7 @@ from headlight.wings.talks.stage import THUMBNAILS, thumbnail_key
 from headlight.wings.talks.talk import shipped
 from tests.browser.boxes import choose_in
 from tests.browser.rest import RUNNING, box_at_rest, settled, until
-from tests.browser.talks import with_talk
+from tests.wings.talks.browser.talks import with_talk
 from tests.matrix import first_of
 
 TALK = shipped()

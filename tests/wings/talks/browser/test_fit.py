@@ -4,7 +4,7 @@ from pathlib import Path
 
 from headlight.pages.browser import parts
 from headlight.viz.modules import in_order, script
-from tests.browser.talks import FITTED
+from tests.wings.talks.browser.talks import FITTED
 
 FIT = Path(parts.__file__).with_name("fit.js")
 STAGE = """<style>.st-key-stage { transform: scale(var(--slide-zoom)) }</style>
