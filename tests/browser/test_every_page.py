@@ -2,7 +2,6 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-
 from playwright.sync_api import expect
 
 from headlight.pages.parts.pages import PAGES

@@ -33,7 +33,7 @@ for folder in ("model", "viz", "pages", "wings"):
 def tracked() -> list[str]:
     command = ["git", "ls-files", "-z"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return [name for name in listed.split("\0") if (ROOT / name).exists()]
+    return [name for name in listed.rstrip("\0").split("\0") if (ROOT / name).exists()]
 
 
 def wings() -> list[str]:

@@ -9,8 +9,8 @@ from playwright.sync_api import expect
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.wings.talks.slides import Slide
 from headlight.wings.talks.talk import shipped
-from tests.wings.talks.browser.talks import save_talk
 from tests.browser.translating import translate, translated
+from tests.wings.talks.browser.talks import save_talk
 
 pytestmark = pytest.mark.matrix
 READY = shipped()

@@ -14,6 +14,7 @@ from headlight.pages.shared.show.pictures import css_class
 from headlight.wings.talks.presenter import QR_CODE
 from headlight.wings.talks.slides import Slide
 from tests.browser.rest import box_at_rest, until
+from tests.matrix import first_of
 from tests.wings.talks.browser.talks import (
     expect_fitted,
     save_talk,
@@ -21,7 +22,6 @@ from tests.wings.talks.browser.talks import (
     size_fitted,
     with_talk,
 )
-from tests.matrix import first_of
 
 SCENE = {"v": "2", "sentence": "We left."}
 TALK = (

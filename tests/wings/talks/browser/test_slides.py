@@ -11,6 +11,7 @@ from headlight.pages.shared.show.pictures import css_class
 from headlight.wings.talks.slides import Slide
 from tests.browser.heatmaps import READING, point_of
 from tests.browser.rest import box_at_rest, tended
+from tests.matrix import first_of
 from tests.wings.talks.browser.talks import (
     FITTED,
     SMALLEST,
@@ -19,7 +20,6 @@ from tests.wings.talks.browser.talks import (
     size_fitted,
     with_talk,
 )
-from tests.matrix import first_of
 
 HERO = "The animal didn't cross the street because it was too tired."
 LONG = "The old man who lives near the river sold his small boat to a young doctor last week."

@@ -14,8 +14,8 @@ from tests.browser.boxes import box, choose_in
 from tests.browser.heatmaps import READING, point_of
 from tests.browser.held import Held
 from tests.browser.rest import RUNNING, box_at_rest, settled
-from tests.wings.talks.browser.talks import FITTED, SCALE, expect_fitted, with_talk
 from tests.matrix import first_of
+from tests.wings.talks.browser.talks import FITTED, SCALE, expect_fitted, with_talk
 
 TALK = shipped()
 SHARP = """canvas => {

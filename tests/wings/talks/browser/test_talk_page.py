@@ -15,8 +15,8 @@ from headlight.wings.talks.stage import THUMBNAILS, thumbnail_key
 from headlight.wings.talks.talk import shipped
 from tests.browser.boxes import choose_in
 from tests.browser.rest import RUNNING, box_at_rest, settled, until
-from tests.wings.talks.browser.talks import with_talk
 from tests.matrix import first_of
+from tests.wings.talks.browser.talks import with_talk
 
 TALK = shipped()
 THREE = tuple(Slide("attention", title=name, pictures=("grid",)) for name in ("a", "b", "c"))

@@ -10,7 +10,7 @@ from headlight.model.translator import PRETRAINED
 from recipe.pronouns import main
 
 ATLAS = PRETRAINED / "en-fr" / "atlas" / "atlas.json.gz"
-SENTENCES = Path(__file__).parents[1] / "model" / "atlas" / "pronouns.tsv"
+SENTENCES = Path(__file__).parents[1] / "pronouns.tsv"
 
 
 def run(monkeypatch, folder, *more):
