@@ -160,5 +160,5 @@ def _come_back() -> None:
         address.go_again(awaited)
     else:
         workshop().gone = True
-        if shown().key == "training":
-            workshop().refused = LEFT if is_of_this_server(str(key)) else RESTARTED
+        for wing in WINGS:
+            wing.lost(shown(), LEFT if is_of_this_server(str(key)) else RESTARTED)

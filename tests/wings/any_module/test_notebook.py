@@ -9,7 +9,7 @@ import torch
 
 from headlight import show
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NOTEBOOK = """
 import sys
 import torch
