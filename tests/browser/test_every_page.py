@@ -5,19 +5,15 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from headlight.pages.parts.pages import PAGES
+from tests.browser.entries import of_wings
 from tests.browser.rest import settled
 from tests.matrix import first_of
 
 ADDRESSES = {
     "": "All heads",
     "?picture=lines": "All heads",
-    "?guess=on": "Show the answer",
     "masks": "Why −∞ and nothing else",
     "heads": "Which heads matter",
-    "cause": "Rank correlation",
-    "cause?cause_tab=wrote": "Sum of all parts",
-    "cause?cause_tab=estimate": "Furthest from the line",
-    "cause?cause_tab=patching": "At all tokens at once",
     "compare": "Translation of B",
     "inside": "Into the residual stream",
     "inside?inside_tab=switches": "ReLU or GELU",
@@ -26,19 +22,10 @@ ADDRESSES = {
     "positions?positions_tab=sinusoids": "As the position moves on",
     "positions?positions_tab=learned": "Learned",
     "positions?positions_tab=beyond": "Beyond training",
-    "atlas": "Heads removed one by one",
-    "atlas?atlas_tab=two": "Spearman’s rank correlation",
-    "atlas?atlas_tab=likeness": "Most alike of all",
-    "atlas?atlas_tab=head&kind=encoder&layer=4&head=2": "Least clear",
-    "atlas?atlas_tab=search": "The sentences read",
     "decoding?strategy=beam": "Teacher forcing",
-    "training": "Experiments",
     "models": "Your models",
-    "talk": "Present",
-    "?talk=8": "who looks at whom",
-    "decoding?talk=17": "One token at a time",
     "model": "How it learned",
-}
+} | of_wings("ADDRESSES")
 
 
 FADED_IN = """() => document.getAnimations()

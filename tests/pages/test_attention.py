@@ -306,8 +306,6 @@ def test_a_text_in_which_nothing_stands_out_says_so_and_offers_its_pronoun(shipp
     assert lines(app)["lit"] == ["key", int(weights.mean(axis=0).argmax())]
     assert f"{NOTHING}: “" in said(app)
     assert NONE_LEADS.format(word="pronoun", least=LEAST) in said(app)
-    clearest = "Clearest content word for “it”, neighbours aside"
-    assert f"{clearest}, of the 5 heads best at pronouns: " in said(app)
 
 
 def test_the_head_that_links_a_token_most_clearly_is_one_click_away(shipped):

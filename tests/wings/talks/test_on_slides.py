@@ -2,11 +2,11 @@
 
 import pytest
 
+from headlight.pages.parts.masks.own import PICTURES
 from headlight.wings.talks.slides import Slide
 from tests.pages import apps
 from tests.pages.apps import address, new_app, on_stage
 from tests.pages.test_decoding import OTHER, SENTENCE, branch_to, open_page, player
-from tests.pages.test_masks import PICTURES
 
 
 @pytest.mark.parametrize("picture", PICTURES)

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from tests.browser.rest import settled
-from tests.headlight.test_notebook import NOTEBOOK, start
+from tests.wings.any_module.test_notebook import NOTEBOOK, start
 
 
 @pytest.mark.matrix
