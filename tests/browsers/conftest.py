@@ -9,7 +9,6 @@ from tests.browser.fixtures import running_server
 from tests.browser.rest import RUNNING, STALE
 from tests.browsers.firefox import Firefox
 from tests.browsers.webkit import WebKit
-from tests.wings.together.browser.test_deck_live import address  # noqa: F401, of a file with the model inside
 
 ROOT = Path(__file__).resolve().parents[2]
 FAILED = pytest.StashKey[bool]()

@@ -1,12 +1,10 @@
-"""Full screen, the clipboard and the speaker's window, as far as each browser lets them."""
+"""Full screen and the speaker's window, as far as each browser lets them."""
 
-from tests.browsers.conftest import SETTLED
 from tests.browsers.driven import until
-from tests.browsers.talks import TALK, faults_at_rest
-from tests.browsers.test_talk import PARTS, at
+from tests.wings.talks.browsers.talks import TALK, faults_at_rest
+from tests.wings.talks.browsers.test_talk import PARTS, at
 
 NOTE_REFUSAL = "document.addEventListener('fullscreenerror', () => (window.refused = 'refused'))"
-BOX = "input[aria-label='English sentence']"
 
 
 def test_the_speakers_window_shows_notes_and_turns_the_talk(browser, server):
@@ -23,18 +21,6 @@ def test_the_speakers_window_shows_notes_and_turns_the_talk(browser, server):
     browser.see("(title) => wordsOf('h1').includes(title)", second.title)
     browser.turn_to(talk)
     at(browser, 2)
-
-
-def test_the_link_is_copied_and_pasted(browser, server):
-    browser.open(f"{server}/masks?head=3")
-    browser.see(f"seen('button', 'Keys: ?').length && {SETTLED}")
-    address = browser.evaluate("location.href")
-    browser.click_on("button", "Copy link")
-    browser.see("seen('button', 'Copied').length")
-    browser.click_on(BOX)
-    browser.press("Control", "a")
-    browser.press("Control", "v")
-    assert browser.evaluate(f"document.querySelector(`{BOX}`).value") == address
 
 
 def test_f_fills_the_screen_or_a_refusal_changes_nothing(browser, server):

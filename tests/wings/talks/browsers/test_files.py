@@ -13,7 +13,7 @@ from headlight.model.transformer.trace import Site
 from headlight.wings.live.page import write_live
 from tests.browsers.conftest import SETTLED
 from tests.browsers.pointing import expect_weight, strongest
-from tests.browsers.talks import TALK, expect_all_slides_fit, expect_pointing_reads
+from tests.wings.talks.browsers.talks import TALK, expect_all_slides_fit, expect_pointing_reads
 
 OTHER = "Where is the station?"
 PARTS = ".stage", ".frame.now .footer"

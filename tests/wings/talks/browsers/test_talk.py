@@ -1,7 +1,7 @@
 """The ready talk in the app: every slide fits, and pointing reads what is under the pointer."""
 
 from tests.browsers.conftest import SETTLED
-from tests.browsers.talks import TALK, expect_all_slides_fit, expect_pointing_reads
+from tests.wings.talks.browsers.talks import TALK, expect_all_slides_fit, expect_pointing_reads
 
 SHOWN = f"(title) => wordsOf('.slide h1').includes(title) && {SETTLED}"
 FITTED = "!('fitting' in document.documentElement.dataset)"
