@@ -11,7 +11,7 @@ const LEVELS = 255; // of a weight in the grid of all heads
 
 /**
  * The pictures of the live page: `texts` and `maps` are their elements, and `draw` draws them.
- * @param {ReturnType<typeof import("../browser/deck/mounting.js").mounting>} mount
+ * @param {ReturnType<typeof import("../../pages/browser/deck/mounting.js").mounting>} mount
  * @param {Record<string, any>} templates the header of each picture
  * @param {{ pick: (place: [number, number]) => void, close: (cell: import("./attention.js").Cell) => void, force: (ids: number[], typed?: string) => void }} acts
  */

@@ -1,10 +1,10 @@
 import { buttonOf, element } from "../../viz/canvas.js";
-import { showTalk } from "../browser/deck/deck.js";
+import { showTalk } from "../../pages/browser/deck/deck.js";
 import { live } from "./page.js";
 
 /**
  * Show a talk that has the model inside.
- * @param {Record<string, import("../browser/deck/mounting.js").PartOfFile>} parts
+ * @param {Record<string, import("../../pages/browser/deck/mounting.js").PartOfFile>} parts
  * @param {Record<string, string>} styles
  */
 export function show(parts, styles) {

@@ -1,6 +1,6 @@
 import { buttonOf, element } from "../../viz/canvas.js";
-import { mounting } from "../browser/deck/mounting.js";
-import { canShow } from "../browser/needs.js";
+import { mounting } from "../../pages/browser/deck/mounting.js";
+import { canShow } from "../../pages/browser/needs.js";
 import { addressOf, stateOf } from "./address.js";
 import { AS_TRAINED } from "./attention.js";
 import { KINDS, drawing } from "./drawing.js";
@@ -29,7 +29,7 @@ const PAUSE = 400; // milliseconds after the last letter
 
 /**
  * Show the page that the document describes; the address holds its state.
- * @param {Record<string, import("../browser/deck/mounting.js").PartOfFile>} parts
+ * @param {Record<string, import("../../pages/browser/deck/mounting.js").PartOfFile>} parts
  * @param {Record<string, string>} styles
  */
 export function show(parts, styles) {
@@ -43,7 +43,7 @@ export function show(parts, styles) {
 /**
  * The translator in an element; `go` takes up the state of another address.
  * @param {HTMLElement} app
- * @param {Record<string, import("../browser/deck/mounting.js").PartOfFile>} parts
+ * @param {Record<string, import("../../pages/browser/deck/mounting.js").PartOfFile>} parts
  * @param {Record<string, string>} styles
  * @param {string} address that it opens with
  * @param {(address: string) => void} keep receives the address of each new state
