@@ -57,7 +57,7 @@ lint: $(VENV)/.installed-dev ## check the formatting, the code and who imports w
 	ln -sfn $(addprefix $(CURDIR)/, model viz pages wings) $(LINT)/headlight
 	ln -sfn $(CURDIR)/recipe $(LINT)
 	cd $(LINT) && $(abspath $(BIN))/lint-imports --no-cache --no-logo --config $(CURDIR)/pyproject.toml
-	$(BIN)/oxlint viz pages/browser wings
+	$(BIN)/oxlint viz pages wings
 
 format: $(VENV)/.installed-dev ## format the code and fix what ruff can fix
 	$(BIN)/python -m ruff check --fix .

@@ -5,7 +5,6 @@ picture with its Python, its JavaScript and its CSS side by side.
 """
 
 from headlight.viz.canvas import CanvasPicture
-from headlight.viz.curves.distributions import Spread, distributions
 from headlight.viz.curves.points import effect_points, head_plane, head_points, layer_colors
 from headlight.viz.curves.position_lines import position_lines, wavelengths
 from headlight.viz.curves.training_curves import training_curves
@@ -30,17 +29,11 @@ from headlight.viz.maps.heatmap import (
 from headlight.viz.numbers import to_csv, to_npz
 from headlight.viz.switches.head_effects import head_effects
 from headlight.viz.switches.head_scores import head_scores
-from headlight.viz.switches.mask_cards import MaskCard, mask_cards
 from headlight.viz.switches.mask_matrix import mask_matrix
-from headlight.viz.switches.switchboard import switchboard
-from headlight.viz.vectors.position_clocks import position_clocks
 from headlight.viz.vectors.position_heatmap import position_heatmap
 from headlight.viz.vectors.vector_rows import Row, vector_rows
-from headlight.viz.writing.beam_tree import Leaf, beam_tree
 from headlight.viz.writing.decoding_player import Bar, decoding_player
-from headlight.viz.writing.lens_map import lens_map
 from headlight.viz.writing.probability_bars import measure_bars, probability_bars
-from headlight.viz.writing.shifted_right import shifted_right
 from headlight.viz.writing.step_cells import CellRows, step_cells
 from headlight.viz.writing.sum_bars import sum_bars
 from headlight.viz.writing.token_strip import Chip, token_strip

@@ -17,6 +17,7 @@ from headlight.viz.modules import exports, in_order, script, stylesheet
 
 HERE = Path(__file__).parent
 VIZ = Path(viz.__file__).parent
+DRAWING = ("viz/*", "pages/parts/*", "pages/browser", "wings/*/page", "wings/*/browser")
 BRING = HERE / "bring.js"
 THEME = HERE / "theme.css"
 
@@ -118,14 +119,14 @@ def code_of(first: Path, drawing: Sequence[Path], sheets: Sequence[str]) -> str:
 
 def is_of_a_model(script: Path) -> bool:
     """Return whether a script draws a picture of a model, and not another part of a page."""
-    return VIZ in script.parents
+    return script.parent.name != HERE.name
 
 
 @cache
 def parts() -> list[Path]:
-    """Return the scripts that draw: pictures, and the other parts of a page."""
-    files = sorted([*VIZ.glob("*/*.js"), *HERE.glob("*.js")], key=lambda file: file.stem)
-    return [file for file in files if "draw" in exports(file)]
+    """Return the scripts that draw: pictures, also those of one page, and other parts of pages."""
+    files = (file for where in DRAWING for file in VIZ.parent.glob(f"{where}/*.js"))
+    return [file for file in sorted(files, key=lambda file: file.stem) if "draw" in exports(file)]
 
 
 def digest_of(text: str) -> str:

@@ -3,7 +3,8 @@
 from importlib import import_module
 
 from headlight.pages.shared.frame import frame
-from headlight.pages.shared.state.page import PAGES, WINGS, list_pages
+from headlight.pages.shared.state.page import PAGES, list_pages
+from headlight.pages.shared.state.wings import WINGS
 
 # Modules with a PAGE, a WING or both, in the order of the sidebar. A wing can be left out: it is
 # one folder and one line here.

@@ -23,8 +23,9 @@ from headlight.pages.shared.state.choices import (
     chosen,
     put,
 )
-from headlight.pages.shared.state.page import ALONE, PAGES, WINGS, Page, alone, enter, shown
+from headlight.pages.shared.state.page import ALONE, PAGES, Page, alone, enter, shown
 from headlight.pages.shared.state.showing import showing
+from headlight.pages.shared.state.wings import WINGS
 from headlight.pages.streamlit_fixes.late_address import gone_to, know, write
 
 VERSION = "2"  # increased when links change their meaning

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from headlight.viz import head_effects, switchboard
+from headlight.pages.parts.heads.switchboard import switchboard
+from headlight.viz import head_effects
 from tests.browser.answers import noting, picked
 
 LABELS = {"encoder": "Encoder", "decoder": "Decoder"}

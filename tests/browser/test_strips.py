@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from headlight.viz import Leaf, Row, beam_tree, compared_maps, measure_bars, vector_rows
+from headlight.pages.parts.decoding.beam_tree import Leaf, beam_tree
+from headlight.viz import Row, compared_maps, measure_bars, vector_rows
 
 DARK = "<style>:root { --paper: #0e1117; --ink: #fafafa }</style>"
 VALUES = np.array([-2.0, 0.0, 1.0, 0.123456])

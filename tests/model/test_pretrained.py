@@ -3,9 +3,9 @@
 import pytest
 
 from headlight.model.checkpoint import load_position_counts
-from headlight.model.insight.sinusoids import rotation_error
 from headlight.model.transformer.trace import Site
 from headlight.model.translator import PRETRAINED, load
+from headlight.pages.parts.positions.rotation import rotation_error
 
 TRANSLATIONS = {
     "I love my cat.": {"J'aime mon chat.", "J'adore mon chat."},

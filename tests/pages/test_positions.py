@@ -4,12 +4,12 @@ import unicodedata
 import numpy as np
 import pytest
 
-from headlight.model.insight.positions import permutation_differences, shuffled
 from headlight.model.insight.scoring import trace_log_probabilities
-from headlight.model.insight.sinusoids import rotation
 from headlight.model.transformer.positions import PositionEdit, sinusoids
 from headlight.model.transformer.trace import Site
 from headlight.model.translator import load
+from headlight.pages.parts.positions.effects import permutation_differences, shuffled
+from headlight.pages.parts.positions.rotation import rotation
 from headlight.pages.parts.positions.words import ROTARY_WORDS
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.state.models import EXAMPLES

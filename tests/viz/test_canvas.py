@@ -29,7 +29,7 @@ def test_a_picture_with_another_header_keeps_all_else():
 
 
 def test_the_parts_are_found():
-    assert {"heatmap", "switchboard", "token_strip", "vector_rows", "training_curves"} < {
+    assert {"heatmap", "head_effects", "token_strip", "vector_rows", "training_curves"} < {
         part.name for part in PARTS
     }
 

@@ -17,7 +17,7 @@ from headlight.pages.shared.runs.readers import errors_explained, loading, reade
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.models import DEFAULT
-from headlight.pages.shared.state.page import Usual
+from headlight.pages.shared.state.wings import Usual
 from headlight.wings.atlas.counting import Count, numbers_of
 from headlight.wings.atlas.figures import Figures, figures_of
 from headlight.wings.atlas.files import Atlas, digest_of, open_atlas

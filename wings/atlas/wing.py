@@ -2,7 +2,7 @@
 
 from headlight.model.edits import HeadAddress
 from headlight.model.insight.linking import Linked
-from headlight.pages.shared.state.page import Usual, Wing
+from headlight.pages.shared.state.wings import Usual, Wing
 from headlight.wings.atlas import calls
 from headlight.wings.atlas.page.page import PAGE
 

@@ -13,7 +13,8 @@ from headlight.pages.shared.address import ON_THIS_MACHINE, is_of_this_machine
 from headlight.pages.shared.runs.readers import reader
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.state.choices import MASKED, SECOND
-from headlight.pages.shared.state.page import BUTTONS, CLICKS, PAGES, TOOLS, Page, Wing
+from headlight.pages.shared.state.page import PAGES, Page
+from headlight.pages.shared.state.wings import BUTTONS, CLICKS, TOOLS, Wing
 
 PARAMETER = "workshop"  # in an address
 LONGEST = 4_000  # characters; all controls of a page take 1,700

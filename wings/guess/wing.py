@@ -20,8 +20,9 @@ from headlight.pages.shared.show.riddle import (
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.sight import reveal_if_sought, seek
 from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, LIT, chosen, put
-from headlight.pages.shared.state.page import Page, Wing, shown
+from headlight.pages.shared.state.page import Page, shown
 from headlight.pages.shared.state.showing import SAID, drawn, place, showing
+from headlight.pages.shared.state.wings import Wing
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import CanvasPicture
 

@@ -15,6 +15,7 @@ from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator
 from headlight.pages.browser import library
 from headlight.pages.browser.library import as_json, digest_of
+from headlight.pages.shared.state.wings import TalkModel
 from headlight.viz import attention_heatmap, decoding_player, head_grid, token_strip
 from headlight.viz.canvas import CanvasPicture, unpacked
 from headlight.viz.modules import in_order, script
@@ -110,6 +111,12 @@ def stylesheet() -> str:
     own = [library.HERE / "deck" / "colors.css", HERE / "page.css", PANEL]
     base = (library.VIZ / "canvas.css").read_text(encoding="utf-8")
     return "\n".join([base, theme, *(path.read_text(encoding="utf-8") for path in own)])
+
+
+def for_talks(translator: Translator) -> TalkModel:
+    """Return a translator with what runs and shows it in the file of a talk."""
+    weights = weights_file(translator.model, translator.tokenizer)
+    return TalkModel(weights, IN_DECK, PANEL, header(), pictures())
 
 
 def weights_file(model: Transformer, tokenizer: Tokenizer) -> bytes:

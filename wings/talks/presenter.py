@@ -12,8 +12,9 @@ from headlight.pages.shared.address import link_of
 from headlight.pages.shared.show.captions import names_site
 from headlight.pages.shared.show.pictures import picked, show
 from headlight.pages.shared.state.choices import GUESS, put
-from headlight.pages.shared.state.page import PAGES, TOOLS, Page, allows, enter, is_open
+from headlight.pages.shared.state.page import PAGES, Page, enter
 from headlight.pages.shared.state.showing import NOTE, drawn, place
+from headlight.pages.shared.state.wings import TOOLS, allows, is_open
 from headlight.viz.canvas import CanvasPicture
 from headlight.viz.numbers import writable
 from headlight.wings.talks import talk, turning

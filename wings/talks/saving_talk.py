@@ -28,8 +28,9 @@ from headlight.pages.shared.state.choices import (
     SENTENCE,
     chosen,
 )
-from headlight.pages.shared.state.page import PAGES, WINGS, Page, TalkModel, first_known
+from headlight.pages.shared.state.page import PAGES, Page
 from headlight.pages.shared.state.showing import drawn
+from headlight.pages.shared.state.wings import WINGS, TalkModel, first_known
 from headlight.viz.canvas import CanvasPicture, unpacked
 from headlight.wings.talks import presenter, talk, turning
 from headlight.wings.talks.deck.file import LARGEST, Drawn, DrawnSlide, file_of

@@ -6,7 +6,8 @@ from headlight.model.edits import Edits
 from headlight.pages.shared import address
 from headlight.pages.shared.state import edit_history, showing
 from headlight.pages.shared.state.choices import chosen
-from headlight.pages.shared.state.page import PAGES, TOOLS, Page, Wing, allows, enter
+from headlight.pages.shared.state.page import PAGES, Page, enter
+from headlight.pages.shared.state.wings import TOOLS, Wing, allows
 from headlight.wings.talks import kept, presenter, saving_talk, stage, talk, turning
 from headlight.wings.talks.page.page import PAGE
 

@@ -2,7 +2,8 @@
 
 from headlight.model.snapshots import Snapshots
 from headlight.pages.shared.state.models import workshop
-from headlight.pages.shared.state.page import Page, Wing
+from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.state.wings import Wing
 from headlight.wings.training.page.page import PAGE
 from headlight.wings.training.tasks import TASKS
 

@@ -13,7 +13,7 @@ from headlight.model.insight.linking import LEAST, Linked, Word, on_words, words
 from headlight.model.library.pieces import Piece
 from headlight.pages.parts.attention.view import View
 from headlight.pages.shared.show.riddle import told_apart
-from headlight.pages.shared.state.page import WINGS, first_known
+from headlight.pages.shared.state.wings import WINGS, first_known
 from headlight.pages.shared.widgets.choose import offer_head
 from headlight.viz.arrays import as_floats
 from headlight.viz.numbers import number_text

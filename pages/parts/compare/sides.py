@@ -18,7 +18,7 @@ from headlight.pages.shared.show.captions import labels_at_snapshots, labels_of,
 from headlight.pages.shared.state import choices, models
 from headlight.pages.shared.state.choice import Choice, like
 from headlight.pages.shared.state.choices import KINDS, SUMMARIES, HeadChoice, places_in
-from headlight.pages.shared.state.page import WINGS, first_known
+from headlight.pages.shared.state.wings import WINGS, first_known
 from headlight.pages.shared.widgets.choose import place_options
 
 NO_TRAINING = (

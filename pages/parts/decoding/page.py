@@ -25,6 +25,7 @@ from headlight.pages.parts.decoding.request import (
     choose_request,
     show_branch,
 )
+from headlight.pages.parts.decoding.shifted_right import shifted_right
 from headlight.pages.shared.address import section
 from headlight.pages.shared.controls.sentence import ask
 from headlight.pages.shared.runs.arrays import as_array
@@ -38,9 +39,9 @@ from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.texts import ended
 from headlight.pages.shared.state.choices import KIND, TARGET, chosen
 from headlight.pages.shared.state.models import BEAM_EXAMPLES
-from headlight.pages.shared.state.page import CLICKS, Page, allows
+from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.state.wings import CLICKS, allows
 from headlight.pages.shared.widgets.choose import choose
-from headlight.viz import shifted_right
 from headlight.viz.numbers import number_text
 
 WHAT_IF = "Click a candidate above, or type a text there: decoding goes on from it as a branch."

@@ -8,6 +8,7 @@ import streamlit as st
 
 from headlight.model.decoding.steps import Decoding, DecodingStep, Node, stack_rows
 from headlight.model.transformer.trace import Kind, Site
+from headlight.pages.parts.decoding.beam_tree import Leaf, beam_tree
 from headlight.pages.parts.decoding.request import (
     STEP,
     Branch,
@@ -35,18 +36,10 @@ from headlight.pages.shared.state.choices import (
     chosen,
     put,
 )
-from headlight.pages.shared.state.page import if_clicks
 from headlight.pages.shared.state.showing import say
+from headlight.pages.shared.state.wings import if_clicks
 from headlight.pages.shared.widgets.choose import choose
-from headlight.viz import (
-    Bar,
-    CanvasPicture,
-    Leaf,
-    attention_heatmap,
-    beam_tree,
-    decoding_player,
-    probability_bars,
-)
+from headlight.viz import Bar, CanvasPicture, attention_heatmap, decoding_player, probability_bars
 from headlight.viz.numbers import number_text
 
 PLAYER = "The weights are those of the very step, for the head chosen above.{click}"

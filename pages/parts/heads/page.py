@@ -30,7 +30,8 @@ from headlight.pages.shared.show.words import HEAD_WORDS
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choice import number, one_of, switch
 from headlight.pages.shared.state.choices import KINDS
-from headlight.pages.shared.state.page import WINGS, Page, first_known, if_clicks
+from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.state.wings import WINGS, first_known, if_clicks
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import attention_heatmap, head_effects, head_scores
 from headlight.viz.numbers import number_text

@@ -8,6 +8,7 @@ import streamlit as st
 
 from headlight.model.edits import HeadAddress
 from headlight.model.transformer.trace import Kind, Shape
+from headlight.pages.parts.heads.switchboard import switchboard
 from headlight.pages.shared import address
 from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import all_picked, show
@@ -16,7 +17,6 @@ from headlight.pages.shared.show.words import HOW_TO_READ
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choices import EDITS, KINDS, select_head
 from headlight.pages.streamlit_fixes.late_values import editor
-from headlight.viz import switchboard
 
 Shapes = Mapping[Kind, tuple[int, int]]  # the numbers of layers and heads of each kind
 

@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from headlight.model.insight.anatomy import Weight
 from headlight.model.insight.explain import NOTES
 from headlight.model.transformer.trace import Site
+from headlight.pages.parts.inside.calls import MOST_CLOSED, explained, taken_apart
 from headlight.pages.parts.inside.steps import step_by_step
 from headlight.pages.parts.inside.stream import LENS, WORDS, similar_words, stream
 from headlight.pages.parts.inside.switches import SWITCHES, switches
@@ -17,7 +18,6 @@ from headlight.pages.parts.inside.words import TAB_WORDS, VIEWS
 from headlight.pages.shared.address import section
 from headlight.pages.shared.controls.sentence import ask, tokens_read
 from headlight.pages.shared.runs.arrays import as_array
-from headlight.pages.shared.runs.inside import MOST_CLOSED, explained, taken_apart
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption, labels_of, site_words
 from headlight.pages.shared.show.cells import WEIGHT_BAR, choose_clearest, stands_for, stood_for

@@ -9,9 +9,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from headlight.model.insight.anatomy import Anatomy, Weight
 from headlight.model.transformer.trace import block_of
+from headlight.pages.parts.inside.calls import taken_apart
 from headlight.pages.parts.inside.words import INPUT_OF_BERT, INPUT_OF_LIBRARY, OF_THE_QUERY, STEPS
 from headlight.pages.shared.runs.arrays import as_array
-from headlight.pages.shared.runs.inside import taken_apart
 from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import embedding_rows, row_of, show
 from headlight.pages.shared.show.saving import About

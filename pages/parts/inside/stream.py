@@ -8,10 +8,11 @@ import torch
 from headlight.model.insight.lens import Similarity, stream_norms
 from headlight.model.questions import Question
 from headlight.model.transformer.trace import Trace
+from headlight.pages.parts.inside.calls import each_word, lens_table, words_in_sentence
+from headlight.pages.parts.inside.lens_map import lens_map
 from headlight.pages.parts.inside.words import TAB_WORDS
 from headlight.pages.shared.controls.sentence import can
 from headlight.pages.shared.runs.arrays import as_array, tokens_of
-from headlight.pages.shared.runs.inside import each_word, lens_table, words_in_sentence
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import show, show_altair
@@ -19,7 +20,7 @@ from headlight.pages.shared.show.riddle import stays_first
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.state.choice import text
 from headlight.pages.shared.widgets.choose import choose
-from headlight.viz import lens_map, position_lines, word_heatmap
+from headlight.viz import position_lines, word_heatmap
 
 LENS = "lens"  # the picture's key
 MOST_READ = 64  # tokens whose columns are drawn

@@ -5,11 +5,10 @@ import streamlit as st
 import torch
 from streamlit.delta_generator import DeltaGenerator
 
-from headlight.model.insight import variants
 from headlight.model.insight.anatomy import Anatomy, Weight
 from headlight.model.transformer.trace import block_of
+from headlight.pages.parts.inside import calls, variants
 from headlight.pages.parts.inside.words import SWITCH_WORDS
-from headlight.pages.shared.runs import inside
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import show, show_altair
@@ -55,7 +54,7 @@ def switches(weight: Weight, of: About, bar: DeltaGenerator) -> None:
 
 
 def scale(weight: Weight, of: About) -> None:
-    part = inside.taken_apart(weight)
+    part = calls.taken_apart(weight)
     softmax_switches(weight, part, of)
     saturation(part, of)
 
@@ -105,7 +104,7 @@ def saturation(part: Anatomy, of: About) -> None:
 
 def projections(weight: Weight, of: About) -> None:
     """Say how far projections head by head are from fused ones, and their shapes."""
-    separate, fused, difference = inside.head_projections(weight.run, weight.site)
+    separate, fused, difference = calls.head_projections(weight.run, weight.site)
     with st.container(horizontal=True):
         st.metric("Largest difference", power_text(difference))
         st.metric("Query of this head, separate", shape_of(separate.query[weight.head]))
@@ -137,7 +136,7 @@ def norm_order(weight: Weight, of: About) -> None:
     side = block_of(weight.site).side
     lines = {
         f"{order}-norm": as_array(torch.stack([norm[weight.query] for _, norm in sides[side]]))
-        for order, sides in inside.stream_by_norm_order(weight.run).items()
+        for order, sides in calls.stream_by_norm_order(weight.run).items()
     }
     chart = position_lines(lines, x="sublayer", y="length of the stream")
     show_altair(chart, "orders", of=of, what="Length of the stream with either order of norms")
@@ -146,7 +145,7 @@ def norm_order(weight: Weight, of: About) -> None:
 
 def activation(weight: Weight, of: About) -> None:
     """Draw the effect of ReLU and GELU on the query token in the layer's feed-forward network."""
-    inner = inside.inner_states(weight.run, weight.site)
+    inner = calls.inner_states(weight.run, weight.site)
     result = variants.activations(inner)
     rows = [
         Row(label, as_array(values[weight.query, :DIMENSIONS_SHOWN]))

@@ -10,9 +10,9 @@ from headlight.model.insight.anatomy import Weight
 from headlight.model.insight.attribution import ScoreSum
 from headlight.model.stream import MEMORY, Part
 from headlight.model.transformer.trace import Kind, Site
+from headlight.pages.parts.inside.calls import summed
 from headlight.pages.parts.inside.words import WHY_WORDS
 from headlight.pages.shared.runs.arrays import as_array
-from headlight.pages.shared.runs.inside import summed
 from headlight.pages.shared.show.captions import caption, site_words
 from headlight.pages.shared.show.cells import WEIGHT_BAR
 from headlight.pages.shared.show.pictures import picked, show

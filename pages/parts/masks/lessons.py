@@ -7,7 +7,9 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from headlight.model.insight.blockwise import (
+from headlight.model.insight.masks import masked_softmax
+from headlight.model.transformer.records import AttentionRecord
+from headlight.pages.parts.masks.blockwise import (
     BlockStep,
     blockwise,
     bytes_kept,
@@ -15,8 +17,6 @@ from headlight.model.insight.blockwise import (
     output_of,
     row_of_weights,
 )
-from headlight.model.insight.masks import masked_softmax
-from headlight.model.transformer.records import AttentionRecord
 from headlight.pages.parts.masks.library import LENGTH, mask_library
 from headlight.pages.parts.masks.own import PICTURES, as_trained
 from headlight.pages.parts.masks.stages import Focus, stages

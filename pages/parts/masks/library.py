@@ -11,6 +11,7 @@ from headlight.model.edits.masking import TOGETHER, Together
 from headlight.model.insight.masks import REACH_WITHIN, MaskCost, cost, rows
 from headlight.model.reader import Reader
 from headlight.model.transformer.trace import Kind, Site
+from headlight.pages.parts.masks.mask_cards import MaskCard, mask_cards
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import all_picked, show
@@ -22,7 +23,7 @@ from headlight.pages.shared.state.choice import number, one_of
 from headlight.pages.shared.state.choices import KINDS, chosen
 from headlight.pages.shared.widgets.choose import choose
 from headlight.pages.streamlit_fixes.late_values import editor
-from headlight.viz import MaskCard, mask_cards, token_strip
+from headlight.viz import token_strip
 
 DRAWN = 64  # tokens of each drawing
 LONGEST = 8_192

@@ -53,7 +53,8 @@ from headlight.pages.shared.state.choices import (
     padding,
     put,
 )
-from headlight.pages.shared.state.page import Page, allows
+from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.state.wings import allows
 from headlight.pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer
 from headlight.pages.streamlit_fixes.late_values import editor
 

@@ -6,8 +6,17 @@ import numpy as np
 import streamlit as st
 import torch
 
-from headlight.model.insight.sinusoids import by_offset
 from headlight.model.transformer.positions import PositionEdit, sinusoids
+from headlight.pages.parts.positions.calls import (
+    LEARNED,
+    SHIFTS,
+    learned_table,
+    library_tables,
+    shift_scores,
+    trained_pairs,
+    trained_up_to,
+)
+from headlight.pages.parts.positions.rotation import by_offset
 from headlight.pages.parts.positions.tables import (
     LONGEST,
     choose_dimensions,
@@ -19,15 +28,6 @@ from headlight.pages.parts.positions.tables import (
 from headlight.pages.parts.positions.words import BEYOND_WORDS, LEARNED_WORDS
 from headlight.pages.shared.address import section
 from headlight.pages.shared.runs.arrays import as_array
-from headlight.pages.shared.runs.positions import (
-    LEARNED,
-    SHIFTS,
-    learned_table,
-    library_tables,
-    shift_scores,
-    trained_pairs,
-    trained_up_to,
-)
 from headlight.pages.shared.runs.run import ModelRun, written
 from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.comparison import show_writing

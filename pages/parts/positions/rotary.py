@@ -7,14 +7,15 @@ import streamlit as st
 from torch import Tensor
 
 from headlight.model.insight.anatomy import Weight
-from headlight.model.insight.positions import Turning
 from headlight.model.rotary import Rotary
 from headlight.model.transformer.trace import Site
+from headlight.pages.parts.positions.calls import turned
+from headlight.pages.parts.positions.effects import Turning
+from headlight.pages.parts.positions.position_clocks import position_clocks
 from headlight.pages.parts.positions.tables import show_lines
 from headlight.pages.parts.positions.words import ROTARY_FORMULA, ROTARY_WORDS
 from headlight.pages.shared.address import section
 from headlight.pages.shared.runs.arrays import as_array, tokens_of
-from headlight.pages.shared.runs.positions import turned
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption, site_words
 from headlight.pages.shared.show.cells import choose_clearest
@@ -28,7 +29,7 @@ from headlight.pages.shared.widgets.choose import (
     choose_layer,
     choose_token,
 )
-from headlight.viz import Row, position_clocks, vector_rows, wavelengths
+from headlight.viz import Row, vector_rows, wavelengths
 
 MOST_CLOCKS = 6
 TURNS = 64  # positions that both hands move through

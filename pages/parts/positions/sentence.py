@@ -7,9 +7,10 @@ from functools import partial
 import streamlit as st
 
 from headlight.model.edits import HeadAddress
-from headlight.model.insight.positions import moved_attention, shuffled
 from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Side, Site, Trace
+from headlight.pages.parts.positions.calls import shuffle
+from headlight.pages.parts.positions.effects import moved_attention, shuffled
 from headlight.pages.parts.positions.words import (
     MOVED_WORDS,
     SENTENCE_WORDS,
@@ -18,7 +19,6 @@ from headlight.pages.parts.positions.words import (
 )
 from headlight.pages.shared.address import section
 from headlight.pages.shared.runs.arrays import as_array, blocked_cells, one_head, weights_of
-from headlight.pages.shared.runs.positions import shuffle
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption, labels_of, site_words
 from headlight.pages.shared.show.comparison import KEYS, TRAINED, compare_writing

@@ -6,9 +6,10 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from headlight.model.insight.sinusoids import by_offset, rotation, rotation_error
 from headlight.model.transformer.positions import frequencies, sinusoids
 from headlight.pages.parts.positions import tables
+from headlight.pages.parts.positions.position_clocks import position_clocks
+from headlight.pages.parts.positions.rotation import by_offset, rotation, rotation_error
 from headlight.pages.parts.positions.words import FORMULA, ROTATION, SINUSOID_WORDS
 from headlight.pages.shared.address import section
 from headlight.pages.shared.show.captions import caption
@@ -17,7 +18,7 @@ from headlight.pages.shared.show.saving import NO_MODEL
 from headlight.pages.shared.show.sight import parts
 from headlight.pages.shared.state.choice import number, one_of
 from headlight.pages.shared.widgets.choose import choose
-from headlight.viz import position_clocks, wavelengths
+from headlight.viz import wavelengths
 from headlight.viz.numbers import power_text
 
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)

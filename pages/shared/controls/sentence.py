@@ -33,8 +33,8 @@ from headlight.pages.shared.state.choices import (
     put,
 )
 from headlight.pages.shared.state.models import CatalogEntry
-from headlight.pages.shared.state.page import allows, if_clicks
 from headlight.pages.shared.state.showing import NOTE, place, showing
+from headlight.pages.shared.state.wings import allows, if_clicks
 from headlight.pages.shared.widgets.choose import choose, pick_one
 from headlight.viz import token_strip
 

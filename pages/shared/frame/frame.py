@@ -13,16 +13,8 @@ from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import all_picked, css_class, load_library, picked, show
 from headlight.pages.shared.state import choices, showing
 from headlight.pages.shared.state.models import come_back, is_of_this_server, workshop
-from headlight.pages.shared.state.page import (
-    PAGES,
-    TOOLS,
-    WINGS,
-    Page,
-    allows,
-    alone,
-    is_open,
-    shown,
-)
+from headlight.pages.shared.state.page import PAGES, Page, alone, shown
+from headlight.pages.shared.state.wings import TOOLS, WINGS, allows, is_open
 from headlight.pages.streamlit_fixes.late_values import step
 
 KEY = "keyboard"

@@ -101,6 +101,11 @@ _results = Results(
 )
 
 
+def is_busy() -> bool:
+    """Return whether somebody's call is computed now, or waits for its turn."""
+    return len(_queue) > 0
+
+
 def model_call(
     words: str = "", *, prepares: bool = False
 ) -> Callable[[Callable[Options, Value]], ModelCall[Options, Value]]:

@@ -21,7 +21,7 @@ from headlight.pages.shared.runs.housekeeping import freeze, keep_freed_memory, 
 from headlight.pages.shared.runs.shelf import GONE, shelf
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.models import CatalogEntry, library_entry
-from headlight.pages.shared.state.page import WINGS
+from headlight.pages.shared.state.wings import WINGS
 from headlight.pages.streamlit_fixes import ended_sessions
 
 # Each operation of a model releases Python's lock (the GIL), and gets it back only after another

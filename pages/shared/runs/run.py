@@ -213,6 +213,11 @@ def written(run: ModelRun) -> Writing:
     return decoded(replace(run, target="")).writing
 
 
+def is_written(run: ModelRun) -> bool:
+    """Return whether it is kept what a model writes after reading a run's text."""
+    return decoded.kept(replace(run, target="")) is not None
+
+
 @model_call("Reading …")
 def reading_its_own(run: ModelRun) -> Trace:
     """Record the logits of a decoder that reads the model's own text as trained, token by token.

@@ -13,13 +13,15 @@ from headlight.model.insight.doubt import (
     doubts,
     is_clearly_likelier,
 )
-from headlight.pages.shared.runs.run import BEAM, ModelRun, written
+from headlight.pages.shared.runs.door import is_busy
+from headlight.pages.shared.runs.run import BEAM, ModelRun, is_written, written
 from headlight.pages.shared.show.cells import follow, lead_to
 from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.choices import BY_BEAM, put
 from headlight.pages.shared.state.models import DEFAULT
-from headlight.pages.shared.state.page import PAGES, is_open
+from headlight.pages.shared.state.page import PAGES
 from headlight.pages.shared.state.showing import showing
+from headlight.pages.shared.state.wings import is_open
 
 BEYOND = "Beyond what this small model knows: "
 WHY = {
@@ -60,12 +62,16 @@ def warn(run: ModelRun) -> None:
 def offer_likelier(run: ModelRun, place: DeltaGenerator) -> None:
     """Say in a `place` what a beam writes if the shipped model finds that clearly likelier.
 
-    Call it after the pictures, because a beam takes longer. A slide does not have it.
+    Call it after the pictures, because a beam takes longer. A slide does not have it, and while
+    others wait for the model, only what was computed before is said.
     """
     is_default = run.model == DEFAULT and run.is_as_trained and run.strategy != BEAM
     if not is_default or showing().scene() is not None:
         return
-    usual, beam = written(run), written(replace(run, strategy=BEAM))
+    by_beam = replace(run, strategy=BEAM)
+    if is_busy() and not is_written(by_beam):
+        return
+    usual, beam = written(run), written(by_beam)
     if is_clearly_likelier(beam, usual):
         times = f"{exp(beam.score - usual.score):,.0f}"
         with place.container(

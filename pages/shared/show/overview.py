@@ -24,7 +24,7 @@ from headlight.pages.shared.state.choices import (
     chosen,
     put,
 )
-from headlight.pages.shared.state.page import CLICKS, allows, if_clicks
+from headlight.pages.shared.state.wings import CLICKS, allows, if_clicks
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import (
     Behind,

@@ -18,8 +18,9 @@ from headlight.pages.browser.parts import save_menu
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
 from headlight.pages.shared.state import edit_history
-from headlight.pages.shared.state.page import CLICKS, WINGS, allows, shown
+from headlight.pages.shared.state.page import shown
 from headlight.pages.shared.state.showing import is_wanted, place, showing
+from headlight.pages.shared.state.wings import CLICKS, WINGS, allows
 from headlight.pages.streamlit_fixes.served_scripts import published
 from headlight.viz import CanvasPicture, Row
 from headlight.viz.canvas import FILE, Part, caption_html

@@ -11,7 +11,7 @@ import streamlit as st
 from headlight.model.edits import Edits, HeadAddress
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choices import AS_TRAINED, EDITS, chosen
-from headlight.pages.shared.state.page import CLICKS, allows
+from headlight.pages.shared.state.wings import CLICKS, allows
 
 LONGEST = 100  # changes that can be undone
 BEFORE_AND_AFTER = "before_and_after"  # whether the page Compare is to show only the changes

@@ -17,7 +17,8 @@ from headlight.pages.shared.state.choices import (
     chosen,
     put,
 )
-from headlight.pages.shared.state.page import CLICKS, allows, shown
+from headlight.pages.shared.state.page import shown
+from headlight.pages.shared.state.wings import CLICKS, allows
 from headlight.pages.streamlit_fixes.late_values import (
     Widget,
     beginning,

@@ -12,9 +12,9 @@ from headlight.model.insight.ablation import head_removals
 from headlight.model.insight.anatomy import Weight, take_apart
 from headlight.model.insight.explain import contributions, explain, gradient_times_attention
 from headlight.model.insight.scoring import log_probability
-from headlight.model.insight.variants import rescaled
 from headlight.model.library.transformers_loading import load_transformers_reader
 from headlight.model.transformer.trace import Run, Site
+from headlight.pages.parts.inside.variants import rescaled
 from tests.model.insight.recording import Recorded
 from tests.model.library.families import traced
 

@@ -18,13 +18,14 @@ from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.choice import counted
 from headlight.pages.shared.state.choices import SECOND, put, select_head
 from headlight.pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer
-from headlight.viz import Spread, attention_heatmap, distributions, measure_bars
+from headlight.viz import attention_heatmap, measure_bars
 from headlight.viz.numbers import number_text
 from headlight.viz.tokens import and_written
 from headlight.wings.atlas.calls import sentence_figures, shown_text
 from headlight.wings.atlas.examples import KEPT, MOST
 from headlight.wings.atlas.figures import BY_NAME, Standing, standing
 from headlight.wings.atlas.files import Atlas, KindOfHeads
+from headlight.wings.atlas.page.distributions import Spread, distributions
 from headlight.wings.atlas.page.figures import (
     EFFECTS,
     HeadFigure,

@@ -18,7 +18,7 @@ from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.sight import reveal_if_sought
 from headlight.pages.shared.state.choice import one_of
 from headlight.pages.shared.state.choices import KINDS
-from headlight.pages.shared.state.page import if_clicks
+from headlight.pages.shared.state.wings import if_clicks
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import CanvasPicture, head_effects, sum_bars
 from headlight.viz.numbers import DECIMALS, number_text

@@ -22,7 +22,7 @@ from headlight.pages.shared.show.riddle import which_head
 from headlight.pages.shared.show.saving import About, about_run
 from headlight.pages.shared.show.sight import reveal_if_sought
 from headlight.pages.shared.state.choices import KINDS
-from headlight.pages.shared.state.page import if_clicks
+from headlight.pages.shared.state.wings import if_clicks
 from headlight.viz import head_effects, sum_bars
 from headlight.viz.numbers import number_text
 from headlight.wings.cause.page.pair import AGAINST, WRITTEN, Contrast, choose_pair

@@ -12,7 +12,7 @@ import numpy as np
 from headlight.pages.browser import library
 from headlight.pages.browser.keys import DECK_KEYS, KEYS_OF_SLIDES, named_keys
 from headlight.pages.browser.library import as_json, digest_of, safe
-from headlight.pages.shared.state.page import TalkModel
+from headlight.pages.shared.state.wings import TalkModel
 from headlight.pages.streamlit_fixes.own_font import font_face
 from headlight.viz.canvas import CanvasPicture, Part, unpacked
 from headlight.viz.maps.heatmap import attention_heatmap

@@ -9,10 +9,10 @@ import torch
 from headlight.model.edits import Edits
 from headlight.model.insight.anatomy import Weight
 from headlight.model.transformer.trace import Site
+from headlight.pages.parts.inside.calls import taken_apart
 from headlight.pages.parts.inside.page import PAGE
 from headlight.pages.parts.inside.steps import scaling, softmax, steps_of, value_rows
 from headlight.pages.parts.inside.why import PICTURES as WHY
-from headlight.pages.shared.runs.inside import taken_apart
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.state.models import LIBRARY

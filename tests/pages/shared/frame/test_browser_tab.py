@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared.frame import frame
 from headlight.pages.shared.state.models import Training, Workshop, new_key, workshop, workshops
-from headlight.pages.shared.state.page import Wing
+from headlight.pages.shared.state.wings import Wing
 
 ANSWER = "from headlight.pages.shared.frame import frame; frame._come_back()"
 

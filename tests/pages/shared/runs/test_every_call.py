@@ -1,12 +1,19 @@
-"""Pages call a model only by pages/shared/runs, where a call is kept and waits its turn."""
+"""Pages call a model only by a `model_call`, which is kept and waits its turn."""
 
 import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parents[4]
-RUNS = ROOT / "pages" / "shared" / "runs"
-FILES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))]
-OUTSIDE = [path for path in FILES if RUNS not in path.parents]
+# Files of calls, and what draws: in a wing, all that knows the app's pages.
+CALLS = [
+    *(ROOT / "pages/shared/runs").glob("*.py"),
+    *(ROOT / "pages/parts").glob("*/calls.py"),
+    *(ROOT / "wings").glob("*/*calls.py"),
+]
+FILES = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "wings").rglob("*.py")]
+OUTSIDE = [
+    path for path in {*FILES} - {*CALLS} if "headlight.pages" in path.read_text(encoding="utf-8")
+]
 
 # Methods of readers that run them.
 METHODS = {
@@ -22,10 +29,14 @@ FUNCTIONS = {
     "measure_parity", "translate_all", "role_scores", "estimated_removals",
     "estimated_closings", "cell_removals", "gaps",
 }  # fmt: skip
+PACKAGES = ("headlight.model", "headlight.pages.parts", "headlight.wings")
 READERS = {"reader", "model", "translator"}  # what a reader is called
 LIKE_OTHERS = {"write_together", "rerun", "trace"}  # and what others have too
 NETWORKS = {"model", "network", "encoder", "decoder"}  # what a network is called
 STEPS = {"encode", "decode", "forward", "head", "embed"}  # and what runs a part of it
+MATHS = [
+    path for where in ("model", "pages/parts", "wings") for path in (ROOT / where).rglob("*.py")
+]
 OF_A_NAME = ((STEPS, NETWORKS), (LIKE_OTHERS, READERS))
 
 
@@ -33,7 +44,7 @@ def model_calls(source, functions=FUNCTIONS):
     """The names by which a source calls a model, or imports what calls one."""
     found = set()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("headlight."):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGES):
             found |= {alias.name for alias in node.names} & functions
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             method, owner = node.func.attr, name_of(node.func.value)
@@ -50,7 +61,7 @@ def name_of(node):
 
 
 def test_the_functions_are_those_of_the_package():
-    sources = (path.read_text(encoding="utf-8") for path in (ROOT / "model").rglob("*.py"))
+    sources = (path.read_text(encoding="utf-8") for path in MATHS)
     defined = {
         node.name
         for source in sources
@@ -61,7 +72,7 @@ def test_the_functions_are_those_of_the_package():
 
 
 def test_the_calls_of_the_door_are_seen():
-    seen = {name for path in RUNS.glob("*.py") for name in model_calls(path.read_text("utf-8"))}
+    seen = {name for path in CALLS for name in model_calls(path.read_text("utf-8"))}
     some = {"translate", "trace", "write_together", "masks", "parity", "explain", "head_removals"}
     assert some <= seen
 
@@ -72,7 +83,7 @@ def test_pages_call_models_by_the_door_alone():
 
 
 def test_every_function_that_calls_a_model_is_one_of_the_door():
-    expect_calls_of_the_door(RUNS.glob("*.py"), FUNCTIONS)
+    expect_calls_of_the_door(CALLS, FUNCTIONS)
 
 
 def expect_calls_of_the_door(paths, functions):

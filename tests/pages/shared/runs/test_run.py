@@ -13,7 +13,7 @@ from headlight.model.tokens import END_ID
 from headlight.model.transformer.positions import PositionEdit
 from headlight.model.transformer.trace import Site
 from headlight.pages.shared.runs import run as module
-from headlight.pages.shared.runs.run import ModelRun, decoded, hiding, written
+from headlight.pages.shared.runs.run import ModelRun, decoded, hiding, is_written, written
 from headlight.pages.shared.runs.shelf import shelf
 from tests.pages.sessions import end
 
@@ -38,6 +38,8 @@ def test_a_translation_is_the_translators_own(shipped):
     expected = shipped.translate(SENTENCE, edits=changed)
     assert written(ModelRun(SENTENCE, edits=edits)).text == expected.text
     assert expected.text != shipped.translate(SENTENCE).text
+    assert is_written(ModelRun(SENTENCE))
+    assert not is_written(ModelRun(f"{SENTENCE} {SENTENCE}"))
     assert written(ModelRun(SENTENCE, model="en-fr-learned")) is not written(ModelRun(SENTENCE))
 
 

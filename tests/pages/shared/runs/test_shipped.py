@@ -1,6 +1,6 @@
 import pytest
 
-from headlight.pages.shared.runs.positions import trained_pairs, trained_up_to
+from headlight.pages.parts.positions.calls import trained_pairs, trained_up_to
 from headlight.pages.shared.runs.shipped import FOLDER, cheat, recorded_training
 
 pytestmark = pytest.mark.usefixtures("one_session")

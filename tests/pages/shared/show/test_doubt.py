@@ -94,6 +94,13 @@ def test_a_clearly_likelier_text_is_offered_and_a_click_shows_the_beam(shipped):
     assert (app.session_state["strategy"], app.session_state["beam_size"]) == ("beam", 4)
 
 
+@pytest.mark.parametrize(("busy", "kept"), [(True, False), (True, True), (False, False)])
+def test_no_beam_is_computed_while_others_wait_for_the_model(busy, kept, monkeypatch):
+    monkeypatch.setattr("headlight.pages.shared.show.doubt.is_busy", lambda: busy)
+    monkeypatch.setattr("headlight.pages.shared.show.doubt.is_written", lambda run: kept)
+    assert bool(likelier(open_page(sentence=LAMP))) == (kept or not busy)
+
+
 def test_a_click_takes_the_beams_text_on_every_page_until_it_is_given_back(shipped):
     app = open_page(sentence=LAMP)
     usual, beam = shipped.translate(LAMP), shipped.translate(LAMP, strategy="beam", beam_size=4)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
+from headlight.pages.shared.state.wings import TalkModel
 from headlight.viz import Chip, attention_lines, head_grid, token_strip
 from headlight.wings.live import page as live
 from headlight.wings.talks.deck.file import (
@@ -177,7 +178,8 @@ def test_the_script_can_be_read(tmp_path):
 def test_a_model_inside_comes_with_the_code_that_runs_it():
     slides = [DrawnSlide("T", pictures=[Drawn("g", GRID)], scene={"sentence": "We left."})]
     model = bytes(range(256)) * 2**10  # of several pieces
-    file, _ = file_of(slides, TALK, model=model)
+    talk_model = TalkModel(model, live.IN_DECK, live.PANEL, live.header(), live.pictures())
+    file, _ = file_of(slides, TALK, model=talk_model)
     page = Document(file.decode())
     texts = {attributes.get("id"): text for attributes, text in page.all("script")}
     pieces = [text for attributes, text in page.all("script") if attributes.get("class")]

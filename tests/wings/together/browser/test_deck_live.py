@@ -7,7 +7,7 @@ import headlight.pages.parts.pages  # noqa: F401, what slides are of
 from headlight.model.edits import Edits
 from headlight.model.transformer.trace import Site
 from headlight.viz import attention_heatmap
-from headlight.wings.live.page import weights_file
+from headlight.wings.live.page import for_talks
 from headlight.wings.talks.deck.file import Drawn, DrawnSlide, file_of
 from headlight.wings.talks.slides import Slide, write_talk
 from tests.browser.rest import box_at_rest
@@ -30,9 +30,7 @@ def address(translator, tmp_path_factory):
         DrawnSlide("Two", words="Words."),
     ]
     talk = write_talk([Slide(title="One"), Slide(title="Two")])
-    file, left_out = file_of(
-        slides, talk, model=weights_file(translator.model, translator.tokenizer)
-    )
+    file, left_out = file_of(slides, talk, model=for_talks(translator))
     assert left_out == []
     path = tmp_path_factory.mktemp("live") / "talk.html"
     path.write_bytes(file)

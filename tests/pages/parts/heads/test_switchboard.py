@@ -1,6 +1,6 @@
 import numpy as np
 
-from headlight.viz import switchboard
+from headlight.pages.parts.heads.switchboard import switchboard
 from tests.viz.unpacking import unpack
 
 LABELS = {"encoder": "Encoder", "cross": "Cross"}

@@ -8,7 +8,10 @@ from torch.testing import assert_close
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.anatomy import read_at, take_apart
 from headlight.model.insight.lens import stream_norms
-from headlight.model.insight.variants import (
+from headlight.model.memory_layout import lay_out
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.trace import Block, Site
+from headlight.pages.parts.inside.variants import (
     activations,
     layer_and_batch_norm,
     norm_orders,
@@ -18,9 +21,6 @@ from headlight.model.insight.variants import (
     separate_heads,
     width_sweep,
 )
-from headlight.model.memory_layout import lay_out
-from headlight.model.transformer.positions import PositionEdit
-from headlight.model.transformer.trace import Block, Site
 from tests.model.insight.recording import SITES, record, weight_of
 
 

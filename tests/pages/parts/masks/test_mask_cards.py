@@ -1,6 +1,6 @@
 import numpy as np
 
-from headlight.viz import MaskCard, mask_cards
+from headlight.pages.parts.masks.mask_cards import MaskCard, mask_cards
 from tests.viz.unpacking import unpack
 
 CARDS = [

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from headlight.model.insight import variants
 from headlight.model.insight.anatomy import Anatomy, Weight, read_at, take_apart
 from headlight.model.insight.attribution import ScoreSum, sum_score
 from headlight.model.insight.explain import Explanation, explain
 from headlight.model.insight.lens import LensTable, Similarity, in_sentence, lens, word_similarity
 from headlight.model.transformer.trace import Side, Site, block_of
+from headlight.pages.parts.inside import variants
 from headlight.pages.shared.runs.door import model_call
 from headlight.pages.shared.runs.readers import errors_explained, translator
 from headlight.pages.shared.runs.run import ModelRun

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from headlight.model.transformer.positions import PositionEdit
-from headlight.pages.shared.runs.positions import (
+from headlight.pages.parts.positions.calls import (
     LEARNED,
     SHIFTS,
     learned_table,

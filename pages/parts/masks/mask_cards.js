@@ -1,5 +1,5 @@
-import { begin, element, fitCanvas, isSaved, onWidth } from "../canvas.js";
-import { themeColor } from "../colors.js";
+import { begin, element, fitCanvas, isSaved, onWidth } from "../../../viz/canvas.js";
+import { themeColor } from "../../../viz/colors.js";
 
 /**
  * @typedef {object} Card
@@ -21,7 +21,7 @@ const SIDE = 128; // pixels
 
 /**
  * Draw each mask small, with what is said of it; a click on a card answers with its index.
- * @param {import("../canvas.js").Mount<Header>} mount
+ * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, array, root, answer } = begin(mount);

@@ -1,6 +1,6 @@
-import { begin, element, isStaged } from "../canvas.js";
-import { short } from "../numbers.js";
-import { onPointing } from "../pointing.js";
+import { begin, element, isStaged } from "../../../viz/canvas.js";
+import { short } from "../../../viz/numbers.js";
+import { onPointing } from "../../../viz/pointing.js";
 
 /**
  * @typedef {object} Row
@@ -19,7 +19,7 @@ import { onPointing } from "../pointing.js";
 
 /**
  * Draw a row for each number: its name, its usual value, the histogram, and its value here.
- * @param {import("../canvas.js").Mount<Header>} mount
+ * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, array, root } = begin(mount);

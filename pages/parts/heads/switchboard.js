@@ -1,5 +1,5 @@
-import { begin, buttonOf, element } from "../canvas.js";
-import { board, moveInRows, replaceBoards } from "./board.js";
+import { begin, buttonOf, element } from "../../../viz/canvas.js";
+import { board, moveInRows, replaceBoards } from "../../../viz/switches/board.js";
 
 /**
  * @typedef {object} Header
@@ -9,7 +9,7 @@ import { board, moveInRows, replaceBoards } from "./board.js";
 
 /**
  * Draw a button for every head, layer, column and kind; a click answers with the heads it is for.
- * @param {import("../canvas.js").Mount<Header>} mount
+ * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, root, answer } = begin(mount);

@@ -1,7 +1,7 @@
-import { begin, element, fitCanvas, onWidth } from "../canvas.js";
-import { themeColor } from "../colors.js";
-import { line, ring } from "../strokes.js";
-import { transport } from "../transport.js";
+import { begin, element, fitCanvas, onWidth } from "../../../viz/canvas.js";
+import { themeColor } from "../../../viz/colors.js";
+import { line, ring } from "../../../viz/strokes.js";
+import { transport } from "../../../viz/transport.js";
 
 /**
  * @typedef {object} Header
@@ -19,7 +19,7 @@ const PACE = 8; // positions a second to begin with
 
 /**
  * Draw clocks whose two hands show a position and a later one; they can be turned.
- * @param {import("../canvas.js").Mount<Header>} mount
+ * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, array, root } = begin(mount);

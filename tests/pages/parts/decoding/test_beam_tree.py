@@ -1,4 +1,4 @@
-from headlight.viz import Leaf, beam_tree
+from headlight.pages.parts.decoding.beam_tree import Leaf, beam_tree
 from tests.viz.unpacking import unpack
 
 FIRST = [Leaf(None, "<a>", "<a>", -0.5, -0.5, kept=True, ended=False, best=True)]

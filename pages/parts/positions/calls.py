@@ -5,10 +5,10 @@ import streamlit as st
 
 from headlight.model.checkpoint import POSITION_COUNTS, load_position_counts
 from headlight.model.insight.anatomy import Weight
-from headlight.model.insight.positions import Shuffle, Turning, shuffle_words, turning
 from headlight.model.insight.scoring import scores_by_shift
 from headlight.model.transformer.trace import Side
 from headlight.model.translator import PRETRAINED
+from headlight.pages.parts.positions.effects import Shuffle, Turning, shuffle_words, turning
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.door import model_call
 from headlight.pages.shared.runs.readers import translator

@@ -1,6 +1,6 @@
 import numpy as np
 
-from headlight.viz import lens_map
+from headlight.pages.parts.inside.lens_map import lens_map
 from tests.viz.unpacking import unpack
 
 WORDS = [[["a", "<b>"], ["c", "a"]], [["d", "a"], ["c", "d"]]]  # (layers, positions, places)

@@ -1,6 +1,6 @@
-import { begin, element, scrollable } from "../canvas.js";
-import { written } from "../numbers.js";
-import { moveFocus, onPointing, POINT_AT } from "../pointing.js";
+import { begin, element, scrollable } from "../../../viz/canvas.js";
+import { written } from "../../../viz/numbers.js";
+import { moveFocus, onPointing, POINT_AT } from "../../../viz/pointing.js";
 
 /**
  * @typedef {object} Header
@@ -16,7 +16,7 @@ const SHADE = 48; // per cent of a colour that stands for the probability 1
 
 /**
  * Draw the likeliest word of each layer and position; pointing at one reads its probability.
- * @param {import("../canvas.js").Mount<Header>} mount
+ * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, array, root } = begin(mount);

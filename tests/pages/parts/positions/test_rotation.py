@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from headlight.model.insight.sinusoids import by_offset, rotation, rotation_error
 from headlight.model.transformer.positions import frequencies, sinusoids
+from headlight.pages.parts.positions.rotation import by_offset, rotation, rotation_error
 
 
 @pytest.mark.parametrize("offset", [0, 1, 5, 40])

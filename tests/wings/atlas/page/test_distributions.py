@@ -1,6 +1,6 @@
 import numpy as np
 
-from headlight.viz import Spread, distributions
+from headlight.wings.atlas.page.distributions import Spread, distributions
 from tests.viz.unpacking import unpack
 
 SPREADS = [

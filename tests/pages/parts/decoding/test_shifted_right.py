@@ -1,6 +1,6 @@
 import numpy as np
 
-from headlight.viz import shifted_right
+from headlight.pages.parts.decoding.shifted_right import shifted_right
 from tests.viz.unpacking import unpack
 
 READ, WANTED, FAVOURITES = ["<start>", "a"], ["a", "<end>"], ["b", "<end>"]

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from headlight.model.insight.positions import (
+from headlight.model.transformer.positions import PositionEdit
+from headlight.model.transformer.trace import Run
+from headlight.model.translator import load
+from headlight.pages.parts.positions.effects import (
     moved_attention,
     permutation_differences,
     shuffled,
 )
-from headlight.model.transformer.positions import PositionEdit
-from headlight.model.transformer.trace import Run
-from headlight.model.translator import load
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 5, 3]])
 ORDER = (3, 1, 4, 0, 2, 5)  # the last token stays

@@ -1,7 +1,7 @@
-import { begin, buttonOf, element, fitCanvas, isStaged, letterScale, onWidth, roomOf, scrollable } from "../canvas.js";
-import { themeColor } from "../colors.js";
-import { written } from "../numbers.js";
-import { onPointing } from "../pointing.js";
+import { begin, buttonOf, element, fitCanvas, isStaged, letterScale, onWidth, roomOf, scrollable } from "../../../viz/canvas.js";
+import { themeColor } from "../../../viz/colors.js";
+import { written } from "../../../viz/numbers.js";
+import { onPointing } from "../../../viz/pointing.js";
 
 /**
  * @typedef {object} Leaf
@@ -34,7 +34,7 @@ const KEY = "Thick: returned. Dashed: dropped. Numbers: the log-probability of t
 
 /**
  * Draw the texts of each step as buttons in a column, and lines to the texts they continue.
- * @param {import("../canvas.js").Mount<Header>} mount
+ * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, root, answer } = begin(mount);

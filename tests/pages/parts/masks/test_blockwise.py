@@ -4,14 +4,14 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from headlight.model.insight.blockwise import (
+from headlight.model.transformer.trace import Site
+from headlight.pages.parts.masks.blockwise import (
     blockwise,
     bytes_kept,
     bytes_stored,
     output_of,
     row_of_weights,
 )
-from headlight.model.transformer.trace import Site
 
 
 def row_and_values(keys, closed=()):

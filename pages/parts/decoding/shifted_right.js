@@ -1,5 +1,5 @@
-import { begin, element, icon, scrollable } from "../canvas.js";
-import { written } from "../numbers.js";
+import { begin, element, icon, scrollable } from "../../../viz/canvas.js";
+import { written } from "../../../viz/numbers.js";
 
 /**
  * @typedef {object} Header
@@ -13,7 +13,7 @@ const ARROW = "M3 2l7 7V4h3v9H4v-3h5L2 3z"; // down to the right
 
 /**
  * Write the target, itself shifted right, and how likely the model finds each of its tokens.
- * @param {import("../canvas.js").Mount<Header>} mount
+ * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, array, root } = begin(mount);

@@ -1,6 +1,6 @@
 import numpy as np
 
-from headlight.viz import position_clocks
+from headlight.pages.parts.positions.position_clocks import position_clocks
 from tests.viz.unpacking import unpack
 
 ANGLES = np.arange(6)[:, None] * np.array([1.0, 0.5])

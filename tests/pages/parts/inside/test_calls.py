@@ -10,9 +10,9 @@ from headlight.model.insight.anatomy import Weight, take_apart
 from headlight.model.insight.explain import explain
 from headlight.model.transformer.trace import Site
 from headlight.model.translator import choose_objective
-from headlight.pages.shared.runs import inside
+from headlight.pages.parts.inside import calls
+from headlight.pages.parts.inside.calls import each_word, explained, taken_apart
 from headlight.pages.shared.runs import run as module
-from headlight.pages.shared.runs.inside import each_word, explained, taken_apart
 from headlight.pages.shared.runs.readers import translator
 from headlight.pages.shared.runs.run import ModelRun, hiding
 from tests.pages.sessions import end
@@ -48,9 +48,9 @@ def test_five_views_of_a_query_are_computed_once_for_all_its_keys(monkeypatch):
     direct = explain(WEIGHT, choose_objective(RUN.trace(), WEIGHT.site, WEIGHT.query))
     torch.testing.assert_close(result.removals, direct.removals)
     keys = len(WEIGHT.row)
-    monkeypatch.setattr(inside, "MOST_CLOSED", keys)
+    monkeypatch.setattr(calls, "MOST_CLOSED", keys)
     assert explained(replace(WEIGHT, head=1)).removals is not None
-    monkeypatch.setattr(inside, "MOST_CLOSED", keys - 1)
+    monkeypatch.setattr(calls, "MOST_CLOSED", keys - 1)
     assert explained(replace(WEIGHT, head=3)).removals is None
 
 
@@ -69,10 +69,10 @@ def test_in_a_bert_effects_are_on_the_masked_words(bert_run):
 def test_every_view_can_be_had_of_both_models_in_own_layers(own, bert_run):
     run = RUN if own else bert_run
     site = Site("encoder", 0)
-    _, _, difference = inside.head_projections(run, site)
+    _, _, difference = calls.head_projections(run, site)
     assert difference < 1e-4
-    assert set(inside.stream_by_norm_order(run)) == {"pre", "post"}
-    assert len(inside.inner_states(run, site)) == len(run.trace().source_tokens)
+    assert set(calls.stream_by_norm_order(run)) == {"pre", "post"}
+    assert len(calls.inner_states(run, site)) == len(run.trace().source_tokens)
 
 
 @pytest.mark.parametrize(
@@ -109,5 +109,5 @@ def test_words_are_compared_in_the_model_that_is_named():
     result = each_word("en-fr-learned", ("cat", "dog"))
     assert result.words == ("cat", "dog")
     assert (result.outputs != each_word("en-fr", ("cat", "dog")).outputs).any()
-    assert inside.words_in_sentence("en-fr", "I love my cat.").words[-2] == "cat"
+    assert calls.words_in_sentence("en-fr", "I love my cat.").words[-2] == "cat"
     assert translator("en-fr") is not translator("en-fr-learned")
