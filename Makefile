@@ -21,7 +21,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 	--no-annotate --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := run
-.PHONY: run share serve test test-all browsers lint format browser docs site wheel lock sbom clean help
+.PHONY: run share serve test test-all browsers wings lint format browser docs site wheel lock sbom clean help
 
 run: $(INSTALLED) ## start the app for this machine only and open it in the browser
 	$(BIN)/python -m headlight $(ARGS)
@@ -44,7 +44,11 @@ test-all: browser ## run the rest: every model, size and theme, and rarer paths
 # A file's tests share a window of each browser, and the talk that it saves.
 browsers: $(VENV)/.installed-dev ## try every page and the talks in Firefox and WebKit too
 	$(BIN)/python -m tests.browsers.install
-	$(BIN)/python -m pytest --timeout 600 --numprocesses 2 --dist loadfile --durations 20 tests/browsers
+	$(BIN)/python -m pytest --timeout 600 --numprocesses 2 --dist loadfile --durations 20 \
+		tests/browsers $(wildcard tests/wings/*/browsers)
+
+wings: browser ## leave out each wing in turn, and try the app without it; ARGS="cause" tries some
+	$(BIN)/python -m tests.wings.left_out $(ARGS)
 
 lint: $(VENV)/.installed-dev ## check the formatting, the code and who imports whom
 	$(BIN)/python -m ruff format --check .

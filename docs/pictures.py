@@ -6,7 +6,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from tests.browser.conftest import running_server
+from tests.browser.fixtures import running_server
 from tests.browser.install import LAUNCH, chromium_path
 
 DOCS = Path(__file__).parent

@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from headlight import load_model
 from headlight.wings.live.page import write_live
-from tests.browser.conftest import running_server
+from tests.browser.fixtures import running_server
 from tests.browser.install import LAUNCH, chromium_path
 
 ROOT = Path(__file__).parents[1]

@@ -17,6 +17,9 @@ from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator, load
 
+# A server and a browser that all browser tests share, those of wings too.
+pytest_plugins = ["tests.browser.fixtures"]
+
 # A busy machine must not fail a property for being slow.
 hypothesis.settings.register_profile(
     "headlight",

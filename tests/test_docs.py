@@ -11,6 +11,7 @@ import pytest
 from docs.listings import LISTING, PAGE, with_listings
 from headlight.model.transformer.trace import Site
 from headlight.model.translator import load
+from headlight.pages.parts.pages import PAGES as APP_PAGES
 from headlight.viz import CanvasPicture
 from tests.model.library.conftest import transformers_folders
 from tests.pages.apps import open_page
@@ -20,12 +21,17 @@ __all__ = ["transformers_folders"]
 ROOT = Path(__file__).parents[1]
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
-SCENES = re.findall(r"\(http://localhost:8501/(\S*)\)", PAGE.read_text("utf-8"))
+SCENES = [
+    scene
+    for scene in re.findall(r"\(http://localhost:8501/(\S*)\)", PAGE.read_text("utf-8"))
+    if urlsplit(scene).path in ("", *APP_PAGES)
+]
 BLOCKS = {
     path.name: blocks
     for path in PAGES
     if (blocks := re.findall(r"^```python\n(.*?)^```$", path.read_text("utf-8"), re.M | re.S))
 }
+WITH_WINGS = {"notebook.md"}  # whose blocks import wings too, and run in tests/wings/together
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +72,12 @@ def test_the_change_in_the_comparison_is_one_of_the_model(notebook):
     assert (notebook["after"] - notebook["weights"]).abs().max() > 0.01
 
 
-@pytest.mark.parametrize("page", BLOCKS)
+@pytest.mark.parametrize("page", sorted(BLOCKS.keys() - WITH_WINGS))
 def test_blocks_of_code_run_one_after_the_other(page, make_bert_folder, transformers_folders):
+    run_blocks(page, make_bert_folder, transformers_folders)
+
+
+def run_blocks(page, make_bert_folder, transformers_folders):
     names = {"google-bert/bert-base-uncased": make_bert_folder()}
     names["openai-community/gpt2"] = transformers_folders["GPT-2"]
     known = {}

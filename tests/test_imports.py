@@ -77,7 +77,7 @@ def test_a_clone_runs_with_links_and_without(links, tmp_path):
         timeout=300,
     )
     assert (clone / "headlight/model").is_dir() is links
-    code = "from headlight.wings.talks.talk import TALKS; print(*TALKS.iterdir())"
+    code = "from headlight.model.translator import PRETRAINED; print(*PRETRAINED.iterdir())"
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=clone, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

@@ -27,6 +27,8 @@ PARTS = (
     "headlight.pages.parts.model.page",
 )
 
+LEFT_OUT = "This page is not part of this app."
+
 for part in map(import_module, PARTS):
     if hasattr(part, "PAGE"):
         list_pages(part.PAGE)
@@ -35,4 +37,8 @@ for part in map(import_module, PARTS):
 
 
 def open_page(key: str) -> None:
-    frame.open_page(PAGES[key])
+    """Open a page by its key; if its wing is left out, open the first page and say so."""
+    if key in PAGES:
+        frame.open_page(PAGES[key])
+    else:
+        frame.open_page(next(iter(PAGES.values())), LEFT_OUT)

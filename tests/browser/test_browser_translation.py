@@ -4,7 +4,9 @@ import re
 
 import pytest
 
-from tests.browser.boxes import choose_in
+from headlight.pages.parts.pages import PAGES
+from tests.browser.acts import press, say
+from tests.browser.entries import of_wings
 from tests.browser.rest import count_runs, rerun, settled, tended, until
 from tests.browser.translating import WAYS, said, show_original, translate, translated
 from tests.matrix import first_of
@@ -12,40 +14,19 @@ from tests.matrix import first_of
 STATED = re.compile(r"\d\.\d|[%“]")  # a number that was computed, or a quoted token
 
 
-def say(text="I love my cat."):
-    def act(page):
-        box = page.get_by_role("textbox", name=re.compile("English sentence")).first
-        box.fill(text)
-        box.press("Enter")
-
-    return act
-
-
-def press(name, role="button"):
-    return lambda page: page.get_by_role(role, name=re.compile(name)).first.click()
-
-
-def choose(label, option):
-    return lambda page: choose_in(page, label, option)
-
-
 HEAD_OFF = press("Switch this head off")
 SWITCH = press("^Cross-attention, layer 3, head 2: on")
-ACTS = {  # by page, in the order of the sidebar
+ACTS = {  # by page
     "?kind=encoder&layer=2&head=2": (say(), press("Cross-attention", "radio"), HEAD_OFF),
     "inside?kind=encoder": (say(), press("Cross-attention", "radio")),
     "positions": (say(), press("Sinusoids", "radio")),
-    "atlas": (press("Two statistics", "radio"), press("A head", "radio")),
     "masks": (say(), press("Encoder", "radio"), press("Why not look ahead", "radio")),
     "heads": (say(), SWITCH),
-    "cause": (say(), press("Weights against truth", "radio")),
     "compare": (press("Two heads"), say(), press("Two models")),
     "decoding": (say(), press("Beam", "radio"), press("the last ones", "radio")),
-    "training": (press("Warm-up", "radio"),),
-    "talk": (press("Edit a copy"),),
     "models": (press("Look at it"),),
     "model": (),
-}
+} | of_wings("ACTS")
 
 
 def open_page(context, address):
@@ -93,7 +74,9 @@ def test_a_translated_page_says_what_a_fresh_one_says_after_every_act(
     texts = translated(page)
     assert texts
     assert list(filter(STATED.search, texts)) == []
-    follow_link(page, (list(ACTS).index(address) + 1) % len(ACTS))
+    pages = list(PAGES)
+    here = pages.index(address.partition("?")[0] or pages[0])
+    follow_link(page, (here + 1) % len(pages))
     expect_true(page, context)
     assert page.errors == []
 

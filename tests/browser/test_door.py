@@ -13,7 +13,6 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from headlight.pages.parts.pages import PAGES
-from headlight.wings.classroom.wing import HOLDS_TOKEN
 from tests.browser.hosts import listening
 from tests.browser.rest import settled
 
@@ -120,18 +119,6 @@ def test_a_link_with_the_token_opens_at_once(page, closed):
     page.goto(f"{closed}/?token=correct+horse%2Bbattery&sentence=We+leave+today.")
     expect(page.get_by_label("English sentence")).to_have_value("We leave today.")
     assert "token" not in page.url
-
-
-def test_the_link_for_a_class_lets_the_class_in(page, browser, closed):
-    page.goto(f"{closed}/?token=correct+horse%2Bbattery&sentence=We+leave+today.")
-    page.get_by_role("button", name="QR", exact=True).click()
-    dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_text(HOLDS_TOKEN)).to_be_visible()
-    pupil = browser.new_context().new_page()
-    pupil.goto(dialog.get_by_test_id("stCode").locator("code").text_content())
-    expect(pupil.get_by_label("English sentence")).to_have_value("We leave today.")
-    assert "token" not in pupil.url
-    pupil.context.close()
 
 
 def framing(url):

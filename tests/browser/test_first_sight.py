@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.boxes import box
+from tests.browser.entries import of_wings
 from tests.browser.heatmaps import hover_cell, point_of
 from tests.browser.rest import box_at_rest, settled
 from tests.matrix import first_of
@@ -19,10 +20,9 @@ SMALL = {
     "": ".attention-lines",
     "masks": ".mask-matrix canvas",
     "heads": ".switchboard",
-    "cause": ".heatmap canvas.map",
     "compare": ".compared-maps canvas",
     "decoding": ".decoding-player",
-}
+} | of_wings("SMALL")
 LONG = "the old man and the small dog were in the house " * 4
 
 
@@ -121,17 +121,6 @@ def test_a_decoder_alone_is_in_sight_too(page, server, transformers_folders, pat
     if offer.is_visible():
         offer.click()
     expect_above_the_fold(page.locator(picture).first)
-
-
-@pytest.mark.matrix
-def test_a_training_is_watched_without_scrolling(page, server):
-    page.goto(f"{server}/training")
-    steps = page.get_by_label("Steps", exact=True)
-    steps.fill("20")
-    steps.press("Enter")
-    page.get_by_role("button", name="Start", exact=True).click()
-    expect_above_the_fold(page.locator(".attention-film .heads"))
-    page.get_by_text(re.compile("^Finished")).wait_for()
 
 
 def test_the_first_page_tells_what_its_lines_show(page, server):

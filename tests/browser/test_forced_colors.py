@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.browser.entries import of_wings
 from tests.browser.rest import until
 from tests.matrix import first_of
 
@@ -32,8 +33,8 @@ STATES = [  # a page, what is one of several there, and which of them is chosen
     ("decoding", ".decoding-player .bar", ".chosen"),
     ("decoding", ".decoding-player .track, .decoding-player .fill", ".fill"),
     ("decoding?strategy=beam", ".beam-tree .leaf", ".best"),
-    ("decoding?talk=17", ".decoding-player .bar", ".chosen"),
     ("inside", ".contents button", "[aria-current]"),
+    *of_wings("STATES").values(),
 ]
 
 

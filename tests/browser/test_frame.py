@@ -3,10 +3,11 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.entries import of_wings
 from tests.browser.rest import box_at_rest, settled, tended
 from tests.matrix import first_of
 
-SHARE = ("Add to talk", "Present", "Copy link", "Keys: ?")
+SHARE = ("Copy link", "Keys: ?", *of_wings("SHARE"))
 
 
 @pytest.mark.parametrize("scheme", first_of(["light", "dark"]))
@@ -68,7 +69,7 @@ def test_what_hands_a_scene_on_stays_in_sight_where_the_pages_do_not_fit(page, s
 
 @pytest.mark.matrix
 def test_a_title_does_not_touch_what_is_below(page, server):
-    for name, label in (("masks", "English sentence"), ("training", "Nothing has been trained")):
+    for name, label in ({"masks": "English sentence"} | of_wings("BELOW_TITLE")).items():
         page.goto(f"{server}/{name}")
         title = box_at_rest(page.locator("h1"))
         words = page.locator("h1 span").last
@@ -76,16 +77,6 @@ def test_a_title_does_not_touch_what_is_below(page, server):
         end = words.evaluate("node => node.getBoundingClientRect().bottom")
         assert title["y"] >= 0
         assert below["y"] - end >= 10
-
-
-@pytest.mark.matrix
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_start_is_the_one_filled_button_of_training(page, server, scheme):
-    page.emulate_media(color_scheme=scheme)
-    page.goto(f"{server}/training")
-    start = page.get_by_role("button", name="Start", exact=True)
-    expect(start).to_have_css("background-color", "rgb(31, 111, 139)")
-    expect(page.get_by_test_id("stBaseButton-primary")).to_have_count(1)
 
 
 def test_the_tab_key_enters_a_row_at_what_is_chosen(page, server):

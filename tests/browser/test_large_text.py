@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser.rest import box_at_rest, until
-from tests.browser.test_every_page import PAGES, open_whole
+from tests.browser.test_every_page import ADDRESSES, open_whole
 from tests.matrix import first_of
 
 LARGE = """addEventListener("DOMContentLoaded", () => {
@@ -90,7 +90,7 @@ def large(page):
     return page
 
 
-@pytest.mark.parametrize("address", first_of(PAGES))
+@pytest.mark.parametrize("address", first_of(ADDRESSES))
 def test_large_letters_cover_and_cut_nothing(large, server, address):
     open_whole(large, server, address)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import running_server
+from tests.browser.fixtures import running_server
 
 pytestmark = pytest.mark.matrix
 ROOT = Path(__file__).parents[2]

@@ -1,7 +1,6 @@
 """What a visitor types stays in the session: in no file, in no log, with no other host."""
 
 import contextlib
-import json
 import os
 import time
 from pathlib import Path
@@ -11,11 +10,12 @@ import pytest
 from playwright.sync_api import expect
 
 from headlight.pages.parts.pages import PAGES
-from tests.browser.rest import rerun, settled, until
+from tests.browser.entries import of_wings
+from tests.browser.rest import settled, until
 from tests.matrix import first_of
 
 ROOT = Path(__file__).resolve().parents[2]
-WITHOUT_BOX = ("pages/training.py", "pages/talk.py", "pages/model.py")  # before anything is done
+WITHOUT_BOX = {"model": None} | of_wings("WITHOUT_BOX")  # before anything is done
 MARK = "quincunx zeugma"  # typed nowhere else
 # Written by the tests and tools, not by the app.
 OWN = (
@@ -85,26 +85,18 @@ def type_everywhere(page, text):
             enter(page, box, f"{text} {position}")  # not what is in it already
 
 
-@pytest.mark.parametrize("file", first_of(page.file for page in PAGES.values()))
-def test_what_is_typed_is_in_no_file_and_no_log_and_goes_to_no_other_host(page, watched, file):
+@pytest.mark.parametrize("key", first_of(PAGES))
+def test_what_is_typed_is_in_no_file_and_no_log_and_goes_to_no_other_host(page, watched, key):
     address, log, folders = watched
     since = time.time() - 1
-    path = "" if file == "app.py" else Path(file).stem
+    path = "" if PAGES[key].file == "app.py" else key
     visit(page, f"{address}/{path}?sentence={quote(MARK)}&target={quote(MARK)}&head={quote(MARK)}")
-    if file not in WITHOUT_BOX:
+    if key not in WITHOUT_BOX:
         type_everywhere(page, MARK)
-    if file == "pages/models.py":
+    if key == "models":
         expect(page.get_by_text("could not be loaded")).to_be_visible()
-    if file == "pages/talk.py":
-        talk = {"headlight_talk": 2, "slides": [{"page": "attention", "title": MARK}], "x": MARK}
-        page.get_by_text("Load a talk from a file").click()
-        files = {"name": f"{MARK}.json", "mimeType": "application/json"}
-        upload = page.locator("input[type=file]")
-        with rerun(page):
-            upload.set_input_files([{**files, "buffer": json.dumps(talk).encode()}])
-        expect(page.get_by_label("Title")).to_have_value(MARK)
-        upload.set_input_files([{**files, "buffer": MARK.encode()}])
-        expect(page.get_by_text("This is not a talk").first).to_be_visible()
+    if act := of_wings("TYPE_ELSEWHERE").get(key):
+        act(page, MARK)
     assert page.foreign_requests == []
     forms = {MARK, quote(MARK), MARK.replace(" ", "+"), MARK.split()[0]}
     results = [

@@ -5,13 +5,12 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.boxes import box, type_in
+from tests.browser.boxes import box
 from tests.browser.held import Held
 from tests.browser.rest import settled, tended
 from tests.browser.test_address import open_attention
 
 QUERY = "Query: the token that looks"
-WROTE = "cause?sentence=The+old+woman+bought+a+small+house.&cause_tab=wrote"
 
 
 @pytest.fixture
@@ -39,18 +38,6 @@ def open_on_decoder(page, server):
     settled(page)
 
 
-def choose_words(page, server, held):
-    """Choose two words on the page Cause, of whose answers the page knows nothing yet."""
-    page.goto(f"{server}/{WROTE}")
-    page.locator(".st-key-wrote-parts .sum").wait_for()
-    tended(page)
-    held.is_late = True
-    type_in(page, "Written word", "3: femme")
-    held.runs(1)
-    type_in(page, "Against", "voiture")
-    held.runs(2)
-
-
 def test_a_head_stays_chosen_when_another_click_comes_before_the_answer(page, server, held):
     open_attention(page, server, "?layer=1&head=1")
     held.is_late = True
@@ -75,29 +62,6 @@ def test_what_was_chosen_before_can_be_chosen_again(page, server, held):
     page.get_by_role("radio", name="1", exact=True).click()
     expect(page).to_have_url(re.compile("layer=1&head=1"))
     expect(head(page, 1, 1)).to_have_attribute("aria-pressed", "true")
-
-
-def test_a_word_chosen_before_the_answer_is_the_one_that_is_shown_and_stays(page, server, held):
-    choose_words(page, server, held)
-    held.release()
-    settled(page)
-    entries = page.locator(".st-key-wrote-parts .legend .entry")
-    expect(entries).to_have_text(["for “femme”", "for “voiture”"])
-    page.get_by_role("button", name=re.compile("^Cross-attention, layer 2, head 7")).click()
-    page.get_by_role("heading", name="Cross-attention, layer 2, head 7").wait_for()
-    expect(entries).to_have_text(["for “femme”", "for “voiture”"])
-    expect(page.get_by_role("combobox", name=re.compile("Against"))).to_have_value("voiture")
-
-
-def test_a_word_is_kept_when_an_earlier_answer_comes_before_the_next_act(page, server, held):
-    choose_words(page, server, held)
-    held.release_run()
-    type_sentence(page, "The old woman sold a small house.")
-    held.runs(2)
-    held.release()
-    settled(page)
-    expect(page).to_have_url(re.compile("sold.*wrote_against=voiture"))
-    expect(page.get_by_role("combobox", name=re.compile("Against"))).to_have_value("voiture")
 
 
 def test_a_token_of_an_earlier_list_is_refused_without_an_error(page, server, held):

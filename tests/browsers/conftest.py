@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import running_server
+from tests.browser.fixtures import running_server
 from tests.browser.rest import RUNNING, STALE
-from tests.browser.test_deck_live import address  # noqa: F401, of a file with the model inside
 from tests.browsers.firefox import Firefox
 from tests.browsers.webkit import WebKit
 

@@ -1,21 +1,14 @@
 """One path a page: open it, act once, and find the model's own numbers."""
 
-from functools import partial
-
 import pytest
-import torch
 
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.scoring import trace_log_probabilities
 from headlight.model.transformer.trace import Site
 from headlight.viz.numbers import number_text
-from headlight.wings.atlas.calls import FOLDER
-from headlight.wings.atlas.files import open_atlas
-from headlight.wings.cause.knockout import edges_of, knock_out
 from tests.browsers.conftest import SETTLED
-from tests.browsers.pointing import expect_cell, expect_reading, expect_weight, strongest
-from tests.browsers.talks import TALK
+from tests.browsers.pointing import expect_cell, expect_weight, strongest
 
 SENTENCE = "My brother bought three old bicycles yesterday."
 OTHER = "The cat drinks milk."
@@ -61,17 +54,6 @@ def test_positions_are_switched_off_in_the_decoder_too(visit, translator):
     page.see("says", translator.translate(SENTENCE, edits=off).text)
 
 
-def test_the_atlas_reads_a_head_and_a_click_selects_it(visit):
-    page = visit("atlas?kind=encoder&layer=4&head=2")
-    value = number_text(open_atlas(FOLDER).kinds["decoder"].figures["previous token"].mean[2, 4])
-    name = "Decoder, masked, layer 3, head 5"
-    page.click_on(".head-scores .head", name)
-    page.see("(words) => says(`Your head: ${words}`)", name)
-    # Only then: the click may have moved the head away from under the pointer.
-    place = partial(page.evaluate, "placeOf", ".head-scores .head", name)
-    expect_reading(page, ".head-scores", place, f"{name}: previous token {value}")
-
-
 def test_a_cell_of_the_mask_is_closed(visit, translator):
     page = visit(f"masks?sentence={SENTENCE}&layer=1")
     page.click(*page.evaluate("cellOf", "canvas.editable", 2, 1))
@@ -87,17 +69,6 @@ def test_a_head_is_switched_off(visit, translator):
     off = Edits(gates={("cross", 2, 1): 0.0}).at_sites(translator.shape, 70)
     trace = translator.trace(SENTENCE, translator.translate(SENTENCE), edits=off)
     page.see("says", f"{number_text(trace_log_probabilities(trace).sum().item())} nats")
-
-
-def test_a_cell_of_the_knockout_map_says_what_its_token_loses(visit, translator):
-    page = visit(f"cause?sentence={SENTENCE}")
-    written = translator.translate(SENTENCE)
-    trace = translator.trace(SENTENCE, written)
-    _, parts = knock_out(translator, trace, edges_of(trace, translator, None, written))
-    changes = torch.cat(list(parts), dim=-1)
-    cell = strongest(-changes)
-    change = number_text(changes[cell].item(), signed=True)
-    expect_cell(page, MAP, cell, f"change in nats {change}")
 
 
 def test_one_pointer_reads_two_maps(visit, translator):
@@ -123,23 +94,6 @@ def test_a_decoding_goes_one_step_on(visit, translator):
     weights = list(map(number_text, steps[1].weights["cross", 2][1].tolist()))
     of_source = "all('.decoding-player .weighed-tokens')[1].querySelectorAll('.weight')"
     assert page.evaluate(f"[...{of_source}].map((node) => node.textContent)") == weights
-
-
-def test_a_training_comes_to_its_end(visit):
-    page = visit("training")
-    page.fill("input[aria-label=Steps]", "20")
-    page.press("Enter")
-    page.see(SETTLED)
-    page.click_on("[data-testid=stMain] button", "Start")
-    page.see("says('Finished')")
-
-
-def test_the_talk_is_presented_and_left(visit):
-    page = visit("talk")
-    page.click_on("button", "Present")
-    page.see("(title) => wordsOf('.slide h1').includes(title)", TALK[0].title)
-    page.click_on(".turn button", "Leave the talk")
-    page.see("says('You have no slides of your own yet')")
 
 
 def test_another_model_is_chosen(visit, translator):

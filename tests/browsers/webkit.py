@@ -6,7 +6,7 @@ import os
 import urllib.error
 import urllib.request
 
-from tests.browser.conftest import _free_port as free_port
+from tests.browser.fixtures import _free_port as free_port
 from tests.browser.rest import TIMEOUT_MS
 from tests.browsers.driven import HEIGHT, QUIET, STARTING, WIDTH, Browser, PageError, until
 from tests.browsers.install import minibrowser

@@ -1,6 +1,7 @@
 """A model with only a decoder as a reader: what it reads, writes, records and refuses."""
 
-from dataclasses import replace
+from string import ascii_lowercase
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -14,11 +15,12 @@ from headlight.model.edits import CellEdit, Edits
 from headlight.model.edits.positions import PositionEdit
 from headlight.model.insight.attribution import attribute
 from headlight.model.library.loading import load_model
+from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import START_ID
+from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.trace import Site
+from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator, reader_of
-from headlight.wings.training.repeats import small_model
-from headlight.wings.training.small_models import default_options
 
 PROMPT = "kxqmwbkxq"
 SITES = [Site("decoder", 0), Site("decoder", 1)]
@@ -27,8 +29,13 @@ SITES = [Site("decoder", 0), Site("decoder", 1)]
 @pytest.fixture(scope="module")
 def small():
     """A decoder-only model with random weights, which reads at most 29 tokens."""
-    options = replace(default_options("repeat"), heads=2, d_model=16, d_ff=16)
-    return small_model(options)
+    tokenizer = Tokenizer.train_characters([ascii_lowercase])
+    size = tokenizer.vocab_size
+    shape = {"d_model": 16, "heads": 2, "encoder_layers": 0, "decoder_layers": 2, "d_ff": 16}
+    config = TransformerConfig(size, size, **shape, positions="learned", max_positions=29)
+    model = Transformer(config).eval()
+    model.draw_weights(torch.Generator().manual_seed(0))
+    return SimpleNamespace(model=model, tokenizer=tokenizer)
 
 
 @pytest.fixture(scope="module")

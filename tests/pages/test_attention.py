@@ -8,9 +8,6 @@ from headlight.model.transformer.trace import Site
 from headlight.pages.parts.attention.leading import LEADS_AS, NONE_LEADS, NOTHING, said_of
 from headlight.pages.shared.state.choices import HEAD, LAYER
 from headlight.pages.shared.state.models import EXAMPLES
-from headlight.wings.atlas.calls import FOLDER
-from headlight.wings.atlas.files import open_atlas
-from headlight.wings.atlas.pronouns import PRONOUN
 from tests.pages.apps import address, go_to, open_page, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps, mounted
 from tests.viz.unpacking import split
@@ -302,19 +299,6 @@ def test_another_text_leads_with_its_pronoun_in_whole_words(shipped):
     assert LEADS_AS["pronoun"] in said(app)
 
 
-def test_a_head_is_said_to_link_pronouns_as_often_as_the_atlas_has(shipped):
-    atlas = open_atlas(FOLDER)
-    hits = 100 * atlas.kinds["encoder"].figures[PRONOUN.name].mean
-    chance = atlas.about["pronouns"]["chance"]
-    scene = {"sentence": EXAMPLES[0], "kind": "encoder", "picture": "lines", "lit": "q7"}
-    for layer, head in ((1, 1), (4, 6)):
-        app = open_page(**scene, layer=str(layer + 1), head=str(head + 1))
-        known = f"in {hits[layer, head]:.0f} of 100 sentences; chance: {chance:.0f}."
-        assert known in said(app)
-    for other in ({"lit": "q2"}, {"layer": "mean"}, {"edits": "gate.encoder.1.1.0"}):
-        assert "of 100 sentences" not in said(open_page(**scene | other))
-
-
 def test_a_text_in_which_nothing_stands_out_says_so_and_offers_its_pronoun(shipped):
     sentence = "The cup fell from the table, but it did not break."
     app = open_page(sentence=sentence, kind="encoder", layer="2", head="2", picture="lines")
@@ -322,8 +306,6 @@ def test_a_text_in_which_nothing_stands_out_says_so_and_offers_its_pronoun(shipp
     assert lines(app)["lit"] == ["key", int(weights.mean(axis=0).argmax())]
     assert f"{NOTHING}: “" in said(app)
     assert NONE_LEADS.format(word="pronoun", least=LEAST) in said(app)
-    clearest = "Clearest content word for “it”, neighbours aside"
-    assert f"{clearest}, of the 5 heads best at pronouns: " in said(app)
 
 
 def test_the_head_that_links_a_token_most_clearly_is_one_click_away(shipped):

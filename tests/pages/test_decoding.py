@@ -11,7 +11,6 @@ from headlight.pages.parts.decoding.request import Branch
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.state.models import BEAM_EXAMPLES, EXAMPLES
 from headlight.viz.numbers import number_text
-from headlight.wings.talks.slides import Slide
 from tests.matrix import first_of
 from tests.model.library.conftest import END
 from tests.pages import apps
@@ -178,7 +177,7 @@ def test_a_branch_stands_beside_the_original_and_can_be_removed(app, shipped):
     assert branches_in(app) == [Branch()]
 
 
-def test_a_forced_token_and_the_step_come_back_by_the_link_and_on_a_slide(shipped):
+def test_a_forced_token_and_the_step_come_back_by_the_link(shipped):
     app = open_page(sentence="I love my cat.")
     (typed,) = shipped.begin("J'aime")[:1]
     decoding = shipped.write("I love my cat.", forced=(typed.id,))
@@ -194,16 +193,9 @@ def test_a_forced_token_and_the_step_come_back_by_the_link_and_on_a_slide(shippe
     assert header["start"] == 2
     assert address(other) == parameters
     assert not other.info
-    next(one for one in other.button if one.label == "Add to talk").click().run()
-    (slide,) = other.session_state["talk"]
-    assert slide.parameters == parameters
     other.text_input(key="sentence").set_value(OTHER).run()
     assert player(other)[0]["texts"][-1] == shipped.translate(OTHER).text
     assert player(other)[0]["start"] == 0
-    next(one for one in other.button if one.label == "Present").click().run()
-    header, *_ = player(other)
-    assert (header["texts"][-1], header["start"]) == (decoding.writing.text, 2)
-    assert not header["tells"]
 
 
 @pytest.mark.matrix
@@ -233,22 +225,6 @@ def test_another_sentence_starts_without_branches(app, shipped):
     assert not app.exception
     assert player(app)[0]["texts"][-1] == shipped.translate(OTHER).text
     assert branches_in(app) == [Branch()]
-
-
-def test_branches_made_on_a_slide_stay_there(shipped):
-    slides = [Slide("decoding", {"sentence": SENTENCE}, pictures=("player",)) for _ in range(2)]
-    app = apps.new_app(talk="1")
-    app.session_state["talk"] = tuple(slides)
-    apps.go_to(app, "decoding")
-    plain = shipped.translate(SENTENCE).text
-    assert player(app)[0]["texts"][-1] == plain
-    branch_to(app, shipped, (40,), 0)
-    assert player(app)[0]["texts"][-1] != plain
-    app.session_state["slide"] = 2
-    del app.session_state["slide_drawn"]
-    app.run()
-    assert not app.exception
-    assert player(app)[0]["texts"][-1] == plain
 
 
 def test_a_temperature_of_zero_is_explained_and_the_last_result_stays():

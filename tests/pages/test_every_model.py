@@ -19,7 +19,6 @@ from headlight.pages.shared.show.comparison import LABELS
 from headlight.pages.shared.state.models import LIBRARY
 from headlight.viz.numbers import number_text
 from headlight.viz.tokens import WRITES
-from headlight.wings.cause import patching
 from tests.matrix import first_of
 from tests.model.library.conftest import save_model
 from tests.pages.apps import address, button, drawn, loaded, open_page, open_with
@@ -28,12 +27,11 @@ from tests.pages.pictures import canvas_pictures, heatmaps
 MODELS = ("GPT-2", "Llama", "DistilBERT", "classes", "spans", "Marian", "T5", "Bloom")
 BLOOM = {"vocab_size": 400, "hidden_size": 16, "n_layer": 2, "n_head": 4}
 PAGES = (
-    "attention", "heads", "cause", "masks", "inside", "decoding", "compare", "positions", "models",
+    "attention", "heads", "masks", "inside", "decoding", "compare", "positions", "models",
 )  # fmt: skip
 NEEDS = {
     "inside": ["take apart"],
     "decoding": ["write"],
-    "cause": ["write", "take apart"],
     "positions": ["move positions"],
 }
 NEEDED_BY_TAB = {
@@ -133,7 +131,6 @@ def pictures_of(page, tiny):
     return {
         "attention": [*(side for side, tokens in read.items() if tokens), "grid", "heatmap"],
         "heads": ["switchboard", "map", *writes],
-        "cause": ["knockout", "looked-at"],
         "masks": ["matrix", *stages, *writes],
         "inside": [f"story-{step}" for step in steps],
         "decoding": ["player", "forced"],
@@ -160,17 +157,6 @@ def test_masks_shows_those_as_trained_and_ways_of_blocking_in_tabs_of_their_own(
     assert "trained-both" in drawn(open_tiny(tiny, "masks", masks_tab="trained"))
     has_scores = tiny.trace.attention[Site(tiny.kind, 0)].scores is not None
     assert ("blocking" in drawn(open_tiny(tiny, "masks", masks_tab="blocking"))) == has_scores
-
-
-def test_patching_is_drawn_or_says_what_the_model_lacks(tiny, monkeypatch):
-    monkeypatch.setattr(patching, "LEAST", 0)  # what has learned nothing tells texts hardly apart
-    app = open_tiny(tiny, "cause", cause_tab="patching")
-    lacks = [need for need in ("write", "take apart") if need in tiny.reader.missing]
-    if lacks:
-        assert tiny.reader.missing[lacks[0]] in said(app)
-    else:
-        assert {"patch-heads", "patch-tokens"} <= {*drawn(app)}
-    assert not app.exception
 
 
 def test_the_list_says_what_the_model_can_and_cannot_do(tiny):
@@ -327,6 +313,11 @@ def test_the_address_of_a_page_shows_the_same_anew(tiny, page):
 
 @pytest.mark.parametrize("page", first_of(PAGES))
 def test_a_model_that_is_not_in_memory_can_be_loaded_on_every_page(transformers_folders, page):
+    expect_loaded_on(transformers_folders, page)
+
+
+def expect_loaded_on(transformers_folders, page):
+    """A page offers to load the model of its address, and then shows it."""
     name = str(transformers_folders["GPT-2"])
     shelf().loaded.pop(name, None)
     sides = {"compare_a": f"model={LIBRARY}{name}"} if page == "compare" else {}

@@ -11,7 +11,7 @@ from headlight.model.translator import choose_objective
 from tests.matrix import first_of
 from tests.model.insight.recording import weight_of
 from tests.pages import apps
-from tests.pages.apps import drawn, go_to, open_with
+from tests.pages.apps import go_to, open_with
 from tests.pages.pictures import canvas_pictures, heatmaps, save_menus
 
 SENTENCE = "My sister sold seven boats."
@@ -240,21 +240,6 @@ def test_the_stream_of_a_library_model_is_in_its_lens_and_its_steps(name, transf
     summed = shown["their sum, without a bias"][1]
     if name == "T5":  # which has no biases
         np.testing.assert_allclose(summed, shown["what is added"][1], atol=1e-4)
-
-
-def test_the_layer_from_which_a_word_stays_is_guessed_before_the_lens_is_drawn():
-    app = open_page(inside_tab="stream", guess="on", guess_row="2")
-    assert "lens" not in drawn(app)
-    (question,) = [header for header, _ in canvas_pictures(app) if "asks" in header]
-    assert "from which layer on" in question["asks"]
-    (key,) = [key for key in drawn(app) if key.startswith("question-lens-")]
-    app.session_state[key] = {"guess": 0}
-    app.run()
-    header, _ = lens_of(app)
-    first = [row[1][0] for row in header["words"]]
-    settled = header["settled"][1]
-    assert set(first[settled:]) == {first[-1]}
-    assert settled == 0 or first[settled - 1] != first[-1]
 
 
 def test_words_are_compared_and_unknown_ones_explained(shipped):

@@ -6,14 +6,13 @@ import threading
 import pytest
 
 from headlight.pages.parts.pages import PAGES
-from headlight.wings.atlas.calls import own_text, start
 from tests.matrix import first_of
 from tests.pages.apps import open_page, open_with
-from tests.pages.sessions import end, session
+from tests.pages.sessions import end
 
 HALVES = "zxq", "vjk"  # no file holds it whole
 OF_EVERY_TEST = "test session id"  # what AppTest calls its session
-ABOUT_A_TEXT = [key for key, page in PAGES.items() if page.pictures and key != "training"]
+ABOUT_A_TEXT = [key for key, page in PAGES.items() if page.pictures]
 
 
 def typed():
@@ -54,21 +53,6 @@ def test_no_page_keeps_a_text_after_the_session(visit):
     del app
     end(OF_EVERY_TEST)
     join_spinners()
-    gc.unfreeze()
-    gc.collect()
-    assert holders() == []
-
-
-@pytest.mark.matrix
-def test_no_count_keeps_a_text_after_the_session():
-    with session("one"):
-        start("\n".join(f"{typed()}\tVa." for _ in range(5)).encode())
-        job = own_text().next.job
-        job.join(100)
-        assert job.status == "finished"
-        assert holders()
-    del job
-    end("one")
     gc.unfreeze()
     gc.collect()
     assert holders() == []

@@ -5,10 +5,8 @@ from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.scoring import trace_log_probabilities
 from headlight.model.transformer.trace import Site
 from headlight.model.translator import load
-from headlight.pages.parts.masks.own import PICTURES
 from headlight.viz.numbers import number_text
-from headlight.wings.talks.slides import Slide
-from tests.pages.apps import button, edited, go_back, new_app, on_stage, open_page
+from tests.pages.apps import button, edited, go_back, open_page
 from tests.pages.pictures import canvas_pictures, heatmaps
 
 SENTENCE = "My sister sold seven boats."
@@ -210,15 +208,6 @@ def test_rows_of_tokens_read_and_to_be_written_are_explained(app):
 def test_why_the_loss_rises_without_the_look_ahead_mask_is_said_beside_it(app):
     app.toggle(key="look-ahead").set_value(False).run()
     assert any("never learned to use what it sees" in info.value for info in app.info)
-
-
-@pytest.mark.parametrize("picture", PICTURES)
-def test_a_slide_draws_the_tab_that_holds_its_picture(picture):
-    app = new_app(talk="1")
-    app.session_state["talk"] = (Slide("masks", {"sentence": SENTENCE}, pictures=(picture,)),)
-    app.run()
-    assert not app.exception
-    assert on_stage(app) == [picture]
 
 
 def test_the_head_of_an_address_is_the_one_whose_mask_is_shown():

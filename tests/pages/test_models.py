@@ -1,6 +1,5 @@
 """The page Models: what is in memory, and what a visitor loads, is theirs to look at."""
 
-from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -12,10 +11,10 @@ from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.shelf import NONE, shelf
 from headlight.pages.shared.state.models import DEFAULT, LIBRARY, CatalogEntry, Workshop, short
 from headlight.viz.numbers import power_text
-from headlight.wings.training.small_models import SmallModel, default_options
 from tests.matrix import first_of
 from tests.pages.apps import address, button, go_to, loaded, new_app, open_page, open_with
 from tests.pages.pictures import heatmaps
+from tests.pages.test_every_model import PAGES as OF_A_MODEL
 
 FIRST, SECOND = "the cat was playing.", "unbelievable dogs!"
 OWN = CatalogEntry("own-1", "Mine", ("I love my cat.",), "input", "output")
@@ -223,18 +222,16 @@ def test_a_model_that_comes_while_another_page_is_shown_is_listed_there(folder):
 
 
 @pytest.fixture(scope="module")
-def saved(tmp_path_factory):
-    """The unzipped download of a model that reverses numbers."""
+def saved(tmp_path_factory, translator):
+    """The unzipped download of a model that translates."""
     folder = tmp_path_factory.mktemp("saved")
-    small = SmallModel(replace(default_options("reverse"), layers=1, heads=2, d_model=16, d_ff=16))
-    save_checkpoint(folder, small.model, small.tokenizer)
+    save_checkpoint(folder, translator.model, translator.tokenizer)
     return folder
 
 
 @pytest.mark.parametrize("page", first_of([*PAGES]))
 def test_every_page_takes_a_checkpoint_of_ones_own(page, saved):
     app = ask_for(open_page("models"), saved)
-    assert app.session_state["sentence"] == "31415926"
     assert "Same numbers as transformers?" not in [each.label for each in app.button]
     go_to(app, page)
     assert not app.exception
@@ -242,7 +239,7 @@ def test_every_page_takes_a_checkpoint_of_ones_own(page, saved):
 
 
 # The other pages are opened with every model in test_every_model.py.
-NOT_OF_A_MODEL = ("atlas", "model", "talk", "training")
+NOT_OF_A_MODEL = [page for page in PAGES if page not in OF_A_MODEL]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from headlight.pages.shared.state.choices import LONGEST_SENTENCE
 from headlight.pages.shared.state.models import LONGEST_NAME
 from tests.matrix import first_of
 from tests.odd_texts import ODD_TEXTS
-from tests.pages.apps import button, go_to, new_app, open_page, open_with
+from tests.pages.apps import button, open_page, open_with
 from tests.pages.test_compare import widget
 
 FIRST = next(iter(PAGES))
@@ -55,9 +55,13 @@ def test_a_sentence_too_long_for_a_link_is_cut_and_that_is_told():
 
 
 @pytest.mark.parametrize(
-    "page", first_of(["attention", "inside", "positions", "masks", "heads", "cause", "decoding"])
+    "page", first_of(["attention", "inside", "positions", "masks", "heads", "decoding"])
 )
 def test_every_page_says_once_that_a_text_is_cut(page):
+    expect_cut(page)
+
+
+def expect_cut(page):
     app = open_page(page, sentence="the cat and the dog " * 80)
     expect_no_error(app, page)
     (note,) = [info.value for info in app.info if "longer than the model can take" in info.value]
@@ -128,16 +132,3 @@ def test_both_sides_of_the_page_compare_take_it(name):
         box = widget(app.text_input, key)
         box.set_value(text[: box.max_chars]).run()
         expect_no_error(app, name)
-
-
-@pytest.mark.parametrize("name", first_of(TEXTS))
-def test_the_training_page_takes_it(name):
-    app = new_app()
-    app.session_state["toy_input_reverse"] = TEXTS[name][:60]
-    go_to(app, "training")
-    app.number_input(key="toy_reverse_steps").set_value(10)
-    app.button(key="toy_start").click().run()
-    app.session_state["workshop"].training.job.stop()
-    app.run()
-    expect_no_error(app, name)
-    assert app.info[0].value == "Type digits only, such as 31415926."

@@ -2,6 +2,7 @@
 
 from headlight.model.snapshots import Snapshots
 from headlight.pages.shared.state.models import workshop
+from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.state.wings import Wing
 from headlight.wings.training.page.page import PAGE
 from headlight.wings.training.tasks import TASKS
@@ -17,6 +18,10 @@ class Trainings(Wing):
     def recording(self) -> tuple[str, Snapshots] | None:
         training = workshop().training
         return training and (f"Your training: {training.name}", training.job.look().snapshots)
+
+    def lost(self, page: Page, why: str) -> None:
+        if page is PAGE:
+            workshop().refused = why
 
 
 WING = Trainings()

@@ -33,8 +33,8 @@ LEFT = GONE + "they are released a few minutes after the tab was closed or lost 
 RESTARTED = GONE + "the server was started anew since, or another one answers now."
 
 
-def open_page(page: Page) -> None:
-    """Draw a page, or what a wing shows in its place."""
+def open_page(page: Page, said: str = "") -> None:
+    """Draw a page below what is `said` first, or what a wing shows in its place."""
     st.set_page_config(
         page_title=f"{page.title} · Headlight",
         page_icon=ICON,
@@ -67,6 +67,8 @@ def open_page(page: Page) -> None:
             wing.beside_title(page)
     with st.container(key="purpose"):
         caption(page.purpose)
+    if said:
+        st.info(said)
     address.note()
     for wing in WINGS:
         wing.above(page)
@@ -150,5 +152,5 @@ def _come_back() -> None:
         address.go_again(awaited)
     else:
         workshop().gone = True
-        if shown().key == "training":
-            workshop().refused = LEFT if is_of_this_server(str(key)) else RESTARTED
+        for wing in WINGS:
+            wing.lost(shown(), LEFT if is_of_this_server(str(key)) else RESTARTED)

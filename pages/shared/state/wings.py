@@ -124,6 +124,9 @@ class Wing:
     def renew(self) -> None:
         """Redraw what it shows, because models have come back that it may depend on."""
 
+    def lost(self, page: Page, why: str) -> None:
+        """Say on a page that the visitor's own models are gone, and why."""
+
 
 WINGS: list[Wing] = []
 

@@ -10,12 +10,9 @@ from torch.testing import assert_close
 from headlight.model.edits import EXTRA, Edits
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.library.decoder_modules import output_projection
-from headlight.model.transformer.attention import UNCHANGED
 from headlight.model.transformer.trace import Run, Site
-from headlight.wings.cause.knockout import OtherRun
 from tests.matrix import first_of
 from tests.model.library.families import (
-    DECODERS,
     FAMILIES,
     PAIRS,
     a_site,
@@ -209,18 +206,3 @@ def test_threads_with_other_edits_share_a_model(attached):
     for thread in threads:
         thread.join()
     assert not wrong
-
-
-@pytest.mark.parametrize("name", [*DECODERS, *PAIRS])
-def test_tokens_that_see_the_others_as_they_were_say_what_they_said(name, attached):
-    logits, trace = traced(name, attached)
-    held = {
-        site: OtherRun(UNCHANGED, record.key, record.value)
-        for site, record in trace.attention.items()
-        if site.kind == "decoder"
-    }
-    assert_close(traced(name, attached, held)[0], logits, atol=1e-5, rtol=1e-5)
-    site = Site("decoder", 1)
-    nothing = map(torch.zeros_like, (held[site].key, held[site].value))
-    held[site] = OtherRun(UNCHANGED, *nothing)
-    assert (traced(name, attached, held)[0] - logits).abs().max() > 1e-3

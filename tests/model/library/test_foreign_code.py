@@ -2,6 +2,7 @@
 
 import copy
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import pytest
@@ -17,8 +18,6 @@ from headlight.model.library.running import join_blocks, split_blocks
 from headlight.model.trace import Trace
 from headlight.model.transformer.attention import UNCHANGED, Edit
 from headlight.model.transformer.trace import Run, Site
-from headlight.wings.cause.knockout import OtherRun
-from headlight.wings.cause.patching import Patch, Patched
 
 BERT = {"vocab_size": 64, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4,
         "intermediate_size": 20, "max_position_embeddings": 64}  # fmt: skip
@@ -275,6 +274,27 @@ def test_closed_cells_and_given_weights_act_as_a_softmax_of_ones_own(
 TAKEN_APART = [family for family in FAMILIES if family not in ("XLNet", "Bloom", "XGLM", "LongT5")]
 
 
+@dataclass
+class Given(Edit):
+    """Weights or heads in place of those that the model computes."""
+
+    weights: torch.Tensor | None = None
+    heads: torch.Tensor | None = None
+
+    def reweigh(self, weights):
+        return weights if self.weights is None else self.weights
+
+    def mix(self, weights, value):
+        return super().mix(weights, value) if self.heads is None else self.heads
+
+
+class Rescored(Edit):
+    """Scores that are computed in another way."""
+
+    def score(self, query, key, scale):
+        return super().score(query, key, scale) + 1
+
+
 @pytest.mark.parametrize("family", TAKEN_APART)
 def test_what_is_put_into_the_steps_of_attention_is_what_the_model_goes_on_with(family, of_family):
     watched = of_family(family)
@@ -284,17 +304,10 @@ def test_what_is_put_into_the_steps_of_attention_is_what_the_model_goes_on_with(
     )
     expected, _ = watched.run(edits)
 
-    def patched(edit, part, given):
-        where = torch.ones(1, edit.weights.size(1), 1, dtype=torch.bool)
-        return Patched(UNCHANGED, [Patch(part, given, where)])
-
-    by_steps = {site: patched(edit, "weights", edit.weights) for site, edit in edits.items()}
+    by_steps = {site: Given(weights=edit.weights) for site, edit in edits.items()}
     logits, trace = watched.run(by_steps)
     assert torch.allclose(logits, expected, atol=1e-5)
-    heads = {
-        site: patched(edits[site], "heads", record.heads)
-        for site, record in trace.attention.items()
-    }
+    heads = {site: Given(heads=record.heads) for site, record in trace.attention.items()}
     assert torch.allclose(watched.run(heads)[0], expected, atol=1e-5)
 
 
@@ -516,7 +529,7 @@ def test_models_whose_maps_would_be_incomplete_are_refused(name):
     [
         (AttentionEdit(open=torch.ones(2, 2) > 0), "cannot be opened"),
         (AttentionEdit(scale=0.5), "scale as trained"),
-        (OtherRun(UNCHANGED, torch.ones(1), torch.ones(1)), "to itself"),
+        (Rescored(), "to itself"),
         (PositionEdit(off=True), "positions as trained"),
         (AttentionEdit(weights=torch.ones(2, 2)), "of the same length"),
     ],

@@ -8,11 +8,10 @@ from torch.testing import assert_close
 
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.trace import Trace
-from headlight.model.transformer.attention import UNCHANGED, MultiHeadAttention, attend
+from headlight.model.transformer.attention import MultiHeadAttention, attend
 from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.masks import look_ahead_mask, padding_mask
 from headlight.model.transformer.trace import Run, Site
-from headlight.wings.cause.knockout import OtherRun
 
 SITE = Site("encoder", 0)
 BATCH, HEADS, QUERIES, KEYS, WIDTH = 2, 4, 5, 6, 3
@@ -256,26 +255,6 @@ def test_given_weights_replace_the_softmaxs(parts, mask):
     assert_close(again.heads, own.heads, atol=0, rtol=0)
     with pytest.raises(ValueError, match=f"for {QUERIES - 1} queries .* {QUERIES} and {KEYS}"):
         attend(*parts, mask, AttentionEdit(weights=given).at(3))
-
-
-def test_each_token_sees_the_given_others_and_itself_as_it_is_now(parts, mask):
-    query, key, value = (part[:, :, :QUERIES] for part in parts)
-    visible = mask[..., :QUERIES]
-    given = torch.randn(1, *key.shape[1:]), torch.randn(1, *value.shape[1:])
-    others = OtherRun(UNCHANGED, *given)
-    record = attend(query, key, value, visible, others)
-    for row in range(QUERIES):  # alone, in a text in which it is the only token of its own
-        keys, values = (each.expand_as(key).clone() for each in (others.key, others.value))
-        keys[:, :, row], values[:, :, row] = key[:, :, row], value[:, :, row]
-        alone = attend(query[:, :, row : row + 1], keys, values, visible[:, :, row : row + 1])
-        assert_close(record.weights[:, :, row], alone.weights[:, :, 0])
-        assert_close(record.heads[:, :, row], alone.heads[:, :, 0])
-
-
-def test_if_the_given_others_are_its_own_nothing_changes(parts):
-    query, key, value = (part[:1, :, :QUERIES] for part in parts)
-    record = attend(query, key, value, edit=OtherRun(UNCHANGED, key, value))
-    assert_close(record.heads, attend(query, key, value).heads)
 
 
 def test_an_edit_made_on_the_cpu_closes_cells_on_another_device():

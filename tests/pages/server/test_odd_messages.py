@@ -8,7 +8,7 @@ from websockets.exceptions import ConnectionClosed
 
 from bench.visitors import Visitor
 from tests.apart import run_apart
-from tests.browser.conftest import running_server
+from tests.browser.fixtures import running_server
 from tests.odd_texts import ODD_TEXTS
 
 SESSIONS, A_SESSION = 3, 10  # and messages of each

@@ -6,7 +6,7 @@ from urllib.parse import quote_from_bytes, urlsplit
 
 import pytest
 
-from tests.browser.conftest import running_server
+from tests.browser.fixtures import running_server
 
 HEADERS = (
     "Origin", "Host", "Referer", "Cookie", "Accept-Encoding", "Content-Length", "Range",

@@ -310,7 +310,7 @@ def test_a_damaged_link_is_told_once_and_shows_the_defaults(page, parameters):
     assert not any("damaged" in info.value for info in app.info)
 
 
-@pytest.mark.parametrize("page", ["attention", "talk", "models"])
+@pytest.mark.parametrize("page", first_of(PAGES))
 def test_a_choice_that_there_is_no_more_is_told_on_every_page(page):
     app = open_page(page, v="2", kind="both", gone="1", head="3")
     assert not app.exception

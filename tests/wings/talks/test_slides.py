@@ -1,8 +1,9 @@
-"""The titles that slides get from what a page says."""
+"""The titles that slides get from what a page says, and the pictures that they begin with."""
 
 import pytest
 
-from headlight.wings.talks.slides import LONGEST_TITLE, shortened, with_changes
+from headlight.pages.parts.pages import PAGES
+from headlight.wings.talks.slides import LONGEST_TITLE, first_pictures, shortened, with_changes
 
 LOST = "The translation loses “parce qu'ils l'appréciaient”"
 
@@ -51,3 +52,10 @@ HEADS = [f"Cross-attention, layer 1, head {number} off" for number in (1, 2)]
 def test_a_title_begins_with_what_was_changed_if_that_is_short(says, changes, title):
     assert with_changes(says, changes) == title
     assert len(title) <= LONGEST_TITLE
+
+
+def test_a_new_slide_shows_a_picture_of_the_page():
+    for page in PAGES.values():
+        if page.pictures:
+            assert first_pictures(page)
+            assert {*first_pictures(page)} <= {*page.pictures}

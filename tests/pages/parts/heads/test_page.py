@@ -6,10 +6,7 @@ import pytest
 
 from headlight.model.insight.rows import badges
 from headlight.model.transformer.trace import Site
-from headlight.wings.atlas.calls import FOLDER
-from headlight.wings.atlas.files import open_atlas
 from tests.pages.apps import open_page
-from tests.pages.pictures import save_menus
 
 SENTENCE = "My sister sold seven boats."
 BADGE = re.compile(r":blue-badge\[([a-z ]+) ([\d.]+)(?: here; usually ([\d.]+) ± ([\d.]+))?\]")
@@ -38,27 +35,6 @@ def opened(kind, layer, head, **parameters):
 def said(app):
     """The badges on the page."""
     return [item for block in app.markdown for item in BADGE.findall(block.value)]
-
-
-@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-def test_what_is_usual_is_what_the_atlas_says(places, kind):
-    layer, head = places[kind]
-    app, figures = opened(kind, layer, head), open_atlas(FOLDER).kinds[kind].figures
-    for name, _, mean, deviation in (found := said(app)):
-        assert mean == f"{figures[name].of_sentences[layer, head]:.2f}"
-        assert deviation == f"{figures[name].deviation[layer, head]:.2f}"
-    assert found
-    (words,) = (caption.value for caption in app.caption if caption.value.startswith("Usually"))
-    assert "of Tatoeba's validation" in words
-
-
-def test_a_saved_map_says_it_too(places):
-    layer, head = places["encoder"]
-    app = opened("encoder", layer, head)
-    ((name, here, mean, deviation), *_) = said(app)
-    (caption,) = (menu["caption"] for menu, _ in save_menus(app) if menu["key"] == "map")
-    assert f"{name} {here} here; usually {mean} ± {deviation}" in caption
-    assert "sentences of Tatoeba's validation" in caption
 
 
 def test_a_model_without_an_atlas_has_badges_of_the_sentence_alone():

@@ -6,6 +6,7 @@ from streamlit.testing.v1 import AppTest
 from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared.frame import frame
 from headlight.pages.shared.state.models import Training, Workshop, new_key, workshop, workshops
+from headlight.pages.shared.state.wings import Wing
 
 ANSWER = "from headlight.pages.shared.frame import frame; frame._come_back()"
 
@@ -56,11 +57,6 @@ def test_the_own_key_after_a_reset_changes_nothing(answered):
     assert "awaited" not in state
 
 
-def test_a_slide_is_drawn_anew_with_what_came_back(answered, left):
-    state, _ = answered(left.key, slide_drawn=True)
-    assert "slide_drawn" not in state
-
-
 @pytest.mark.parametrize(
     ("key", "why"),
     [
@@ -70,8 +66,10 @@ def test_a_slide_is_drawn_anew_with_what_came_back(answered, left):
     ],
     ids=["left", "restarted", "older"],
 )
-def test_what_is_gone_is_told_on_its_page_alone_with_the_reason(key, why, answered):
-    state, _ = answered(key, page="training")
-    assert state["workshop"].refused == why
+def test_wings_are_told_what_is_gone_on_which_page_and_why(key, why, answered, monkeypatch):
+    told = []
+    monkeypatch.setattr(Wing, "lost", lambda wing, *given: told.append(given))
+    monkeypatch.setattr(frame, "WINGS", [Wing()])
+    state, _ = answered(key)
     assert state["workshop"].gone
-    assert not answered(key)[0]["workshop"].refused
+    assert told == [(PAGES["masks"], why)]

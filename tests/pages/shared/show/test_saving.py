@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from headlight.model.edits import CellEdit, Edits
 from headlight.pages.shared.show.captions import edit_words, site_words
 from headlight.pages.shared.show.saving import LONGEST_NAME, NO_MODEL, About, Picture, formats_of
+from headlight.pages.shared.state import showing
+from headlight.pages.shared.state.showing import Showing
 from headlight.viz import attention_heatmap
 from headlight.viz.numbers import Numbers, to_csv
 from tests.pages.apps import new_app
@@ -109,17 +111,20 @@ PICTURES = {
     "pages/positions.py": ["Translation as trained", "Encoder, layer 2, head 8"],
     "pages/decoding.py": ["Decoding, layer 2", "Teacher forcing"],
     "pages/compare.py": ["Both maps and their difference"],
-    "pages/training.py": ["Learning rate by step"],
     "pages/model.py": ["Training curves", "Cross-attention over the training"],
 }
 
 
 @pytest.mark.parametrize("page", PICTURES)
 def test_every_page_offers_its_pictures(app, page):
+    expect_offered(app, page, PICTURES[page])
+
+
+def expect_offered(app, page, pictures):
     app.run() if page == "app.py" else app.switch_page(page).run()
     assert not app.exception
     offered = list(menus(app))
-    for picture in PICTURES[page]:
+    for picture in pictures:
         assert any(what.startswith(picture) for what in offered), offered
     names = [header["name"] for header in menus(app).values()]
     assert len(set(names)) == len(names)
@@ -186,16 +191,14 @@ def test_too_many_numbers_are_refused_on_a_page_as_in_a_notebook(app, shipped, m
     assert not any("file" in header for header, _ in save_menus(app))
 
 
-def test_a_saved_scene_brings_its_choices_back(app):
+def test_a_saved_scene_brings_its_choices_back(app, monkeypatch):
+    monkeypatch.setattr(showing, "_in_force", [Showing()])  # as without talks
     app.query_params.update(sentence="I love my cat.", layer="1", head="3")
     app.run()
     _, body = asked(app, "heatmap", "json")
     scene = json.loads(body)
-    (slide,) = scene["slides"]
-    again = new_app()
-    again.query_params.update(slide["parameters"])
-    again.run()
-    assert slide["page"] == "attention"
+    assert (scene["page"], scene["picture"]) == ("attention", "heatmap")
+    again = new_app(**scene["parameters"]).run()
     assert (again.session_state.sentence, again.session_state.layer) == ("I love my cat.", 0)
     assert again.session_state.head == 2
     assert scene["caption"].startswith(site_words("cross", 0, 2))

@@ -8,7 +8,6 @@ START = """
 import streamlit as st
 from headlight.pages.shared.show.sight import parts, reveal_if_sought, seek, tabs
 from headlight.pages.shared.state.showing import place
-from headlight.wings.talks.stage import staged
 from headlight.pages.shared.state.choice import one_of
 COLOUR = one_of("colour", {"red": "Red wine", "blue": "Sky"}, label="Colour")
 def body():
@@ -34,13 +33,6 @@ def test_a_tab_draws_its_section_alone():
 def test_a_tab_that_is_not_offered_gives_way_to_the_first():
     app = drawn('tabs(COLOUR, {"red": lambda: st.text("first")})', colour="blue")
     assert texts(app) == ["first"]
-
-
-def test_a_slide_draws_the_sections_of_its_pictures_whatever_tab_was_open():
-    held = 'HELD = {"blue": ["sky"]}\n'
-    assert texts(drawn(held + "body()")) == ["first"]
-    assert texts(drawn(held + 'with staged(["sky"]): body()')) == ["second"]
-    assert texts(drawn(held + 'with staged(["other"]): body()', colour="red")) == ["first"]
 
 
 def test_a_long_page_is_listed_in_the_order_of_its_parts():

@@ -3,7 +3,6 @@
 from itertools import groupby
 
 from headlight.pages.parts.pages import PAGES
-from headlight.wings.talks.slides import first_pictures
 from tests.pages.apps import ROOT
 
 
@@ -39,13 +38,6 @@ def test_a_key_can_stand_in_a_link_and_in_a_style():
         for choice in page.linked:
             assert choice.key.isidentifier()
             assert choice.key.isascii()
-
-
-def test_a_new_slide_shows_a_picture_of_the_page():
-    for page in PAGES.values():
-        if page.pictures:
-            assert first_pictures(page)
-            assert {*first_pictures(page)} <= {*page.pictures}
 
 
 def test_the_default_of_a_choice_is_one_of_its_options():
