@@ -53,7 +53,7 @@ lint: $(VENV)/.installed-dev ## check the formatting, the code and who imports w
 	ln -sfn $(addprefix $(CURDIR)/, model viz pages) $(LINT)/headlight
 	ln -sfn $(CURDIR)/recipe $(LINT)
 	cd $(LINT) && $(abspath $(BIN))/lint-imports --no-cache --no-logo --config $(CURDIR)/pyproject.toml
-	$(BIN)/oxlint viz pages/browser pages/live
+	$(BIN)/oxlint viz pages/browser pages/live pages/streamlit_fixes
 
 format: $(VENV)/.installed-dev ## format the code and fix what ruff can fix
 	$(BIN)/python -m ruff check --fix .

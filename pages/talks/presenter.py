@@ -14,6 +14,7 @@ from headlight.pages.shared.show.pictures import picked, show
 from headlight.pages.shared.state.choices import GUESS, put
 from headlight.pages.shared.state.page import PAGES, TOOLS, Page, allows, enter, is_open
 from headlight.pages.shared.state.showing import NOTE, drawn, place
+from headlight.pages.streamlit_fixes import styles
 from headlight.pages.talks import talk, turning
 from headlight.pages.talks.slides import Slide
 from headlight.pages.talks.stage import (
@@ -40,7 +41,7 @@ AWAITED = (
 
 NOTED = "slide_noted"  # the key of the slide whose pictures are known
 
-STYLE = Path(__file__).with_name("presenter.css")
+STYLE = styles.style(styles.SLIDE, Path(__file__).with_name("presenter.css"))
 
 
 def take_turn() -> None:
