@@ -53,4 +53,4 @@ export const CHARTS = ".stPlotlyChart, .stVegaLiteChart"; // of other libraries
 /** What holds tokens and numbers, which no translator should change. */
 export const NAMES_AND_NUMBERS =
   `.stBidiComponent, .stText, .stMetric, .stCode, .stDataFrame, ${CHARTS}, .katex, code, ` +
-  "[data-baseweb=select], [data-baseweb=tag], [role=listbox], [data-testid^=stSliderT]";
+  ".stMultiSelect span[title], [role=listbox], [data-testid^=stSliderT]";
