@@ -1,9 +1,8 @@
 // A browser's translator puts nodes of its own in place of the text of a page. React still holds the
 // text: what it writes into it would not be seen, and what it removes would be an error.
 
-const NAMES_AND_NUMBERS =
-  ".stBidiComponent, .stText, .stMetric, .stCode, .stDataFrame, .stVegaLiteChart, .stPlotlyChart, .katex, code, " +
-  "[data-baseweb=select], [data-baseweb=tag], [role=listbox], [data-testid^=stSliderT]";
+import { NAMES_AND_NUMBERS } from "../streamlit_fixes/dom.js";
+
 const SENTENCES = "p, li, td, th, h1, h2, h3";
 const SAYS_THEM = /\d\.\d|[%“]/; // a number that was computed, or a quoted token
 

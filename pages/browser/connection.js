@@ -1,8 +1,8 @@
 // What a page does if the connection to the server was lost, or the page never loaded.
 
 import { buttonOf, element } from "../../viz/canvas.js";
+import { isBlank, isConnected, openDialog, whenStateChanges } from "../streamlit_fixes/dom.js";
 
-const STATE = "data-test-connection-state"; // where Streamlit writes the state of its connection
 const BLANK = 2000; // milliseconds for which an empty page may still be loading
 const AGAIN = 20_000; // milliseconds within which a page is not reloaded twice
 const LOADED = "headlight-loaded-again"; // the name under which a tab keeps the time of that
@@ -17,15 +17,12 @@ const NOTHING_CAME = "The page did not come: the connection to the server was lo
  */
 export function whenBack(back, gone = () => {}) {
   let lost = false;
-  const watch = new MutationObserver(() => {
-    const state = document.querySelector(`[${STATE}]`)?.getAttribute(STATE);
-    if (lost === (state !== "CONNECTED")) return;
+  return whenStateChanges(() => {
+    if (lost !== isConnected()) return;
     lost = !lost;
     if (lost) gone();
     else back();
   });
-  watch.observe(document.body, { subtree: true, attributeFilter: [STATE] });
-  return () => watch.disconnect();
 }
 
 /** Say quietly that the connection is lost, in place of Streamlit's dialog, which covers page and slide. */
@@ -33,7 +30,7 @@ export function tellOfLoss() {
   const note = element("div", "headlight-lost", LOST, { role: "status" });
   // A dialog that opens meanwhile is Streamlit's: the server cannot ask for one.
   const dialogs = new MutationObserver(() => {
-    const dialog = document.querySelector(".stDialog:not([hidden])");
+    const dialog = openDialog();
     if (!dialog) return;
     dialog.hidden = true;
     dialog.style.display = "none"; // until it has faded out
@@ -59,15 +56,6 @@ export function mendBlank() {
     else if (since === null) since = performance.now();
     else if (performance.now() - since > BLANK) load();
   }, BLANK / 4);
-}
-
-/** Whether nothing is drawn, nothing is loading, and the server can be reached. */
-function isBlank() {
-  const app = document.querySelector(`[${STATE}]`);
-  if (!app) return true; // an error took all of it away
-  const idle = app.getAttribute("data-test-script-state") === "notRunning";
-  const connected = app.getAttribute(STATE) === "CONNECTED";
-  return idle && connected && !app.querySelector("[data-testid=stMain] [data-testid=stElementContainer]");
 }
 
 function load() {

@@ -1,4 +1,5 @@
 import { begin, buttonOf, element } from "../../viz/canvas.js";
+import { content } from "../streamlit_fixes/dom.js";
 
 /**
  * @typedef {object} Header
@@ -55,8 +56,7 @@ export function draw(mount) {
     document.addEventListener(type, release, options);
   // Pictures above may find their heights after the page has scrolled.
   const heights = new ResizeObserver(() => (keep("instant"), mark()));
-  const content = document.querySelector("[data-testid=stMainBlockContainer]");
-  if (content) heights.observe(content);
+  if (content()) heights.observe(content());
   root.forget = () => {
     listening.abort();
     heights.disconnect();

@@ -1,3 +1,4 @@
+import { isRunning } from "../streamlit_fixes/dom.js";
 import { all } from "./keyboard.js";
 
 export const STAGE = { width: 1280, height: 720 }; // pixels that slides are laid out for
@@ -44,7 +45,7 @@ export function fitToScreen(root, slide) {
   }
   const zoomTo = (zoom) => enlarge(style, stageOf()?.parentElement, zoom);
   async function look() {
-    const isComing = document.querySelector("[data-test-script-state=running]") !== null;
+    const isComing = isRunning();
     const [now, there] = [sizes(), held()];
     calm = now === seen ? calm + 1 : 0;
     seen = now;

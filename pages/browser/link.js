@@ -1,4 +1,5 @@
 import { isOnDark } from "../../viz/colors.js";
+import { isRunning, whenStateChanges } from "../streamlit_fixes/dom.js";
 
 const PATIENCE = 2_000; // milliseconds for which a click waits for the browser or the app
 
@@ -13,28 +14,24 @@ export async function copied(text) {
   }
 }
 
-const RUNNING = "running";
-const appOf = () => /** @type {HTMLElement} */ (document.querySelector("[data-test-script-state]"));
 let isSent = true; // whether the app has begun a run since the visitor last changed a box
 
 /** Note when boxes are changed, and when the app answers. */
 export function watchBoxes() {
   addEventListener("change", ({ target }) => target.matches("input, textarea") && (isSent = false), true);
-  const watch = new MutationObserver(() => (isSent ||= appOf().dataset.testScriptState === RUNNING));
-  watch.observe(appOf(), { attributeFilter: ["data-test-script-state"] });
+  whenStateChanges(() => (isSent ||= isRunning()));
 }
 
 /** Wait until a text that was typed before is in the page's address, for as long as a click waits. */
 export function settled() {
   return new Promise((done) => {
     const end = () => {
-      watch.disconnect();
+      stop();
       isSent = true;
       done();
     };
-    const look = () => isSent && appOf().dataset.testScriptState !== RUNNING && end();
-    const watch = new MutationObserver(look);
-    watch.observe(appOf(), { attributeFilter: ["data-test-script-state"] });
+    const look = () => isSent && !isRunning() && end();
+    const stop = whenStateChanges(look);
     look();
     setTimeout(end, PATIENCE);
   });

@@ -1,6 +1,8 @@
 // What every page needs in the browser, whatever pictures are on it.
 
 import { DECK_KEYS, passKeysOn } from "../../viz/deck_keys.js";
+import { closesSidebar, main, mostCharacters, pageLink, sidebarLink } from "../streamlit_fixes/dom.js";
+import { keepSteps } from "../streamlit_fixes/history_steps.js";
 import { followTranslation } from "./browser_translation.js";
 import { mendBlank, tellOfLoss } from "./connection.js";
 import { watchBoxes } from "./link.js";
@@ -24,25 +26,7 @@ export function tend() {
   addEventListener("keydown", ({ key }) => (byTab = key === "Tab"), true);
   addEventListener("pointerdown", () => (byTab = false), true);
   addEventListener("focusin", (event) => byTab && enterAtChosen(event));
-  let passing = false; // whether the browser has gone back or forward since the visitor's last act
-  addEventListener("popstate", () => ((passing = true), beginAtTop()), true);
-  let stepped = false; // whether the page has made a step of its own since then
-  for (const kind of ["pointerdown", "keydown", "click"]) addEventListener(kind, () => (passing = stepped = false), true);
-
-  // A page first loads without its choices in the address, which should be no step of the history.
-  // Pages skipped on the way back may load at any later time, and would end the way forward.
-  // After a click on another page its choices can come before its path: both are one step.
-  const { pushState } = history;
-  history.pushState = (state, title, address) => {
-    const { pathname, search } = new URL(address ?? "#", location.href);
-    if (pathname === location.pathname && search === location.search) return;
-    const same = pathname === location.pathname;
-    if (passing && !same) return;
-    const replaces = same ? passing || !location.search : stepped;
-    stepped ||= same && !replaces;
-    (replaces ? history.replaceState : pushState).call(history, state, title, address);
-    beginAtTop();
-  };
+  keepSteps(beginAtTop);
 }
 
 let path = location.pathname;
@@ -51,7 +35,7 @@ let path = location.pathname;
 function beginAtTop() {
   if (location.pathname === path) return;
   path = location.pathname;
-  document.querySelector(".stMain")?.scrollTo(0, 0);
+  main()?.scrollTo(0, 0);
 }
 
 /** Follow a link only once a text typed before is sent: after it, the text would call the old page back. */
@@ -61,7 +45,7 @@ function sendTextsFirst() {
   addEventListener(
     "click",
     (event) => {
-      const link = event.isTrusted && event.target.closest("[data-testid=stPageLink] a");
+      const link = event.isTrusted && pageLink(event.target);
       const opensElsewhere = event.ctrlKey || event.metaKey || event.shiftKey;
       if (!link || opensElsewhere || performance.now() - left > SENT) return;
       event.preventDefault();
@@ -83,9 +67,7 @@ function present({ target }) {
  */
 function mend({ target }) {
   if (target.value?.isWellFormed === undefined) return;
-  const counted = target.closest(".stTextInput, .stTextArea")?.querySelector("[data-testid=InputInstructions]");
-  const most = Number(/\/(\d+)$/.exec(counted?.textContent)?.[1] ?? Infinity);
-  const mended = target.value.slice(0, most).toWellFormed();
+  const mended = target.value.slice(0, mostCharacters(target)).toWellFormed();
   if (mended === target.value) return;
   const { set } = Object.getOwnPropertyDescriptor(target.constructor.prototype, "value");
   set.call(target, mended);
@@ -100,8 +82,5 @@ function enterAtChosen({ target, relatedTarget }) {
 
 /** Close the sidebar after a click on a link: Streamlit does so only for its own links. */
 function closeSidebar({ target }) {
-  if (innerWidth > SIDEBAR_OVER || !target.closest("[data-testid=stSidebar] a")) return;
-  /** @type {HTMLElement | null} */
-  const button = document.querySelector("[data-testid=stSidebarCollapseButton] button");
-  button?.click();
+  if (innerWidth <= SIDEBAR_OVER && sidebarLink(target)) closesSidebar()?.click();
 }

@@ -1,4 +1,5 @@
 import { begin } from "../../viz/canvas.js";
+import { isRunning } from "../streamlit_fixes/dom.js";
 
 /**
  * @typedef {object} Header
@@ -19,7 +20,7 @@ export function draw(mount) {
   function look() {
     if (once === pressed) return;
     /** @type {HTMLElement | null} */
-    const control = document.querySelector("[data-test-script-state=running]") ? null : document.querySelector(of);
+    const control = isRunning() ? null : document.querySelector(of);
     if (control) pressed = once;
     else waiting = requestAnimationFrame(look);
     control?.click();

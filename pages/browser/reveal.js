@@ -1,4 +1,5 @@
 import { begin } from "../../viz/canvas.js";
+import { isRunning } from "../streamlit_fixes/dom.js";
 
 /**
  * @typedef {object} Header
@@ -16,7 +17,7 @@ export function draw(mount) {
   const { of } = begin(mount).header;
   let waiting = requestAnimationFrame(look);
   function look() {
-    if (document.querySelector("[data-test-script-state=running]")) {
+    if (isRunning()) {
       waiting = requestAnimationFrame(look);
       return;
     }

@@ -1,4 +1,5 @@
 import { answering, begin, buttonOf, element, icon, unpack } from "../../viz/canvas.js";
+import { paper } from "../streamlit_fixes/dom.js";
 import { canvasOf, embedFonts, pngOf } from "./dots.js";
 import { figureRow, printed, scaleTo, widen, withDots } from "./figure.js";
 import { filmRow } from "./film.js";
@@ -160,8 +161,7 @@ function pageOf(svg, title) {
   const charset = page.createElement("meta");
   charset.setAttribute("charset", "utf-8");
   page.head.prepend(charset);
-  const paper = getComputedStyle(document.querySelector(".stApp") ?? document.body).backgroundColor;
-  page.body.style.cssText = `margin: 24px; background: ${paper}`;
+  page.body.style.cssText = `margin: 24px; background: ${getComputedStyle(paper()).backgroundColor}`;
   page.body.append(page.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true));
   return `<!doctype html>${page.documentElement.outerHTML}`;
 }

@@ -1,4 +1,5 @@
 import { begin, element } from "../../viz/canvas.js";
+import { isRunning } from "../streamlit_fixes/dom.js";
 import { fitToScreen } from "./fit.js";
 import { speaker } from "./speaker.js";
 import { thumbnails } from "./thumbnail.js";
@@ -133,6 +134,6 @@ function askLater() {
 /** A slide that is being drawn is not asked for again: that would begin to draw it anew. */
 function askAgain() {
   if (turn.wanted === undefined || !turn.root.isConnected) return;
-  if (document.querySelector("[data-test-script-state=running]")) askLater();
+  if (isRunning()) askLater();
   else ask();
 }

@@ -1,4 +1,5 @@
 import { begin } from "../../viz/canvas.js";
+import { CHARTS } from "../streamlit_fixes/dom.js";
 import { whenBack } from "./connection.js";
 import { canvasOf } from "./dots.js";
 import { areWhole, drawn, largestZoom } from "./fit.js";
@@ -19,7 +20,6 @@ const ROUNDED = 2; // pixels by which pictures may exceed their height
 const HEARD = 200; // milliseconds after which charts know their size
 const MOST_LOOKS = 40; // at a page that keeps changing
 const QUALITY = 0.92; // of WebP
-const CHARTS = ".stPlotlyChart, .stVegaLiteChart"; // of other libraries
 
 /**
  * Draw pictures as still images and answer with them, once they have appeared; again if the

@@ -1,4 +1,5 @@
 import { begin, element } from "../../viz/canvas.js";
+import { isRunning } from "../streamlit_fixes/dom.js";
 import { imageOf } from "./dots.js";
 import { all } from "./keyboard.js";
 import { toSvg } from "./to_svg.js";
@@ -17,7 +18,6 @@ const QUALITY = 0.8;
 const SETTLED = 400; // milliseconds after which pictures have their size
 const MOST_LOOKS = 40; // at a page that keeps changing
 const DRAWN = ".picture:not(.save-menu), .svg-container, .vega-embed";
-const RUNNING = "[data-test-script-state=running]";
 const IMAGE = "data:image/";
 
 let taken = 0; // number of the last request
@@ -47,7 +47,7 @@ export function whenDrawn(selectors, isEnded, act) {
     if (isEnded()) return;
     const pictures = selectors.map(pictureIn);
     const isFitted = !("fitting" in document.documentElement.dataset) && document.fonts.status === "loaded";
-    const isComing = document.querySelector(RUNNING) || !isFitted || !pictures.every(Boolean);
+    const isComing = isRunning() || !isFitted || !pictures.every(Boolean);
     if (isComing && ++looks < MOST_LOOKS) setTimeout(look, SETTLED);
     else act(pictures);
   };

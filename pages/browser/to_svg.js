@@ -1,6 +1,7 @@
 // A picture on the page as an SVG of its own: texts as texts, canvases as the shapes drawn on them.
 
 import { SVG, scaleOf } from "../../viz/canvas.js";
+import { paper } from "../streamlit_fixes/dom.js";
 import { listening } from "./canvas_recorder.js";
 import { bitmap, fitting, measure, paintOf, round, shade, written } from "./svg_paint.js";
 
@@ -46,10 +47,10 @@ export function toSvg(root, what, caption, cut = false) {
     const size = { width: width + 2 * edge, height: top + height + 2 * edge };
     const corner = { x: drawnIn.x - edge, y: drawnIn.y - top - edge };
     const svg = make("svg", { ...size, viewBox: `${corner.x} ${corner.y} ${size.width} ${size.height}` });
-    const paper = paintOf(getComputedStyle(page()).backgroundColor);
+    const fill = paintOf(getComputedStyle(paper()).backgroundColor);
     svg.append(
       make("title", {}, written(caption || what)),
-      make("rect", { ...corner, ...size, fill: paper.alpha ? paper.color : "#fff" }),
+      make("rect", { ...corner, ...size, fill: fill.alpha ? fill.color : "#fff" }),
       make("g", { transform: `translate(${drawnIn.x} ${drawnIn.y - top})` }, ...headline.lines),
       content,
     );
@@ -244,11 +245,9 @@ function copyOf(svg, pen) {
   return copy;
 }
 
-const page = () => document.querySelector(".stApp") ?? document.body;
-
 /** A caption as lines of text that fit the width in any font, its beginning in bold. */
 function headlineOf(what, caption, width, pen) {
-  const { fontFamily, color } = getComputedStyle(page());
+  const { fontFamily, color } = getComputedStyle(paper());
   const whole = written(caption);
   const title = whole.startsWith(written(what)) ? written(what) : "";
   const lines = [];

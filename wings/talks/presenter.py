@@ -15,6 +15,7 @@ from headlight.pages.shared.state.choices import GUESS, put
 from headlight.pages.shared.state.page import PAGES, Page, enter
 from headlight.pages.shared.state.showing import NOTE, drawn, place
 from headlight.pages.shared.state.wings import TOOLS, allows, is_open
+from headlight.pages.streamlit_fixes import styles
 from headlight.viz.canvas import CanvasPicture
 from headlight.viz.numbers import writable
 from headlight.wings.talks import talk, turning
@@ -41,7 +42,7 @@ AWAITED = (
 
 NOTED = "slide_noted"  # the key of the slide whose pictures are known
 
-STYLE = Path(__file__).with_name("presenter.css")
+STYLE = styles.style(styles.SLIDE, Path(__file__).with_name("presenter.css"))
 
 
 def take_turn() -> None:

@@ -15,18 +15,19 @@ from headlight.pages.shared.state import choices, showing
 from headlight.pages.shared.state.models import come_back, is_of_this_server, workshop
 from headlight.pages.shared.state.page import PAGES, Page, alone, shown
 from headlight.pages.shared.state.wings import TOOLS, WINGS, allows, is_open
+from headlight.pages.streamlit_fixes import styles
 from headlight.pages.streamlit_fixes.late_values import step
 
 KEY = "keyboard"
 SIDEBAR_WIDTH = 220  # pixels
-STYLE = Path(__file__).with_name("frame.css")
+STYLE = styles.style(*styles.PAGE, Path(__file__).with_name("frame.css"))
 # A lamp and its beam. For an emoji, Streamlit would load the names of all emojis.
 ICON = "data:image/svg+xml," + quote(
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">'
     '<path fill="#64748b" d="M1 6h6l3-2v8l-3-2H1z"/>'
     '<path fill="#f5b301" d="M10.8 4.2 15.6 1v14l-4.8-3.2z"/></svg>'
 )
-ALONE = f"<style>{Path(__file__).with_name('alone.css').read_text(encoding='utf-8')}</style>"
+ALONE = styles.style(styles.ALONE)
 KEPT = "headlight-workshop"  # the name under which the browser's tab keeps the key
 GONE = "The models trained in this tab are gone: "
 LEFT = GONE + "they are released a few minutes after the tab was closed or lost its connection."
