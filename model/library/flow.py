@@ -1,8 +1,8 @@
-"""The way of scores through a model's own code: from queries and keys to the softmax, and on.
+"""Follows scores through a model's own code: from queries and keys to the softmax, and beyond.
 
-Code that computes attention multiplies queries and keys, scales the product, adds a bias, puts in a
-mask, takes the softmax, and multiplies it by the values. Each step is one function of torch, so a
-softmax can be traced back to its queries, keys and unmasked scores, and forward to its values.
+Attention code multiplies queries and keys, scales the product, adds a bias, applies a mask, takes
+the softmax, and multiplies it by the values. Each step is one function of torch, so a softmax can
+be traced back to its queries, keys and unmasked scores, and forward to its values.
 """
 
 from __future__ import annotations
