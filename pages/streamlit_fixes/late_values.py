@@ -87,7 +87,7 @@ def refuse(key: str) -> None:
 
 
 def pass_over_late_values() -> None:
-    """Have Streamlit pass over what a browser sends again because it shows an earlier value."""
+    """Have Streamlit ignore values that a browser repeats because it shows an outdated value."""
     replace(SessionState, "_call_callbacks", _call_without_late)
 
 

@@ -42,7 +42,7 @@ RESTARTED = GONE + "the server was started anew since, or another one answers no
 
 
 def open_page(page: Page) -> None:
-    """Draw a page, or what a wing shows in its place."""
+    """Draw a page, or a wing's replacement for it."""
     st.set_page_config(
         page_title=f"{page.title} · Headlight",
         page_icon=ICON,
@@ -99,7 +99,7 @@ def show_alone(page: Page, picture: str) -> None:
 
 
 def sidebar(page: Page) -> None:
-    """Draw the list of pages, and the tools that hand on this one."""
+    """Draw the list of pages, and the tools that share this one."""
     with st.sidebar:
         st.subheader("Headlight")
         opened = filter(is_open, PAGES.values())

@@ -33,7 +33,7 @@ def released() -> None:
 
 
 def session_ended() -> None:
-    """Note that a session has ended, so that nothing of it is left."""
+    """Note that a session has ended, so that its memory is freed."""
     _session_ended.set()
     released()
 

@@ -1,4 +1,4 @@
-"""Texts on a page: their tokens as chips, and where two of them differ, in words and in tokens."""
+"""Texts on a page: their tokens as chips, and the differences of two texts."""
 
 import re
 from collections import Counter

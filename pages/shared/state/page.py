@@ -1,4 +1,4 @@
-"""A page of the app as a record, and what wings do on every page: parts that can be left out."""
+"""A page of the app as a record, and the optional parts (wings) that add to every page."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Page:
 
     @property
     def scene(self) -> tuple[Choice, ...]:
-        """The choices that its pictures depend on, which a slide or a saved scene holds."""
+        """The choices that affect its pictures, which a slide or a saved scene stores."""
         needed = {"in force": (EDITS, AS_TRAINED), "all": (EDITS,)}.get(self.changes, ())
         unread = {EDITS, AS_TRAINED, *self.unread}.difference(needed)
         return tuple(choice for choice in self.linked if choice not in unread)
@@ -176,11 +176,11 @@ class Wing:
         return True
 
     def allows(self, control: str) -> bool:
-        """Return whether a control is open: the key of a choice, CLICKS in pictures, or others."""
+        """Return whether a control is open: a choice's key, CLICKS in pictures, or others."""
         return True
 
     def tools(self, page: Page) -> None:
-        """Draw the tools that hand on the scene, in the sidebar."""
+        """Draw the tools that share the scene, in the sidebar."""
 
     def buttons(self, page: Page) -> None:
         """Draw buttons in the row below the tools."""
@@ -195,7 +195,7 @@ class Wing:
         """Run after the page is drawn."""
 
     def renew(self) -> None:
-        """Redraw what it shows, because models have come back that it may depend on."""
+        """Redraw what the wing shows, because models it may depend on have been restored."""
 
 
 WINGS: list[Wing] = []
