@@ -83,9 +83,7 @@ class DecodingStep:
     log_probabilities: Tensor  # (V,) of the next token
     weights: dict[Site, Tensor]  # (H, K) of the newest query
     visible: dict[Site, Tensor]  # (H, K) bool, the keys its mask let it see
-    cached: dict[
-        Site, CacheSize
-    ]  # what the cache holds after this step; nothing if each step recomputes all
+    cached: dict[Site, CacheSize]  # held after this step; empty if each step recomputes all
     strategy: Strategy
     append: Append
 

@@ -124,7 +124,7 @@ class Eviction(Further):
         self.whole = self.edit
 
     def at(self, first_query: int, first_key: int = 0) -> Edit:
-        self.edit = self.whole.at(first_query, first_key)  # the sums go on
+        self.edit = self.whole.at(first_query, first_key)  # keep adding to the sums
         return self
 
     def mask(self, scores: Tensor, visible: Tensor | None) -> Tensor:

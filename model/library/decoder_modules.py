@@ -165,7 +165,7 @@ def find_modules(
             states = states if added is None else states + added
         rest = stream[layer + 1] - states
         reads = norm_before(captured, others, dtype, states, stream[layer])
-        # Half precision has rounded the stream that the rest is a difference of.
+        # This difference comes from the stream, which half precision has rounded.
         of = rest if dtype == torch.float32 else stream[layer + 1]
         part = nearest(captured.outputs, rest, dtype, of)
         blocks[Block("decoder", layer, "feed_forward")] = reads, part

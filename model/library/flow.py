@@ -22,7 +22,11 @@ FILLS = {"masked_fill", "where", "__setitem__"}
 SAME = {"to", "float", "half", "double", "bfloat16", "type_as", "contiguous", "clone", "dropout"}
 SHAPES = {"view", "reshape", "unflatten", "flatten", "squeeze", "unsqueeze"}
 TURNS = {"transpose", "permute", "movedim", "moveaxis", "swapaxes", "swapdims", "__get__"}
-CURVES = {"tanh", "clamp", "clip"}  # scores stay scores, but are no multiple of the product
+CURVES = {
+    "tanh",
+    "clamp",
+    "clip",
+}  # scores, but not proportional to the product
 OTHER_AXIS = (
     "A softmax over the last axis of scores of the shape {shape} is summed over another axis with "
     "its values, so its queries and keys cannot be told apart. Take the softmax over the keys."
