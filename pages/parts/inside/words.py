@@ -18,7 +18,7 @@ STEPS = {  # title and words of each step; the additional steps of some models h
         "Query and [key] are multiplied number by number: the last strip has the products, and "
         "their sum is the dot product. The numbers that count the most are framed.",
     ),
-    "who wrote": "The tab “Why it looks there”, above, says what wrote them.",
+    "who wrote": "The tab “Why it looks there”, above, says which parts wrote them.",
     "rotated": (
         "Query and key are shown after the rotation that tells this model where its tokens are: "
         "the product depends on how far apart the two tokens are."

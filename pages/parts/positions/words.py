@@ -170,7 +170,7 @@ BEYOND_WORDS = {
 
 
 def edit_words(edit: PositionEdit, briefly: bool = False) -> str:
-    """Return a change of positions in words; `briefly`, a shuffle is without its order."""
+    """Return a change of positions in words; `briefly` leaves out the order of a shuffle."""
     if edit.off:
         return "off"
     if not edit.order:
