@@ -52,9 +52,7 @@ class Patched(Further):
         return self.patched("heads", super().mix(weights, self.patched("value", value)))
 
     def patched(self, part: Part, own: Tensor) -> Tensor:
-        """Return a part (B, H, T, ...) of this run, replaced by the other run's where `where` says
-        so.
-        """
+        """Return a part (B, H, T, ...) of this run, with the other run's numbers in some cells."""
         for patch in self.patches:
             if patch.part == part:
                 own = torch.where(patch.where[..., None].to(own.device), patch.given, own)

@@ -30,7 +30,7 @@ NO_CLICKS = f"A click in a picture opens nothing: that needs “{CONTROLS[CLICKS
 NEEDS = {
     SECOND: "read a pair",
     MASKED: "mask words",
-}  # abilities that a model must have for the control to exist
+}  # abilities that a model needs for these controls
 
 
 @dataclass(frozen=True)

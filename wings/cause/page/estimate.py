@@ -67,10 +67,10 @@ INTRO = (
 )
 WHY = (
     "Why the effect differs from its estimate, in nats, by two more removals of each head. "
-    "**Output**: the softmax of the output is not straight. **Attention**: the softmax of later heads, gone if "
-    "all weights are held as they were. **Rest**: norms and feed-forward layers. These three sum "
-    "to the gap. **Sharpness**, the mean of the largest weights of the head’s rows, need not be "
-    "the cause."
+    "**Output**: the softmax of the output is not linear. **Attention**: the softmax of later "
+    "heads, gone if all weights are held as they were. **Rest**: norms and feed-forward layers. "
+    "These three sum to the gap. **Sharpness**, the mean of the largest weights of the head’s "
+    "rows, need not be the cause."
 )
 CELLS = (
     "Closing a cell redistributes its [weight] over the row. This is computed exactly; its effect "

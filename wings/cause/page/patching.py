@@ -170,7 +170,7 @@ def checks(result: Patched, part: Part, backwards: bool) -> None:
     first, second = st.columns(2)
     first.metric("After the clean text", in_nats(differences["clean"]))
     second.metric("After the changed text", in_nats(differences["changed"]))
-    label = f"Change by the own {PARTS[part]} of the {into} run"
+    label = f"Change when the {into} run gets its own {PARTS[part]}"
     st.metric(label, f"{number_text(result.itself)} nats")
     st.metric("Outputs of all heads at once", f"{number_text(100 * result.outputs, 1)} {UNIT}")
     if part != "heads":
