@@ -29,7 +29,12 @@ from headlight.model.transformer.trace import Block, Site
 # The layer that reads the concatenated heads, in the attention module or, as in BERT, next to it.
 NAMES = ("o_proj", "out_proj", "c_proj", "out_lin", "Wo", "o", "dense")
 BESIDE = "output.dense"
-BETWEEN = ("attn_sub_norm", "sub_norm", "gate_proj", "g_proj")  # changes heads before it
+BETWEEN = (
+    "attn_sub_norm",
+    "sub_norm",
+    "gate_proj",
+    "g_proj",
+)  # a step that changes heads before it
 
 
 class BlockModules(NamedTuple):
@@ -67,7 +72,7 @@ class DecoderModules:
         return self.positions if type(self.positions) is nn.Embedding else None
 
     def residual(self, captured: Captured, before: Sequence[Tensor]) -> dict[Block, ResidualRecord]:
-        """Return the stream at every block of a call: before each layer it was (T, d_model).
+        """Return the stream at every block of a call; `before` is it before each layer (T, d_model).
 
         Each record is (1, T, d_model). In a layer whose blocks run side by side, all of them read
         the stream before the first.
