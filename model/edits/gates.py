@@ -34,9 +34,7 @@ def gate_at(gates: Gates, site: Site, heads: int) -> Tensor:
 
 
 def alike(gates: Gates) -> Iterator[tuple[Kind, int, Span, float]]:
-    """Yield gates, in the order of their heads; neighbours in a layer with equal gates are one
-    span.
-    """
+    """Yield gates, in the order of their heads; equal neighbours in a layer are one span."""
     for (kind, layer, gate), run in groupby(gates.items(), lambda item: (*item[0][:2], item[1])):
         for span in spans([head for (_, _, head), _ in run]):
             yield kind, layer, span, gate
