@@ -11,8 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-# In a clone, links in this folder lead to the packages next to it, so that every tool can follow an
-# import. Where git makes no links, as on Windows without its developer mode, they are small files.
+# In a clone, links in this folder lead to the packages next to it, so that tools can follow
+# imports. Where git makes no links, as on Windows without its developer mode, they are small files.
 FOLDER = Path(__file__).parent
 if not (FOLDER / "model").is_dir():
     __path__.append(str(FOLDER.parent))

@@ -16,7 +16,7 @@ MOST_WORKERS = 256
 
 
 def parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """Return the options of this command, and those that go on to `streamlit run`."""
+    """Return the options of this command, and the options for `streamlit run`."""
     parser = argparse.ArgumentParser(
         prog="headlight",
         description="Open Headlight in the browser, on this machine only.",

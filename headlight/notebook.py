@@ -67,7 +67,7 @@ def show(reader: Reader, text: str = "") -> Shown:
     asked = {"model": LIBRARY + name, "sentence": text or reader.example}
     asked = {key: value for key, value in asked.items() if value}
     shown = Shown(name, f"{address}&{urlencode(asked)}")
-    print(shown, flush=True)  # whoever reads a script's output waits for the address
+    print(shown, flush=True)  # programs that read a script's output wait for the address
     return shown
 
 

@@ -96,7 +96,7 @@ class Continuer(OwnReader):
     def objective(
         self, trace: Trace, site: Site | None = None, query: int | None = None
     ) -> Objective:
-        """Return all of the text that was read, or only the token after a query."""
+        """Return the whole text, or only the token after a query."""
         following = read_of(trace)[1:]
         rows, what = range(len(following)), "the prompt"
         if site is not None and query in rows:

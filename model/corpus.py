@@ -16,13 +16,13 @@ from typing import BinaryIO, NamedTuple
 
 GZIP = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-LONGEST = 2**16  # bytes of a line; a longer one is no sentence
-WINDOW = 32  # lines, after which a bar moves and a count may be stopped,
-ENOUGH = 4_000  # or bytes of them
-LARGEST = 4_000_000  # bytes of text
+LONGEST = 2**16  # bytes of a line; longer ones are left out
+WINDOW = 32  # lines between two moves of the bar, when a count may also be stopped
+ENOUGH = 4_000  # the same in bytes
+LARGEST = 4_000_000  # bytes of text at most
 CHUNK = 2**16
 NOTHING = "There is no text to count: type or upload some, a sentence a line."
-UNREADABLE = "This is no gzip file that can be read: save it anew, or upload the text as it is."
+UNREADABLE = "This gzip file cannot be read: save it again, or upload the text as it is."
 
 
 class CorpusLine(NamedTuple):
@@ -39,7 +39,7 @@ class Window:
 
     number: int
     lines: list[CorpusLine] = field(default_factory=list)
-    became: Counter[str] = field(default_factory=Counter)  # the fate of lines that were left out
+    became: Counter[str] = field(default_factory=Counter)  # why each line was left out
     at: int = 0  # bytes of the file up to its end
 
     @property

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scores:
-    """Corpus BLEU and chrF (0 to 100, sacrebleu's defaults), and the scored translations."""
+    """Corpus BLEU and chrF (0 to 100, sacrebleu's defaults), with the scored translations."""
 
     bleu: float
     chrf: float

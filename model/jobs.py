@@ -38,9 +38,9 @@ class JobState(NamedTuple):
 class JobQueue:
     """Runs at most `at_once` jobs; up to `waiting` others wait, first come, first served.
 
-    One more is refused with the sentence `full`. A job may run for `longest` seconds, and is left
-    if no visitor cares for `patience` seconds, if it has such limits. The threads are daemons, so
-    that a process can end before they do; their name is that of the queue.
+    Further jobs are refused with the sentence `full`. A job may run for `longest` seconds, and is
+    dropped if no visitor asks for it within `patience` seconds; both limits are optional. The
+    threads are daemons, so that the process can end before them, and have the queue's name.
     """
 
     def __init__(
@@ -60,11 +60,11 @@ class JobQueue:
         self.longest = longest
         self.patience = patience
         self.jobs: list[Job] = []  # that wait or run
-        self.left: set[Job] = set()  # that were left, and whose threads have not ended
+        self.left: set[Job] = set()  # dropped jobs whose threads have not ended
         self.lock = threading.Lock()  # held while the status of a job changes
 
     def add(self, job: Job) -> None:
-        """Put a paused job at the end of the queue, or start it if there is room.
+        """Queue a paused job, or start it if there is room.
 
         Raises ValueError if too many jobs wait.
         """
@@ -94,7 +94,7 @@ class JobQueue:
             self._start_next()
 
     def leave(self, job: Job, note: str) -> None:
-        """Let a job fail whose thread does not end by itself, and start the next."""
+        """Mark a job whose thread does not end as failed, and start the next."""
         with self.lock:
             if job.status == "running":
                 self.left.add(job)
@@ -115,7 +115,7 @@ class JobQueue:
             return False
 
     def _in_line(self) -> list[Job]:
-        """Return the jobs that wait; those that nobody wants any more are paused."""
+        """Return the waiting jobs; pauses those that no visitor wants any more."""
         for job in [job for job in self.jobs if job.status == "waiting"]:
             if note := job.neglected():
                 self.jobs.remove(job)
@@ -131,8 +131,8 @@ class JobQueue:
 class Job(Generic[Result]):
     """Work that waits in a queue, runs, and can be paused, resumed and stopped.
 
-    It begins with `resume`, and only has a thread while it runs. A kind of job says in `work` what
-    it does, and calls `check` between two steps. An error stays in its job and stops no other.
+    It starts with `resume`, and has a thread only while it runs. Each kind of job defines its
+    `work`, and calls `check` between two steps. An error ends its own job only.
     """
 
     def __init__(self, queue: JobQueue) -> None:
@@ -151,25 +151,25 @@ class Job(Generic[Result]):
         raise NotImplementedError
 
     def close(self) -> None:
-        """Drop what only further work needs, once the job has ended for good."""
+        """Release what only further work needs, once the job has ended for good."""
 
     def explain(self, error: BaseException) -> str:
         """Return the note of a job that failed."""
         return str(error)
 
     def neglected(self) -> str:
-        """Return why the job should not go on, although no visitor paused or stopped it, or ""."""
+        """Return why the job should end although no visitor paused or stopped it, or ""."""
         return ""
 
     def check(self) -> None:
-        """Raise EndedError, which ends the work, if the job should not go on."""
+        """Raise EndedError, which ends the work, if the job should end."""
         if self.wanted:
             raise EndedError(self.wanted)
         if note := self.neglected():
             raise EndedError("paused", note)
 
     def resume(self) -> None:
-        """Start, or continue if paused, in turn; raises ValueError if too many wait."""
+        """Start or continue the job when its turn comes; raises ValueError if too many wait."""
         self.queue.add(self)
 
     def pause(self) -> None:
@@ -178,7 +178,7 @@ class Job(Generic[Result]):
             self._thread.join()
 
     def stop(self, *, wait: bool = True) -> None:
-        """Stop for good; the job has no thread when this returns, if it should `wait` for that."""
+        """Stop for good; with `wait`, return only after the job's thread has ended."""
         if self.queue.ask_to_end(self, "stopped"):
             if wait:
                 self._thread.join()
@@ -278,7 +278,7 @@ def keep_in_the_background() -> None:
     """Limit this thread to one core, at a lower priority than threads that a visitor waits for."""
     others = torch.get_num_threads()
     torch.set_num_threads(1)
-    # torch applies that to this thread and to every later one: take the latter back.
+    # torch applies that to this thread and to every later one, so restore it for later ones.
     restore = threading.Thread(target=torch.set_num_threads, args=(others,))
     restore.start()
     restore.join()

@@ -1,8 +1,8 @@
-"""The memory of this computer: whether a model fits in, and giving back what is freed.
+"""The memory of this computer: whether a model fits in, and returning freed memory.
 
-The batches of a long count change their shape all the time. For each shape torch compiles kernels
-of half a megabyte, and keeps 1,024 of them in each of two caches. Freed blocks between used ones
-stay with the process.
+A long count changes the shape of its batches all the time. For each shape torch compiles kernels of
+half a megabyte, and keeps 1,024 of them in each of two caches. Freed blocks between used ones stay
+with the process.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ import torch
 from headlight.model.library.hub import LoadingError
 
 WORK = 1.2  # for the memory of a text, and of the library while it loads
-KERNELS = 64  # more than one batch takes; others seldom have its shape
+KERNELS = 64  # more than one batch needs; other batches seldom have its shape
 KERNEL_COUNTS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 
 

@@ -1,4 +1,4 @@
-"""The device and the memory layout of a finished model, on which only its speed depends."""
+"""The device and memory layout of a finished model; they only affect its speed."""
 
 import torch
 from torch import Tensor, nn

@@ -46,7 +46,7 @@ class OwnReader(Reader):
     def begin(self, text: str) -> list[Token]:
         """Return the tokens that writing should begin with.
 
-        Raises ValueError if the model has no token for some of the text.
+        Raises ValueError if the model has no token for part of the text.
         """
         tokens = self.tokenizer.encode(text)
         unknown = [token.text for token in tokens if token.is_unknown]
@@ -69,7 +69,7 @@ class OwnReader(Reader):
 
     @torch.inference_mode()
     def streamed(self, trace: Trace, edits: RunEdits) -> Trace:
-        """Return a trace with the residual stream, from another run if it is a writing's trace."""
+        """Return a trace with the residual stream, from a new run if writing made the trace."""
         if trace.residual:
             return trace
         streamed = Trace(trace.source_tokens, trace.target_tokens, finished=trace.finished)

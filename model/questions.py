@@ -49,7 +49,7 @@ class Request:
     second: str | None = None
     masked: Collection[int] = ()
     pad_to: int | None = None
-    edits: RunEdits | None = None  # they only affect a target that the model writes itself
+    edits: RunEdits | None = None  # only for a target that the model writes itself
 
     @property
     def ends(self) -> bool:

@@ -276,9 +276,9 @@ class Nothing(dict):
 
 
 def forget_texts(tokenizer: object) -> None:
-    """Make a tokenizer of the tokenizers or the transformers library cache no words.
+    """Keep a tokenizer of the tokenizers or transformers library from caching words.
 
-    The cache would make it faster for later texts with the same words, whoever typed them.
+    Its cache makes later texts faster, but shares the words of all visitors.
     """
     if isinstance(getattr(tokenizer, "cache", None), dict):
         tokenizer.cache = Nothing()

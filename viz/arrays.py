@@ -1,7 +1,7 @@
-"""Weights in the forms that people have: arrays, tensors, or the tuples that transformers returns.
+"""Weights in all their usual forms: arrays, tensors, or the tuples that transformers returns.
 
-Weights of many heads on long texts may be in bytes, a quarter of the memory: the level of a weight
-is its nearest whole number of 255ths.
+Weights of many heads on long texts may be in bytes, which takes a quarter of the memory: the level
+of a weight is its nearest whole number of 255ths.
 """
 
 from collections.abc import Sequence
@@ -103,7 +103,7 @@ def check_sign(least: float) -> None:
 
 
 def in_bytes(weights: np.ndarray) -> bool:
-    """Whether weights are levels, that is bytes in which 255 means 1."""
+    """Whether weights are levels: bytes in which 255 means 1."""
     return weights.dtype == np.uint8
 
 

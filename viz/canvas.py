@@ -44,7 +44,7 @@ FILL = (
 class Part:
     """Code that draws in a browser: a script that exports `draw`, with its stylesheet next to it.
 
-    `label` says what the picture is to those who cannot see it, if its elements do not.
+    `label` describes the picture to screen readers, if its elements do not.
     """
 
     script: Path = field(repr=False)
@@ -116,7 +116,7 @@ class CanvasPicture:
         """An HTML page of its own that needs no network.
 
         With a `title` it is a file to keep: the caption is above the picture, which fills the
-        window, and anything that only a page of the app can answer is left out.
+        window, and anything that needs the app is left out.
         """
         data = base64.b64encode(self.data).decode("ascii")
         return (

@@ -25,14 +25,14 @@ SIGNS = {theme: [colors[-2], colors[1]] for theme, colors in DIVERGING.items()}
 
 CLIPPED = 98  # per cent of the numbers that keep colours of their own
 FEW = 16  # numbers; if there are no more, none is clipped
-FAR = 2.0  # times the end of the colours; numbers up to there are not clipped
+FAR = 2.0  # times the end of the colours; up to there, numbers are not clipped
 
 
 def limit_of(values: np.ndarray) -> tuple[float, bool]:
-    """The number at which the colours on both sides of 0 end, and whether some are beyond.
+    """The number at which the colours on both sides of 0 end, and whether some numbers exceed it.
 
-    That is the largest absolute number, unless a few numbers are so much larger than all others
-    that these would look like 0.
+    It is the largest absolute number, unless a few numbers are so large that all others would look
+    like 0.
     """
     sizes = np.abs(values[np.isfinite(values)])
     largest = float(sizes.max(initial=0)) or 1.0

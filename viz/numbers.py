@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 1_000_000  # of a CSV file: what spreadsheets can open
 MOST_NUMBERS = 16_000_000  # for an NPZ file: 64 MB of float32
-DECIMALS = 3  # of a displayed number, everywhere the same
+DECIMALS = 3  # decimals of a displayed number, everywhere the same
 MOST_TOLD = 3  # of the largest numbers, in words
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Spreadsheets read a cell that begins with one of these as a formula; a leading ' marks text.

@@ -5,7 +5,7 @@ from difflib import Match, SequenceMatcher
 
 Pair = tuple[int | None, int | None]  # an index in either of two lists; None if it has none
 
-WRITES = " → "  # between the token that a decoder has read and the one it writes next
+WRITES = " → "  # between the token that a decoder has read and the next one it writes
 
 
 def and_written(read: Sequence[str], written: Sequence[str]) -> list[str]:
@@ -19,10 +19,10 @@ def and_written(read: Sequence[str], written: Sequence[str]) -> list[str]:
 def aligned(first: Sequence[str], second: Sequence[str]) -> list[Pair]:
     """Two lists of tokens as one: pairs of the indices of equal tokens, in the order of both.
 
-    A token without a counterpart has a pair of its own, those of `first` before those of `second`.
-    If as many are equal at the same index as in any other order, those are the pairs. With the
-    lists swapped, the pairs are the same, swapped. Queries that read the same token are equal,
-    whatever is written after them.
+    A token without a counterpart has its own pair; those of `first` come before those of `second`.
+    If pairing equal tokens at the same index gives as many pairs as any other order, it is used.
+    With the lists swapped, the pairs are the same, swapped. Queries that read the same token are
+    equal, whatever is written after them.
     """
     first, second = ([label.partition(WRITES)[0] for label in each] for each in (first, second))
     # The matcher's answer can depend on which list comes first.

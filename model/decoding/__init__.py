@@ -1,1 +1,1 @@
-"""How a model writes: step by step, by a strategy."""
+"""Writing by a model, step by step, with a strategy."""

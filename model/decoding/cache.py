@@ -1,4 +1,4 @@
-"""How much room the keys and values take that a decoding keeps."""
+"""How much memory the cached keys and values of a decoding take."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from headlight.model.transformer.trace import Site
 class CacheSize(NamedTuple):
     """What a cache holds for one text at a site, as measured on its tensors."""
 
-    keys: int  # positions that are held
-    heads: int  # with keys of their own
+    keys: int  # positions held
+    heads: int  # heads that have their own keys; bytes of the keys and values
     bytes: int  # of the keys and values
-    window: int | None = None  # positions that are held at most; None for all
+    window: int | None = None  # the most positions it can hold; None for all
 
     @classmethod
     def of(cls, key: Tensor, value: Tensor, window: int | None = None) -> CacheSize:

@@ -1,4 +1,4 @@
-"""What a batch recorded while it was decoded, taken apart into each text's own, as if alone."""
+"""Splits what a batch recorded while decoding into one record per text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,10 +24,9 @@ Parts = dict[tuple[Site, str] | str, Tensor]
 
 
 class RecordedPrefixes(TransformerPrefixes):
-    """Prefixes of texts with edits of their own, which keep what the encoder and steps recorded.
+    """Prefixes of texts, each with its own edits, that keep what encoder and steps recorded.
 
-    The edits are all of one `batch_of`. Nothing is kept of steps that compute earlier positions
-    anew.
+    All edits are of one `batch_of`. Steps that recompute earlier positions are not kept.
     """
 
     def __init__(self, model: Transformer, source_ids: Tensor, edits: Sequence[RunEdits]) -> None:
@@ -61,10 +60,10 @@ class RecordedPrefixes(TransformerPrefixes):
         return log_probabilities
 
     def record(self, batch: Sequence[Decoded], traces: Sequence[Trace]) -> None:
-        """Record in each text's trace, which has the tokens that it read, the run that wrote it.
+        """Record in each text's trace, which already has its tokens, the run that wrote it.
 
-        It is what a run over all these tokens under the text's edits records of the attention, the
-        last states and the logits.
+        The attention, last states and logits equal those of one run over all tokens under its
+        edits.
         """
         if not self.steps:
             return
@@ -97,7 +96,7 @@ def parts_of(trace: Trace) -> Parts:
 
 
 def rows_of(parts: Parts, rows: Sequence[int]) -> Parts:
-    """Return these rows of a step, one for each text of a batch."""
+    """Return some rows of a step, one per text of a batch."""
     if rows == tuple(range(len(parts["logits"]))):
         return parts
     index = torch.tensor(rows, device=parts["logits"].device)
@@ -105,7 +104,7 @@ def rows_of(parts: Parts, rows: Sequence[int]) -> Parts:
 
 
 def own(parts: Parts, text: int, length: int) -> Parts:
-    """Return one text's row and positions; a copy, so that it holds no memory of others."""
+    """Return one text's row and positions, copied so that the other texts' memory can be freed."""
     return {
         name: part if len(part) == 1 else part[text : text + 1, ..., :length, :].clone()
         for name, part in parts.items()
@@ -114,7 +113,7 @@ def own(parts: Parts, text: int, length: int) -> Parts:
 
 @dataclass(frozen=True)
 class GreedySteps:
-    """The steps that wrote a text greedily, taken from the trace of its run when asked for."""
+    """The steps of a greedily written text, computed from its trace when they are needed."""
 
     trace: Trace
     decoded: Decoded

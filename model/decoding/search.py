@@ -1,4 +1,4 @@
-"""Writing by any model, one token at a time; its prefixes are the texts that it has begun."""
+"""Writing by any model, one token at a time. A prefix is a text written so far."""
 
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from headlight.model.transformer.decode import Step, Texts
 from headlight.model.transformer.trace import Run, RunEdits, Site
 from headlight.model.transformer.transformer import Transformer
 
-LONGEST = 64  # tokens written after a prompt if nothing else is asked for
+LONGEST = 64  # tokens written after a prompt by default
 NEVER_WRITTEN = (PAD_ID, UNKNOWN_ID, START_ID)
 NOT_A_NUMBER = (
     "The model's scores of the next token are no numbers, so it cannot write. Undo changes of its "
@@ -40,7 +40,7 @@ class Prefixes(Protocol):
         """
 
     def cache_sizes(self) -> dict[Site, CacheSize]:
-        """Return what is held of the positions read so far; nothing if all are computed anew."""
+        """Return what is held of the positions read so far; nothing if each step recomputes all."""
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
         """Continue with these rows, in this order, and append one of ids (R,) to each.
@@ -53,7 +53,7 @@ class TransformerPrefixes:
     """Translations of a batch of sentences by a model of this project, or continuations of prompts.
 
     Each step only computes its own position, unless earlier positions may see later ones: then
-    every step computes all positions anew. The memory of one sentence serves all its prefixes.
+    every step computes all positions again. The memory of one sentence serves all its prefixes.
     """
 
     ends = frozenset({END_ID})
@@ -92,7 +92,7 @@ class TransformerPrefixes:
         return allowed(logits, self.banned)
 
     def cache_sizes(self) -> dict[Site, CacheSize]:
-        """Return what is held of the positions read so far; nothing if all are computed anew."""
+        """Return what is held of the positions read so far; nothing if each step recomputes all."""
         return {} if self.cache is None else sizes_of(self.cache)
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
@@ -113,9 +113,9 @@ class Decoded:
 
     ids: list[int]
     log_probability: float  # of the ids, and of the end token if it was reached
-    end: int | None  # the end token that came; None if the limit did
-    log_probabilities: list[float]  # of each of them, the end token last
-    rows: list[int]  # the prefix that each of them extends, among those of its step
+    end: int | None  # the end token; None if the length limit ended the text
+    log_probabilities: list[float]  # of each token, the end token last
+    rows: list[int]  # for each token, the index of the prefix that it extends
 
     @property
     def finished(self) -> bool:
@@ -138,7 +138,7 @@ class Expansion:
     weights: dict[Site, Tensor]  # (R, H, 1, K)
     masked_scores: dict[Site, Tensor]  # (R, H, 1, K)
     log_probabilities: Tensor  # (R, V) of each prefix's next token
-    cached: dict[Site, CacheSize]  # what is held after this step, for each prefix
+    cached: dict[Site, CacheSize]  # what the cache holds after this step, for each prefix
     rows: Tensor  # (C,) the prefix that a candidate extends
     ids: Tensor  # (C,) the token it adds
     totals: Tensor  # (C,) the log-probability of all its tokens
@@ -226,7 +226,7 @@ def force(forced: Sequence[int], step: Step, texts: Texts, ends: Tensor, longest
 
 
 class Steps:
-    """The `step` of a decoding: each extends the prefixes, and is recorded if asked for."""
+    """One `step` of a decoding: extends the prefixes, and records itself if asked to."""
 
     def __init__(self, prefixes: Prefixes, record: list[Expansion] | None) -> None:
         self.prefixes = prefixes
@@ -244,7 +244,7 @@ class Steps:
             raise ValueError(NOT_A_NUMBER)
         if trace is None:
             return log_probabilities
-        # Not the whole trace: keys and values of every step would fill the memory.
+        # The whole trace is not kept: keys and values of every step would fill the memory.
         sites, cached = trace.attention, self.prefixes.cache_sizes()
         weights = {site: newest(sites[site].weights) for site in sites}
         masked = {site: newest(sites[site].masked_scores) for site in sites}
@@ -252,7 +252,7 @@ class Steps:
         return log_probabilities
 
     def note(self, candidates: Texts, kept: Sequence[int] | None = None) -> None:
-        """Record the candidates of the last step, unless they are; all are kept if not said."""
+        """Record the candidates of the last step, unless already done; by default all are kept."""
         if self.expanded is not None:
             ids, rows, totals = (part[:, -1] for part in candidates)
             kept = range(len(ids)) if kept is None else kept

@@ -30,8 +30,8 @@ BY_ANOTHER = (
 class Writing:
     """A text that a model wrote, and its tokens, including the end token if it was reached.
 
-    A translation also has its source and the source's tokens. A continuation of a prompt has none,
-    and `text` follows the prompt. Spans count characters of `source` and `text`.
+    A translation also has its source and the source's tokens. A continuation of a prompt has
+    neither; its `text` follows the prompt. Spans count characters of `source` and `text`.
     """
 
     source: str
@@ -78,13 +78,13 @@ class Candidate:
 class DecodingStep:
     """One step of a decoding: what the decoder had read, what it attended to and what it wrote."""
 
-    read: list[Token]  # the start token or the prompt first; the last one's query looks
-    text: str  # that was written before
-    token: Token  # that was written
+    read: list[Token]  # the start token or the prompt first; the query is the last token
+    text: str  # the tokens written before
+    token: Token  # the token written at this step
     log_probabilities: Tensor  # (V,) of the next token
     weights: dict[Site, Tensor]  # (H, K) of the newest query
     visible: dict[Site, Tensor]  # (H, K) bool, the keys its mask let it see
-    cached: dict[Site, CacheSize]  # what is held after it; nothing if all is computed anew
+    cached: dict[Site, CacheSize]  # held after this step; empty if each step recomputes all
     strategy: Strategy
     append: Append
 
@@ -102,7 +102,7 @@ class DecodingStep:
         return [self.candidate(index) for index in best.indices.tolist()]
 
     def candidates(self, count: int) -> list[Candidate]:
-        """Return the most likely next tokens, and the written one if it is not among them."""
+        """Return the most likely next tokens, plus the written one if it is not among them."""
         best = self.top(count)
         if self.token.id not in [candidate.token.id for candidate in best]:
             best.append(self.candidate(self.token.id))
@@ -127,11 +127,11 @@ class Node:
     """A text that was considered at a step: kept and extended, or dropped."""
 
     parent: int | None  # its index among the nodes of the previous step
-    row: int  # the prefix it extends, among those of its step
+    row: int  # the index of the prefix it extends
     token: Token
     text: str
     log_probability: float  # of the whole text, in nats
-    score: float  # that the finished text would be ranked by
+    score: float  # by which the finished text is ranked
     kept: bool
     ended: bool  # the token is one that ends a text
 
@@ -144,11 +144,11 @@ class Tree(list[list[Node]]):
 
 
 class Decoding:
-    """A text and all steps of its decoding; iteration gives the steps that led to it.
+    """A text and all steps of its decoding; iterating gives the steps on the way to the text.
 
-    `begun` is what the decoder had read before it wrote anything: a start token, or a prompt.
-    `trace` is the run that wrote the text, the same as a run over all its tokens, if it is known;
-    it is without the residual stream, which `Reader.streamed` adds.
+    `begun` holds the tokens read before anything was written: a start token, or a prompt. `trace`
+    is the run that wrote the text, if known; it equals a run over all its tokens, without the
+    residual stream, which `Reader.streamed` adds.
     """
 
     def __init__(
@@ -240,10 +240,8 @@ class Decoding:
     def tree(self) -> Tree:
         """Every text that was considered at every step, best first."""
         tree = Tree()
-        prefixes: list[int | None] = [
-            None
-        ]  # the indices, in the previous step, of the nodes that rows extend
-        read: list[list[Token]] = [self.begun]  # by each row
+        prefixes: list[int | None] = [None]  # the index of each row's node in the previous step
+        read: list[list[Token]] = [self.begun]  # for each row
         for length, expansion in enumerate(self.expansions, start=1):
             nodes = []
             candidates = zip(

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from headlight.model.transformer import decode
 
-# Continues texts by a step, the ids that end a text and the longest length.
+# Extends texts with a step, ids that end a text and a maximum length.
 Write = Callable[[decode.Step, decode.Texts, Tensor, int], decode.Texts]
 
 

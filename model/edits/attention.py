@@ -83,7 +83,7 @@ AS_TRAINED = AttentionEdit()
 
 @dataclass
 class Further(Edit):
-    """A kind of edit that changes attention further than another one, which is in force too."""
+    """A kind of edit that goes further than another edit, which stays in force."""
 
     edit: Edit
 
@@ -116,7 +116,7 @@ class Further(Edit):
 
 @dataclass
 class Closed(Further):
-    """Attention with further cells closed, in each text of a batch others."""
+    """Attention with more cells closed, which can differ from text to text of a batch."""
 
     cells: Tensor  # (B, H or 1, Q, K) bool
 

@@ -18,7 +18,7 @@ from headlight.model.edits.text import (
 from headlight.model.shape import Shape
 from headlight.model.transformer.trace import Kind, Site
 
-MOST_CELLS = 5_000  # that a text may close or open
+MOST_CELLS = 5_000  # in a link
 
 
 @dataclass(frozen=True)
@@ -123,9 +123,10 @@ def read_cells(texts: Sequence[str], shape: Shape, room: int) -> list[CellEdit]:
 
 
 def cell_words(cells: Sequence[CellEdit], briefly: bool) -> list[str]:
-    """Return how many cells are closed and opened; the later of two edits of a cell counts.
+    """Return how many cells are closed and opened; of two edits of a cell, the later counts.
 
-    If all are those of the same heads, these are named; `briefly`, only if they are all heads.
+    If all edits are of the same heads, the text names them. `briefly` names them only if that is
+    all heads.
     """
     last = {replace(cell, opened=False): cell.opened for cell in cells}
     counts = {"closed": len(last) - sum(last.values()), "opened": sum(last.values())}

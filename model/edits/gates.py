@@ -35,7 +35,7 @@ def gate_at(gates: Gates, site: Site, heads: int) -> Tensor:
 
 
 def alike(gates: Gates) -> Iterator[tuple[Kind, int, Span, float]]:
-    """Yield gates, in the order of their heads, as spans of heads of a layer with the same one."""
+    """Yield gates, in the order of their heads; equal neighbours in a layer are one span."""
     for (kind, layer, gate), run in groupby(gates.items(), lambda item: (*item[0][:2], item[1])):
         for span in spans([head for (_, _, head), _ in run]):
             yield kind, layer, span, gate

@@ -24,7 +24,7 @@ EXTRA = {mask.name: mask for mask in MASKS if not mask.trained}  # can be put in
 
 
 NamedMask = tuple[str, Setting]  # the name of a mask, with its numbers
-Layers = int | Literal["all", "odd", "even"]  # one of them from 0, or counted from 1 as on screen
+Layers = int | Literal["all", "odd", "even"]  # a layer, from 0, or counted from 1 as on screen
 Together = Literal["all", "any", "only"]
 TOGETHER: dict[Together, str] = {
     "all": "see what every mask leaves",
@@ -70,10 +70,10 @@ def closed_cells(masks: Masks, together: Together, cells: Cells) -> Tensor:
 
 
 def opened_cells(off: Collection[str], masks: Masks, together: Together, cells: Cells) -> Tensor:
-    """Return the cells (Q, K) that are open though one of the site's own masks closes them.
+    """Return the cells (Q, K) that edits open although one of the site's own masks closes them.
 
-    A mask that is switched off opens what no other of the site's own closes, and some of the added
-    masks open cells themselves. If there is neither, the site's mask stays as trained.
+    Switching a mask off opens the cells that none of the site's other masks closes. Some added
+    masks also open cells. If neither happens, the site's mask stays as trained.
     """
     added = added_at(masks, cells.site)
     off = {*off, "look-ahead"} if together == "only" and added else {*off}
@@ -118,9 +118,9 @@ def write_masks(off: Collection[str], masks: Masks, together: Together) -> Itera
 
 
 def read_mask(texts: Sequence[str], shape: Shape) -> tuple[MaskAddress, Setting]:
-    """Return an added mask and its numbers; none exceeds the length of the longest text.
+    """Return an added mask and its numbers, none larger than the longest text.
 
-    Raises ValueError if a model of this shape has no such layer, and as `checked_mask`.
+    Raises ValueError if a model of this shape has no such layer, and whenever `checked_mask` does.
     """
     name, where, *numbers = texts
     kind, dash, which = where.partition("-")
@@ -143,7 +143,7 @@ def checked_mask(address: MaskAddress, setting: Setting) -> tuple[MaskAddress, S
 
 
 def read_setting(mask: Mask, numbers: Sequence[str], most: int) -> Setting:
-    """Return the numbers of a mask; raises ValueError for numbers that it does not take."""
+    """Return the numbers of a mask; raises ValueError for invalid ones."""
     fits = len(numbers) >= len(mask.lowest) if mask.borders else len(numbers) == len(mask.lowest)
     if not fits:
         raise ValueError(f"{mask.title} does not take these numbers: {', '.join(numbers)}")
@@ -179,7 +179,7 @@ def mask_words(
 
 
 def layer_words(layers: Layers) -> str:
-    """Return which layers of a kind have a mask, to follow the kind; nothing for all of them."""
+    """Return which layers of a kind have a mask, as words after the kind; "" for all layers."""
     if layers == "all":
         return ""
     return f", layer {layers + 1}," if isinstance(layers, int) else f", {layers} layers,"

@@ -1,4 +1,4 @@
-"""Edits as tensors: whether they fit a model, and those of several texts as those of one batch."""
+"""Edits as tensors: checks that they fit a model, and joins the edits of a batch's texts."""
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 
@@ -12,7 +12,7 @@ from headlight.model.transformer.attention import Edit
 from headlight.model.transformer.trace import RunEdits, Site
 
 MOST_SCALE = 1_000_000  # of scores
-MOST_NUMBERS = 2**30  # of a tensor: those of 16 heads on 8,192 tokens
+MOST_NUMBERS = 2**30  # numbers in a tensor: 16 heads on 8,192 tokens
 
 
 def check_edits(edits: RunEdits | None, shape: Shape, missing: Mapping[str, str]) -> None:
@@ -91,7 +91,7 @@ def opens_the_future(edits: RunEdits) -> bool:
 
 
 def batch_of(edits: RunEdits) -> Hashable | None:
-    """Return what edits must have in common to be in one batch; None if they must be alone.
+    """Return a key that is equal for edits that fit into one batch; None if they must run alone.
 
     Gates, cells and biases can differ from text to text.
     """

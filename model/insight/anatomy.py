@@ -15,17 +15,17 @@ from headlight.model.transformer.trace import AttentionRecord, ResidualRecord, R
 
 
 class TracedRun(Protocol):
-    """A run of a reader: its trace, and the edits that it was made with."""
+    """A run of a reader: its trace and its edits."""
 
     @property
     def reader(self) -> Reader:
-        """The model that can be run again."""
+        """The model, to run again."""
 
     def trace(self) -> Trace:
-        """Everything that was recorded."""
+        """The record of the run."""
 
     def streamed(self) -> Trace:
-        """The same with the residual stream, if the model shows it."""
+        """The record with the residual stream, if the model shows it."""
 
     def changes(self) -> RunEdits:
         """The edits of the run."""
@@ -119,7 +119,7 @@ class Anatomy:
     head: Tensor  # (Dv,) their sum times the gate
     heads: Tensor  # (H, Dv), concatenated for the output projection
     contributions: Tensor | None  # (H, d_model): each head's part of that projection's output
-    bias: Tensor | None  # (d_model,) of the projection; not looked for in models of the library
+    bias: Tensor | None  # (d_model,) of the projection; None in models of the library
     residual: ResidualRecord | None  # of the whole block, for all positions
 
     @property
@@ -138,7 +138,7 @@ class Anatomy:
 
     @property
     def total(self) -> float:
-        """The denominator of the softmax: the sum of the exponentials, including that of a sink."""
+        """The denominator of the softmax: the sum of the exponentials, including the sink's."""
         sink = 0.0 if self.sink is None else math.exp(self.sink - self.highest)
         return self.exponentials.sum().item() + sink
 

@@ -1,4 +1,4 @@
-"""Sums over the parts of a model: one word's logit minus another's, and the score of a head."""
+"""Sums over a model's parts: the difference of two words' logits, and the score of a head."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -23,8 +23,8 @@ class Attribution(ByShape):
 
     embedding: float
     heads: Mapping[Site, Tensor]  # (H,)
-    keys: Mapping[Site, Tensor]  # (H, K): through each token that the head looked at
-    weights: Mapping[Site, Tensor]  # (H, K): with which it looked there
+    keys: Mapping[Site, Tensor]  # (H, K): through each token that the head attended to
+    weights: Mapping[Site, Tensor]  # (H, K): the weights
     feed_forwards: Tensor  # (layers,)
     biases: float  # of the output projections, the last norm and the output layer
     difference: float
@@ -91,7 +91,7 @@ def attribute(
 def added_by_keys(
     reader: Reader, site: Site, record: AttentionRecord, direction: Tensor, edits: RunEdits
 ) -> Tensor:
-    """Return what each head adds along a direction (d_model) through each key: (H, K)."""
+    """Return what each head adds along a direction (d_model), through each key: (H, K)."""
     reading = precise(reader.heads_to_stream(site)) @ direction  # (H, D)
     values = (precise(record.value[0]) @ reading[..., None])[..., 0]  # (H, K)
     gate = edits.get(site, AS_TRAINED).gate
@@ -110,7 +110,7 @@ class ScoreSum:
     query: tuple[Part, ...]  # N parts, in the order of computation
     key: tuple[Part, ...]  # M parts
     pairs: Tensor  # (N, M)
-    bias: float  # added to the score for the distance of the key, or by a change
+    bias: float  # added to the score for the key's distance, or by an edit
     score: float
 
     @property
@@ -127,7 +127,7 @@ class ScoreSum:
         )
 
     def largest(self, count: int) -> list[tuple[int, int]]:
-        """Return the places of the pairs that add or take away most, the largest size first."""
+        """Return the indices of the pairs with the largest contributions, largest size first."""
         order = self.pairs.abs().flatten().argsort(descending=True)[:count].tolist()
         return [divmod(place, len(self.key)) for place in order]
 
@@ -149,7 +149,7 @@ def sum_score(weight: Weight) -> ScoreSum:
     dtype = next(run.reader.model.parameters()).dtype
     if not is_close(*numbers, dtype, of=result.pairs.abs().sum()):
         raise ValueError(
-            "The parts that are known do not add up to this score: the model takes another step "
+            "The known parts do not add up to this score: the model takes another step "
             "between them and its queries and keys. Choose another model, such as a shipped one."
         )
     return result

@@ -1,9 +1,9 @@
-"""What the key-value cache holds at each step of a decoding, and writing with a cache too small.
+"""What the key-value cache holds at each step, and decoding with a cache that is too small.
 
-Keys that a small cache has no room for are evicted. Sources: a window of the last keys; the first
-keys and a window, "Efficient Streaming Language Models with Attention Sinks" (Xiao et al. 2023),
-section 3; the heaviest keys by their summed weight, and a window, "H2O: Heavy-Hitter Oracle" (Zhang
-et al. 2023), section 4.
+A small cache evicts keys. Sources: a window of the last keys; the first keys and a window,
+"Efficient Streaming Language Models with Attention Sinks" (Xiao et al. 2023), section 3; the keys
+with the largest summed weights and a window, "H2O: Heavy-Hitter Oracle" (Zhang et al. 2023),
+section 4.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,8 +28,8 @@ MOST_SINKS = 4
 def cache_states(steps: Sequence[DecodingStep], kind: Kind) -> np.ndarray:
     """Return the state of every position at every step: (T, layers, K).
 
-    A position is computed at one step, and later read from the cache, or held but closed to the
-    newest query by a mask, until a layer with a window drops it.
+    A position is computed at one step. Later it is read from the cache, or held there while a mask
+    closes it to the newest query, until a layer with a window drops it.
     """
     sites = sorted(site for site in steps[-1].cached if site.kind == kind)
     positions = max((steps[-1].visible[site].size(-1) for site in sites), default=0)
@@ -118,13 +118,13 @@ class Eviction(Further):
     policy: str
     budget: int
     group: int = 1
-    sums: Tensor | None = None  # (H, keys of the text): of the weights so far; -inf if evicted
+    sums: Tensor | None = None  # (H, keys of the text): summed weights so far; -inf if evicted
 
     def __post_init__(self) -> None:
         self.whole = self.edit
 
     def at(self, first_query: int, first_key: int = 0) -> Edit:
-        self.edit = self.whole.at(first_query, first_key)  # the sums go on
+        self.edit = self.whole.at(first_query, first_key)  # keep adding to the sums
         return self
 
     def mask(self, scores: Tensor, visible: Tensor | None) -> Tensor:

@@ -27,18 +27,18 @@ Sign = Literal[
 LEAST_SURE = -0.55  # mean log-probability of the tokens written, in nats
 MOST_PIECES = 4  # that a word may fall into
 
-# Coverage of the source by attention: Tu et al., "Modeling Coverage for Neural Machine
-# Translation" (2016). One word may go without being lost, as in another idiom.
+# Coverage of the source by attention: Tu et al., "Modeling Coverage for Neural Machine Translation"
+# (2016). A single word may lack coverage without being lost, as when the idiom differs.
 ALIGNS: HeadAddress = ("cross", 0, 3)  # the head that aligns words best, by recipe.alignment
 UNREAD = 0.2  # a word is lost if each token written gives it less weight
 FEWEST_LOST = 2
 SHORTEST_LOST = 3  # letters
 
-# A beam's text is offered if the model finds it likelier than the greedy one by more than this: a
-# smaller gain says little about which of the two is better.
+# A beam's text is offered if its log-probability exceeds the greedy text's by more than this: a
+# smaller gain does not tell which of the two is better.
 LIKELIER = 3.0  # nats
 
-# A capital in a name or an acronym is no sign.
+# Capitals in names and acronyms are no sign.
 MOST_CAPITALS = 0.6  # of the letters
 FEWEST_LETTERS = 4  # that capitals are counted in
 
@@ -122,8 +122,8 @@ def doubts(
 ) -> Iterator[Doubt]:
     """Yield the signs that a text is beyond the model, the clearest first.
 
-    `tokens` are those of the text; `log_probabilities`, in nats, are those of what was `written`,
-    and `alignment` (T, S) is what `alignment_in` returns for the run that wrote it.
+    `tokens` are the text's. `log_probabilities`, in nats, belong to the tokens of `written`.
+    `alignment` (T, S) is what `alignment_in` returns for the run that wrote it.
     """
     text = text.replace("’", "'")
     yield from doubts_of_text(text)
@@ -177,12 +177,11 @@ def parts_of(word: str) -> list[str]:
 def missing_in(
     written: str, text: str, tokens: Sequence[Token], lost: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the names and numbers of a text that should have been copied, and were not.
+    """Yield the names and numbers of a text that the translation should have copied but did not.
 
-    A name is a word with a capital inside a sentence that the vocabulary does not have as a whole,
-    or that is among the `lost` words. It may have another end in the other language, and a day of
-    the week has another name. The digits of a number may be grouped otherwise, and a single one may
-    be written as a word.
+    A name is a capitalized word inside a sentence that is not one token of the vocabulary, or is
+    among the `lost` words. Its ending may differ in the other language, and names of weekdays are
+    translated. Digits may be grouped differently, and a single digit may be written as a word.
     """
     beginnings = {word[0][:ALIKE].casefold() for word in WORD.finditer(written)}
     for name in NAME.finditer(text):

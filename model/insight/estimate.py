@@ -44,7 +44,7 @@ class Gap(NamedTuple):
 
 @dataclass
 class Looks(Trace):
-    """The weights of a run, without other stages."""
+    """The weights of a run, without the other stages."""
 
     looks: dict[Site, Tensor] = field(default_factory=dict)  # (H, Q, K)
 
@@ -60,9 +60,10 @@ def estimated_removals(
 ) -> dict[Site, Tensor]:
     """Return the change of an objective without each head (H,), in nats, estimated by its slope.
 
-    One backward pass serves all heads: the change of a head's gate, from what it is to 0, times the
-    objective's gradient for the gate. `head_removals` measures the true change, with the same
-    arguments and errors. Also raises ValueError for a model or a text without gradients.
+    One backward pass serves all heads: the change of a head's gate to 0, times the objective's
+    gradient for the gate. `head_removals` measures the true change, with the same arguments and
+    errors. Also raises ValueError for a model or a text without gradients.
+
     Sources: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2.3, without
     the absolute value; Nanda 2023, "Attribution Patching"; Syed et al. 2023, "Attribution Patching
     Outperforms Automated Circuit Discovery".

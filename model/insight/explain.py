@@ -23,8 +23,8 @@ NOTES = {
     "rollout": "How much of each token would be mixed in by now if every layer were half mean "
     "attention and half residual stream; it is the same for every head, and does not look at "
     "values, feed-forward layers or the output.",
-    "removals": "The change of the log-probability with this cell closed, the other keys taking "
-    "over its weight; it does not say what cells do together, so the changes do not add up.",
+    "removals": "The change of the log-probability with this cell closed, when the other keys "
+    "take over its weight; cells also act together, so the changes do not add up.",
 }
 
 

@@ -31,7 +31,7 @@ class Word(NamedTuple):
 
     text: str
     pieces: tuple[int, ...]  # positions in the line
-    is_written: bool  # a word, no sign and no special token
+    is_written: bool  # a word, not punctuation or a special token
 
     @property
     def is_pronoun(self) -> bool:
@@ -39,7 +39,7 @@ class Word(NamedTuple):
 
     @property
     def is_content(self) -> bool:
-        """Whether an English word names something: it is no function word and no number."""
+        """Whether an English word names something: it is neither a function word nor a number."""
         is_named = self.text.lower().replace("’", "'") not in FUNCTION_WORDS
         return (
             self.is_written
@@ -50,7 +50,7 @@ class Word(NamedTuple):
 
 
 class Linked(NamedTuple):
-    """In how many of some sentences a head links the pronoun (L, H), and how many by chance."""
+    """How many of some sentences a head links the pronoun in (L, H), and how many by chance."""
 
     sentences: int
     hits: np.ndarray

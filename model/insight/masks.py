@@ -30,8 +30,8 @@ class OwnMask:
     layers: Sequence[int]
     visible: Tensor  # (Q, K), as the run had it
     configured: Sequence[NamedMask]
-    differing: int  # cells that are not as configured
-    idle: Sequence[str]  # the configured ones that close nothing of this text
+    differing: int  # cells that differ from the configuration
+    idle: Sequence[str]  # configured masks that close nothing in this text
 
 
 def own_masks(reader: Reader, trace: Trace) -> list[OwnMask]:

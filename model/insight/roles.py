@@ -18,9 +18,9 @@ from headlight.model.tokens import Token
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Kind, RunEdits, Site
 
-SEQUENCES = 4  # whose scores are averaged
+SEQUENCES = 4  # seeds; their scores are averaged
 LONGEST = 25  # random tokens, each of which is read twice
-SPECIAL = 8  # positions that are kept for special tokens around them
+SPECIAL = 8  # positions reserved for special tokens
 OVER_ROWS = (
     "the mean is over the rows where that is possible, while TransformerLens divides by all rows"
 )
@@ -64,7 +64,7 @@ ROLES = {
     "induction": Role(
         "Induction",
         "the mean weight, in the second reading, on the token that followed the same token in the "
-        f"first, what comes next if all repeats itself; {OVER_ROWS}",
+        f"first, which comes next if the text repeats; {OVER_ROWS}",
         "Elhage et al. 2021; Olsson et al. 2022 (prefix matching score)",
         "a head that looks at all tokens alike reaches 1 divided by their number",
         ("decoder",),

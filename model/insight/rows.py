@@ -1,8 +1,8 @@
-"""Scores of rows of attention weights, one number a row: the definitions behind badges and atlas.
+"""Scores of rows of attention weights, one number per row: the definitions of badges and atlas.
 
-A score takes rows, and returns a number for each row and whether it is defined there. There may be
-any leading dimensions: layers, sentences, heads. A pattern is a
-score with the threshold of a badge.
+A score takes rows and returns a number for each row, and whether the score is defined there. Any
+leading dimensions are allowed: layers, sentences, heads. A pattern is a score with the threshold of
+a badge.
 """
 
 from collections.abc import Callable, Mapping

@@ -33,7 +33,8 @@ def next_log_probabilities(logits: Tensor, target_ids: Tensor) -> Tensor:
 def trace_log_probabilities(trace: Trace) -> Tensor:
     """Return log-probabilities (tokens before padding,), in nats, of the target of a trace.
 
-    Each belongs to the token after the one that the decoder read, the end token last if it ended.
+    Each belongs to the token after the one that the decoder read; the end token is last if the
+    target ended.
     """
     read = [token.id for token in trace.target_tokens if token.id != PAD_ID]
     ids = torch.tensor(read, device=trace.logits.device)

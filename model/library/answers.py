@@ -64,8 +64,8 @@ class AnswerReader:
     def rows(self, trace: Trace, outputs: Mapping[str, Tensor]) -> Tensor | None:
         """Return the rows (B, N, V) of a head's logits that apply to the tokens of a trace.
 
-        There is one for every token that a decoder read, one for each masked token, one for the
-        classes, or one each for the first and last position of an answer.
+        A row for every token that a decoder read, for each masked token, for the classes, or for
+        each end of an answer.
         """
         if self.head is None:
             return None
@@ -121,7 +121,7 @@ class AnswerReader:
                 )
                 what = "the masked words"
                 ids = {row: index for row, index in hidden if index is not None}
-                if not ids:  # every mask was typed
+                if not ids:  # masks were typed, so the hidden words are unknown
                     what, ids = "the likeliest words", dict(enumerate(chosen))
             case "class":
                 what, ids = "the likeliest class", {0: chosen[0]}

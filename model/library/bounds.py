@@ -86,9 +86,9 @@ def counts_in(entries: object, name: str = "") -> Iterator[tuple[str, float]]:
 
 
 def check_tokenizer(folder: Path) -> None:
-    """Raise LoadingError if the rules of a folder's tokenizer make long texts of short ones.
+    """Raise LoadingError if a folder's tokenizer rules can turn short texts into long ones.
 
-    Also if it asks for too many tokens of its own. Raises other errors if a file is damaged.
+    Also if it defines too many tokens of its own. Raises other errors if a file is damaged.
     """
     if (path := folder / TOKENIZER_CONFIG).is_file():
         check_counts(json.loads(path.read_bytes()), path)
@@ -105,7 +105,7 @@ def check_growth(rules: object) -> None:
 
 
 def growth(rules: object) -> int:
-    """Return how many characters rules for a text can make of one, at most."""
+    """Return the largest number of characters that rules for a text can make of one."""
     if not isinstance(rules, Mapping):
         return 1
     inserted = max(len(str(rules.get(name) or "")) for name in ("content", "prepend"))
@@ -131,7 +131,7 @@ class Counted(TorchFunctionMode):
 
     def __init__(self, numbers: int, tensors: int) -> None:
         super().__init__()
-        self.bytes = BYTES_A_NUMBER * numbers + MORE_BYTES  # that it may still make
+        self.bytes = BYTES_A_NUMBER * numbers + MORE_BYTES  # bytes it may still allocate
         self.parts = PARTS_A_TENSOR * tensors + MORE_PARTS
 
     def __torch_function__(

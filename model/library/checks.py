@@ -1,4 +1,4 @@
-"""Checks of a model, its tokenizer, and what both make of a text: each fault is a sentence."""
+"""Checks of a model, its tokenizer and their results on a text; each fault is a sentence."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def is_quantized(module: nn.Module) -> bool:
 class Differences(NamedTuple):
     """The largest difference of two outputs, the largest output, and the type of their numbers.
 
-    `masked` says whether the unwatched output is NaN where the watched one is not, which watching
-    makes of queries with every key masked: it gives them weights of 0.
+    `masked` says whether the unwatched output is NaN where the watched one is not. That happens for
+    queries with every key masked: watching gives them weights of 0.
     """
 
     largest: float

@@ -1,4 +1,4 @@
-"""What a transformers model's configuration says of its layers: how many, their masks and turns."""
+"""What a transformers model's configuration says of its layers: number, masks, rotary turns."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def layer_type(part: PreTrainedConfig, site: Site) -> str:
 
 
 def rotary_settings(config: PreTrainedConfig, layer: int) -> dict[str, object]:
-    """Return the base, the scaling and whatever else a configuration says of a layer's turns."""
+    """Return the base, the scaling and other settings of a layer's rotary turns."""
     config = config.get_text_config()
     named = getattr(config, "rope_parameters", None) or {}
     types = getattr(config, "layer_types", None) or []

@@ -1,6 +1,6 @@
-"""Hooks of a decoder's modules, by which a thread hears what they compute, or holds their norms.
+"""Hooks of a decoder's modules that capture what they compute in a thread, or hold their norms.
 
-A held norm has the scales of one run, which make it linear.
+A held norm keeps the scales of one run, which makes it linear.
 """
 
 from collections.abc import Iterator, Mapping

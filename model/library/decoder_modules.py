@@ -28,7 +28,12 @@ from headlight.model.transformer.trace import AttentionRecord, Block, ResidualRe
 # The layer that reads the concatenated heads, in the attention module or, as in BERT, next to it.
 NAMES = ("o_proj", "out_proj", "c_proj", "out_lin", "Wo", "o", "dense")
 BESIDE = "output.dense"
-BETWEEN = ("attn_sub_norm", "sub_norm", "gate_proj", "g_proj")  # changes heads before it
+BETWEEN = (
+    "attn_sub_norm",
+    "sub_norm",
+    "gate_proj",
+    "g_proj",
+)  # a step that changes heads before it
 
 
 class BlockModules(NamedTuple):
@@ -66,7 +71,7 @@ class DecoderModules:
         return self.positions if type(self.positions) is nn.Embedding else None
 
     def residual(self, captured: Captured, before: Sequence[Tensor]) -> dict[Block, ResidualRecord]:
-        """Return the stream at every block of a call: before each layer it was (T, d_model).
+        """Return the stream at every block; `before` holds it (T, d_model) before each layer.
 
         Each record is (1, T, d_model). In a layer whose blocks run side by side, all of them read
         the stream before the first.
@@ -164,7 +169,7 @@ def find_modules(
             states = states if added is None else states + added
         rest = stream[layer + 1] - states
         reads = norm_before(captured, others, dtype, states, stream[layer])
-        # Half precision has rounded the stream that the rest is a difference of.
+        # This difference comes from the stream, which half precision has rounded.
         of = rest if dtype == torch.float32 else stream[layer + 1]
         part = nearest(captured.outputs, rest, dtype, of)
         blocks[Block("decoder", layer, "feed_forward")] = reads, part

@@ -1,8 +1,8 @@
 """The parts of a query and of a key in a decoder of the transformers library.
 
-The module that attends is called again on what it read in a run. With the norms in it held, its
-queries and keys are linear in that, rotary turns included, so that gradients say what it makes of
-each part.
+The attention module is called again on its inputs of a run. With the norms in it held, its queries
+and keys are linear in these inputs, rotary turns included, so the gradients give the share of each
+part.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class End(NamedTuple):
     token: int
 
     def slope(self) -> Tensor:
-        """Return the derivative of the vector by the token's state: (D, d_model)."""
+        """Return the derivative of the vector with respect to the token's state: (D, d_model)."""
         rows = [torch.autograd.grad(x, self.states, retain_graph=True)[0] for x in self.vector]
         return precise(torch.stack([row[0, self.token] for row in rows]))
 
@@ -78,7 +78,7 @@ class CapturedRun:
         return query, key
 
     def call_again(self, score: ScoreAddress, factor: float = 1.0) -> tuple[End, End]:
-        """Call the module of a score's site on what it read, times a factor."""
+        """Call the attention module of a score's site on its recorded input, times a factor."""
         module = self.attached.decoder.attending[score.site]
         args, options = self.captured.calls[module]
 

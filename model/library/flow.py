@@ -1,8 +1,8 @@
-"""The way of scores through a model's own code: from queries and keys to the softmax, and on.
+"""Follows scores through a model's own code: from queries and keys to the softmax, and beyond.
 
-Code that computes attention multiplies queries and keys, scales the product, adds a bias, puts in a
-mask, takes the softmax, and multiplies it by the values. Each step is one function of torch, so a
-softmax can be traced back to its queries, keys and unmasked scores, and forward to its values.
+Attention code multiplies queries and keys, scales the product, adds a bias, applies a mask, takes
+the softmax, and multiplies it by the values. Each step is one function of torch, so a softmax can
+be traced back to its queries, keys and unmasked scores, and forward to its values.
 """
 
 from __future__ import annotations
@@ -22,7 +22,11 @@ FILLS = {"masked_fill", "where", "__setitem__"}
 SAME = {"to", "float", "half", "double", "bfloat16", "type_as", "contiguous", "clone", "dropout"}
 SHAPES = {"view", "reshape", "unflatten", "flatten", "squeeze", "unsqueeze"}
 TURNS = {"transpose", "permute", "movedim", "moveaxis", "swapaxes", "swapdims", "__get__"}
-CURVES = {"tanh", "clamp", "clip"}  # scores stay scores, but are no multiple of the product
+CURVES = {
+    "tanh",
+    "clamp",
+    "clip",
+}  # scores, but not proportional to the product
 OTHER_AXIS = (
     "A softmax over the last axis of scores of the shape {shape} is summed over another axis with "
     "its values, so its queries and keys cannot be told apart. Take the softmax over the keys."

@@ -194,7 +194,9 @@ class CodeCall:
     layout_of: Callable[[Site, Tensor], Layout]
     limit: int | None = None  # times that a module may attend in one call of it
     most: int = 0  # times that one has
-    passed: tuple[nn.Module, tuple[int, ...]] | None = None  # a softmax that is none of attention
+    passed: tuple[nn.Module, tuple[int, ...]] | None = (
+        None  # a softmax that does not belong to attention
+    )
     site: Site | None = None
     waiting: AttentionRecord | None = None  # of the site, until its values are known
 
@@ -244,9 +246,9 @@ class CodeCall:
         softmax: Callable[[Tensor], Tensor],
         origin: Scores | Mixing | None,
     ) -> tuple[Tensor, Mixing]:
-        """Return the weights for the scores that a softmax was given, in the shape of both.
+        """Return the weights for a softmax's scores, in the shape of both.
 
-        They come with what is to be done where they meet the values.
+        Also returns what to do with the weights when they meet the values.
         """
         edit = self.begin(running)
         layout = self.layout_of(self.site, given)

@@ -19,7 +19,7 @@ class Layout:
     """The axes of scores: texts, heads, queries and keys, in this order."""
 
     order: tuple[int, ...]
-    heads: int = 1  # in the axis of the texts
+    heads: int = 1  # within the axis of the texts
     heads_first: bool = False  # and the texts are its faster part
 
     @classmethod
@@ -72,7 +72,7 @@ class Changes(NamedTuple):
 
     @classmethod
     def between(cls, before: Tensor, after: Tensor, shifts: bool) -> Changes:
-        """Compare scores, or if a row `shifts` as a whole, as by its maximum, what else changed."""
+        """Return how scores differ; with `shifts`, a shift of a whole row does not count."""
         seen = (before > CLOSED) | (after > CLOSED)
         if not shifts:
             return cls(before != after, seen)

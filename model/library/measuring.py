@@ -1,8 +1,8 @@
 """Compares recorded numbers with those of the transformers library itself, on given texts.
 
-A text is read whole, and written step by step with the cache. The reference of the whole text is
-the library's own eager attention, and that of the steps is the whole text. Our own BERT is compared
-with the library's.
+A text is read whole, and written step by step with the cache. The whole text is compared with the
+library's own eager attention, the steps with the whole text. Our own BERT is compared with the
+library's.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class Bounds(NamedTuple):
     """The largest differences from the library that count as rounding."""
 
-    same: float  # of numbers that are called the same
-    shown: float  # of a model that is shown
+    same: float  # of numbers with the same name in both
+    shown: float  # of log-probabilities and weights at written steps, summed in another order
     steps: float  # of written steps' log-probabilities and weights, summed in another order
 
 
@@ -39,7 +39,7 @@ BOUNDS = {  # by the dtype of the weights; float32 leaves some 1e-6
     torch.float16: Bounds(1e-2, 1e-1, 1e-1),
     torch.bfloat16: Bounds(1e-1, 1.0, 1.0),
 }
-STEPS = 2  # that are written with a cache
+STEPS = 2  # tokens written with a cache
 NAMES: dict[str, Kind] = {
     "attentions": "encoder",
     "encoder_attentions": "encoder",
@@ -192,7 +192,7 @@ def difference(ours: Tensor, theirs: Tensor) -> float:
 def steps_agree(attached: Watchable, model: PreTrainedModel, whole: Whole, count: int) -> bool:
     """Return whether the steps after `count` tokens of a text equal those of the whole text.
 
-    They are computed as those that a model writes; see `Writer.decode`.
+    The steps are computed like the model's own writing; see `Writer.decode`.
     """
     from transformers import LogitsProcessorList
 
@@ -237,7 +237,7 @@ def steps_agree(attached: Watchable, model: PreTrainedModel, whole: Whole, count
             num_beams=1,
             num_return_sequences=1,
         )
-    except Exception:  # of many kinds, in code that the library has never run so
+    except Exception:  # of many kinds: the library may never have run this code in this way
         return False
     return all(agree)
 

@@ -1,4 +1,4 @@
-"""What a model of the transformers library cannot do here, and why."""
+"""Abilities that a model of the transformers library lacks here, and why."""
 
 from __future__ import annotations
 

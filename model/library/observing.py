@@ -30,9 +30,10 @@ NEAR = 1e-2  # of a row's sum to 1, in 16 bits too
 
 @dataclass
 class Observed:
-    """The attention of a call of a model: the modules that attended, and their records.
+    """The attention of one call of a model: the modules that attended, and their records.
 
-    `layouts` are proven, in the order of the call, or else found by the number of texts.
+    `layouts`, in the order of the call, are known from an earlier proof; otherwise they are
+    inferred from the number of texts.
     """
 
     rows: int  # texts in the batch
@@ -80,9 +81,9 @@ def observing(rows: int, proven: Sequence[Layout] | None = None) -> Iterator[Obs
 
 
 def prepare(model: nn.Module) -> list[RemovableHandle]:
-    """Let calls of a model know in which module they are; return what takes that back.
+    """Let calls of a model know which module they are in; return a function that undoes this.
 
-    The small parts of torch, such as nn.Softmax, count as the module that they are in.
+    The small parts of torch, such as nn.Softmax, count as the module that contains them.
     """
     handles: list[RemovableHandle] = []
     for module in model.modules():

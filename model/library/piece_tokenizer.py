@@ -35,7 +35,7 @@ class PieceTokenizer(Vocabulary):
         super().__init__(tokenizer)
         self.max_tokens = max_tokens
         self.known = self.size if known is None else known
-        self.tokenizing = Lock()  # some switch to the target's language and back, or cut
+        self.tokenizing = Lock()  # some switch to the target's language and back, or truncate
 
     @property
     def mask_id(self) -> int | None:
@@ -132,7 +132,7 @@ class PieceTokenizer(Vocabulary):
             shown = texts[segment][max(start, begin) : end].lstrip()
             own = self.name(index)
             if own in SPACES and own != shown and shown:
-                # A space added before the text is said to have the place of the first letter.
+                # A space added before the text gets the span of the first letter.
                 shown, end = "", max(start, begin)
             start = max(end - len(shown), begin)
             shown = shown.rstrip()

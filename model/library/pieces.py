@@ -1,4 +1,4 @@
-"""Tokens of models from the transformers library: pieces, words, and those that are shown."""
+"""Tokens of models from the transformers library: pieces, words, and the choice to show."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -51,7 +51,7 @@ class Piece(Token):
 
     @property
     def is_byte(self) -> bool:
-        """Whether the vocabulary lacks this character: no, since one of bytes lacks none."""
+        """Whether the vocabulary lacks this character; a vocabulary of bytes lacks none."""
         return False
 
     @property

@@ -158,9 +158,9 @@ def leave_out(table: nn.Embedding, _: object, rows: Tensor) -> Tensor | None:
 
 @contextmanager
 def moving(edits: RunEdits, *, can: bool) -> Iterator[None]:
-    """Let calls of a model that reads one side find its tokens at other positions.
+    """Let calls of a model that reads one side place its tokens at other positions.
 
-    Raises ValueError if positions are moved, and those of the model cannot be.
+    Raises ValueError if positions are moved and the model does not support it.
     """
     sides = [edit for edit in edits.values() if isinstance(edit, PositionEdit)]
     if sides and not can:

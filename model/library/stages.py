@@ -30,7 +30,9 @@ class Stages:
     def of(
         cls, given: Tensor, cells: Tensor, layout: Layout, origin: Scores | Mixing | None
     ) -> Stages:
-        """Return the stages of given scores from their origin; `cells` are they by heads."""
+        """Return the stages of given scores, traced to their origin; `cells` holds the scores by
+        head.
+        """
         masked_scores = cells.masked_fill(cells < CLOSED, -torch.inf)
         if not isinstance(origin, Scores) or origin.lost or cells.numel() != given.numel():
             return cls(masked_scores)

@@ -40,8 +40,8 @@ CANNOT_LOAD = (
     "another model."
 )
 LONGEST = 512  # tokens read if a model's config names no limit, or a larger one
-SHORT_TEXT = "The cat sat on the mat because it was tired."  # that attention is compared on
-BEYOND = 8  # tokens of a compared text that are beyond the largest window, chunk or block
+SHORT_TEXT = "The cat sat on the mat because it was tired."  # texts on which attention is compared
+BEYOND = 8  # tokens of a compared text beyond the largest window, chunk or block
 # Entries of a config for the number of tokens that are taken together.
 SPANS = re.compile(
     r"\w*(window|chunk_size|chunk_length|block_size|radius|compress_rate|local_attention)\w*"

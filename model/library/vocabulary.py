@@ -88,7 +88,7 @@ class Vocabulary:
         return re.sub("[\udc80-\udcff]", byte_in_numbers, text).translate(VISIBLE)
 
     def window(self, before: Sequence[Token]) -> list[int]:
-        """Return the ids of the last tokens, back to one that is whole characters by itself."""
+        """Return the last ids, back to a token that is whole characters by itself."""
         ids: list[int] = []
         for token in reversed(before):
             if self.role(token.id) != "special":

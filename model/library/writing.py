@@ -48,7 +48,7 @@ class Writer:
 
     @property
     def end_ids(self) -> list[int]:
-        """The tokens that end the model's texts, the usual one first; unknown ones are left out."""
+        """The tokens that end the model's texts, the usual one first, without unknown ones."""
         settings = getattr(self.model, "generation_config", None)  # only models that write have it
         ids = getattr(settings, "eos_token_id", None)
         named = ids if isinstance(ids, list) else [ids]

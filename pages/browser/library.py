@@ -1,6 +1,6 @@
-"""The code of all browser parts as one script, which a page fetches once for all its pictures.
+"""The code of all browser parts as one script, which a page loads once for all pictures.
 
-At the end: text and JSON as documents that need no server embed them.
+The end of the file turns text and JSON into documents that need no server.
 """
 
 import base64
@@ -21,7 +21,7 @@ DRAWING = ("viz/*", "pages/parts/*", "pages/browser", "wings/*/page", "wings/*/b
 BRING = HERE / "bring.js"
 THEME = HERE / "theme.css"
 
-PREFIX = "headlight_"  # of the names that Streamlit has for the parts
+PREFIX = "headlight_"  # in Streamlit's names of the parts
 LIBRARY = """
 (() => {
   __CODE__
@@ -29,7 +29,7 @@ LIBRARY = """
 })();
 """
 
-# A part is drawn when the library has loaded, which may take more than one try.
+# A part is drawn once the library has loaded, which may take more than one try.
 BRINGER = """
 export default function load() {
   if (window.__NAME__ || document.querySelector("script[src='__ADDRESS__']")) return;

@@ -1,4 +1,4 @@
-"""The parts of a page that are no pictures: a list of keys, links, talks, kept texts and menus."""
+"""The parts of a page that are not pictures: lists of keys, links, talks, kept texts and menus."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -90,8 +90,8 @@ def guess(
 def kept_text(name: str, text: str | None) -> CanvasPicture:
     """Return the part that keeps a text in the tab across reloads; an empty text removes it.
 
-    None asks for the kept text: the part answers with it if there is one. It answers with None when
-    a lost connection is back, because what was entered just before may be lost too.
+    None asks for the kept text; the part answers with it, if there is one. After a lost connection
+    it answers None, because the latest input may be lost too.
     """
     return packed("kept_text", {"name": name, "text": text}, height=0)
 
@@ -125,13 +125,13 @@ def slide(
 ) -> CanvasPicture:
     """Return the words of slide `number` of `count`, counted from 1; `alone` if it has no pictures.
 
-    Marks are read in a title that somebody has `typed`. Its pictures have `size`, from 0 to 1,
-    times the largest size at which they fit. The document's keys turn the slides, see `TALK_KEYS`;
-    `KEYS_OF_SLIDES` work as on pages if the slide has something to play or a question. The part
-    answers with the number of the slide that was asked for, 0 for none, -1 for the scene of a slide
-    that is shown `live`, and the number of that turn; `asked` is the last turn known, so that an
-    earlier answer is not taken for it. The speaker's window shows the `notes`, and the title and
-    pictures of the `coming` slide, with the thumbnail `kept` of it under a common name.
+    Marks count as formatting in a title that somebody has `typed`. `size`, from 0 to 1, scales the
+    pictures from the largest size that fits. The document's keys turn the slides, see `TALK_KEYS`;
+    `KEYS_OF_SLIDES` work as on pages if the slide has a player or a question. The part answers with
+    a slide's number, 0 for none, or -1 for the scene of a slide that is shown `live`, and with the
+    number of that turn; `asked` is the last known turn, so that an old answer does not count again.
+    The speaker's window shows the `notes`, and the title and pictures of the `coming` slide, with
+    its thumbnail `kept` under a common name.
     """
     header = {
         "title": title,
@@ -180,8 +180,8 @@ def slide_list(
     """Return the list of a talk's slides; `edited` and `opened` are counted from 0.
 
     It answers with the name of a slide and what it `does`: "edit", "open", "present", "duplicate",
-    "remove", or "move" with the index `to` move to. The small pictures are those that `thumbnail`
-    has `kept`; those of slides that are not `known` are forgotten.
+    "remove", or "move" with the new index `to`. Small pictures are those `kept` by `thumbnail`;
+    pictures of slides that are not `known` are deleted.
     """
     header = {"slides": [vars(row) for row in slides], "kept": kept, "known": list(known)}
     places = {"edited": edited, "opened": opened}

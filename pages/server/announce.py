@@ -22,7 +22,7 @@ TO_ALL = "Open to everyone who reaches this machine; `headlight --share` asks fo
 
 
 def announcement(on_terminal: bool) -> str:
-    """Return what is said at the start; in a log, which others may read, it has no token."""
+    """Return the message at the start; in a log, which others may read, it has no token."""
     if not open_to_others():
         return said(link("localhost", on_terminal), HERE)
     address = link(name_for_others(), on_terminal)

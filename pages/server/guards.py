@@ -1,4 +1,4 @@
-"""What the server refuses, and what a browser may do with the pages that it sends."""
+"""Which requests the server refuses, and what a browser may do with its pages."""
 
 import ipaddress
 import os
@@ -32,7 +32,7 @@ OTHER_PAGE = "Headlight answers only its own pages, not those of another host."
 UPLOADS = f"{CORE}upload_file/"
 OF_ONE, OF_ALL = 4, 16  # the uploads of one visitor and of all, in multiples of the largest file
 pages_loaded = Event()  # the code of the pages
-TOO_MUCH = "Too much was uploaded. What a visitor uploaded is let go of when their tab is closed."
+TOO_MUCH = "Too much was uploaded. A visitor's uploads are removed when their tab is closed."
 
 
 def is_behind_proxy() -> bool:
@@ -112,7 +112,7 @@ def is_own_page(origin: str | None, host: str) -> bool:
 def bounded_uploads(app: ASGIApp) -> ASGIApp:
     """Refuse a file if a visitor, or all visitors together, have uploaded too much already.
 
-    A file counts by the bytes of it that have come, and until its visitor leaves.
+    A file counts by its bytes received so far, until its visitor leaves.
     """
     coming: Counter[str] = Counter()  # bytes of files that are not yet whole, by session
 

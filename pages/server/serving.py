@@ -41,7 +41,7 @@ NO_PROXY = (
 )
 NOT_UP = "{name} did not start; its messages are above."
 AGAIN = "  {name} ended ({code}) and is started again."
-LONGEST_END = 10.0  # seconds that a process may take to end by itself
+LONGEST_END = 10.0  # seconds that a process gets to end by itself
 SOONEST = 1.0  # seconds between two starts of one process
 LOOK = 0.1  # seconds between two checks whether the app is up
 PR_SET_PDEATHSIG = 1  # from Linux's prctl.h

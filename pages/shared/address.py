@@ -47,8 +47,8 @@ ANY = Shape(dict.fromkeys(KINDS, (999, 999)), 100_000)
 def restore(page: Page) -> None:
     """Take a page's choices from its address, if a session begins there or the browser went back.
 
-    Choices that the address does not name get their defaults. So do those that a model does not
-    have, or that make no sense, and `note` says so.
+    Choices that the address does not name get their defaults. So do invalid values and values that
+    a model does not have; `note` reports these.
     """
     enter(page)
     parameters = gone_to()
@@ -68,7 +68,7 @@ def restore(page: Page) -> None:
 
 
 def go_again(asked: Mapping[str, str] | None) -> None:
-    """Apply the address whose model was missing, or note again what another one has lost.
+    """Apply the address whose model was missing, or report again what another one has lost.
 
     It is a callback, for the run after the browser's own models have come.
     """
@@ -93,7 +93,7 @@ def apply(parameters: Mapping[str, str], page: Page) -> None:
 
 
 def refuse(choice: Choice) -> None:
-    """Put the default in place of a value that turned out to make no sense, and say so."""
+    """Put the default in place of an invalid value, and report it."""
     put(choice, choice.default)
     st.session_state.refused_parameters = (choice.key,)
     note()
@@ -128,7 +128,7 @@ def note_too_many() -> None:
 
 
 def note() -> None:
-    """Say once which parts of an address made no sense or were too long."""
+    """Report once which parts of an address were invalid or too long."""
     if refused := st.session_state.pop("refused_parameters", ()):
         st.session_state.noted = refused  # the run may end before anybody has read it
         names = ", ".join(name[:40] for name in refused[:8])

@@ -37,9 +37,9 @@ def beginning(widget: Widget, value: object, options: Sequence[Any] = ()) -> dic
 class Exchange:
     """What a browser was told and what it sent; widgets go by their keys, in `sent` by their ids.
 
-    `known` holds where the browser shows which value, `told` the values that it was told since it
-    last sent the one in force, and `unsure` the widgets with a choice that one of those may follow.
-    `sent` holds hashes of the values sent last.
+    `known` holds the place and the value that the browser shows. `told` holds the values it was
+    told since it last sent the value in force; one of them may replace a newer choice in the
+    browser, in widgets listed in `unsure`. `sent` holds hashes of the last values it sent.
     """
 
     known: dict[str, tuple[Hashable, object]] = field(default_factory=dict)
@@ -87,7 +87,7 @@ def refuse(key: str) -> None:
 
 
 def pass_over_late_values() -> None:
-    """Have Streamlit pass over what a browser sends again because it shows an earlier value."""
+    """Have Streamlit ignore values that a browser repeats because it shows an outdated value."""
     replace(SessionState, "_call_callbacks", _call_without_late)
 
 

@@ -1,4 +1,4 @@
-"""Points by two numbers each: effects and their estimates, heads by two figures or by likeness."""
+"""Points by two numbers each: effects and estimates, or heads by two figures or by likeness."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -117,10 +117,10 @@ def points(
     """Points by two numbers (N,) each, which are distances in a plane without `axes`.
 
     `notes` is read on hovering, and `summary` describes the picture. `groups` determine the colour
-    of each point, `named` holds short words next to some points, by their index, and `selected` is
-    the index of a point with a ring. A click on a `clickable` picture answers with the index of the
-    nearest point. `equal` says what it means that both numbers are the same: a line then shows
-    where they are, and both axes include 0.
+    of each point, and `selected` is the index of a point with a ring. `named` holds short words for
+    some points, by index: each label is placed where it covers the fewest points. A click on a
+    `clickable` picture answers with the index of the nearest point. `equal` says what it means that
+    both numbers are the same: a line then shows where they are, and both axes include 0.
     """
     kinds = list(dict.fromkeys(groups))
     header = {

@@ -1,4 +1,4 @@
-"""Two heads side by side, and the difference between them where their tokens correspond."""
+"""Two heads side by side, and their difference where their tokens correspond."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -73,7 +73,7 @@ def compared_maps(
 
 
 def name_of(pair: Pair, first: Sequence[str], second: Sequence[str]) -> str:
-    """The token of a pair of indices: both if they differ, the only one with its map's name."""
+    """The token of a pair of indices: both tokens if they differ, or one with its map's name."""
     left, right = pair
     if left is None or right is None:
         return f"{second[right]} (B)" if left is None else f"{first[left]} (A)"

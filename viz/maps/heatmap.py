@@ -1,4 +1,4 @@
-"""A head as a heatmap: read cell by cell, zoomed into, clicked."""
+"""A head as a heatmap: its cells can be read, zoomed into and clicked."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,11 +11,11 @@ from headlight.viz.colors import DIVERGING, SEQUENTIAL
 from headlight.viz.numbers import Numbers
 
 PART = Part.next_to(__file__, "Heatmap")
-FAINT = 0.01  # nats; where all changes are smaller, rounding must not look like one
+FAINT = 0.01  # nats; smaller changes are rounding, and must not look like changes
 
 
 class Behind(NamedTuple):
-    """The largest number behind each cell of a map that combines several, and where it is from."""
+    """The largest number behind each cell of a map that combines several, and its origin."""
 
     largest: np.ndarray  # (Q, K)
     which: np.ndarray  # (Q, K) indices in `names`

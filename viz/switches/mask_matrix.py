@@ -9,7 +9,7 @@ from headlight.viz.numbers import Numbers
 
 PART = Part.next_to(__file__)
 
-# The bits of a cell: the lowest says whether it is visible, the next whether that was changed.
+# The bits of a cell: the lowest says whether it is visible, the next whether this was changed.
 BLOCKED, VISIBLE, CLOSED, OPENED = range(4)
 WORDS = ("blocked", "visible", "closed by you", "opened by you")
 

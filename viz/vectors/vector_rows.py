@@ -37,8 +37,8 @@ def vector_rows(
     """Rows of equal length, one under the other, on one scale of colours or on their own.
 
     `columns` names the cells, such as tokens; without it they are dimensions, counted from 1. A
-    legend says what the colours mean and where they end, or the notes do for scales of their own.
-    Cells at the `marked` indices are framed.
+    legend says what the colours mean and where they end; rows with their own scales say it in their
+    notes. Cells at the `marked` indices are framed.
     """
     stacked = np.stack([np.asarray(row.values, np.float64) for row in rows])
     signed = np.array([not row.probabilities for row in rows])

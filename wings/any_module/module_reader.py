@@ -25,7 +25,8 @@ from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Run, RunEdits, Site
 from headlight.wings.any_module.own_tokens import OwnTokens, read_numbers
 
-# Computes logits (B, T, V), or (B, classes), of a model for ids (B, T), or for (B, S) and (B, T).
+# Computes a model's logits (B, T, V), or (B, classes), for ids (B, T), or for ids (B, S) and (B,
+# T).
 Call = Callable[..., Tensor]
 MISSING: Mapping[Ability, str] = {
     "read a pair": "This model is given one text, or a source and a target.",
@@ -99,7 +100,7 @@ def logits_in(output: object) -> Tensor:
 
 
 class ModuleReader(Answering, Reader):
-    """A module in memory with functions for text; its weights are those of its owner.
+    """A module in memory with functions for text; its weights stay its owner's.
 
     An encoder reads a text as the source, a model with only a decoder as the target. An
     encoder-decoder reads both.
@@ -191,7 +192,7 @@ class ModuleReader(Answering, Reader):
             len(line) < most for side, most in zip(rows, longest, strict=True) for line in side
         ):
             raise ValueError(f"{MISSING['pad']} Read texts of one length together.")
-        filled = [  # a decoder's tokens do not see what follows them
+        filled = [  # a decoder's tokens do not see later ones
             [line + line[-1:] * (most - len(line)) for line in side]
             for side, most in zip(rows, longest, strict=True)
         ]
@@ -244,7 +245,7 @@ class ModuleReader(Answering, Reader):
         longest: int | None = None,
         forced: Sequence[int] = (),
     ) -> Decoding:
-        """Write a text, each step computed over all tokens anew; see `Reader.write`."""
+        """Write a text, each step computed over all tokens; see `Reader.write`."""
         read, tokens = self.read(text.text), self.called.target_tokens
         source = read if self.called.two_sided else []
         begun = self.begun() if source else read
@@ -264,7 +265,7 @@ class ModuleReader(Answering, Reader):
 
 @dataclass
 class ModulePrefixes:
-    """The texts that a module has begun to write; each step computes all positions anew."""
+    """The texts that a module has begun to write; each step computes all positions again."""
 
     reader: ModuleReader
     source: Sequence[Piece]

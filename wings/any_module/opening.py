@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 ROWS, SOURCE, TARGET = 2, 7, 5  # texts and tokens of the trial
-NEAR = 1e-4  # of heads that an output projection is given
+NEAR = 1e-4  # heads, compared with the input of an output projection
 
 
 def open_model(
@@ -56,15 +56,15 @@ def open_model(
     max_tokens: int | None = None,
     title: str | None = None,
 ) -> Reader:
-    """Open a model in memory, on its device, without a copy of its weights and without changing it.
+    """Open a model in memory, on its device, without copying its weights or changing it.
 
-    A model of transformers with its tokenizer is read as one that `load_model` loads. Any other
-    module is called with ids (B, T), or with those of a source and a target, or else by
+    A model of transformers with its tokenizer is read like one that `load_model` loads. Any other
+    module is called with ids (B, T), or with the ids of a source and a target, or through
     `call(model, ids)` or `call(model, source, target)`, and returns logits (B, T, V), or (B,
     classes). `tokenizer` has `encode` and `decode`, or is a pair of these functions; without one a
-    text is numbers. `kinds` tells the kind of attention of modules, by name, that the shapes do not
-    show. `start` and `end` are the ids around a target. Raises LoadingError, a ValueError with what
-    to do, for a model that cannot be opened.
+    text is numbers. `kinds` gives the kind of attention of modules, by name, where shapes do not
+    show it. `start` and `end` are the ids around a target. Raises LoadingError, a ValueError that
+    says what to do, for a model that cannot be opened.
     """
     try:
         check_openable(model)
@@ -207,7 +207,7 @@ def open_module(called: Called, title: str, told: Mapping[str, Kind]) -> ModuleR
 
 
 def trial_of(called: Called) -> list[Tensor]:
-    """Return the ids (ROWS, T) of each text of the trial, which all embeddings of a model know."""
+    """Return the ids (ROWS, T) of each text of the trial; all embeddings of a model know them."""
     # A model of transformers may have a smaller table too, such as for kinds of tokens.
     whole = (
         called.model.get_input_embeddings() if is_of_transformers(called.model) else called.model
@@ -220,7 +220,7 @@ def trial_of(called: Called) -> list[Tensor]:
 
 
 def refusal(title: str, observed: Observed, names: Mapping[str, nn.Module]) -> str:
-    """Return why the attention of a model has no place in maps by layer and kind, with shapes."""
+    """Return why a model's attention does not fit into maps by layer and kind, with shapes."""
     name_of = {module: name or title for name, module in names.items()}
     shapes = {
         f"{name_of[module]} {tuple(record.weights.shape)}"
@@ -237,14 +237,14 @@ def refusal(title: str, observed: Observed, names: Mapping[str, nn.Module]) -> s
 def head_of_outputs(
     outputs: Tensor, kinds: Mapping[Kind, object], ids: Tensor
 ) -> OutputHead | None:
-    """Return what a model's outputs over the trial are, by their shape and its attention."""
+    """Return the kind of a model's outputs over the trial, by their shape and its attention."""
     if "decoder" in kinds and outputs.dim() == 3 and outputs.shape[:2] == ids.shape:
         return "next token"
     return "class" if outputs.dim() == 2 and len(outputs) == ROWS else None
 
 
 def known_projections(called: Called, texts: list[Tensor], observed: Observed) -> bool:
-    """Return whether each module's heads, joined, are what its output projection is given."""
+    """Return whether the input of each output projection is its module's joined heads."""
     given: dict[nn.Module, Tensor] = {}
     wanted: dict[nn.Module, list[Tensor]] = {}
     for module, record in zip(observed.modules, observed.records, strict=True):

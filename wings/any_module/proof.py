@@ -1,9 +1,9 @@
-"""The proof of which axes of scores are texts, heads, queries and keys, by experiment.
+"""The proof, by experiment, of which axes of scores are texts, heads, queries and keys.
 
-Whoever writes attention by hand puts the heads where they like: in an axis of their own, or in one
-with the texts, before or after them. So each module is called again with one position changed,
-which may only change one query and one key, in all heads alike. And the model is called again with
-some texts changed, which may only change their own maps.
+Attention written by hand can have its heads anywhere: in an axis of their own, or in one with the
+texts, before or after them. So each module is called again with one position changed, which may
+only change one query and one key, in all heads alike. And the model is called again with some texts
+changed, which may only change their own maps.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Attended:
 
 @dataclass
 class Trial:
-    """A call of a model in place of a `CodeCall`: it notes scores, and changes nothing.
+    """A call of a model in place of a `CodeCall`: it records scores, and changes nothing.
 
     With numbers of texts, each module is called again, up to where it attends, with a position
     changed. It `stops` after so many scores.
@@ -96,7 +96,7 @@ class Trial:
         queries: tuple[int, ...],
         fixed: Layout | None = None,
     ) -> None:
-        """Note scores, and the layouts that they may have."""
+        """Record scores, and their possible layouts."""
         attention = Attended(running.module, scores.detach().clone(), {})
         self.attended.append(attention)
         if self.stops == len(self.attended):
@@ -129,7 +129,7 @@ class Trial:
 
 
 def moved(outer: Running, scores: Tensor) -> Iterator[list[Tensor]]:
-    """Yield, for each input of a module, its next scores with other states at a position.
+    """Yield, for each input of a module, its next scores after changing the states at a position.
 
     A cache is left out: it would hold a position twice.
     """
@@ -160,7 +160,7 @@ def moved(outer: Running, scores: Tensor) -> Iterator[list[Tensor]]:
 def changeable(given: Sequence[object], axes: int, whole: bool = False) -> dict[int, int]:
     """Return which inputs can be changed at a position, and how many of their axes it has.
 
-    They are the states that have so many axes at least, but no masks; or else ids, as a `whole`.
+    These are states with at least that many axes, but no masks; or else ids, as a `whole`.
     """
     return {
         n: part.dim() - (not whole)
@@ -175,7 +175,7 @@ def is_mask(part: Tensor) -> bool:
 
 
 def changed(part: Tensor, index: object) -> Tensor:
-    """Return states, or ids, with others at an index."""
+    """Return states, or ids, with other values at an index."""
     part = part.detach().clone()
     old = part[index]
     if part.is_floating_point():
@@ -189,7 +189,7 @@ def changed(part: Tensor, index: object) -> Tensor:
 def find_layouts(
     call: Callable[[Sequence[Any]], object], inputs: Sequence[Any], names: dict[nn.Module, str]
 ) -> tuple[list[Layout], tuple[nn.Module, tuple[int, ...]] | None]:
-    """Return the layout of each attention of a model's call, and a softmax that was passed by.
+    """Return the layout of each attention of a model's call, and a softmax that was skipped.
 
     `call` calls the model, with the hooks of `prepare`, on inputs of the same shapes. Raises
     ValueError with a sentence if a layout is not proven.

@@ -1,4 +1,4 @@
-"""Looking at the attention of any model in memory, while it is called as always."""
+"""Looking at the attention of any model in memory while it is called as usual."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def watch(model: nn.Module, kinds: Mapping[str, SeenKind] | None = None) -> Iter
 def nowhere(
     name: str, passed: tuple[nn.Module, tuple[int, ...]] | None, names: Mapping[nn.Module, str]
 ) -> str:
-    """Return what to say of a model without attention, and of a softmax that is none of it."""
+    """Return a sentence about a model without attention, or about a softmax outside attention."""
     if passed is None:
         return NOWHERE.format(name=name)
     part, shape = passed
@@ -162,7 +162,7 @@ def collect(
     names: Mapping[nn.Module, str],
     kinds: Mapping[str, SeenKind],
 ) -> None:
-    """Put the attention of a call, and the kind of each, into what was seen."""
+    """Record the attention of a call, and the kind of each."""
     seen.attention.clear()
     seen.kinds.clear()
     for module, record in zip(observed.modules, observed.records, strict=True):

@@ -1,4 +1,4 @@
-"""What heads of a model do by their weights only, for the pages."""
+"""What a model's heads do by their weights only, computed for the pages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class HeadByWeights:
 
 
 def names_of(model: OwnReader, ids: Sequence[int]) -> list[str]:
-    """Return the names of tokens: those that go on with a word begin with an ellipsis."""
+    """Return the names of tokens: continuations of a word begin with an ellipsis."""
     pieces = [model.tokenizer.backend.id_to_token(index) for index in ids]
     if not any(piece.startswith(SPACE) for piece in pieces):
         return pieces
@@ -94,7 +94,7 @@ def named(pairs: Sequence[CircuitEntry], names: Sequence[str]) -> Named:
 
 @model_call("Multiplying weights …")
 def of_token(name: str, loading: int, head: HeadAddress, token: int) -> dict[str, list[str]]:
-    """Return the tokens that one token goes with in both circuits of a head, by what they do."""
+    """Return the tokens that go with one token in both circuits of a head, by their effect."""
     model = reader(name)
     ids = [*model.vocabulary, token]
     names, (looks, writes) = names_of(model, ids), both(model, head, ids)
@@ -129,11 +129,11 @@ def copying_shares(name: str, loading: int) -> dict[Kind, np.ndarray]:
 
 @dataclass(frozen=True)
 class HeadDictionaries:
-    """Words with what the model writes first for each, and what each cross-attention head does.
+    """Words with the model's first token for each, and what each cross-attention head writes.
 
     `firsts` has the texts of every layer and head, from the encoder's vector of each word. They are
-    right (layers, H, N) if they are what the model writes, capitals or not, from the word's
-    embedding (`direct`) and from the encoder's vector (`encoded`).
+    right (layers, H, N) if they equal the model's, ignoring capitals, from the word's embedding
+    (`direct`) and from the encoder's vector (`encoded`).
     """
 
     words: list[str]

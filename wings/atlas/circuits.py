@@ -1,8 +1,9 @@
-"""What a head does by its weights only: whom it looks at, what it writes, and whom it feeds.
+"""What a head does by its weights only: what it attends to, what it writes, which heads it feeds.
 
-Norms are linear but for their scale. A token's own vector has a norm of its own, and what comes
-after a head is read through the gain of the next norm, its scale left out. Feed-forward layers,
-positions and earlier heads are left out.
+Norms count as linear, with their scale left out. A token's own vector passes the norm before it; a
+head's output is read through the gain of the next norm. Feed-forward layers, positions and earlier
+heads are left out.
+
 Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
 """
 
@@ -27,7 +28,7 @@ DRAWS = 8  # random models of the same size
 
 
 class CircuitEntry(NamedTuple):
-    """A row and a column of a circuit, from 0, and its number there."""
+    """A row and a column of a circuit, from 0, and the number in that cell."""
 
     row: int
     column: int
@@ -110,9 +111,9 @@ def norms_before(model: Transformer, site: Site) -> tuple[nn.Module, nn.Module]:
 
 @torch.no_grad()
 def query_keys(model: Transformer, site: Site, ids: Sequence[int]) -> list[Circuit]:
-    """Return the scores of each head for every token that looks (N,) and is looked at (N,).
+    """Return the scores of each head for every query token (N,) and key token (N,).
 
-    The mean over keys is taken off each row, which the softmax does not see.
+    The mean over keys is subtracted from each row, which does not change the softmax.
     """
     attention, sides = attention_at(model, site), sides_of(site)
     looking, looked_at = (
@@ -137,11 +138,12 @@ def sides_of(site: Site) -> tuple[Side, Side]:
 def value_outputs(
     model: Transformer, site: Site, ids: Sequence[int], inputs: Tensor | None = None
 ) -> list[Circuit]:
-    """Return what each head writes for every token that it looks at (N,), towards each token (M,).
+    """Return what each head writes for every token that it attends to (N,), towards each token
+    (M,).
 
-    `inputs` (N, d_model) replace the vectors that the heads read. What is written for all tokens
-    alike is taken off. A decoder's head is read through the gain of the last norm by the output
-    layer, and an encoder's by the embeddings of its tokens.
+    `inputs` (N, d_model) replace the vectors that the heads read. The mean over all tokens is
+    subtracted. A decoder's head is read through the gain of the last norm by the output layer, an
+    encoder's by the embeddings of its tokens.
     """
     attention = attention_at(model, site)
     if inputs is None:
@@ -210,12 +212,12 @@ def maps_of(model: Transformer, site: Site) -> Maps:
 
 
 def centered(weight: Tensor) -> Tensor:
-    """Return a map that first takes the mean off its input, as a norm does."""
+    """Return a map that first subtracts the mean of its input, as a norm does."""
     return weight - weight.mean(dim=-1, keepdim=True)
 
 
 def feeds(earlier: Site, later: Site) -> tuple[Way, ...]:
-    """Return the ways in which what heads of a site write can reach those of another."""
+    """Return the ways in which the output of a site's heads can reach those of another."""
     if earlier.kind == "encoder":
         if later.kind == "encoder":
             return WAYS if earlier.layer < later.layer else ()

@@ -114,7 +114,7 @@ def count_window(
     for batch in batches(reader, small, padded=takes_padding(reader, small)):
         try:
             count_batch(reader, batch, count)
-        except ValueError:  # of a model whose own code cannot do it for one of them
+        except ValueError:  # of a model whose own code cannot run one of them
             for sentence in batch:
                 try:
                     count_batch(reader, [sentence], count)
@@ -145,7 +145,7 @@ def count_batch(reader: Reader, batch: Sequence[Sentence], count: Count) -> None
 def takes_padding(reader: Reader, sentences: Sequence[Sentence]) -> bool:
     """Return whether padding leaves the weights of the shortest sentence unchanged.
 
-    Models with code of other people may let padding be seen, or refuse it.
+    Models with foreign code may attend to padding, or refuse it.
     """
     if not sentences:
         return True

@@ -52,7 +52,7 @@ class Counter:
 
 
 def rows_of(read: Read) -> Iterator[Row]:
-    """Yield the windows of a file as rows, and at the end what is wrong with it, if anything."""
+    """Yield the windows of a file as rows, and at the end the file's error, if any."""
     try:
         for window in read():
             yield {"result": pickle.dumps(window)}

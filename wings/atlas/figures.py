@@ -157,7 +157,7 @@ def listed(array: np.ndarray) -> list:
 
 
 class Plane(NamedTuple):
-    """Points in a plane, and the share of the squared distances between them that it keeps."""
+    """Points in a plane, and the share of the squared distances that it preserves."""
 
     points: np.ndarray  # (N, 2)
     kept: float
@@ -185,7 +185,7 @@ def plane_of(distances: np.ndarray) -> Plane:
 
 
 def nearest(distances: np.ndarray, index: int, count: int) -> list[int]:
-    """Return the `count` indices with the smallest distances to `place`, without itself."""
+    """Return the `count` indices nearest to `place`, without itself."""
     order = np.argsort(distances[index], kind="stable")
     return [int(other) for other in order if other != index][:count]
 

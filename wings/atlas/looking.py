@@ -1,4 +1,4 @@
-"""Where heads look in the sentences that were kept: examples with weights, and a search."""
+"""Where heads attend in the stored sentences: examples with weights, and a search."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -19,17 +19,17 @@ from headlight.wings.atlas.examples import NOBODY, SIGNS
 from headlight.wings.atlas.figures import clearest_pattern, kinds_of
 
 SEARCHED = 20  # sentences at most
-TRIED = 5 * SEARCHED  # read at most; a word in the text is not always one token
+TRIED = 5 * SEARCHED  # the most lines read; a word in the text is not always one token
 
 
 class Looked(NamedTuple):
-    """Where a head looks from a token, and with which mean weight."""
+    """Where a head attends from a token, and with which mean weight."""
 
     kind: Kind
     layer: int
     head: int
     places: int  # how often the token is a query
-    weight: float  # the largest of the row, in the mean over these queries
+    weight: float  # the largest weight of the row, averaged over these queries
     keys: list[tuple[str, float]]  # the keys looked at most, and how often
 
 
@@ -79,7 +79,7 @@ def in_bytes(rows: Rows, layer: int, head: int) -> list[list[int]]:
 def search(
     reader: Reader, lines: Iterable[CorpusLine], word: str, most: float = inf
 ) -> tuple[list[Looked], list[CorpusLine]]:
-    """Return where each head looks from a token, the surest first, and the lines with the token.
+    """Return where each head attends from a token, the surest first, and the lines with the token.
 
     These are the first SEARCHED lines that have the word as a token, in any case, with at most
     `most` weights. Raises ValueError if there is none.
@@ -91,7 +91,7 @@ def search(
     for line in islice((line for line in lines if has_word(line, wanted)), TRIED):
         try:
             trace = read(reader, line)
-        except ValueError:  # there is nothing in it that the model reads
+        except ValueError:  # the model can read nothing in it
             continue
         if numbers_of(reader, 1, (line, trace)) > most:
             continue

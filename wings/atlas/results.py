@@ -149,7 +149,7 @@ def measured(reader: Reader, line: CorpusLine) -> Measured:
 
 
 def sums_of_line(reader: Reader, line: CorpusLine) -> Sums:
-    """Return the effects of all heads on a sentence in nats and its tokens, as sums."""
+    """Return the summed effects of all heads on a sentence, in nats, and its number of tokens."""
     trace, objective = measured(reader, line)
     removals = head_removals(reader, trace, objective=objective)
     slopes = estimated_removals(reader, trace, objective=objective)

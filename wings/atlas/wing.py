@@ -1,4 +1,4 @@
-"""What the Atlas tells other pages of the heads that it has counted."""
+"""What the Atlas tells other pages about the heads that it has counted."""
 
 from headlight.model.edits import HeadAddress
 from headlight.model.insight.linking import Linked

@@ -1,4 +1,4 @@
-"""Parts of heads put from one text's run into another's, and edges closed, for the pages."""
+"""Patching heads from one text's run into another's, and closing edges, for the pages."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,8 +29,8 @@ class TwoTexts:
     """A clean and a changed text, after both of which a decoder reads the same written tokens.
 
     The traces contain only tokens. `likeliest` are the ids (N, LIKELIEST) that are likeliest after
-    either text where each token was written. `first_apart` is the index of the first token that the
-    changed text would not have produced; if there is none, of the token whose probability differs
+    either text at each written token. `first_apart` is the index of the first token that the
+    changed text would not have produced; without such a token, of the one whose probability differs
     most.
     """
 
@@ -43,12 +43,11 @@ class TwoTexts:
 
 @dataclass(frozen=True)
 class Patched:
-    """The share of the gap between two runs that each head brings, and that all heads bring.
+    """The share of the gap between two runs that each head restores, and that all heads restore.
 
-    `before` and `aim` are the differences of the answers' logits in the run that is changed and in
-    the run that gives, in nats. `itself` is the change when all outputs, or parts, are replaced by
-    the run's own; `outputs` and `parts` are the shares when those of all heads are replaced
-    together.
+    `before` and `aim` are the differences of the answers' logits, in nats, in the patched run and
+    in the run that gives. `itself` is the change when all outputs, or parts, are replaced by the
+    run's own; `outputs` and `parts` are the shares when those of all heads are replaced together.
     """
 
     shares: Shares
@@ -98,7 +97,7 @@ def runs_of(
     parts: tuple[patching.Part, ...],
     backwards: bool,
 ) -> patching.TwoRuns:
-    """Return the run that is changed and the run that gives, the clean one unless `backwards`."""
+    """Return the patched run and the run that gives, which is the clean one unless `backwards`."""
     texts = two_texts(run, changed)
     into, giving = (texts.clean, texts.changed) if backwards else (texts.changed, texts.clean)
     return patching.two_runs(run.reader, into, giving, answers, parts, edits_of(run))
@@ -113,7 +112,7 @@ def patched(
     backwards: bool,
     _report: Report,
 ) -> Patched:
-    """Return what a part of each head brings from one text's run into the other's.
+    """Return the effect of patching a part of each head from one text's run into the other's.
 
     `_report` is called after each layer. Raise ValueError if the runs do not differ.
     """
@@ -145,17 +144,18 @@ def patched_tokens(
     site: Site,
     head: int,
 ) -> np.ndarray:
-    """Return what a part of a head brings at each single one of its tokens (T,)."""
+    """Return the effect of patching a part of a head at each single token (T,)."""
     runs = runs_of(run, changed, answers, (part,), backwards)
     return as_array(patching.patch_tokens(runs, part, site, head))
 
 
 @dataclass(frozen=True)
 class Knockout:
-    """What written tokens lose without words, and how much they look at them: (N, W) each.
+    """What written tokens lose without words, and how much they attend to them: (N, W) each.
 
-    Changes are in nats, and NaN where they are not measured yet. `read` are the tokens that the
-    decoder had read last when it wrote them. The edges lead from `queries` to the `keys` of words.
+    Changes are in nats, and NaN where they are not measured yet. `read` holds the token that the
+    decoder read last before writing each of them. The edges lead from `queries` to the `keys` of
+    words.
     """
 
     changes: np.ndarray

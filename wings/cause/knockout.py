@@ -23,7 +23,7 @@ from headlight.model.transformer.trace import AttentionRecord, Kind, Run, RunEdi
 
 ROWS_AT_ONCE = 16  # so that results can be shown while the rest is measured
 WRITTEN = "the log-probability of what was written"
-LEAST = 0.1  # nats that a token loses to all words together, for its losses to have shares
+LEAST = 0.1  # nats; shares need a token that loses at least this to all words together
 
 TokenPair = tuple[int, int]  # the indices of a written token and of a word
 
@@ -54,9 +54,10 @@ class Edges:
 
 @dataclass
 class OtherRun(Further):
-    """The keys and values of a whole text in one run, which the tokens of another run see.
+    """The keys and values of a whole text in one run, to be seen by the tokens of another run.
 
-    In self-attention over the same text, each token sees these, and only itself as it is now.
+    In self-attention over the same text, each token sees these; only for itself it sees its current
+    ones.
     """
 
     key: Tensor  # (1, H, T, D)

@@ -97,7 +97,7 @@ class LinesJob(Job[list[Agreement]]):
         return self.measured
 
     def close(self) -> None:
-        """Let go of the model and the text."""
+        """Release the model and the text."""
         self._what = None
 
     def explain(self, error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""How much of the difference between two texts each head carries, by patching one run's parts."""
+"""Activation patching: how much of the difference between two texts each head carries."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from headlight.model.trace import Trace
 from headlight.model.transformer.attention import UNCHANGED
 from headlight.model.transformer.trace import AttentionRecord, Run, RunEdits, Site
 
-LEAST = 0.05  # nats between two runs' differences, for shares of it to mean anything
+LEAST = 0.05  # nats; a smaller difference between two runs has no meaningful shares
 
 PatchAddress = tuple[Site, int, int | None]  # a head, and one of its tokens; None for all of them
 
@@ -52,7 +52,7 @@ class Patched(Further):
         return self.patched("heads", super().mix(weights, self.patched("value", value)))
 
     def patched(self, part: Part, own: Tensor) -> Tensor:
-        """Return a part (B, H, T, ...) of this run, replaced by the other run's where it is."""
+        """Return a part (B, H, T, ...) of this run, with the other run's numbers in some cells."""
         for patch in self.patches:
             if patch.part == part:
                 own = torch.where(patch.where[..., None].to(own.device), patch.given, own)
@@ -88,7 +88,7 @@ class PartsOfHeads(Trace):
 
 @dataclass(frozen=True)
 class TwoRuns:
-    """The run that receives parts of heads, and the run that gives them.
+    """The run that is patched, and the run that gives the parts of heads.
 
     Both have the same number of tokens, up to the answers' row; `before` and `aim` are their
     differences of the answers, in nats.
@@ -115,17 +115,17 @@ class TwoRuns:
         return self.shares(patches_at(self, parts, addresses))
 
     def patched_everywhere(self, parts: Sequence[Part]) -> float:
-        """Return the share of the gap that parts of all heads bring together."""
+        """Return the share of the gap that patches of all heads together restore."""
         heads = {site: torch.ones(1, self.heads(site), 1, dtype=torch.bool) for site in self.sites}
         return self.shares(patches_of(self.giving, parts, heads)).item()
 
     def patched_into_itself(self, parts: Sequence[Part]) -> float:
-        """Return the change, in nats, when a run's parts of all heads are put into the same run."""
+        """Return the change, in nats, when all heads of a run are patched with its own parts."""
         heads = {site: torch.ones(1, self.heads(site), 1, dtype=torch.bool) for site in self.sites}
         return self.difference(patches_of(self.into, parts, heads)).item() - self.before
 
     def shares(self, patches: dict[Site, tuple[Patch, ...]]) -> Tensor:
-        """Return the share of the gap (B,) that patches bring."""
+        """Return the share of the gap (B,) that patches restore."""
         if abs(self.gap) < LEAST:
             raise ValueError(NO_GAP)
         return (self.difference(patches) - self.before) / self.gap

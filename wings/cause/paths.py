@@ -1,4 +1,4 @@
-"""The loss of a written token over two edges: to a source word, and from that to another word."""
+"""The loss of a written token over two edges: to a source word, and from it to another word."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Five readings of where a decoder looked, to be held against what it loses without each word."""
+"""Five readings of where a decoder attended, to compare with what it loses without each word."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,11 +25,11 @@ def readings(
 ) -> dict[str, Tensor]:
     """Return how much each written token took from each word, by every reading: (N, W) each.
 
-    The first three are over the edges that `knock_out` closes: `weight` is the mean weight,
-    `length` the mean of `value_lengths` over the layers, `gradient` the sum of
-    `gradients_by_edge`, in nats. `rollout` and `relevance` follow all layers from the output to
-    the words. The pieces of a word are summed. `length` is missing if the output projection is not
-    known. Raises ValueError for a text or a model without gradients.
+    The first three cover the edges that `knock_out` closes: `weight` is the mean weight, `length`
+    the mean of `value_lengths` over the layers, `gradient` the sum of `gradients_by_edge`, in nats.
+    `rollout` and `relevance` follow all layers from the output to the words. The pieces of a word
+    are summed. `length` is missing if the output projection is not known. Raises ValueError for a
+    text or a model without gradients.
     """
     asked(reader, trace, edges.written)
     record = Trace()

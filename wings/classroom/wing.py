@@ -1,4 +1,4 @@
-"""For a class: the pages and controls that a teacher's link leaves open, and its QR code."""
+"""For a class: a teacher's link that opens only some pages and controls, and its QR code."""
 
 import re
 from dataclasses import dataclass
@@ -17,23 +17,26 @@ from headlight.pages.shared.state.page import PAGES, Page
 from headlight.pages.shared.state.wings import BUTTONS, CLICKS, TOOLS, Wing
 
 PARAMETER = "workshop"  # in an address
-LONGEST = 4_000  # characters; all controls of a page take 1,700
+LONGEST = 4_000  # characters; the keys of all controls of a page take 1,700
 NAMES = re.compile("([a-z_]{1,40})(,[a-z_]{1,40})*", re.ASCII)
 INTRO = (
-    "The link opens this page with what is chosen now, on any number of devices. If you name pages "
-    "here, the class sees no others; if you name controls, no others answer. That is no "
-    "protection: whoever opens the app without the link has all of it."
+    "The link opens this page with what is chosen now, on any number of devices. If you name "
+    "pages here, the class sees no others; if you name controls, no others answer. This does not "
+    "protect anything: without the link, the whole app is open."
 )
 HOLDS_TOKEN = "The link holds the token that this Headlight opens with."
 NAMED = "Controls that stay open (with none chosen, all do)"
 CONTROLS = {CLICKS: "Clicks in pictures", BUTTONS: "Buttons"}
 NO_CLICKS = f"A click in a picture opens nothing: that needs “{CONTROLS[CLICKS]}”, too."
-NEEDS = {SECOND: "read a pair", MASKED: "mask words"}  # abilities without which there is no control
+NEEDS = {
+    SECOND: "read a pair",
+    MASKED: "mask words",
+}  # abilities that a model needs for these controls
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """What is open to a class: pages by key, and controls on them; all if none are named.
+    """What is open to a class: pages by key, and controls on them; everything if none are named.
 
     Controls are the keys of choices, CLICKS in pictures and BUTTONS.
     """
@@ -151,7 +154,7 @@ class Classroom(Wing):
     parameter = PARAMETER
 
     def restore(self, text: str) -> None:
-        """Leave open from now on what an address says; raises ValueError as `read` does."""
+        """Apply what an address leaves open from now on; raises ValueError as `read` does."""
         st.session_state.lesson = read(text)
 
     def kept(self) -> str:

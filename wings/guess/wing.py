@@ -1,6 +1,6 @@
-"""Guess first: a question in the place of a picture, until somebody has guessed what it shows.
+"""Guess first: a question in place of a picture, until the visitor has guessed its content.
 
-The picture is neither drawn nor sent before that.
+Until then the picture is neither drawn nor sent.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,12 +37,12 @@ ROOM_FOR_NOTE = "room_for_note"
 
 
 class Guess(Wing):
-    """Asks riddles before pictures, and hides those that would give the answers."""
+    """Asks riddles before pictures, and hides pictures that would give the answers."""
 
     def asks(
         self, keys: Sequence[str], ask: Callable[[], Riddle], of: About | None, what: str
     ) -> bool:
-        """Ask a riddle, or have a file keep it next to the picture."""
+        """Ask a riddle, or store it next to the picture in a file."""
         if not chosen(GUESS):
             return False
         on_slide = showing().keys()
@@ -71,7 +71,7 @@ class Guess(Wing):
             st.session_state[ROOM_FOR_NOTE] = st.empty()
 
     def after(self, page: Page) -> None:
-        """Write above a page where a question is, or what is asked about if that is not shown."""
+        """Write above a page where its question is, or which pictures have one if none is shown."""
         room = st.session_state.pop(ROOM_FOR_NOTE, None)
         if room and any(map(is_question, drawn())):
             room.caption(ASKED_BELOW)

@@ -29,7 +29,7 @@ EXAMPLES = (
     "Why did the cat not come home last night?",
     "I have never seen such a beautiful house.",
 )
-# Nothing is loaded but the weights next to the page: no host is allowed.
+# Only the weights next to the page are loaded: no host is allowed.
 POLICY = (
     "default-src 'none'; script-src '{script}' file: blob:; worker-src blob:; connect-src 'self'; "
     "style-src '{style}'; img-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -78,7 +78,7 @@ def header(file: str = "", script: str = "") -> dict[str, object]:
 
 
 def pictures() -> list[CanvasPicture]:
-    """Return the pictures of the page, empty: the browser fills in the numbers."""
+    """Return the page's pictures without numbers, which the browser fills in."""
     weight, token = np.zeros((1, 1)), ["a"]
     heatmap = attention_heatmap(weight, token, clickable=True)
     player = decoding_player(weight, weight, weight > 0, token, token, texts=["", ""], bars=[[]])

@@ -46,10 +46,9 @@ STYLE = styles.style(styles.SLIDE, Path(__file__).with_name("presenter.css"))
 
 
 def take_turn() -> None:
-    """Turn to the slide that was asked for, or leave it, before anything is drawn.
+    """Turn to the requested slide, or leave it, before anything is drawn.
 
-    Values that still arrive with a slide's address after the talk was left were chosen on that
-    slide.
+    Late values that arrive with a slide's address after the talk was left belong to that slide.
     """
     if turning.was_left() and PARAMETER in st.query_params and address.gone_to() is None:
         turning.turn_to(turning.LIVE if turning.visit() else None)
@@ -65,7 +64,7 @@ def take_turn() -> None:
 
 
 def go_live() -> None:
-    """Put what a slide shows in force for its page, without a question, ready to be changed."""
+    """Put a slide's scene in force for its page, without a question, ready to be changed."""
     slides, number = talk.in_force(), turning.slide()
     scene = slides[number - 1]
     put_in_force(slides, number)
@@ -106,11 +105,11 @@ def asked_for() -> int | None:
 
 
 def put_in_force(slides: Sequence[Slide], number: int) -> None:
-    """Enter the page of a slide and choose the choices of the slide's scene, once for each turn.
+    """Enter the page of a slide and apply the choices of the slide's scene, once per turn.
 
-    A slide without a page keeps the scene before it; if there is none, the first page opens with
-    its defaults. The next click may end the run anywhere: the turn is noted as done when all of it
-    is.
+    A slide without a page keeps the scene before it; without one, the first page opens with its
+    defaults. The next click may end the run anywhere, so the turn is marked as done only at its
+    end.
     """
     scenes = [scene for scene in slides[:number] if scene.page in PAGES]
     scene = scenes[-1] if scenes else Slide(next(iter(PAGES)))
@@ -141,7 +140,7 @@ def show_slide(number: int) -> None:
     st.session_state[NOTED] = st.session_state[talk.SHOWN_LAST] = scene.name
     says = talk.said_of(scene.pictures)
     if scene.lead and not scene.typed and says not in ("", title):
-        # Nobody wrote the title: it follows the pictures.
+        # Nobody wrote the title, so it follows the pictures.
         st.session_state[turning.LIVE_TITLE] = says
         st.rerun()
 
@@ -177,16 +176,16 @@ def words_of(slides: Sequence[Slide], number: int, title: str) -> CanvasPicture:
 
 
 def on_stage(scene: Slide) -> dict[str, str]:
-    """Return the names of what a slide shows besides its words, by the keys they are drawn with."""
+    """Return the names of the pictures and the code that a slide shows, by their keys."""
     page = PAGES.get(scene.page)
     pictures = {key: page.pictures[key] for key in scene.pictures} if page else {}
     return pictures | ({QR_CODE: "QR code of this scene"} if page and scene.qr_code else {})
 
 
 def draw_scene(page: Page, scene: Slide) -> bool:
-    """Draw what a slide shows of a page, and below that a caption with its subject.
+    """Draw a page's pictures for a slide, and below them a caption with their subject.
 
-    Return whether it is of the slide's own model.
+    Return whether the slide is about its own model.
     """
     pictures = scene.pictures
     if is_gone := "model" in st.session_state.pop("refused_parameters", ()):
@@ -217,7 +216,7 @@ def draw_code(link: str) -> None:
 
 
 def footer(pictures: Sequence[str]) -> str:
-    """Return the sentence and the place that some pictures are of, and the changes in force."""
+    """Return the sentence and position that some pictures are about, and the changes in force."""
     subjects = [drawn()[key] for key in pictures if drawn().get(key)]
     sentences = [f"“{of.sentence}”" for of, _ in subjects if of.sentence.strip()]
     places = [words for of, what in subjects for words in (of.place, names_site(what) and what)]
@@ -226,13 +225,13 @@ def footer(pictures: Sequence[str]) -> str:
 
 
 def subject(key: str) -> str:
-    """Return what a picture is of, in the words of the footer and those too long for it."""
+    """Return a picture's subject: the words of the footer, and words too long for it."""
     told = drawn()[key][0].told if drawn().get(key) else ""
     return " · ".join(filter(None, [footer([key]), writable(told)]))
 
 
 def turn() -> None:
-    """Ask for the slide that was turned to, for its scene, or to leave if it is 0; a callback."""
+    """Ask for a slide, for its scene, or to leave if the number is 0; a callback."""
     number, turn_number = picked("slide-words")
     at, slides = turning.slide(), talk.in_force()
     if at is None:  # a late click on a slide that was left

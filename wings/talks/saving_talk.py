@@ -41,7 +41,7 @@ STYLE = Path(__file__).with_name("saving_talk.css")
 ROOM = Path(__file__).with_name("saving_pictures.css")
 STILL = re.compile("data:image/(webp|png);base64,[A-Za-z0-9+/=]+")
 LONGEST_STILL = 4_000_000  # characters
-# Options with which a picture asks the running app for something, which a file cannot.
+# Options with which a picture makes a request to the running app, which a file cannot.
 ASKS = {"clickable": False, "editable": False, "linked": False, "tells": False}
 FAILED = "This slide could not be drawn when the file was saved: {reason}"
 NO_MODEL = (
@@ -57,7 +57,7 @@ Kind = Literal["html", "live", "pptx"]
 
 @dataclass
 class Saving:
-    """A talk that is being saved, and in the end its file."""
+    """A talk that is being saved, with its file at the end."""
 
     slides: tuple[Slide, ...]
     kind: Kind = "html"
@@ -79,7 +79,7 @@ def stop() -> None:
 
 
 def stop_if_left() -> None:
-    """Forget a talk that is only partly saved, because the visitor has gone elsewhere."""
+    """Forget a partly saved talk, because the visitor has gone elsewhere."""
     if is_under_way():
         del st.session_state.saving_talk
 
@@ -93,7 +93,7 @@ def is_under_way() -> bool:
 
 
 def is_of_talk(saving: Saving) -> bool:
-    """Return whether a talk that is saved has the slides of the talk in force."""
+    """Return whether a saved talk has the slides of the current talk."""
     return scenes(saving.slides) == scenes(talk.in_force())
 
 
@@ -105,7 +105,7 @@ def scenes(slides: Sequence[Slide]) -> list[Slide]:
 def draw_next(number: int) -> None:
     """Draw the first slide that is not done, keep it for the file, and go on with the next one.
 
-    It begins again when the talk has changed: the browser may send the kept one after the click.
+    It starts again when the talk has changed: the browser may send its stored talk after the click.
     """
     saving = now()
     if not is_of_talk(saving):
@@ -133,7 +133,7 @@ def draw_next(number: int) -> None:
 
 
 def model_maker() -> Callable[[], TalkModel] | None:
-    """Return what makes a model for the file of a talk, if a wing does."""
+    """Return the maker of a model for the file of a talk, if a wing has one."""
     return first_known(wing.talk_model for wing in WINGS)
 
 
@@ -179,7 +179,7 @@ def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
 
 
 def live_scene(page: Page) -> dict[str, str]:
-    """Return what is in force of that which the model inside can show, as its address has it.
+    """Return the part of the current scene that the built-in model can show, as in its address.
 
     It is empty for another model, and on a page that does not read the visitor's one sentence.
     """
@@ -225,7 +225,7 @@ def collected(
 def below_a_question(kept: Mapping[str, Any]) -> set[str]:
     """Return the keys of pictures that a page does not draw before the question above is answered.
 
-    They could tell the answer. The QR code of the scene is no part of its page.
+    They could reveal the answer. The scene's QR code does not belong to its page.
     """
     below = dropwhile(lambda key: not is_question(key), kept)
     return {key for key in below if question_key(key) not in kept} - {presenter.QR_CODE}
@@ -249,7 +249,7 @@ def ask_for_stills(saving: Saving, number: int, coming: Sequence[str]) -> None:
         scene = saving.slides[number - 1]
         room = room_of(scene.title, scene.words, len(coming), presenter.QR_CODE in coming)
         options = {"type": "png", "room": (*room, scene.size)}
-    key = f"stills-{number}"  # unique, so that images of other slides do not come again
+    key = f"stills-{number}"  # unique, so that images of other slides are not returned again
     show(stills(selectors, number, **options), key, partial(take_stills, key))
 
 

@@ -42,7 +42,7 @@ class Slide:
 
     @property
     def typed(self) -> bool:
-        """Whether somebody gave it its title, and not its page."""
+        """Whether a person, and not its page, gave it its title."""
         return self.title != self.lead
 
 
@@ -99,9 +99,9 @@ def shortened(text: str, longest: int = LONGEST_TITLE) -> str:
 
 
 def with_changes(says: str, changes: str) -> str:
-    """Return a title: what was changed, in the words of captions, and what a page says of that.
+    """Return a title: the changes, in the words of captions, and the page's sentence about them.
 
-    Changes that are many or long are counted, and a single long one is left out.
+    Many or long changes are counted; a single long one is left out.
     """
     named = changes.split("; ")
     more = re.match("([0-9]+) more ", named[-1])  # heads that captions only count

@@ -20,11 +20,11 @@ from headlight.viz.canvas import unpacked
 from headlight.wings.talks.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION, Slide
 from headlight.wings.talks.turning import slide
 
-OFFSTAGE = "offstage"  # the key of everything that a slide does not show
+OFFSTAGE = "offstage"  # the key of the container for everything that a slide does not show
 STAGE = "stage"
 KEPT = "pictures_kept"
 AS_IMAGES = "pictures_as_images"
-LATER = "later"  # the key of what draws the pictures of a slide that would give answers
+LATER = "later"  # the key of the element that draws the pictures that would give answers
 QR_CODE = "slide-qr-code"  # the key of the QR code of a slide's scene
 THUMBNAILS = "headlight-thumbnails"  # the name under which the browser keeps them
 MOST_IN_THUMBNAIL = 3  # pictures of a slide in its thumbnail
@@ -41,12 +41,12 @@ class Stage(Showing):
         return slide()
 
     def is_live(self) -> bool:
-        """Return False on a slide, here or in a frame elsewhere: there would be no way back."""
+        """Return False on a slide, here or in an external frame: there would be no way back."""
         page = shown()
         return slide() is None and (page is None or not alone(page))
 
     def place(self, key: str) -> AbstractContextManager:
-        """Return the place on the slide, if it shows the picture."""
+        """Return the container on the slide, if it shows the picture."""
         return st.session_state.get(STAGE, {}).get(key) or nullcontext()
 
     def keeps(self, key: str, picture: Callable[[], CanvasPicture]) -> bool:
@@ -83,7 +83,7 @@ class Stage(Showing):
         return {FORMAT: VERSION, "slides": [asdict(scene)]}
 
     def as_shown(self, picture: CanvasPicture) -> CanvasPicture:
-        """Return a picture that does not answer with its step: a slide chooses that itself."""
+        """Return a picture that does not answer with its step, which a slide sets itself."""
         if slide() is None:
             return picture
         header, _ = unpacked(picture.data)
@@ -92,7 +92,7 @@ class Stage(Showing):
 
 @contextmanager
 def staged(pictures: Sequence[str]) -> Iterator[None]:
-    """Draw the pictures with these keys on a slide, and hide everything else that is drawn.
+    """Draw the pictures with these keys on a slide, and hide everything else.
 
     The QR code is in a corner of the slide, next to pictures.
     """
@@ -111,7 +111,7 @@ def staged(pictures: Sequence[str]) -> Iterator[None]:
 
 
 def show_answers(pictures: Sequence[str]) -> None:
-    """Draw what would have given the answers to the questions about pictures, if none is open."""
+    """Draw the pictures that would have answered the questions, once no question is open."""
     if not any(map(is_open, pictures)):
         for draw in st.session_state[STAGE][LATER]:
             draw()
@@ -119,9 +119,9 @@ def show_answers(pictures: Sequence[str]) -> None:
 
 @contextmanager
 def keeping(*, as_images: bool = False) -> Iterator[dict[str, Any]]:
-    """Keep pictures, and the riddles about them, by key for a file instead of drawing them.
+    """Keep pictures and their riddles by key for a file instead of drawing them.
 
-    Pictures that the file has `as_images` are drawn, for the browser to make these.
+    Pictures that the file has `as_images` are drawn, so that the browser can make the images.
     """
     kept = st.session_state[KEPT] = {}
     st.session_state[AS_IMAGES] = as_images
@@ -132,7 +132,7 @@ def keeping(*, as_images: bool = False) -> Iterator[dict[str, Any]]:
 
 
 def clear() -> None:
-    """Remove the places of a slide.
+    """Remove the containers of a slide.
 
     A run that the next click interrupts may leave them behind: `staged` is interrupted there too,
     wherever it reads or writes the session's state.

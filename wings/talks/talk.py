@@ -1,4 +1,4 @@
-"""The talk of a session: the visitor's own slides, or those that come with the app."""
+"""The talk of a session: the visitor's own slides, or a talk that comes with the app."""
 
 from collections.abc import Sequence, Set
 from dataclasses import replace
@@ -32,10 +32,10 @@ READY = one_of(
     label="Ready talk",
 )
 OWN = "own"  # in place of a ready talk's name
-TOURING = "touring"  # the key of whether the ready talk is in force even if there is an own one
+TOURING = "touring"  # the key of whether the ready talk is in force although the visitor has one
 LONGEST = 50  # changes that can be undone
 SHOWN_LAST = "slide_shown_last"  # the key of the name of the slide that was shown last
-FIRST = "first_pictures"  # those with which a slide of the opened scene would begin
+FIRST = "first_pictures"  # the pictures with which a slide of the opened scene would begin
 ADDED = "Added as slide {number}. Give it words on the page Talk."
 ASKS_FIRST = " It asks before it shows, since “Guess first” is on."
 UPDATED = "Slide {number} shows this scene now."
@@ -96,13 +96,13 @@ def in_force() -> tuple[Slide, ...]:
 
 
 def number_of(name: str | None) -> int | None:
-    """Return the number, from 1, of a slide of the talk in force; None if it is not in it."""
+    """Return the number, from 1, of a slide of the current talk; None if it is not in it."""
     names = [slide.name for slide in in_force()]
     return names.index(name) + 1 if name in names else None
 
 
 def goes_on_at() -> int | None:
-    """Return the number of the slide at which presenting goes on; None for the first one."""
+    """Return the number of the slide at which presenting continues; None for the first one."""
     number = number_of(st.session_state.get(SHOWN_LAST))
     return number if number != 1 else None
 
@@ -130,7 +130,7 @@ def undo() -> None:
 
 
 def add(slide: Slide, index: int | None = None) -> bool:
-    """Insert a slide at an index, or at the end; say so if there is no room, and return whether."""
+    """Insert a slide at an index, or at the end; return whether there was room, and say if not."""
     slides = list(own())
     slides.insert(len(slides) if index is None else index, slide)
     if len(slides) > MOST_SLIDES or len(write_talk(slides).encode()) > LARGEST_FILE:
@@ -153,7 +153,7 @@ def put_at(index: int, slide: Slide) -> None:
 def open_slide(index: int) -> None:
     """Put the scene of a slide in force, ready to be changed on its page; a callback.
 
-    `follow` goes there: callbacks cannot change the page.
+    `follow` opens the page, because callbacks cannot.
     """
     scene = own()[index]
     others = {key: text for key, text in scene.parameters.items() if key != GUESS.key}
@@ -191,7 +191,7 @@ def index_of(name: str | None) -> int | None:
 
 
 def add_scene(page: Page) -> None:
-    """Add what a page shows as a new slide, which `finish` completes; a callback."""
+    """Add the page's current pictures as a new slide, which `finish` completes; a callback."""
     parameters = address.parameters(page, scene=True)
     scene = Slide(page.key, parameters, pictures=first_pictures(page))
     if add(scene):
@@ -203,9 +203,9 @@ def asks_first(slide: Slide) -> bool:
 
 
 def update_scene(page: Page) -> None:
-    """Put what a page shows into the slide that was opened, which `finish` completes; a callback.
+    """Put the page's current pictures into the opened slide, which `finish` completes; a callback.
 
-    A title that somebody gave it stays, and so do pictures that somebody chose, and its question.
+    Its title stays if a person gave it, and so do pictures that a person chose, and its question.
     """
     if (index := opened()) is None or own()[index].page != page.key:
         return
@@ -221,9 +221,10 @@ def update_scene(page: Page) -> None:
 
 
 def finish(page: Page) -> None:
-    """Give a slide that was just added the pictures that its page has drawn, and draw it again.
+    """Give a newly added slide the pictures that its page has drawn, and draw it again.
 
-    They are chosen `anew`, or those that the page no longer draws give way to its first ones.
+    With `anew` they are all chosen again; otherwise only pictures that the page no longer draws are
+    replaced by its first ones.
     """
     name, words, anew = st.session_state.pop("added", (None, "", False))
     pictures_drawn = _drawn_of(page, drawn())
@@ -256,11 +257,11 @@ def finish(page: Page) -> None:
 
 
 def _first_of(page: Page, pictures_drawn: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the pictures, of those drawn, with which a slide of a page begins."""
+    """Return the drawn pictures with which a slide of a page begins."""
     wanted = first_pictures(page)
     asked = tuple(key for key in pictures_drawn if riddle.is_open(key))
     if asked and not {*asked} & {*wanted}:
-        wanted = asked[:1]  # with Guess first, a slide asks what its page asks
+        wanted = asked[:1]  # with Guess first, a slide asks the question of its page
     return tuple(key for key in wanted if key in pictures_drawn) or pictures_drawn[:1]
 
 
@@ -272,7 +273,7 @@ def asks(key: str) -> bool:
 def said_of(pictures: Sequence[str]) -> str:
     """Return the page's sentence as the title of a slide, with the changes if a text shows them.
 
-    Next to a question, open or answered, it would be about what the slide does not show.
+    Next to a question, open or answered, the sentence would describe hidden pictures.
     """
     if any(map(asks, pictures)):
         return ""
@@ -281,7 +282,7 @@ def said_of(pictures: Sequence[str]) -> str:
 
 
 def note_drawn(number: int, keys: Set[str]) -> None:
-    """Note the pictures that the scene of a visitor's own slide draws, and have thumbnails made."""
+    """Record the pictures that the scene of a visitor's own slide draws, and request thumbnails."""
     if in_force() is own() and own()[number - 1].page:
         pictures_drawn = _drawn_of(PAGES[own()[number - 1].page], keys)
         if pictures_drawn:
@@ -294,7 +295,7 @@ def _drawn_of(page: Page, keys: Set[str]) -> tuple[str, ...]:
 
 
 def _complete(number: int, **changes: object) -> Slide:
-    """Change values of a slide that the visitor has not chosen, without undo; return the slide."""
+    """Complete values of a slide that its visitor did not choose, without undo; return it."""
     slides = list(own())
     slides[number - 1] = completed = replace(slides[number - 1], **changes)
     st.session_state.talk = tuple(slides)

@@ -1,4 +1,4 @@
-"""Reading the file of a talk, whatever somebody may have put into it.
+"""Reads the file of a talk, which may contain anything.
 
 The module takes long to import, and is imported only to read a file.
 """

@@ -1,4 +1,4 @@
-"""Turning to a slide: which one is shown, if any, and where the talk was begun."""
+"""Turning to a slide: which one is shown, if any, and where the talk was started."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from headlight.pages.shared.state.page import PAGES, Page, shown
 
 # On the page Decoding: texts that begin with forced tokens, and when they were chosen.
 MADE = ("branches", "node", "applied")
-LIVE_TITLE = "live_title"  # the key of what the slide's scene says since the visitor changed it
+LIVE_TITLE = "live_title"  # the key of the summary of a slide's scene since the visitor changed it
 LIVE = -1  # in place of a slide's number: the scene of the slide, on its page
 
 
@@ -25,7 +25,7 @@ class Visit:
 
 @dataclass(frozen=True)
 class Origin:
-    """A page, and what the visitor had chosen and changed when a talk was begun there."""
+    """A page, and the visitor's choices and changes there, when a talk was started."""
 
     page: Page
     choices: dict[str, Any]  # by key, without those at their defaults
@@ -56,14 +56,14 @@ def is_going_live() -> bool:
 
 
 def visit() -> Visit | None:
-    """Return what was noted of the slide whose scene is open live; None if none is."""
+    """Return the record of the slide whose scene is open live; None if none is."""
     return st.session_state.get("visit")
 
 
 def take_turn() -> None:
-    """Turn to what was asked for, after all callbacks and before anything is drawn.
+    """Turn to the requested slide, after all callbacks and before anything is drawn.
 
-    A talk that was left may be left again: messages of a browser that still shows a slide are late.
+    A talk may be left twice: messages of a browser that still shows a slide come late.
     """
     if "turning" in st.session_state:
         number = st.session_state.turning
@@ -78,8 +78,8 @@ def take_turn() -> None:
 def turn(number: int | None) -> None:
     """Show a slide, from 1, leave the talk, or keep the choices of the slide, as its scene, live.
 
-    Slides put their own choices in force; those from before the talk come back when it is left,
-    also after a scene was open live.
+    Slides apply their own choices; the earlier ones return when the talk is left, also after a
+    scene was open live.
     """
     draw_anew()
     is_back = st.session_state.pop("coming_back", False)
@@ -93,13 +93,13 @@ def turn(number: int | None) -> None:
 
 
 def come_back(number: int) -> None:
-    """Show a slide again whose scene was open live, in the talk that was begun before."""
+    """Show a slide again whose scene was open live, in the talk that was started before."""
     st.session_state.coming_back = True
     turn_to(number)
 
 
 def begin_here() -> None:
-    """Have the talk, when it is left, come back to the present page in its present state."""
+    """Make the talk return to the current page in its current state when it is left."""
     st.session_state.origin = _here()
 
 
@@ -114,18 +114,18 @@ def begun_on() -> Page | None:
 
 
 def draw_anew() -> None:
-    """Have the slide that is shown put its choices in force again, under its own title."""
+    """Make the shown slide apply its choices again, under its own title."""
     for key in ("slide_drawn", LIVE_TITLE):
         st.session_state.pop(key, None)
 
 
 def is_new() -> bool:
-    """Return whether the slide that is shown has not yet put its choices in force."""
+    """Return whether the shown slide has yet to apply its choices."""
     return st.session_state.get("slide_drawn") != slide()
 
 
 def begin() -> None:
-    """Note that the slide that is shown has put all of its choices in force."""
+    """Record that the shown slide has applied all of its choices."""
     st.session_state.slide_drawn = slide()
 
 

@@ -1,4 +1,4 @@
-"""What talks do on every page: slides in its place, and tools that make it a slide."""
+"""What talks add to every page: slides in its place, and tools that make it a slide."""
 
 import streamlit as st
 
@@ -18,14 +18,14 @@ class Talks(Wing):
     """Shows slides in place of pages, and saves them."""
 
     def begin(self, page: Page) -> None:
-        """Turn to the slide that was asked for, or go back to where the talk was begun."""
+        """Turn to the requested slide, or return to where the talk was started."""
         presenter.take_turn()
         if left_for := st.session_state.get("left_for"):
             enter(page)
             if left_for != page:
                 st.switch_page(left_for.file)
             del st.session_state.left_for
-            address.publish()  # at once: values that come with a slide's address are of that slide
+            address.publish()  # at once, since late values belong to the slide
 
     def draws(self, page: Page) -> bool:
         """Draw a slide, if one is to be shown or saved."""
@@ -39,7 +39,7 @@ class Talks(Wing):
         return False
 
     def tools(self, page: Page) -> None:
-        """Draw the way to the tour, and the tools that make the page a slide."""
+        """Draw the link to the tour, and the tools that make the page a slide."""
         if not allows(TOOLS):
             return
         tour = {"on_click": talk.take_tour, "width": "stretch", "key": "tour-in-sidebar"}
@@ -67,11 +67,11 @@ class Talks(Wing):
             )
 
     def above(self, page: Page) -> None:
-        """Offer the ready talk as a tour, on the first page, to those who have changed nothing."""
+        """Offer the ready talk as a tour, on the first page, to visitors who changed nothing."""
         if page is not next(iter(PAGES.values())):
             return
         label = f"Take the tour ({len(talk.shipped(chosen(talk.READY)))} scenes)"
-        # Drawn without the button too: otherwise everything below would be drawn anew without it.
+        # Drawn without the button too: otherwise its absence would redraw everything below.
         with st.container(key="tour"):
             if allows(TOOLS) and edit_history.edits() == Edits():
                 st.button(label, on_click=talk.take_tour, key="take-the-tour")

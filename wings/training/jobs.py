@@ -1,4 +1,4 @@
-"""A visitor's training: a job with a time limit, whose results so far can be read at any time."""
+"""A visitor's training: a job with a time limit, whose results can be read at any time."""
 
 import copy
 import logging
@@ -54,9 +54,9 @@ def training_queue(
 ) -> JobQueue:
     """Return a queue for the trainings of all visitors.
 
-    A training is paused if no visitor looks for `patience` seconds, and stopped after `longest`
-    seconds of training. Only its visitor holds a paused training, so that nothing of it is left
-    once they are gone.
+    A training is paused if its visitor does not look for `patience` seconds, and stopped after
+    `longest` seconds of training. Only its visitor holds a paused training, so it is freed when
+    they leave.
     """
     limits = {"longest": longest, "patience": patience}
     return JobQueue("training", at_once, waiting, full=FULL, **limits)

@@ -1,4 +1,4 @@
-"""A model with only a decoder that learns to predict repetitions, and how its heads do it."""
+"""A decoder-only model that learns to predict repetitions, and how its heads do it."""
 
 from dataclasses import dataclass
 

@@ -23,7 +23,7 @@ from headlight.model.translator import Translator
 from headlight.wings.training.tasks import TASKS, Task, is_unseen
 
 MAX_POSITIONS = 48  # of either side: the longest sources to choose, with room to go beyond
-SNAPSHOTS = 59  # of the attention along a run; one more if it is stopped between two
+SNAPSHOTS = 59  # maps of attention kept along a run; one more if it is stopped between two
 MATCHES = 40  # times along a run that the unseen examples are written
 UNSEEN = 200  # examples to write each time
 
@@ -89,9 +89,9 @@ class TrainingOptions:
 
     @property
     def positions_read(self) -> int:
-        """The number of the model's positions; without an encoder, those that it is trained on.
+        """How many positions the model has. A decoder-only model has only those of its training.
 
-        Such a model writes up to its last position, and beyond its training that would be noise.
+        Such a model writes up to its last position; positions beyond its training would give noise.
         """
         return 2 * self.longest + 1 if TASKS[self.task].decoder_only else MAX_POSITIONS
 

@@ -54,9 +54,9 @@ class Mask:
     trained: bool = False
     kinds: Sequence[Kind] = KINDS
     needs: Sequence[str] = ()  # abilities of a reader that it needs, by the names of `missing`
-    lowest: Setting = ()  # the least of each number that a link may give
+    lowest: Setting = ()  # the smallest value of each number that a link may set
     offered: Sequence[Setting] = ()
-    borders: bool = False  # whether it takes more numbers, each larger than the one before
+    borders: bool = False  # whether it takes a list of numbers, each larger than the one before
     click: str = ""  # says what a click on a token sets, if it sets the numbers
     words: str = ""  # describes a kind of attention with it; {} for each number
     help: str = ""

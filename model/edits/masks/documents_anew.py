@@ -1,4 +1,4 @@
-"""Packed documents whose positions begin anew, as if each were alone.
+"""Packed documents whose positions start again at 0, as if each were alone.
 
 Source: as documents.py.
 """

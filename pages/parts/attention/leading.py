@@ -1,4 +1,4 @@
-"""What is said of the token that leads: where it looks, why this one, and which head links it."""
+"""Sentences about the token in focus: where it looks, why it is in focus, which head links it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ from headlight.viz.arrays import as_floats
 from headlight.viz.numbers import number_text
 
 APART = 2  # tokens: many heads look at a neighbour, whatever the words are
-GOOD = 2  # times the chance, from which a head is good at pronouns
+GOOD = 2  # times chance, from which a head counts as good at pronouns
 NOTHING = "No word stands out"
 LEADS_AS = {
     "pronoun": "Why this token: a pronoun that looks most at a content word, not at “the” or “is”.",
-    "content word": "Why this token: there is no pronoun, and of the content words this one looks "
-    "most at another.",
+    "content word": "Why this token: there is no pronoun, and among the content words this one "
+    "looks most at another one.",
 }
 NONE_LEADS = "No {word} here gives its largest weight, of {least} or more, to a content word."
 FIGURE = "It links a pronoun to its noun in {hits} of {sentences} sentences; chance: {chance:.0f}."
@@ -118,9 +118,9 @@ def clearest_link(view: View, token: Token, heads: np.ndarray | None = None) -> 
 
 @dataclass(frozen=True)
 class Reasons:
-    """What is said of the token `lit` besides where it looks.
+    """Return sentences about the token `lit`, other than where it looks.
 
-    `is_lead` says whether it is the app's choice, and `shown` is the head, None for several.
+    `is_lead` says whether the app chose the token; `shown` is the head, None for several.
     """
 
     view: View
@@ -135,7 +135,7 @@ class Reasons:
 
     @property
     def token(self) -> Token | None:
-        """The token lit, or a pronoun if nothing stands out, so that its best head is offered."""
+        """Return the token in focus, or a pronoun if none stands out, to offer its best head."""
         if self.lit[0] == "query" or not self.is_lead:
             return self.lit
         return ("query", self.pronouns[0]) if self.pronouns else None
@@ -157,14 +157,16 @@ class Reasons:
 
     @property
     def why(self) -> str:
-        """Why this token leads, or why none does; empty for one that the visitor pinned."""
+        """Why this token is in focus, or why none is; empty for a token that the visitor pinned."""
         kind = "pronoun" if self.pronouns else "content word"
         none_leads = NONE_LEADS.format(word=kind, least=LEAST)
         said = LEADS_AS[kind] if self.lit[0] == "query" else none_leads
         return said if self.is_lead else ""
 
     def draw(self, see: Callable[[Link], None]) -> None:
-        """Draw why the token leads and which head links it best; `see` is a callback for that."""
+        """Draw why the token is in focus and which head links it best; `see` is a callback for that
+        head.
+        """
         if self.why:
             st.caption(self.why)
         if self.token is None:

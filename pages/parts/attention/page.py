@@ -184,7 +184,7 @@ def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:
 
 
 def another_kind() -> None:
-    """Pin no token, and bring what another kind of attention shows into sight; a callback."""
+    """Unpin the token, and scroll to the newly chosen kind of attention; a callback."""
     choices.put(choices.LIT, "")
     seek(SAID)
 

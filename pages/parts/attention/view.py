@@ -57,7 +57,7 @@ WORDS_RULE = (
 )
 LAYER_SUMMARIES = {
     "mean": "Shown: the mean over all layers of what is chosen as head.",
-    "max": "Shown: the maximum over all layers of what is chosen as head, cell by cell.",
+    "max": "Shown: cell by cell, the maximum over all layers of the chosen head.",
 }
 NUMBERS_ALONE = (
     "Heads with the same number in two layers have nothing to do with each other; their mean or "
@@ -106,7 +106,7 @@ class View:
 
     @property
     def row_words(self) -> str:
-        """What the label of a decoder's row says, in the form that `reading_of` takes."""
+        """Return what the label of a decoder's row shows, in the form that `reading_of` takes."""
         if self.selection.words or "cross" not in self.run.reader.shape.kinds:
             return "read"
         given = self.run.target and self.run.target == chosen(READS)
@@ -128,11 +128,11 @@ class View:
         return of_source and not foreign_language(self.run.sentence)
 
     def clearest(self, weights: np.ndarray) -> tuple[str, int]:
-        """Return the side and index of the token that says most in an enlarged map (Q, K).
+        """Return the side and index of the most telling token in an enlarged map (Q, K).
 
-        In English it is the pronoun or word that `leading_query` finds. Otherwise it is the row
-        that looks most at one other word, of those that look at a word more than at a special
-        token. If there is no such row, it is the column that all of them look at most.
+        In English it is the pronoun or word that `leading_query` returns. Otherwise it is the row
+        that looks most at one other word, among rows that look at a word more than at a special
+        token. Without such a row, it is the column that all rows look at most.
         """
         if self.is_english:
             query = leading_query(weights, self.lines[0])
@@ -149,7 +149,9 @@ class View:
         return self.selection.of(blocked_cells(self.run.record(Site(self.kind, layer)))) > 0
 
     def sees_as_usual(self, layer: HeadChoice) -> bool:
-        """Return whether every head sees all keys, in a decoder those up to the query, unbiased."""
+        """Return whether every head sees all keys (in a decoder, all up to the query) without a
+        bias.
+        """
         trace, shape = self.run.trace(), self.run.reader.shape
         for index in heads_meant(layer, shape.layers(self.kind)):
             site = Site(self.kind, index)

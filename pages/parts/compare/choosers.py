@@ -37,8 +37,7 @@ NO_MODEL = "That model is not here any more, so the last one stays."
 NO_SENTENCE = "There was nothing to read in that sentence, so the last one stays."
 TAKE_HELP = "The sentence, model, changes and head that the other pages show now."
 CHANGES_HELP = (
-    "What you changed on the Masks and Heads pages in this model, as it is at the moment you "
-    "switch this on."
+    "Your changes to this model on the Masks and Heads pages, as they are when you switch this on."
 )
 RECORDED = "snapshots of "  # prefix of the keys of trainings
 Change = Callable[[Any], None]
@@ -65,7 +64,7 @@ def field(widget: Widget, name: str, side: Side, field: str, label: str = "", **
 
 
 def change_field(name: str, field: str, value: object) -> None:
-    """Put a value into a field of a side; an empty text is rejected with a note."""
+    """Write a value into a field of a side; reject an empty text with a note."""
     if field == "text" and not value.strip():
         st.session_state.compare_told = NO_SENTENCE
         return
@@ -78,7 +77,7 @@ def change_field(name: str, field: str, value: object) -> None:
 def choose_side(name: str, side: Side) -> None:
     """Draw everything that can be chosen of one side, as it is now."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-        with suppress(ValueError):  # the model may be gone, which is said in place of the maps
+        with suppress(ValueError):  # a missing model is reported in place of the maps
             choose_text(name, side)
         with st.popover(f"More of {name.upper()}"):
             choose_run(name, side)
@@ -150,7 +149,7 @@ def choose_run(name: str, side: Side) -> None:
 
 
 def choose_changes(name: str, side: ModelSide) -> None:
-    """Draw the switch for a visitor's present changes, and those of the side in words."""
+    """Draw the switch for a visitor's current changes, and describe the side's changes."""
     mine = write_edits(edit_history.edits(side.model))
     draw(
         st.toggle, name, "changed", "With my changes", bool(side.edits),
@@ -160,9 +159,7 @@ def choose_changes(name: str, side: ModelSide) -> None:
     if side.edits:
         st.text(f"Changed: {side.edits.replace('~', ', ')}")
     if not address.fits(SIDES_EDITS[name], side.edits):
-        st.info(
-            "The changes of this side are too many for a link: opened elsewhere, it is as trained."
-        )
+        st.info("These changes are too many for a link: opened elsewhere, this side is as trained.")
 
 
 def choose_model(name: str, side: Side) -> None:

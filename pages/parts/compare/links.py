@@ -1,4 +1,4 @@
-"""The two sides of the page Compare: in a session, in a link, in pairs that one click chooses."""
+"""The two sides of the page Compare: in a session, in a link, and in pairs chosen by one click."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -218,8 +218,8 @@ def two_heads(now: ModelSide) -> Pair | str:
 def affected(before: ModelSide, after: ModelSide) -> Pair:
     """Return a model as trained and with changes, at a head whose weights they change.
 
-    That is the head of both sides; if its weights stay the same, as those of a head that is off do,
-    it is the head whose weights change most, if any do.
+    This is the head of both sides. If its weights stay the same, as when the head is off, it is the
+    head whose weights change most, if any do.
     """
     with suppress(ValueError):  # the model may not be in memory, or cannot read the text
         read = before.target or (written(before.run).text if before.writer else "")

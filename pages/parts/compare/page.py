@@ -57,12 +57,12 @@ OTHER_SUMMARY = (
     "difference says little."
 )
 EQUAL_GATES = (
-    "A head that is switched off looks where it did. What it found is missing in later layers: "
+    "A head that is switched off looks where it did. Its output is missing in later layers: "
     "their maps may differ. After the last attention only the output can."
 )
 NOTHING_ALIKE = (
-    "There is no output that the two models share: what they write, choose or find likely is of "
-    "different kinds, or one of them has no such output."
+    "The two models have no output in common: their outputs are of different kinds, or one has "
+    "none."
 )
 NOTHING_HIDDEN = "Hide a word of both texts to see what each side finds likely there."
 NO_TRANSLATION = "Snapshots hold only the attention. The decoder read {read} at every step."
@@ -70,7 +70,7 @@ LABELS = ("of A", "of B")
 
 
 def own_targets(both: Pair) -> bool | None:
-    """Return whether each decoder reads what it writes itself; None if there is no choice.
+    """Return whether each decoder reads its own output; None if there is no choice.
 
     On different sentences it always does; snapshots read what they were recorded with.
     """
@@ -79,9 +79,10 @@ def own_targets(both: Pair) -> bool | None:
 
 
 def with_targets(both: Pair, own: bool) -> Pair:
-    """Return both sides with what their decoders read; an empty text is their own, as trained.
+    """Return both sides with their decoders' texts; an empty text means the model's own, as
+    trained.
 
-    They read the same text if they have the same sentence, unless each is to read its `own`.
+    Sides with the same sentence read the same text, unless each is to read its `own`.
     """
     first, second = both
     if own:
@@ -93,7 +94,7 @@ def with_targets(both: Pair, own: bool) -> Pair:
         return both
     shared = first.target or second.target
     if not shared and first.writer != second.writer:
-        # As a text for both, so that both models split it into tokens alike.
+        # Passed to both as text, so that both models split it into tokens alike.
         shared = written(ModelRun(first.text, model=first.writer)).text
     return tuple(replace(side, target=side.target or shared) for side in both)
 
@@ -120,7 +121,7 @@ def picture(both: Pair, of: About) -> None:
 
 
 def titles_of(both: Pair) -> tuple[str, ...]:
-    """Return the titles of both maps: their heads, after what else the sides differ in."""
+    """Return the titles of both maps: what else differs between the sides, then their heads."""
     parts = [(side.shown.of, f"“{side.text}”") for side in both]
     differs = [first != second for first, second in zip(*parts, strict=True)]
     named = zip("AB", parts, both, strict=True)
@@ -221,7 +222,7 @@ def about_both(both: Pair) -> About:
 
 
 def is_classic(both: Pair) -> bool:
-    """Return whether both sides show the two example sentences in the model that they are about."""
+    """Return whether both sides show the two example sentences in the model made for them."""
     head = {"kind": TIRED.kind, "layer": TIRED.layer, "head": TIRED.head}
     return [replace(side, **head) for side in both] == [TIRED, WIDE]
 
@@ -232,7 +233,7 @@ def summaries(side: Side) -> list[str]:
 
 
 def consequences(both: Pair, own: bool | None) -> None:
-    """Draw the maps and what follows; raise ValueError, before that, if a side has no run."""
+    """Draw the maps and the rest; raise ValueError before drawing if a side has no run."""
     read = with_targets(both, bool(own))
     of = about_both(read)
     if summaries(both[0]) != summaries(both[1]):
@@ -246,7 +247,7 @@ def consequences(both: Pair, own: bool | None) -> None:
 
 @section
 def compare() -> None:
-    """Draw the page: what to compare, the maps, and what follows."""
+    """Draw the page: the choices, the maps, and the sections about them."""
     loading.arrived()
     presets()
     both = tuple(map(current, NAMES))

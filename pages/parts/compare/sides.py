@@ -46,12 +46,11 @@ class ShownModel:
 
 @dataclass(frozen=True)
 class Side:
-    """A text and a head that reads it; `refused` names the values of a link that made no sense.
+    """A text and a head that reads it; `refused` names a link's values that made no sense.
 
-    The two kinds of sides below also have what is `shown`, the `shape` of the head's kind as the
-    numbers of its layers and heads, the `writer`, which is the model whose text the decoder reads
-    by default, if any, and `readable`. Every access to a model or a training that is gone raises
-    ValueError.
+    The two kinds of sides below add what is `shown`, the `shape` of the head's kind (its numbers of
+    layers and heads), `readable`, and the `writer`: the model whose text the decoder reads by
+    default, if any. Every access to a model or training that is gone raises ValueError.
     """
 
     kind: Kind = held(choices.KIND)

@@ -1,4 +1,4 @@
-"""The key-value cache of a decoding: its bytes, the work it saves, and one that is too small."""
+"""The key-value cache of a decoding: its bytes, the work it saves, and writing with a small one."""
 
 from collections.abc import Sequence
 
@@ -40,11 +40,11 @@ STATES = (
     "computed at this step",
     "dropped",
 )
-MOST_CELLS = 2_000  # of a kind, each drawn; layers of a larger cache that are alike become one row
+MOST_CELLS = 2_000  # drawn of a kind layer by layer; beyond this, equal layers share a row
 LENGTH = number("cache_length", 4_096, (16, 1_000_000), label="At a length of", step=16)
 NO_CACHE = (
-    "Nothing is kept here: every step computes all positions anew. A cache needs a decoder whose "
-    "positions see no later ones, and a model whose own code keeps one that can be read."
+    "Nothing is kept here: every step computes all positions again. A cache needs a decoder whose "
+    "positions see no later ones, and a model whose cache can be read."
 )
 KEPT = (
     "A [key] and a [value] are computed once, at the step that reads their token, and kept in "
@@ -71,8 +71,8 @@ BUDGET = number("kept_keys", 4, (1, 64), label="Keys kept", step=1)
 EVICTION_WORDS = (
     "The text is written greedily, with the [masks] and [heads] above. After each step every head "
     "of the decoder evicts [keys] until no more than these are left; the next step adds its own. "
-    "The last ones: a window. The first and the last: attention sinks, as in StreamingLLM (Xiao et "
-    "al. 2023); in a layer with a window of its own there are none once it has left the first "
+    "The last ones: a window. The first and the last: attention sinks, as in StreamingLLM (Xiao "
+    "et al. 2023); a layer with its own window has none once the window has moved past the first "
     "tokens. The heaviest: half of them by the sum of the weights that they got so far, as in H2O "
     "(Zhang et al. 2023), half of them the last. Heads that share keys evict the same ones. A "
     "prompt is read whole first, and positions stay those of the text."
@@ -87,7 +87,7 @@ EVICTION_STATES = (  # the same states, in a cache that evicts
 
 
 def cache_section(decoding: Decoding, path: Sequence[int], shape: Shape, of: About) -> bool:
-    """Draw the cache at every step of a path of nodes, and what it takes and saves.
+    """Draw the cache at every step of a path of nodes, with its size and what it saves.
 
     Return whether there is one.
     """
@@ -149,7 +149,7 @@ def computed_words(number: int, states: np.ndarray) -> str:
 
 
 def figures(steps: Sequence[DecodingStep]) -> None:
-    """Draw what the cache holds and saves, for this text and at a length that one chooses."""
+    """Draw what the cache holds and saves, for this text and for a length of choice."""
     held, read = steps[-1].cached, len(steps[-1].read)
     own = [size for site, size in held.items() if site.kind == "decoder"]
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -216,7 +216,7 @@ def eviction_section(request: Request, of: About) -> None:
 
 
 def where_it_breaks(before: Decoding, after: Decoding, budget: int) -> str:
-    """Return at which length a text departs from the one with every key, in words."""
+    """Return, in words, where a text departs from the one written with every key."""
     differs = first_difference(before, after)
     keys = how_many(budget, "key")
     if differs is None:

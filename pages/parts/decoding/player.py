@@ -42,17 +42,17 @@ from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import Bar, CanvasPicture, attention_heatmap, decoding_player, probability_bars
 from headlight.viz.numbers import number_text
 
-PLAYER = "The weights are those of the very step, for the head chosen above.{click}"
+PLAYER = "The weights are from this step, for the head chosen above.{click}"
 CLICK = " Click a row of the alignment to go to its step, or a weight to see how it comes about."
 BEAM = (
     "Each column is a step, best text first. Solid texts were kept, rounded ones have ended, and "
-    "dashed ones are the best of those dropped. The beam stays as wide until no text that goes on "
-    "can score better than one that has ended; a score is the log-probability / length^penalty. "
-    "The thick path was returned.{click}"
+    "dashed ones are the best of those dropped. The search goes on until no unfinished text can "
+    "score better than a finished one; a score is the log-probability / length^penalty. The thick "
+    "path was returned.{click}"
 )
 OTHER_TOKENS = (
-    "Read as a text, what was written here is cut into other tokens, so its weights cannot be "
-    "taken apart."
+    "Read again, the text written here splits into other tokens, so its weights cannot be taken "
+    "apart."
 )
 CANDIDATES = 10  # shown at each step
 NodeAddress = tuple[int, int]  # of the tree: a step and an index
@@ -128,7 +128,7 @@ def player(request: Request, node: NodeAddress | None, of: About) -> bool:
 
 
 def answer(request: Request, path: Sequence[int]) -> None:
-    """Note the step that is shown, force what was clicked or typed, or take a weight apart."""
+    """Record which step is shown, force a clicked or typed token, or take a weight apart."""
     if (picked_last := picked("player")) is None:
         return  # an earlier click has left the page
     step, choice = picked_last

@@ -1,4 +1,4 @@
-"""The settings of a decoding, what a visitor forced in it, and the last that could be decoded."""
+"""The settings of a decoding, the tokens a visitor forced, and the last settings that worked."""
 
 import re
 from dataclasses import dataclass, field, fields, replace
@@ -214,11 +214,11 @@ def choose_branch(request: Request) -> Branch:
 
 
 def refuse(why: str) -> None:
-    """Store why something was not done, for the page to say; call it in a callback."""
+    """Store why an action was refused, for the page to show; call it in a callback."""
     st.session_state.refused = why
 
 
 def explain(why: str) -> None:
-    """Say why something was not done; the reason may contain what a visitor typed."""
+    """Show why an action was refused; the reason may contain what a visitor typed."""
     st.error("That did not work, so the previous result is still shown.")
     st.text(why)

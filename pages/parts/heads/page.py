@@ -42,7 +42,7 @@ EFFECTS = measure.Measurement(
 )
 TESTED = switch("roles", label="Test every head")
 ROLE = one_of("role", {name: role.title for name, role in ROLES.items()}, label="Role")
-SCORES = "role-scores-begin"  # the key of the place where the scores begin
+SCORES = "role-scores-begin"  # the key of the element where the scores begin
 SEED = number("role_seed", 0, (0, 9_999), label="Seed", help="Draws the random tokens.")
 ROLES_INTRO = (
     "What is a [head] for, whatever the sentence? The model reads a row of random tokens and then "

@@ -47,7 +47,7 @@ def head_switches(shape: Shape, selected: HeadAddress, *, of: About) -> None:
 
 
 def switch(shapes: Shapes) -> None:
-    """Switch what was clicked on the board: on if all of it was off, otherwise off."""
+    """Toggle what was clicked on the board: on if all of it was off, otherwise off."""
     for kind, layer, head in all_picked("switchboard"):
         heads = heads_of(shapes, kind, layer, head)
         edit_history.set_gates(heads, 1.0 if edit_history.edits().are_off(heads) else 0.0)

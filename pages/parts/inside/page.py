@@ -67,7 +67,7 @@ TAB = one_of("inside_tab", TITLES, label="What is shown")
 
 
 def changed(plain: ModelRun) -> ModelRun:
-    """Return the run with the changes in force, or that in which a weight was clicked."""
+    """Return the run with the changes in force, or the run in which a weight was clicked."""
     run = replace(plain, edits=edit_history.in_force())
     if chosen(INSIDE_OF) == plain.sentence:
         run = replace(run, target=chosen(INSIDE_TARGET), pad_to=chosen(INSIDE_PAD_TO))
@@ -89,7 +89,7 @@ def choose_weight(
 ) -> tuple[Weight, DeltaGenerator]:
     """Draw the choice of a head, a query and a key; a summary shows the strongest head.
 
-    Returns their weight, and the bar that shows it and stays in sight.
+    Returns their weight, and the bar that shows it and stays on screen.
     """
     choose_clearest(run, site, chosen(HEAD))
     queries, keys = labels_of(run, site.kind)
@@ -214,5 +214,5 @@ PAGE = Page(
     },
     first=("story-softmax",),
     riddles=(LENS, *WHY),
-    asks="what is under “Why it looks there” and under “Residual stream”",
+    asks="the sections “Why it looks there” and “Residual stream”",
 )  # fmt: skip

@@ -22,7 +22,7 @@ from headlight.viz.numbers import number_text
 
 LARGEST = 5  # contributors that have a frame
 VALUES_SHOWN = 6  # keys that have their own row
-# The names of pictures that do not show the whole of their step.
+# The names of pictures that show only part of their step.
 NAMES = {
     "story-value": "Value",
     "story-heads": "Heads side by side",
@@ -49,7 +49,7 @@ class Step:
 def step_by_step(weight: Weight, of: About, bar: DeltaGenerator) -> None:
     """Draw all steps, from the query token's embedding to the residual stream after the block.
 
-    The `bar` that stays in sight gets a list of them.
+    The `bar` that stays on screen gets a list of them.
     """
     steps = steps_of(weight)
     places = parts([step.name for step in steps], bar)

@@ -1,4 +1,4 @@
-"""Switches: what the parts of the architecture do to the visitor's own numbers."""
+"""Switches: the effect of the architecture's parts on the visitor's own numbers."""
 
 import numpy as np
 import streamlit as st
@@ -30,9 +30,9 @@ DIMENSIONS_SHOWN = 64  # of the many in a feed-forward layer
 
 
 def switches(weight: Weight, of: About, bar: DeltaGenerator) -> None:
-    """Draw the effect of each part of the architecture, and that of another part in its place.
+    """Draw the effect of each part of the architecture, and of an alternative to it.
 
-    The `bar` that stays in sight gets a list of them.
+    The `bar` that stays on screen gets a list of them.
     """
     missing = weight.run.reader.missing.get("own layers")
     titles = {

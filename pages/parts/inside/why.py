@@ -45,13 +45,13 @@ LARGEST = 10  # pairs that have a row
 MOST_PARTS = 30  # of one side that have a row
 OFFERED = 6  # pairs in a riddle
 AGAINST_WIDTH = 240  # pixels
-WALKED = "walked"  # the steps of a walk from head to head: from which cell to which
+WALKED = "walked"  # the steps from head to head, each from one cell to another
 
 
 def why(weight: Weight, of: About, bar: DeltaGenerator) -> None:
     """Draw the sum over pairs behind a score, or behind its difference from another key's.
 
-    The `bar` that stays in sight gets the way back from a head that was gone to.
+    The `bar` that stays on screen gets the way back from a head opened by a click.
     """
     with bar:
         way_back(weight)
@@ -81,7 +81,7 @@ def why(weight: Weight, of: About, bar: DeltaGenerator) -> None:
 
 
 def choose_against(weight: Weight) -> int | None:
-    """Draw the choice of a second key, whose score is taken off; return it, if there is one."""
+    """Draw the choice of a second key, whose score is subtracted; return it, if there is one."""
     names = {key: f"{key + 1}: {token}" for key, token in enumerate(weight.key_tokens)}
     names = AGAINST.options | names
     options = {"widget": st.selectbox, "format_func": names.get, "width": AGAINST_WIDTH}
@@ -90,7 +90,7 @@ def choose_against(weight: Weight) -> int | None:
 
 
 def words_of(weight: Weight, result: ScoreSum) -> str:
-    """Return what is summed in this model, and what is held fixed."""
+    """Return which terms are summed in this model, and what is held fixed."""
     reader, record = weight.run.reader, weight.record
     holds = {
         "sum": True,
@@ -104,7 +104,7 @@ def words_of(weight: Weight, result: ScoreSum) -> str:
 
 
 def ends_of(weight: Weight, against: int | None) -> tuple[str, str]:
-    """Return what parts above 0 are for, and those below."""
+    """Return what parts above 0 favour, and what parts below 0 favour."""
     keys = weight.key_tokens
     if against is None:
         return "raises the score", "lowers it"

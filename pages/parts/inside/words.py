@@ -4,21 +4,21 @@ STEPS = {  # title and words of each step; the additional steps of some models h
     "input": (
         "What is read",
         "Each strip is a vector, and each cell in it a number. A token begins as its embedding, "
-        "scaled by √d_model, plus its position. The [head] in layer {layer} reads what the blocks "
-        "before it made of that; a pre-norm model first brings it through a layer norm.",
+        "scaled by √d_model, plus its position. The [head] in layer {layer} reads the vector "
+        "after all blocks before it; a pre-norm model first applies a layer norm.",
     ),
     "projections": (
         "Query, key and value",
-        "The **query** is what the token that looks asks for. The **key** is what the token looked "
-        "at offers to be found by, and the **value** is what this token hands over. Three linear "
-        "maps of this head, each a part of a larger matrix, make them of what is read.",
+        "The **query** is what the token that looks asks for. The **key** is what the token "
+        "looked at offers to be found by, and the **value** is what this token hands over. Three "
+        "linear maps of this head, each a part of a larger matrix, compute them from the input.",
     ),
     "dot": (
         "The dot product",
         "Query and [key] are multiplied number by number: the last strip has the products, and "
         "their sum is the dot product. The numbers that count the most are framed.",
     ),
-    "who wrote": "The tab “Why it looks there”, above, says what wrote them.",
+    "who wrote": "The tab “Why it looks there”, above, says which parts wrote them.",
     "rotated": (
         "Query and key are shown after the rotation that tells this model where its tokens are: "
         "the product depends on how far apart the two tokens are."
@@ -43,12 +43,11 @@ STEPS = {  # title and words of each step; the additional steps of some models h
         "grow with the width, and the softmax would leave room for one [key] only.",
     ),
     "own scale": (
-        "The sum is multiplied by a number of this model's own, {scale:.6f}, where others divide "
-        "by the square root of the head's width."
+        "The sum is multiplied by a number of this model's own, {scale:.6f}, while other models "
+        "divide by the square root of the head's width."
     ),
     "no scale": (
-        "Other models divide the sum by the square root of the head's width. This one leaves it as "
-        "it is."
+        "Other models divide the sum by the square root of the head's width. This one does not."
     ),
     "mask": (
         "The mask",
@@ -70,21 +69,21 @@ STEPS = {  # title and words of each step; the additional steps of some models h
     "output": (
         "All heads, and the output projection",
         "The first strip is the outputs of all heads, this head's framed. The output projection "
-        "maps them back to d_model numbers. It is linear, so the part of each head can be told "
-        "apart: these are the strips below.",
+        "maps them back to d_model numbers. It is linear, so each head has its own part: the "
+        "strips below.",
     ),
     "output bias": "The parts and the bias sum to what the block computes.",
     "residual, pre-norm": (
         "Into the residual stream",
-        "The first strip is the vector that came in, to which the second is added: what the block "
-        "computes. A pre-norm model, such as this one, norms what the block reads; a post-norm "
-        "model norms the sum.",
+        "The first strip is the input vector. The second, the block's output, is added to it. A "
+        "pre-norm model, such as this one, norms what the block reads; a post-norm model norms "
+        "the sum.",
     ),
     "residual, post-norm": (
         "Into the residual stream",
-        "The first strip is the vector that came in, to which the second is added: what the block "
-        "computes. Then the sum is normed. A pre-norm model norms what the block reads instead, "
-        "and leaves the sum as it is.",
+        "The first strip is the input vector. The second, the block's output, is added to it. "
+        "Then the sum is normed. A pre-norm model norms what the block reads instead, and leaves "
+        "the sum as it is.",
     ),
 }
 OF_THE_QUERY = (
@@ -93,28 +92,28 @@ OF_THE_QUERY = (
 )
 INPUT_OF_LIBRARY = (
     "Each strip is a vector, and each cell in it a number. A token begins as its embedding, with "
-    "its position where this model adds one. The [head] in layer {layer} reads what the blocks "
-    "before it made of that, brought through the norm before its block."
+    "its position where this model adds one. The [head] in layer {layer} reads the vector after "
+    "all blocks before it and the norm of its own block."
 )
 INPUT_OF_BERT = (
-    "Each strip is a vector, and each cell in it a number. A token begins as its embedding, plus a "
-    "vector for the sentence it belongs to, plus its position, normed. Each layer then adds to "
-    "this vector and norms it again. The [head] in layer {layer} reads what the layers before it "
-    "made of that."
+    "Each strip is a vector, and each cell in it a number. A token begins as its embedding, plus "
+    "a vector for the sentence it belongs to, plus its position, normed. Each layer then adds to "
+    "this vector and norms it again. The [head] in layer {layer} reads the vector after all "
+    "layers before it."
 )
 
 TAB_WORDS = {
     "beyond": (
-        "A [weight] says where a [head] looks, not what that does. These are five views of the "
-        "same query, which need not agree."
+        "A [weight] says where a [head] looks, not what effect this has. These are five views of "
+        "the same query, which need not agree."
     ),
     "many keys": (
         "Not shown beyond {most} tokens, because it takes a run for each. Shorten the text to see "
         "it."
     ),
     "no objective": (
-        "Not shown: nothing that this model says here can be measured. If it fills in words, hide "
-        "a word above."
+        "Not shown: this model has no output here that can be measured. If it fills in words, "
+        "hide a word above."
     ),
     "lens": (
         "What the output layer would write if the decoder stopped after each layer: a column for "
@@ -122,9 +121,9 @@ TAB_WORDS = {
         "way."
     ),
     "words": (
-        "The cosine of the angle between two vectors, from −1 to 1. The embedding of a word is the "
-        "same everywhere; what the encoder makes of it depends on the sentence around it. The "
-        "model learned to translate, so words of like meaning need not be near each other."
+        "The cosine of the angle between two vectors, from −1 to 1. The embedding of a word is "
+        "the same everywhere; the encoder's output depends on the sentence around it. The model "
+        "learned to translate, so words of like meaning need not be near each other."
     ),
 }
 
@@ -170,8 +169,8 @@ SWITCH_WORDS = {
         "a factor of 1 is no scale at all."
     ),
     "width": (
-        "For random vectors of unit variance, 16 [keys], drawn anew: without the scale a wider "
-        "head looks at one key only; with it the width does not matter."
+        "For random vectors of unit variance, 16 [keys], drawn at random: without the scale a "
+        "wider head looks at one key only; with it the width does not matter."
     ),
     "fused": (
         "Projecting to all heads at once with one matrix, or to each head with its own rows of it, "

@@ -17,7 +17,7 @@ NUMBER = 4  # bytes
 
 @dataclass(frozen=True)
 class BlockStep:
-    """What is kept of a row after a block of its keys was read."""
+    """What is kept of a row after reading a block of its keys."""
 
     keys: range  # of the block
     maximum: float  # of all scores so far
@@ -30,7 +30,7 @@ class BlockStep:
 def blockwise(masked_scores: Tensor, value: Tensor, size: int) -> list[BlockStep]:
     """Return the steps of a row of scores (K,), -inf where closed, over its values (K, D).
 
-    Each step reads `size` keys, the last one the rest. Only what a step returns is kept.
+    Each step reads `size` keys, the last step the rest. Nothing is kept beyond what a step returns.
     """
     maximum, total, output = -inf, 0.0, torch.zeros_like(value[0])
     steps = []

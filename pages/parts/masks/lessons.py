@@ -1,4 +1,4 @@
-"""What follows from a mask, and what masks are for: tabs below the mask in force."""
+"""The effects of a mask, and the uses of masks: tabs below the mask in force."""
 
 from collections.abc import Sequence
 
@@ -119,7 +119,7 @@ def ways_of_blocking(record: AttentionRecord, focus: Focus) -> None:
 
 
 def flash_attention(record: AttentionRecord, focus: Focus) -> None:
-    """Draw how FlashAttention sums up a row without storing it, and what that is equal to."""
+    """Draw how FlashAttention sums up a row without storing it, and that the result is the same."""
     queries, keys = focus.tokens
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = choose_token(FLASH_ROW, queries)

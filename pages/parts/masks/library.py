@@ -97,7 +97,7 @@ def figures(left: MaskCost, kind: Kind, length: int) -> list[str]:
 
 
 def take_up(names: list[str], site: Site) -> None:
-    """Put the clicked masks in force, or remove those that are; a callback."""
+    """Put the clicked masks in force, or remove those already in force; a callback."""
     for clicked in all_picked("mask-library"):
         mask = EXTRA[names[clicked]]
         address = address_of(mask, site)
@@ -117,7 +117,7 @@ def address_of(mask: Mask, site: Site) -> MaskAddress:
 
 
 def boxes(edits: Edits, reader: Reader, site: Site) -> None:
-    """Draw the boxes of all masks for a kind of attention, and how they go together."""
+    """Draw the boxes of all masks for a kind of attention, and how several combine."""
     choose(LAYERS, widget=st.selectbox)
     for mask in EXTRA.values():
         if site.kind in mask.kinds and can_take(reader, mask):
@@ -131,7 +131,7 @@ def boxes(edits: Edits, reader: Reader, site: Site) -> None:
 def box_of(mask: Mask, address: MaskAddress, edits: Edits) -> None:
     """Draw the box that puts a mask in force for a kind of attention."""
     setting = edits.masks.get(address)
-    # A link may give a value that is not offered.
+    # A link may give a value that the box does not offer.
     settings = {each: setting_words(mask, each) for each in (None, *mask.offered, setting)}
     box = {"options": settings, "format_func": settings.get, "placeholder": settings[None]}
     box |= {"label_visibility": "collapsed", "required": True}  # no mask is one of the options
@@ -159,7 +159,7 @@ def put_together(together: Together) -> None:
 
 
 def borders(run: ModelRun, site: Site) -> None:
-    """Draw the tokens that a click makes a border, for each mask in force that has borders."""
+    """Draw the tokens on which a click sets a border, for each mask in force that has borders."""
     for address, setting in run.edits.masks.items():
         mask = EXTRA[address.name]
         if not (mask.click and address.reaches(site)):

@@ -1,4 +1,4 @@
-"""The masks that a model has of its own, layer by layer, next to what its configuration says."""
+"""The model's own masks, layer by layer, next to what its configuration says."""
 
 from itertools import cycle
 
@@ -16,7 +16,7 @@ from headlight.pages.shared.show.words import MASK_WORDS
 from headlight.pages.shared.state.choices import KINDS
 from headlight.viz import mask_matrix
 
-PICTURES = {  # pictures that a slide may show, with their names
+PICTURES = {  # pictures that a slide may show, with their titles
     "trained-padding mask": "the padding mask",
     "trained-look-ahead mask": "the look-ahead mask",
     "trained-both": "both masks",
@@ -24,7 +24,7 @@ PICTURES = {  # pictures that a slide may show, with their names
 
 
 def as_trained(trained: ModelRun, run: ModelRun) -> None:
-    """Draw the masks of a model as trained, in the shapes that it uses, or layer by layer."""
+    """Draw the trained masks of a library model in their own shapes, or layer by layer."""
     of = about_run(trained)
     if "own layers" not in trained.reader.missing and "cross" in trained.reader.shape.kinds:
         masks_by_shape(trained, of)

@@ -101,7 +101,7 @@ def switch(name: str, on: bool) -> None:
 
 
 def notes(trained: ModelRun, run: ModelRun, site: Site, opens: bool) -> None:
-    """Say what cannot be done, and why a switch has the effect it has."""
+    """Explain what cannot be done, and why a switch has its effect."""
     edits, missing = run.edits, run.reader.missing
     needed = {ability for mask in edits.masks for ability in EXTRA[mask.name].needs}
     for ability in missing.keys() & (needed | ({"open cells"} if opens else set())):

@@ -77,7 +77,7 @@ def asks_to_open(edits: Edits, site: Site, record: AttentionRecord) -> bool:
 
 
 def matrix(run: ModelRun, before: AttentionRecord, after: AttentionRecord, focus: Focus) -> None:
-    """Draw the mask in force in a run, to be changed by hand."""
+    """Draw the mask in force in a run; cells can be changed by hand."""
     label = "Mask in force"
     masks = [record.masked_scores[0, focus.head] for record in (before, after)]
     trained, visible = (mask.isfinite().cpu().numpy() for mask in masks)

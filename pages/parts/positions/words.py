@@ -47,8 +47,8 @@ ROTARY_WORDS = {
         "and nothing changes."
     ),
     "distance": (
-        "The same queries and keys at other distances, without what other layers would make of it: "
-        "q·k times the scale, before a mask. Pairs that turn fast tell near distances apart, slow "
+        "The same queries and keys at other distances, without the effect of other layers: q·k "
+        "times the scale, before a mask. Pairs that turn fast tell near distances apart, slow "
         "ones far ones."
     ),
 }
@@ -68,7 +68,7 @@ SINUSOID_WORDS = {
     ),
     "dot products": (
         "The dot product of two positions depends only on how far apart they are. It is largest, "
-        "d_model / 2, for a position with itself, and the same forwards and backwards."
+        "d_model / 2, for a position with itself, and the same in both directions."
     ),
     "error": (
         "The largest difference between a rotated row and the row k later, over all positions and "
@@ -170,7 +170,7 @@ BEYOND_WORDS = {
 
 
 def edit_words(edit: PositionEdit, briefly: bool = False) -> str:
-    """Return a change of positions in words; `briefly`, a shuffle is without its order."""
+    """Return a change of positions in words; `briefly` leaves out the order of a shuffle."""
     if edit.off:
         return "off"
     if not edit.order:

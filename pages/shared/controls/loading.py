@@ -25,7 +25,7 @@ GIVEN_UP = "{name} is no longer being loaded, since you asked for another model.
 
 
 def ask_for(name: str) -> None:
-    """Have a model loaded and wait a moment; the page then goes on with the previous model."""
+    """Load a model and wait a moment; the page then goes on with the previous model."""
     if loaded := shelf().get(name):
         take(loaded)
         return
@@ -61,7 +61,7 @@ def remove(entry: CatalogEntry) -> None:
 
 
 def settle() -> None:
-    """Switch to the model that was asked for once it is loaded, or note why it could not be."""
+    """Switch to the requested model once it is loaded, or report why it failed."""
     job, st.session_state.loading = st.session_state.loading, None
     if job.result:
         take(job.result)
@@ -86,7 +86,7 @@ def keep(loaded: Loaded) -> None:
 
 
 def progress() -> None:
-    """Draw how far the model is that was asked for, or why it could not be loaded."""
+    """Draw the progress of the requested model, or why it could not be loaded."""
     if st.session_state.setdefault("loading", None):
         under_way()
     if note := st.session_state.pop("given_up", None):

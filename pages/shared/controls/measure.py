@@ -58,14 +58,14 @@ class Measurement:
 
     @property
     def key(self) -> str:
-        """The key of the place where the result begins."""
+        """The key of the element where the result begins."""
         return f"measured-{self.pictures[0]}"
 
     def known(self, *asked: Hashable) -> Any | None:
         return self.call.kept(*asked)
 
     def is_asked(self, *asked: Hashable, runs: int, tokens: int) -> bool:
-        """Return whether it is known or to be measured now; draw the button if it takes one."""
+        """Return whether the result is known or to be measured now; draw the button if needed."""
         if self.known(*asked) is not None or is_wanted(*self.pictures):
             return True
         if runs * tokens <= self.unasked:
@@ -83,10 +83,10 @@ class Measurement:
         draw: Callable[[Any], CanvasPicture] | None = None,
         room: AbstractContextManager | None = None,
     ) -> Any:
-        """Return the measurement, known or made now.
+        """Return the measurement, stored or made now.
 
-        Meanwhile a bar grows in the `room`, and below it is the picture that `draw` makes of the
-        part that is known so far.
+        Meanwhile a bar grows in the `room`, above the picture that `draw` makes of the result so
+        far.
         """
         if (known := self.known(*asked)) is not None:
             return known

@@ -1,4 +1,4 @@
-"""A text of the visitor's own, a sentence a line: the box for it, and the bar of its job."""
+"""Lines of the visitor's own text, one sentence per line: the box for them, and the job's bar."""
 
 from collections.abc import Callable
 
@@ -36,7 +36,7 @@ def box_for_lines(key: str, button: str, begin: Callable[[bytes], None]) -> None
 
 
 def refusal(key: str) -> str:
-    """Return once why a text was not taken; otherwise nothing."""
+    """Return once why a text was refused; otherwise nothing."""
     return st.session_state.pop(REFUSED.format(key=key), "")
 
 

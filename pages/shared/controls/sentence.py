@@ -52,9 +52,9 @@ def ask(
     """Return the run that the page is about, as trained, or None with a message on what is missing.
 
     Draws the boxes for the text, the choice of the model and the examples. A text that cannot be
-    read is replaced by the last one that could be. The model must have the abilities `needs`. The
-    box of a `target` is drawn for a model whose decoder reads it and an encoder. The default model
-    has the page's own `examples` too.
+    read is replaced by the last readable one. The model must have the abilities `needs`. If the
+    model has an encoder and a decoder that reads a `target`, its box is drawn, too. The default
+    model has the page's own `examples` too.
     """
     loading.arrived()
     entry = models.chosen()
@@ -104,7 +104,7 @@ def can(run: ModelRun, ability: Ability) -> bool:
 
 
 def choose_model() -> None:
-    """Draw the choice of a model: the app's, the visitor's, and the way to others."""
+    """Draw the choice of a model: the app's, the visitor's, and a way to load others."""
     before = models.chosen()
     titles = {key: entry.title for key, entry in models.choices().items()}
     titles.setdefault(before.key, before.title)
@@ -151,13 +151,13 @@ def read_another(text: str) -> None:
 
 
 def forget_replaced() -> None:
-    """Forget the tokens of a text that was replaced, unless by an empty box; a callback."""
+    """Forget the tokens of a replaced text, unless an empty box replaced it; a callback."""
     if chosen(SENTENCE).strip():
         forget_tokens()
 
 
 def forget_tokens() -> None:
-    """Forget what was chosen for a text that is gone: its tokens, and its beam; a callback."""
+    """Forget choices about a text that is gone: its tokens, and its beam; a callback."""
     put(BY_BEAM, False)
     put(MASKED, "")
     put(LIT, "")

@@ -46,7 +46,8 @@ def say(page: Page) -> None:
 def were_brought(page: Page, edits: Edits) -> bool:
     """Return whether there were changes when the visitor came to this page.
 
-    On a phone these are named above it, and others below it, so that nothing moves below a finger.
+    On a phone such changes are named above the page, later ones below it, so that nothing moves
+    under a finger.
     """
     if st.session_state.get("changes_of") != page.key:
         st.session_state.update(changes_of=page.key, changes_brought=edits != Edits())

@@ -35,7 +35,7 @@ RESTARTED = GONE + "the server was started anew since, or another one answers no
 
 
 def open_page(page: Page, said: str = "") -> None:
-    """Draw a page below what is `said` first, or what a wing shows in its place."""
+    """Draw a page below what is `said` first, or a wing's replacement for it."""
     st.set_page_config(
         page_title=f"{page.title} · Headlight",
         page_icon=ICON,
@@ -94,7 +94,7 @@ def show_alone(page: Page, picture: str) -> None:
 
 
 def sidebar(page: Page) -> None:
-    """Draw the list of pages, and the tools that hand on this one."""
+    """Draw the list of pages, and the tools that share this one."""
     with st.sidebar:
         st.subheader("Headlight")
         opened = filter(is_open, PAGES.values())

@@ -31,7 +31,7 @@ def weights_of(trace: Trace, kind: Kind) -> list[np.ndarray]:
 
 
 def one_head(heads: np.ndarray, head: HeadChoice) -> np.ndarray:
-    """Return the part of a head, from 0, in numbers of all heads (H, ...), or mean or maximum."""
+    """Return one head, by its number from 0, of all heads (H, ...), or their mean or maximum."""
     summaries = {"mean": heads.mean, "max": heads.max}
     return summaries[head](axis=0) if head in summaries else heads[head]
 
@@ -58,7 +58,7 @@ def blocked_cells(record: AttentionRecord) -> np.ndarray:
 def clearest_cell(
     weights: np.ndarray, queries: Sequence[Piece], keys: Sequence[Piece], kind: Kind
 ) -> tuple[int, int] | None:
-    """Return the largest weight (Q, K) on another word, of the rows that look most at a word.
+    """Return the largest weight (Q, K) on another word, among rows that look most at a word.
 
     None if every row looks most at its own word, at punctuation or at a special token.
     """

@@ -1,4 +1,4 @@
-"""The one way in which pages call a model, and the results that it keeps."""
+"""The only way in which pages call a model, with the results that are kept."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from headlight.pages.shared.state import models
 
 
 class ResultKey(NamedTuple):
-    """Where a result is kept: its session, the function that was called, and its arguments."""
+    """The key of a result: its session, the function that was called, and its arguments."""
 
     session: object
     kind: str
@@ -40,8 +40,8 @@ class Result(NamedTuple):
 class Results:
     """The results of all sessions, the one used last at the end; threads may share it.
 
-    Those not used for the longest time make room: there are at most `most_bytes` in all, at most
-    `session_bytes` of a session, and at most `of_a_kind` results of a session and a function.
+    The results that were unused for longest are dropped: there are at most `most_bytes` in all, at
+    most `session_bytes` of a session, and at most `of_a_kind` results of a session and a function.
     """
 
     def __init__(self, most_bytes: int, session_bytes: int, of_a_kind: int) -> None:
@@ -154,7 +154,7 @@ class ModelCall(Generic[Options, Value]):
         with st.spinner(self._words) if is_long else nullcontext():
             value = _queue.answer(question, work)
         _results.put(key, Result(value, size_of(value)))
-        released()  # the results that made room, and what the call left in memory
+        released()  # the dropped results, and memory left over by the call
         return value
 
     def kept(self, *args: Options.args, **kwargs: Options.kwargs) -> Value | None:

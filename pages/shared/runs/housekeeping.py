@@ -11,7 +11,7 @@ from time import sleep
 from headlight.model.memory import give_back
 from headlight.pages.shared.runs import limits
 
-QUIET = 5.0  # seconds without a release after which memory is tidied, or up to twice as many
+QUIET = 5.0  # seconds without a release until memory is tidied; it may take twice as long
 # One for each of the model calls that may run at once, see AT_ONCE in line.py. By default glibc
 # makes up to eight for every core, each of which keeps the memory freed in its threads.
 ARENAS = 2
@@ -33,7 +33,7 @@ def released() -> None:
 
 
 def session_ended() -> None:
-    """Note that a session has ended, so that nothing of it is left."""
+    """Note that a session has ended, so that its memory is freed."""
     _session_ended.set()
     released()
 

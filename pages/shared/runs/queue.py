@@ -30,7 +30,7 @@ class Work(NamedTuple):
 
     @classmethod
     def alone(cls, function: Callable[[], object]) -> Work:
-        """Return what a function without arguments computes, which is never part of a batch."""
+        """Return the work of a function without arguments, which never joins a batch."""
         return cls(lambda _: [function()], None)
 
 
@@ -47,14 +47,14 @@ class Call:
 class Queue:
     """The calls of models, first come, first served; few compute at once, and threads share it.
 
-    Calls that ask the same question get one answer. Whoever's turn it is also computes, in one
-    batch, what others in the queue have in common with it, as far as memory allows: nobody waits
-    for more to come. An error is only for those whose question raises it when computed alone. If
-    one who computes is stopped because their visitor has left, another computes it.
+    Calls that ask the same question get one answer. The call whose turn it is also computes, in one
+    batch, all matching calls in the queue that fit into memory; it does not wait for more to come.
+    An error goes only to calls whose question also raises it when computed alone. If a computing
+    call is stopped because its visitor has left, another call takes over.
 
-    Nothing is kept: a question is forgotten once its answer is there. So a visitor could learn only
-    that somebody asks the very same within the tenths of a second that it takes, by getting the
-    answer a little sooner, which looks the same as a less busy server.
+    A question is forgotten once it is answered. So a visitor could only learn that somebody asks
+    the same question in the same tenths of a second, by an answer that comes a little sooner, which
+    looks the same as a less busy server.
     """
 
     def __init__(self, at_once: int) -> None:

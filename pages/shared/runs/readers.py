@@ -71,7 +71,7 @@ def _shipped(key: str) -> OwnReader:
 
 
 def loading(key: str) -> int:
-    """Return the number of a model's loading, which identifies it among those of its name."""
+    """Return the number of a model's loading, which tells apart models of the same name."""
     entry = models.named(key)
     loaded = shelf().get(entry.name) if entry.is_library else None
     return loaded.number if loaded else 0

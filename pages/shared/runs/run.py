@@ -23,7 +23,7 @@ from headlight.pages.shared.runs.queue import Work
 from headlight.pages.shared.runs.readers import errors_explained, loading, reader
 from headlight.pages.shared.state import models
 
-IN_FULL = 10_000_000  # weights recorded with all else; if there are more, one site at a time
+IN_FULL = 10_000_000  # weights; runs with more record all stages of one site at a time only
 AS_TRAINED = PositionEdit()
 LONGEST_WRITING = 64  # tokens, by default
 BEAM = Strategy("beam")
@@ -214,7 +214,7 @@ def written(run: ModelRun) -> Writing:
 
 
 def is_written(run: ModelRun) -> bool:
-    """Return whether it is kept what a model writes after reading a run's text."""
+    """Return whether the text that a model writes for this run is kept."""
     return decoded.kept(replace(run, target="")) is not None
 
 

@@ -29,9 +29,9 @@ from headlight.model.reader import Reader
 from headlight.pages.shared.runs import housekeeping, limits
 
 LOOK = 0.1  # seconds between two checks whether a model is still wanted
-GRACE = 5.0  # seconds in which the reading of one that is not wanted should end by itself
+GRACE = 5.0  # seconds in which an unwanted reading should end by itself
 LONGEST = 600.0  # seconds for reading a model
-MOST_LEFT = 3  # readings that have not ended, though nobody waits for them
+MOST_LEFT = 3  # readings that go on though nobody waits for them
 NONE = (
     "Headlight is shared here, and its operator named no other models that can be opened. Run "
     "Headlight on your own computer to open any."
@@ -107,7 +107,7 @@ class LoadJob(Job[Loaded]):
     def load(self) -> Loaded:
         """Download the model if it is not here yet, and read it in its turn.
 
-        If its reading does not end when it should, it is left, so that others go on.
+        If the reading does not end in time, it is abandoned, so that others can go on.
         """
         folder = fetch_model(self.name, self.progress)
         if len(_reading.left) >= MOST_LEFT:
@@ -254,7 +254,7 @@ def any_is_allowed() -> bool:
 def is_allowed(name: str) -> bool:
     """Return whether a model may be opened, by its name on the hub or its folder.
 
-    Nothing outside the allowed folders is looked at, so that no answer tells what is there.
+    It looks only inside the allowed folders, so that no answer reveals whether another file exists.
     """
     if not limits.MODELS_ALLOWED:
         return not limits.is_shared()

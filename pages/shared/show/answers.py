@@ -26,8 +26,8 @@ LONG = 40  # tokens whose probabilities are listed without scrolling
 LIST_HEIGHT = 720  # pixels
 PROBABILITIES = "Probability of each token"
 NO_OUTPUT = (
-    "This model has no output that could be shown: it was saved without a head, or with one of a "
-    "kind that is not read here."
+    "This model has no output that could be shown: it was saved without a head, or with a head of "
+    "an unsupported kind."
 )
 
 
@@ -63,7 +63,7 @@ def compare_outputs(
 def compare_choices(
     before: ModelRun, after: ModelRun, labels: tuple[str, str] = LABELS, *, of: About
 ) -> bool:
-    """Draw the predictions in two runs, if both answer the same questions; return whether so."""
+    """Draw the predictions in two runs if both answer the same questions; return whether so."""
     pairs = asked_alike(before, after)
     if len(pairs) > 2:  # there are many masks
         by_words = {words_of(pair): pair for pair in pairs}
@@ -74,7 +74,7 @@ def compare_choices(
 
 
 def say_predictions(before: ModelRun, after: ModelRun) -> None:
-    """Say in one sentence what changes did to the predictions of a model that does not write.
+    """Say in one sentence how changes affected the predictions of a model that does not write.
 
     The numbers follow it; without a measure nothing is said.
     """

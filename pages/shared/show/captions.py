@@ -1,4 +1,4 @@
-"""Captions that explain the field's terms, and what they say of sites, edits and tokens."""
+"""Captions that explain the field's terms, and descriptions of sites, edits and tokens."""
 
 import html
 import re
@@ -23,17 +23,18 @@ GLOSSARY = {
     "score": "How well a query and a key fit: their dot product, divided by √d.",
     "weight": "The share, from 0 to 1, that a query gives to a key; a query's weights sum to 1.",
     "softmax": "Turns scores into weights with the sum 1, most of it for the largest score.",
-    "head": "A part of a layer that decides for every token how much it looks at which tokens.",
-    "gate": "The factor on what a head hands on: 1 leaves it as trained, 0 switches it off.",
-    "mask": "What closes keys to a query: a closed key has the score −∞ and the weight 0.",
+    "head": "A part of a layer that decides how much each token looks at each other token.",
+    "gate": "The factor on a head's output: 1 leaves it as trained, 0 switches it off.",
+    "mask": "Closes keys to a query: a closed key has the score −∞ and the weight 0.",
     "look-ahead mask": "Closes the tokens to the right, which are not written yet.",
-    "padding": "Tokens <pad> that only fill a text up to a length; the padding mask closes them.",
+    "padding": "Tokens <pad> that only fill a text up to a given length; the padding mask closes "
+    "them.",
     "encoder": "What reads a text, all of it at once: half of a translator, or a whole model.",
     "decoder": "What writes, one token after the other: half of a translator, or a whole model.",
     "self-attention": "Attention of the tokens of one text to each other.",
     "cross-attention": "Attention from the tokens being written to those of the source sentence.",
     "d_model": "How many numbers stand for a token between the layers.",
-    "embedding": "The vector that stands for a token before anything is known of its sentence.",
+    "embedding": "The vector of a token by itself, before the model has read its sentence.",
     "residual stream": "The vector of a token on its way through the layers: each adds to it.",
     "layer norm": "Brings the numbers of a token's vector to mean 0 and variance 1.",
     "logits": "One number for each token of the vocabulary; softmax makes probabilities of them.",
@@ -43,7 +44,7 @@ GLOSSARY = {
     "known target": "A text that the decoder reads, and whose tokens it should find likely.",
     "entropy": "How spread out weights are, in nats: 0 if all is on one key.",
     "gradient": "How much a result changes with a small change of a number.",
-    "teacher forcing": "Training in which the decoder reads the right tokens, not those it wrote.",
+    "teacher forcing": "Training in which the decoder reads the right tokens, not its own output.",
     "greedy": "Writing the likeliest token at every step.",
     "beam": "The best few beginnings, all kept and continued at every step.",
     "temperature": "Divides the scores: below 1 the likeliest gets more, above 1 less.",

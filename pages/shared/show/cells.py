@@ -1,4 +1,4 @@
-"""Maps whose cells lead to the pages that take a weight apart, or close an edge."""
+"""Maps in which a click on a cell opens a page about its weight, or closes its edge."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -77,7 +77,7 @@ def attention_map(
 
 
 def follow() -> None:
-    """Go where a click led to: callbacks can change neither the page nor what is around the map."""
+    """Go where a click leads; a callback cannot change the page or anything around the map."""
     clicked_on, leads_to = st.session_state.pop("follow", (None, ""))
     if clicked_on and clicked_on == shown():  # otherwise the visitor had left the page
         st.switch_page(PAGES[leads_to].file)
@@ -117,7 +117,7 @@ def open_inside(
 def choose_clearest(run: ModelRun, site: Site, head: HeadChoice) -> None:
     """Choose the clearest weight of a head, or of a summary, unless the visitor has chosen one.
 
-    A weight that was chosen for them, of another head or in another text, is no choice of theirs.
+    A weight that the app chose, for another head or text, does not count as the visitor's choice.
     """
     trace = run.trace()
     picked, nothing = (chosen(QUERY), chosen(KEY)), (None, None)
@@ -143,19 +143,19 @@ def choose_for_visitor(trace: Trace, site: Site, head: HeadChoice, query: int, k
 
 
 def stands_for(cell: CellAddress, summed_up: str) -> None:
-    """Note the mean or maximum whose largest weight this cell is; empty for none."""
+    """Store the mean or maximum whose largest weight this cell is; empty for none."""
     st.session_state.stands_for = cell, summed_up
 
 
 def stood_for(cell: CellAddress) -> str:
-    """Return the mean or maximum for which a weight was opened, as its largest; or nothing."""
+    """Return the mean or maximum from which a weight was opened as the largest; or nothing."""
     of, summed_up = st.session_state.get("stands_for", (None, ""))
     return summed_up if of == cell else ""
 
 
 @dataclass(frozen=True)
 class Closed:
-    """An edge that was closed, what was read then, the edits after it, and where the click was."""
+    """A closed edge, the text read then, the edits after it, and where the click was."""
 
     words: str
     read: tuple[str, str, str]
@@ -164,7 +164,7 @@ class Closed:
 
 
 def read_now() -> tuple[str, str, str]:
-    """Return what is read: the model's key, its text, and the one that a decoder is given."""
+    """Return what is read: the model's key, its text, and its decoder's given text."""
     return models.chosen().key, chosen(SENTENCE), chosen(TARGET)
 
 
@@ -173,7 +173,7 @@ def close_edge(
 ) -> None:
     """Close cells in all heads of some layers, or of all, and open the page Masks; a callback.
 
-    `words` say there what was closed.
+    `words` describe there what was closed.
     """
     if not showing().is_live():
         return

@@ -27,9 +27,9 @@ from headlight.viz.numbers import number_text
 TRAINED, CHANGED = "as trained", "with your changes"
 KEYS = ("trained", "changed")
 LABELS = (TRAINED, CHANGED)
-MUCH = 1.0  # nats; a text that loses more is said to be less likely
+MUCH = 1.0  # nats; a text that loses more counts as less likely
 MILLION = log(1e6)
-ROUNDING = 1e-4  # nats; sums over a text differ by less if only their order does
+ROUNDING = 1e-4  # nats; a change of order alone changes a text's sum by less
 NOTHING_ASKED = "Hide a word, or change something, to see what it does."
 
 
@@ -102,9 +102,9 @@ def compare_writing(
     of: About,
     in_columns: bool = False,
 ) -> None:
-    """Draw what the model writes in two runs and what became of it, if it writes.
+    """Draw what the model writes in two runs, and the effect of the changes, if it writes.
 
-    The `labels` name the edits if nothing else is given.
+    The `labels` name the edits by default.
 
     A text that stays the same is drawn once. This takes longest of all.
     """
@@ -140,9 +140,9 @@ def with_edits(run: ModelRun) -> str:
 
 
 def say_outcome(before: ModelRun, after: ModelRun, cause: str = "") -> None:
-    """Say in one sentence what changes did to the text that a model writes, and by how much.
+    """Say in one sentence how changes affected the text that a model writes, and by how much.
 
-    The page says the cause before it, such as "with positions of the encoder off", if it is given.
+    The page names the cause first, such as "with positions of the encoder off", if it is given.
     """
     first, second = (written(run) for run in (before, after))
     the = "the" if cause else "The"
@@ -154,7 +154,7 @@ def say_outcome(before: ModelRun, after: ModelRun, cause: str = "") -> None:
 
 
 def why_the_same(before: ModelRun, after: ModelRun) -> str:
-    """Return why a text may stay the same under changes, to follow that it does; may be empty."""
+    """Return why a text may stay the same under changes, as the end of a sentence; may be empty."""
     if after == replace(before, edits=Edits(gates=after.edits.gates)):
         if objective := before.objective():
             what = objective.description.removeprefix("the log-probability of ")
@@ -204,7 +204,7 @@ def score_of(run: ModelRun, objective: Objective) -> float:
 
 
 def scores_of(before: ModelRun, after: ModelRun, objective: Objective) -> tuple[float, float]:
-    """Return the scores of two runs, the same one twice if only rounding parts them."""
+    """Return the scores of two runs, made equal if they differ only by rounding."""
     first, second = score_of(before, objective), score_of(after, objective)
     return (first, first) if abs(first - second) < ROUNDING else (first, second)
 

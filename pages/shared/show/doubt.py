@@ -1,4 +1,4 @@
-"""The warning of a translation that is not to be trusted, in words."""
+"""The warning, in words, that a translation may be wrong."""
 
 from dataclasses import replace
 from math import exp
@@ -44,7 +44,7 @@ LONGEST_WORD = 40  # characters of a word that are shown
 
 
 def warn(run: ModelRun) -> None:
-    """Say why the shipped model's translation is not to be trusted, if there is a sign of it.
+    """Say why the shipped model's translation may be wrong, if there is a sign of it.
 
     The signs are those of the model as trained, whatever a visitor changed in it.
     """
@@ -60,10 +60,10 @@ def warn(run: ModelRun) -> None:
 
 
 def offer_likelier(run: ModelRun, place: DeltaGenerator) -> None:
-    """Say in a `place` what a beam writes if the shipped model finds that clearly likelier.
+    """Say in a `place` what a beam writes if the shipped model finds it clearly likelier.
 
-    Call it after the pictures, because a beam takes longer. A slide does not have it, and while
-    others wait for the model, only what was computed before is said.
+    Call it after the pictures, because a beam takes longer. Slides leave it out. While others wait
+    for the model, only earlier results are shown.
     """
     is_default = run.model == DEFAULT and run.is_as_trained and run.strategy != BEAM
     if not is_default or showing().scene() is not None:

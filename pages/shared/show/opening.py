@@ -1,4 +1,4 @@
-"""The example and the head that a page opens on while the visitor has chosen nothing."""
+"""The example and the head on which a page opens while the visitor has chosen nothing."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

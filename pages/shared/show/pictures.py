@@ -74,15 +74,15 @@ def show(
 ) -> bool:
     """Draw a picture and return True; `on_pick` runs after a click in it.
 
-    A class can click in it if clicks in pictures are open to it; in one that `changes` the model,
-    also if changes are.
+    In a class, clicks need clicks in pictures to be open; if the picture `changes` the model,
+    changes must be open, too.
 
-    If `of` describes its run, the picture can be saved, and `what` says what it shows; in a page of
-    its own it is the result of `to_keep`, if that is given.
+    If `of` describes its run, the picture can be saved; `what` says what it shows. On a page of its
+    own, the picture is the result of `to_keep`, if given.
 
-    Return False if it is not drawn yet: a `riddle` about it may have to be guessed first, which is
-    also about the pictures with the keys `riddle_of`, or the picture `tells` the answer to a riddle
-    of another.
+    Return False if it is not drawn yet: a `riddle` about it, or about the pictures with the keys
+    `riddle_of`, may have to be guessed first, or the picture `tells` the answer to another
+    picture's riddle.
     """
     if riddle and any(wing.asks((key, *riddle_of), riddle, of, what) for wing in WINGS):
         return False
@@ -196,7 +196,7 @@ def menu_of(picture: Picture, of: str | None = None) -> CanvasPicture:
 
 
 def asking(picture_key: str, menu_key: str) -> Callable[[], None]:
-    """Return a callback that has the file made that was chosen in a menu.
+    """Return a callback that makes the file chosen in a menu.
 
     It holds no picture, so that the session does not keep the numbers.
     """
@@ -208,7 +208,7 @@ def asking(picture_key: str, menu_key: str) -> Callable[[], None]:
 
 
 def once(key: str, name: str, act: Callable[[], None]) -> Callable[[], None]:
-    """Return a callback that acts once on an answer of a part, which later answers repeat."""
+    """Return a callback that acts once on a part's answer, although the part repeats answers."""
 
     def acts() -> None:
         if new_answers(key, name, once):
@@ -255,7 +255,7 @@ def row_of(label: str, vector: Tensor) -> Row:
 
 
 def embedding_rows(record: EmbeddingRecord, token: int) -> list[Row]:
-    """Return how a token's input of the first layer was put together, as far as that is known."""
+    """Return how a token's input to the first layer was composed, as far as it is known."""
     states = record.states[0, token]
     if record.tokens is None:
         return [row_of("embedding", states)]

@@ -1,4 +1,4 @@
-"""Riddles: questions about a picture that are asked before it is drawn."""
+"""Riddles: questions about a picture that is hidden until the visitor has guessed."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +40,7 @@ class Riddle:
     boards: Sequence[tuple[str, int, int]] = ()
 
     def verdict(self, guess: int) -> str:
-        """Return in words what was guessed, an index or `NO_GUESS`, next to the answer."""
+        """Return in words the guess, an index or `NO_GUESS`, next to the answer."""
         best = guess if guess in self.right else self.right[0]
         answer = f"{self.finds} {self.names[best]}, {self.told[best]}."
         if guess == NO_GUESS:
@@ -179,7 +179,7 @@ def places_of_most(numbers: np.ndarray) -> list[int]:
 
 
 def told_apart(tokens: Sequence[str], places: Sequence[int] | None = None) -> list[str]:
-    """Return tokens in quotation marks, those that occur several times with their positions.
+    """Return tokens in quotation marks, repeated ones with their positions.
 
     The positions are the indices of the tokens, unless `places` has others, from 0.
     """

@@ -41,7 +41,7 @@ class About:
     sentence: str = ""
     target: str = ""  # what the decoder read or wrote
     changes: str = ""
-    place: str = ""  # which weight in it, or which way of decoding
+    place: str = ""  # the weight in it, or the way of decoding
     told: str = ""  # said in captions, but too long for file names
 
     def caption(self, what: str) -> str:
@@ -103,8 +103,8 @@ def about(
 ) -> About:
     """Return the subject of pictures, for `show`.
 
-    `changes` are those besides the `edits`, in words; `place` says which weight they are about, or
-    which way of decoding; `model` is the title of a model other than the visitor's chosen one.
+    `changes` are changes other than the `edits`, in words; `place` names a weight or a way of
+    decoding; `model` is the title of a model other than the visitor's chosen one.
     """
     chosen = models.chosen()
     key = slug(chosen.title) if chosen.is_own else chosen.key
@@ -148,10 +148,10 @@ def copies_of(picture: Picture) -> list[Copy]:
 
 
 def made(picture: Picture, wanted: Format | Copy | Mapping[str, Any]) -> bytes:
-    """Return the file of a picture in a format that the browser does not make.
+    """Return the file of a picture in a format that the browser cannot make.
 
-    A GIF is asked for with its frames; raises ValueError for frames that make none, and for more
-    numbers than a file holds.
+    A GIF is made from its frames. Raises ValueError for invalid frames, and for more numbers than a
+    file holds.
     """
     if isinstance(wanted, Mapping):
         return to_gif(wanted)

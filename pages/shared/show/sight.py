@@ -1,4 +1,4 @@
-"""What is in sight on a long page: one of its tabs, a list of its sections, an opened part."""
+"""What is visible on a long page: one of its tabs, a list of its sections, an opened part."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
@@ -34,8 +34,8 @@ def tabs(
 def parts(names: Sequence[str], bar: DeltaGenerator | None = None) -> list[DeltaGenerator]:
     """Draw the list of a long page's sections, and return a container for each, in order.
 
-    The list stays in sight while the page scrolls, in the `bar` if there is one; its entries scroll
-    to the sections.
+    The list stays visible while the page scrolls, in the `bar` if there is one; a click on an entry
+    scrolls to its section.
     """
     keys = [f"part-{number}" for number, _ in enumerate(names, start=1)]
     entries = {name: css_class(key) for name, key in zip(names, keys, strict=True)}
@@ -50,7 +50,7 @@ def seek(key: str) -> None:
 
 
 def reveal_if_sought(key: str, *, by: str = "") -> None:
-    """Scroll to the container with this key if `seek` asked for it, or for what it is sought `by`.
+    """Scroll to the container with this key if `seek` asked for it, or for the key `by`.
 
     Call this within it.
     """

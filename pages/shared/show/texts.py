@@ -1,4 +1,4 @@
-"""Texts on a page: their tokens as chips, and where two of them differ, in words and in tokens."""
+"""Texts on a page: their tokens as chips, and the differences of two texts."""
 
 import re
 from collections import Counter
@@ -63,9 +63,9 @@ def ended(sentence: str) -> str:
 
 
 def what_became(before: str, after: str) -> str:
-    """Return how a text changed, by its words, as what follows its name in a sentence.
+    """Return the change of a text in words, to follow the text's name in a sentence.
 
-    The largest change comes first, and changes that are alike are one.
+    The largest change comes first, and equal changes are named once.
     """
     if before == after:
         return "stays the same"

@@ -89,7 +89,8 @@ MASK_WORDS = {
         "**Both** `(B, 1, Q, K)`: the decoder's own mask. A cell is visible where the two "
         "masks, broadcast to one shape, both say so."
     ),
-    "together": "What masks leave together; lowered scores leave all. Clicks override them all.",
+    "together": "The cells that all masks together leave open; lowered scores close none. Clicks "
+    "override them all.",
     "library": (
         "Each drawing has 64 tokens; click one to put it in force on your sentence, with smaller "
         "numbers. The figures are for {length:,} tokens. A cell takes 2 · d multiplications in "
@@ -109,7 +110,7 @@ MASK_WORDS = {
     ),
     "empty": (
         "Query {queries} sees no key in {heads} of this layer. There the weights are all 0, and "
-        "the head writes zeros: the residual stream goes on without it."
+        "the head adds zeros to the residual stream."
     ),
     "flash": (
         "FlashAttention reads the [keys] in blocks that fit into the fastest memory. For each row "
@@ -120,7 +121,7 @@ MASK_WORDS = {
     ),
     "other than configured": (
         "{cells} of this run's mask differ from what the configuration names: the model's own "
-        "code does otherwise, and the picture shows what it did."
+        "code differs from it, and the picture shows the mask it used."
     ),
     "too wide": (
         "That is larger than your text, so it closes nothing here: type a longer one to see it."
@@ -131,8 +132,7 @@ MASK_WORDS = {
         "cells, or use the arrow keys and space."
     ),
     "written": (
-        "In the name of a row, the token read stands before the arrow, the one to be written "
-        "after it."
+        "A row's name has the token read before the arrow, and the token to write after it."
     ),
     "cheating": (
         "The decoder is trained to predict each token from those before it. Without the [mask] it "

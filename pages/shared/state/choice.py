@@ -1,4 +1,4 @@
-"""One thing that a visitor can choose: its key, its words, its default and its form in links."""
+"""A choice of a visitor: its key, its words, its default and its form in links."""
 
 import re
 from collections.abc import Callable, Mapping

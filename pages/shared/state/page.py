@@ -51,7 +51,7 @@ class Page:
 
     @property
     def scene(self) -> tuple[Choice, ...]:
-        """The choices that its pictures depend on, which a slide or a saved scene holds."""
+        """The choices that affect its pictures, which a slide or a saved scene stores."""
         needed = {"in force": (EDITS, AS_TRAINED), "all": (EDITS,)}.get(self.changes, ())
         unread = {EDITS, AS_TRAINED, *self.unread}.difference(needed)
         return tuple(choice for choice in self.linked if choice not in unread)

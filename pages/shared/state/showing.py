@@ -19,7 +19,7 @@ LEAD = "lead"
 
 
 class Showing:
-    """How the pictures of a page are shown: all of them, where the page draws them.
+    """How the pictures of a page are shown: by default all of them, where the page draws them.
 
     A wing that shows them differently derives from it and is put in force by `show_by`.
     """
@@ -29,7 +29,7 @@ class Showing:
         return set()
 
     def scene(self) -> Hashable:
-        """Return what identifies this scene among those the same page may show; None on a page."""
+        """Return what identifies this scene among the scenes of a page; None outside a slide."""
         return None
 
     def is_live(self) -> bool:
@@ -80,7 +80,7 @@ def show_by(other: Showing) -> None:
 
 
 def is_wanted(*keys: str) -> bool:
-    """Return whether one of these pictures is explicitly wanted, so that no button is needed."""
+    """Return whether one of these pictures was requested, so that no button is needed."""
     return not showing().keys().isdisjoint(keys)
 
 
@@ -94,7 +94,7 @@ def place(key: str, of: object = None) -> AbstractContextManager:
 
 
 def drawn() -> dict[str, Any]:
-    """Return what was drawn since the page began: what `place` was given, by key."""
+    """Return the subjects drawn since the page began: what `place` was given, by key."""
     return st.session_state.setdefault(DRAWN, {})
 
 
@@ -104,9 +104,9 @@ def begin() -> None:
 
 
 def say(sentence: str, key: str, *, where: str = "", numbers: str = "") -> None:
-    """Draw the sentence that says what the page shows: the title of a slide that is made of it.
+    """Draw the sentence that sums up the page, which becomes the title of its slide.
 
-    Only the page says `where` that is and has the `numbers`.
+    Only on the page does it say `where`, and have the `numbers`.
     """
     entitle(sentence)
     with st.container(key=f"lead-{key}"):
@@ -114,7 +114,7 @@ def say(sentence: str, key: str, *, where: str = "", numbers: str = "") -> None:
 
 
 def entitle(sentence: str) -> None:
-    """Set the title of a slide that is made of the page, with or without a full stop."""
+    """Set the title of a slide made from the page, with or without a full stop."""
     st.session_state[LEAD] = sentence[:1].upper() + sentence[1:].removesuffix(".")
 
 

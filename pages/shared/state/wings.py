@@ -48,7 +48,7 @@ class Wing:
 
     parameter = ""  # the name of what it keeps in every address, if anything
 
-    examples: Sequence[str] = ()  # texts that models read which only this wing makes
+    examples: Sequence[str] = ()  # texts for models that only this wing makes
     # Makes a model that the file of a talk can hold, so that its slides answer any sentence.
     talk_model: Callable[[], TalkModel] | None = None
 

@@ -80,9 +80,9 @@ def hear_and(
     is_typed: bool,
     then: Callable[[], None] | None,
 ) -> None:
-    """Note that the browser has sent a value, and do what follows; a callback.
+    """Store a value that the browser has sent, and act on it; a callback.
 
-    A value that is none of the options, if there are any, is of an earlier list of them.
+    A value outside the options belongs to an earlier list of them.
     """
     if options and st.session_state[key] not in options:
         refuse(key)
@@ -103,7 +103,7 @@ def words(choice: Choice, value: object) -> str:
 
 
 def nearest(value: object, offered: Sequence[Any]) -> Any:
-    """Return a value if it is offered, otherwise the largest smaller number, or the first value."""
+    """Return the value if it is offered, otherwise the next smaller number, or the first value."""
     if value in offered:
         return value
     below = [option for option in offered if isinstance(option, int) and isinstance(value, int)]

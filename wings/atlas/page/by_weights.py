@@ -160,7 +160,9 @@ def dictionary_of(run: ModelRun, head: HeadAddress, of: About) -> None:
     texts = tuple(line.text for line in kept)
     known = dictionaries(run.model, run.loading, texts)
     if known is None:
-        st.info("For this head’s dictionary, count a text of your own above: its words are taken.")
+        st.info(
+            "For this head’s dictionary, count a text of your own above: it provides the words."
+        )
         return
     _, layer, number = head
     right = {"cross": known.encoded.sum(axis=-1).astype(float)}

@@ -35,8 +35,8 @@ INTRO = (
     "below. The text stays in this session: no link, no talk and no file of the server has it."
 )
 GONE = (
-    "This was made with a text of one's own, which no link and no talk carries. What is shown is "
-    "without it: count the text again to see its figures."
+    "This was made with a visitor's own text, which links and talks do not contain. It is shown "
+    "without that text: count it again to see its figures."
 )
 OTHER_MODEL = "Your text was counted with another model. Count it with this one to see it here."
 

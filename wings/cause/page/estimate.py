@@ -1,4 +1,4 @@
-"""The effect of every head and cell, estimated by one backward pass and measured without it."""
+"""The effect of every head and cell, estimated by one backward pass and measured by removal."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -56,7 +56,7 @@ SHORT: dict[Kind, str] = {"encoder": "enc", "decoder": "dec", "cross": "cross"}
 UNASKED = 6_000  # tokens, in all runs together, that are measured without a button
 MOST_CELLS = 120  # cells of a head that are measured
 MOST_NAMED = 5  # points, those furthest from the line
-LEAST_NAMED = 0.02  # of the largest effect: points further than this from the line are named
+LEAST_NAMED = 0.02  # of the largest effect: points further from the line than this get labels
 NOTHING = 1e-3  # nats: smaller effects are invisible on screen
 
 INTRO = (
@@ -66,15 +66,15 @@ INTRO = (
     "2019. It is exact for small changes only. Below 0 the head helped {measure}."
 )
 WHY = (
-    "Why the truth leaves the estimate, in nats, by two more removals of each head. **Output**: "
-    "the softmax of the output is not straight. **Attention**: the softmax of later heads, gone if "
-    "all weights are held as they were. **Rest**: norms and feed-forward layers. These three sum "
-    "to the gap. **Sharpness**, the mean of the largest weights of the head’s rows, need not be "
-    "the cause."
+    "Why the effect differs from its estimate, in nats, by two more removals of each head. "
+    "**Output**: the softmax of the output is not linear. **Attention**: the softmax of later "
+    "heads, gone if all weights are held as they were. **Rest**: norms and feed-forward layers. "
+    "These three sum to the gap. **Sharpness**, the mean of the largest weights of the head’s "
+    "rows, need not be the cause."
 )
 CELLS = (
-    "Closing a cell shares its [weight] out among the rest of the row. That change of the row is "
-    "exact here; only what follows from it goes by the gradient for the weights. {count}"
+    "Closing a cell redistributes its [weight] over the row. This is computed exactly; its effect "
+    "on the output is estimated by the gradient. {count}"
 )
 SOME = (
     "Of {open} open cells {count} are measured, in even steps from the largest estimate to the "

@@ -1,4 +1,4 @@
-"""What a written word loses without each word it could look at, next to where the heads look."""
+"""What a written word loses without each word it could attend to, next to where heads attend."""
 
 import re
 from functools import partial
@@ -58,7 +58,7 @@ WORDS = (
 LEAD = "**Blue: the token needs this word.** The other map: where the heads look."
 WEIGHTS = (
     "The mean [weight] of the same [heads], summed up over the pieces of a word and the "
-    "punctuation after it. What stands out only here is looked at, but not missed."
+    "punctuation after it. Words that stand out only here are looked at, but not missed."
 )
 CORRELATION = "Spearman’s, over the {edges} edges of this text."
 DISAGREEMENTS = {

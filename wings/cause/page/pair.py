@@ -1,4 +1,4 @@
-"""Two words between which a model chose: the one that it wrote, and another."""
+"""Two words between which a model chose: the written one, and another."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -105,8 +105,8 @@ def choose_word(
 ) -> tuple[int, str]:
     """Draw the choice of a token after a row, by default the first of the `best`.
 
-    Return it with its name. A word that is typed must be one token, and none of those `refused`;
-    otherwise the default is taken `instead`, which is said.
+    Return it with its name. A typed word must be one token, and none of the `refused`; otherwise a
+    message says that the default is used `instead`.
     """
     names = {token: reader.label(trace, Question("", row), token) for token in best}
     likely = {name: token for token, name in reversed(names.items())}

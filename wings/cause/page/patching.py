@@ -39,8 +39,8 @@ PATCHED = Measurement(
 UNIT = "% of the gap"
 ENDS = ("away from it", "towards the run it comes from")
 DIRECTIONS = (
-    "Clean into changed finds heads that are enough to bring the answer back; changed into clean "
-    "those that the answer cannot do without. They need not be the same."
+    "Clean into changed finds heads that are sufficient to restore the answer; changed into "
+    "clean, heads that are necessary. They can differ."
 )
 PART = one_of(
     "patch_part",
@@ -64,9 +64,9 @@ INTRO = (
     "other, in logits."
 )
 SHARE = (
-    "One head at a time gets its {parts} from the {giving} text’s run, put into the {into} text’s; "
-    "all that follows is computed anew. Its share of the gap is (patched − {into}) / ({giving} − "
-    "{into}). Shares need not add up: heads build on each other.{click}"
+    "One head at a time gets its {parts} from the {giving} text’s run, put into the {into} "
+    "text’s; everything after it is computed again. Its share of the gap is (patched − {into}) / "
+    "({giving} − {into}). Shares need not add up: heads build on each other.{click}"
 )
 TOKENS = {
     "heads": "The head’s output is put in at only one token, the query.",
@@ -74,9 +74,9 @@ TOKENS = {
     "value": "The value of only one token is put in, the key.",
 }
 CHECKS = (
-    "Two checks: outputs put into the run that they are from change nothing, and the outputs of "
-    "all heads at once bring the whole gap, unless the token read last differs, whose embedding is "
-    "no head’s."
+    "Two checks: a run’s own outputs change nothing, and the outputs of all heads at once bring "
+    "the whole gap. The exception is a last token that differs, because no head outputs its "
+    "embedding."
 )
 
 
@@ -170,7 +170,7 @@ def checks(result: Patched, part: Part, backwards: bool) -> None:
     first, second = st.columns(2)
     first.metric("After the clean text", in_nats(differences["clean"]))
     second.metric("After the changed text", in_nats(differences["changed"]))
-    label = f"Change by the {into} run’s own {PARTS[part]}"
+    label = f"Change when the {into} run gets its own {PARTS[part]}"
     st.metric(label, f"{number_text(result.itself)} nats")
     st.metric("Outputs of all heads at once", f"{number_text(100 * result.outputs, 1)} {UNIT}")
     if part != "heads":

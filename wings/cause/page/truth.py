@@ -1,4 +1,4 @@
-"""Five readings of where a decoder looked, against what it loses: on a text, and over many."""
+"""Five readings of where a decoder attended, compared with its losses: on one text, and many."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -56,16 +56,16 @@ DEFINITIONS = {
     "length": "the length of the vector that all heads of a layer add from a word, each value "
     "times its weight, after the output projection; the mean over these layers (Kobayashi et al. "
     "2020, “Attention is Not Only a Weight”).",
-    "gradient": "each weight times the slope of the written token’s log-probability for it, summed "
-    "over these layers, in nats. It holds for small changes only. The map has it with its sign "
-    "turned, as the change that taking the weight away would make.",
+    "gradient": "each weight times the slope of the written token’s log-probability for it, "
+    "summed over these layers, in nats. It holds for small changes only. The map "
+    "shows it with the opposite sign: the change from taking the weight away.",
     "rollout": "the share of a word in the token’s vector if every block were half the mean of "
     "its heads and half the residual stream (Abnar & Zuidema 2020, “Quantifying Attention Flow in "
     "Transformers”); a decoder mixes both its inputs (Ferrando et al. 2022). It follows all "
     "layers.",
-    "relevance": "gradients times weights, those above 0, in the mean over heads, added up from "
-    "layer to layer (Chefer et al. 2021, “Generic Attention-model Explainability”, equations 5 to "
-    "10, for the log-probability). It follows all layers.",
+    "relevance": "positive products of gradient and weight, averaged over heads and added up from "
+    "layer to layer (Chefer et al. 2021, “Generic Attention-model Explainability”, "
+    "equations 5 to 10, for the log-probability). It follows all layers.",
 }
 READING = one_of("truth_reading", READINGS, label="Reading")
 CHOICES = (READING,)
@@ -121,7 +121,7 @@ def draw(run: ModelRun) -> None:
 def side_by_side(
     losses: Knockout, by_reading: Mapping[str, np.ndarray], reading: str, of: About
 ) -> bool:
-    """Draw a reading as a map next to the losses; return whether they are drawn yet."""
+    """Draw a reading as a map next to the losses; return whether the losses are drawn yet."""
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown(f"**{capital(READINGS[reading])}**")

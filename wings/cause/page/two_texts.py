@@ -1,4 +1,4 @@
-"""Two texts that differ in a word, the written token at which they are compared, and answers."""
+"""Two texts that differ in a word, the written token and the two answers to compare."""
 
 import re
 from collections.abc import Iterator

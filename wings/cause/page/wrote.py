@@ -1,4 +1,4 @@
-"""What each part of the decoder added to the logit of a written word, against another word."""
+"""What each part of the decoder added to the logit of a written word, minus another word's."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -38,8 +38,8 @@ DETAIL = "wrote-detail"  # the key of the part that shows the selected head
 
 INTRO = (
     "Logits are plain sums: each part adds what it puts into the residual stream, with the scale "
-    "of the last norm held fixed as it is in this run. Only what a part says to the output itself "
-    "counts as its own; what it makes later layers say counts as theirs."
+    "of the last norm held fixed as it is in this run. Only a part’s direct effect on the output "
+    "counts; its effect on later layers counts as theirs."
 )
 KEYS = (
     "What this [head] took from each token: the token’s [value], times its [weight], read towards "
@@ -89,8 +89,8 @@ def by_kind(run: ModelRun, attribution: Attribution) -> dict[Kind, np.ndarray]:
 def all_heads(
     added: Mapping[Kind, np.ndarray], pair: Contrast, head: HeadAddress, of: About
 ) -> bool:
-    """Draw the map of what all heads add; for the return value see `show`."""
-    click = if_clicks(" Click one to see from which words it took what it wrote.")
+    """Draw the map of what all heads add; see `show` for the return value."""
+    click = if_clicks(" Click a head to see which words its output came from.")
     caption(f"Every cell is one head.{click}")
     asks = f"Which head speaks most for “{pair.step.text}”, against “{pair.text}”?"
     in_words = partial(number_text, signed=True)

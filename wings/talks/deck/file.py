@@ -26,7 +26,7 @@ CLOSING = "</script>"
 PIECE = 2**17  # characters of a text: WebKit reads one of 30 MB in a minute, its pieces in seconds
 DECK = library.HERE / "deck" / "deck.js"
 STYLES = ("slide.css", "keyboard.css", "deck/colors.css", "deck/deck.css", "deck/deck_slide.css")
-# Nothing is loaded from elsewhere; the single script makes the styles of the pictures.
+# Nothing is loaded from elsewhere; the only script creates the pictures' styles.
 POLICY = (
     "default-src 'none'; script-src '{script}'; worker-src blob:; style-src '{style}'; "
     "img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'"
@@ -35,11 +35,11 @@ POLICY = (
 
 @dataclass(frozen=True)
 class Drawn:
-    """A picture of a slide: its name, the picture, or the address of an image, and its subject.
+    """A picture of a slide: its name, the picture or an image's address, and its subject.
 
     A `question` is asked before it is shown: the part that asks, and the verdicts on no guess and
     on each guess. A picture that `waits` is shown once all questions of its slide are answered. The
-    `code` is that of the scene.
+    `code` is the scene's QR code.
     """
 
     what: str
@@ -59,9 +59,9 @@ class Drawn:
 class DrawnSlide:
     """A slide in the form of the file; `missing` is a sentence on the parts that it lacks.
 
-    The `link` leads to its scene in the running app; it is empty if there is none. The `scene` has
-    the sentence, the head and the changes, as in a link, for the model inside. Marks are read in a
-    title that somebody has `typed`.
+    The `link` leads to its scene in the running app; it is empty if there is none. The `scene`
+    holds the sentence, the head and the changes, as in a link, for the built-in model. Marks count
+    as formatting in a title that somebody has `typed`.
     """
 
     title: str
@@ -211,7 +211,7 @@ def script_of(drawing: Iterable[Part], model: TalkModel | None = None) -> str:
 
 
 def elements_of(model: TalkModel) -> str:
-    """Return the elements that hold a model and what is drawn of it."""
+    """Return the HTML elements that hold a model and its drawings."""
     weights = base64.b64encode(model.weights).decode("ascii")
     pieces = (weights[at : at + PIECE] for at in range(0, len(weights), PIECE))
     return "".join(

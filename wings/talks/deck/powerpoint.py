@@ -62,11 +62,10 @@ class Box:
 def powerpoint_of(
     slides: Sequence[DrawnSlide], *, dark: bool = False, most: int = LARGEST
 ) -> tuple[bytes, list[int]]:
-    """Return a talk as PPTX, and the slides, from 1, that are incomplete in it.
+    """Return a talk as PPTX, and the numbers of incomplete slides in it, from 1.
 
-    Pictures are the addresses of PNG images. A picture that has no room within `most` bytes, or is
-    no image, is left out, and its slide says so. What is asked about a picture is on a slide of its
-    own, before it.
+    Pictures are the addresses of PNG images. A picture that is no image, or exceeds `most` bytes in
+    all, is left out, and its slide says so. A question about a picture has its own slide before it.
     """
     file = Presentation()
     widen(file)
@@ -184,7 +183,7 @@ def write_with_pictures(made: Slide, slide: DrawnSlide) -> bool:
 
 
 def places(title: str, words: str, beside: bool = False) -> tuple[Box, Box, Box]:
-    """Return the boxes of title, words and pictures, all perhaps `beside` the code of the scene."""
+    """Return the boxes of title, words and pictures, leaving room for a code `beside` them."""
     width = WIDTH - beside * (CODE[0] + 16)
     lines = min(2, lines_of(title, TITLE_SIZE * 1.08, width))  # bold letters are wider
     heading = Box(EDGE, 18, width - 2 * EDGE, lines * TITLE_SIZE * LINE + 6)
@@ -205,9 +204,9 @@ def shares(room: Box, count: int) -> list[Box]:
 
 
 def room_of(title: str, words: str, pictures: int, code: bool = False) -> tuple[float, float]:
-    """Return the width and the height in pixels that the pictures of a slide have together.
+    """Return the width and the height in pixels that a slide's pictures have together.
 
-    The `code` of the scene, if it is one of several, has a place of its own.
+    The scene's `code`, if it is one of several pictures, has its own room.
     """
     beside = code and pictures > 1
     *_, room = places(title, words, beside)

@@ -1,4 +1,4 @@
-"""The list of a talk's slides with what can be done to each, and the boxes that edit one."""
+"""The list of a talk's slides, the actions on each, and the boxes that edit one."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -40,17 +40,17 @@ NOT_DRAWN = (
 REMOVED = "Slide {number} was removed. “Undo” brings it back."
 BACK, UNDONE = "Slide {number} is back.", "Slide {number} is as it was before."
 LIST = "slides"  # the key that it is drawn with
-MOST_LARGE = 3  # pictures: those of more have a column each
+MOST_LARGE = 3  # pictures; a slide with more gives each a column
 
 
 def change(name: str, **changes: object) -> None:
-    """Change something in a slide, wherever it was moved; do nothing if it is gone."""
+    """Change something in a slide, wherever it was moved; do nothing if it was removed."""
     if (index := talk.index_of(name)) is not None:
         talk.put_at(index, replace(talk.own()[index], **changes))
 
 
 def offered(page: Page, slide: Slide) -> dict[str, str]:
-    """Return the pictures that can be chosen for a slide, their names by key: those it draws."""
+    """Return the pictures that a slide can show, which its scene draws: names by key."""
     there = {*slide.drawn, *slide.pictures} if slide.drawn else page.pictures
     return {key: words for key, words in page.pictures.items() if key in there}
 
@@ -78,7 +78,7 @@ def boxes(index: int, slide: Slide) -> None:
 
 
 def guess_first(index: int, slide: Slide) -> None:
-    """Draw the switch with which a slide asks about its picture before that is drawn."""
+    """Draw the switch for asking about a slide's picture before it is drawn."""
 
     def changed(on: bool) -> None:
         others = {key: text for key, text in slide.parameters.items() if key != GUESS.key}
@@ -131,7 +131,7 @@ def edit(index: int) -> None:
 
 
 def undo() -> None:
-    """Take the last change of the talk back, with the same slide in the boxes; a callback."""
+    """Undo the last change of the talk, keeping the same slide in the boxes; a callback."""
     at, slides = edited(), talk.own()
     name = "" if at is None else slides[at].name
     talk.undo()
@@ -171,7 +171,7 @@ def rows() -> None:
 
 
 def take() -> None:
-    """Do what was asked for in the list; a callback."""
+    """Do what was requested in the list; a callback."""
     for asked in all_picked(LIST):
         match asked:
             case {"does": str(what), "slide": str(name), **more}:

@@ -62,7 +62,7 @@ CLOSING = Slide(title="What to take home", words="One thing\nAnother\nA third")
 
 
 def load() -> None:
-    """Load the talk of the uploaded file, or say why that cannot be done."""
+    """Load the talk of the uploaded file, or say why that failed."""
     notes = ()
     if file := st.session_state.talk_file:
         try:
@@ -108,7 +108,7 @@ def tools() -> None:
             st.button("Remove all slides", on_click=remove_all)
         st.button("Undo", key="undo-talk", on_click=undo, disabled=not talk.can_undo())
     with st.container(horizontal=True):
-        # Files are functions: browsers ask at once for others, even for those that are gone.
+        # Files are functions: browsers request other files at once, even removed ones.
         file = partial(write_talk, talk.in_force()), f"{file_name()}.json", "application/json"
         st.download_button("Save as a file", *file, on_click="ignore")
         for label, kind, words in (
@@ -132,13 +132,13 @@ def tools() -> None:
 
 
 def file_name() -> str:
-    """Return the name of the talk's files, without its ending: that of its first title."""
+    """Return the name of the talk's files, without ending: the talk's first title."""
     titles = (slug(slide.title) for slide in talk.in_force())
     return f"headlight-{next(filter(None, titles), 'talk')}"
 
 
 def saved_file() -> None:
-    """Download the file of a talk that was saved, if it is that of the present slides."""
+    """Download a saved talk's file, if its slides are the current ones."""
     if not (saving := saving_talk.now()):
         return
     if not saving_talk.is_of_talk(saving):

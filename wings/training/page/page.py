@@ -1,4 +1,4 @@
-"""Training: train a small Transformer, see its heads form, and what its schedule and loss are."""
+"""Training: train a small Transformer, see its heads form, and see its schedule and loss."""
 
 import numpy as np
 import streamlit as st

@@ -1,4 +1,4 @@
-"""The training of a session: started, watched and kept for comparison."""
+"""The training of a session: starting it, watching it, and keeping it for comparison."""
 
 from dataclasses import replace
 from math import log
@@ -149,7 +149,7 @@ def panel(ready: bool, updating: bool) -> None:
     training = watched()
     state = training.job.look() if training else None
     if showing().scene() is None and updating != (state is not None and state.status in ACTIVE):
-        st.rerun()  # the whole page, which decides again whether this reruns by itself
+        st.rerun()  # the whole page, which decides whether this goes on rerunning by itself
     buttons(ready, training, state)
     if refused := workshop().refused:
         st.error(refused)

@@ -77,7 +77,7 @@ def test_the_page_opens_on_the_two_sentences_with_it_in_the_chosen_model(bert_fo
         weights = trace.attention[Site("encoder", 1)].weights[0, 2]
         expect(app, side, weights, trace.source_tokens)
     assert "Hide a word of both texts" in captions(app)
-    assert "no output that the two models share" not in captions(app)
+    assert "The two models have no output in common" not in captions(app)
     assert "decoder" not in told(app)
 
 
@@ -253,7 +253,7 @@ def test_what_two_models_do_not_share_is_told(bert_folder, transformers_folders,
     side = {"model": f"{LIBRARY}{transformers_folders[name]}", "kind": kind}
     app.text_input(key="side_b_link").set_value(f"/attention?{urlencode(side)}").run()
     assert not app.exception
-    assert "no output that the two models share" in captions(app)
+    assert "The two models have no output in common" in captions(app)
     assert not drawn
 
 

@@ -31,7 +31,9 @@ def test_the_page_shows_what_was_held_at_every_step(shipped):
 def test_without_a_cache_the_page_says_why():
     app = open_page("decoding", sentence=SENTENCE, edits="look-ahead.off")
     assert not app.exception
-    assert any("every step computes all positions anew" in caption.value for caption in app.caption)
+    assert any(
+        "every step computes all positions again" in caption.value for caption in app.caption
+    )
 
 
 def test_layers_that_are_alike_are_one_row_of_a_large_cache():

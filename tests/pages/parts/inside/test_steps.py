@@ -122,7 +122,7 @@ def test_the_words_say_of_the_scale_what_the_formula_does(transformers_folders, 
     assert "is divided by" in divides.words
     assert r"/ \sqrt" in divides.formula
     leaves = of_scaling(weight_in(transformers_folders["T5"], Site("encoder", 1)))
-    assert "leaves it as it is" in leaves.words
+    assert "This one does not" in leaves.words
     assert r"\times" not in leaves.formula
     multiplies = of_scaling(weight_of(tmp_path, pairs, *GEMMA))
     assert "multiplied by a number of this model's own, 0.577350," in multiplies.words

@@ -201,6 +201,4 @@ def test_a_head_that_is_not_read_is_not_denied(tmp_path, pairs, shown, said):
     run = ModelRun(CAT, model=LIBRARY + str(tmp_path))
     compare_answers(run, run, of=NO_MODEL)
     ((words,),) = said
-    assert words.endswith(
-        "it was saved without a head, or with one of a kind that is not read here."
-    )
+    assert words.endswith("it was saved without a head, or with a head of an unsupported kind.")

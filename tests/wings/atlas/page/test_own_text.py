@@ -129,7 +129,7 @@ def test_more_lines_than_are_allowed_are_told(monkeypatch):
         ("", NOTHING),
         (" \n\n", NOTHING),
         (b"\xff\xfeh\0i\0\n\0", "No line of this text can be counted: 2 lines: not text in UTF-8."),
-        (b"\x1f\x8bno", "This is no gzip file that can be read"),
+        (b"\x1f\x8bno", "This gzip file cannot be read"),
     ],
 )
 def test_a_text_that_cannot_be_counted_is_refused_in_a_sentence(text, why):
