@@ -91,8 +91,8 @@ def load_from_library(name: str, progress: Progress | None = None) -> Reader:
 def load_bert(name: str | Path, progress: Progress | None = None) -> BertReader:
     """Load a BERT that fits our layers, by its name or from a folder; onto the GPU if any.
 
-    `progress` is called with the bytes downloaded. Raises LoadingError with a message that says
-    what to do.
+    `progress` is called with the bytes downloaded. Raises ValueError with a message that says what
+    to do.
     """
     name, device = str(name), best_device()
     config = read_config(name)
