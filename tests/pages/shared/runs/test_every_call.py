@@ -19,7 +19,7 @@ FUNCTIONS = {
     "gradient_times_attention", "contributions", "head_removals", "lens", "norm_orders",
     "run_in_order", "separate_heads", "pre_activations", "word_similarity", "in_sentence",
     "permutation_differences", "shuffle_words", "scores_by_shift", "both_vectors",
-    "measure_parity", "translate_all", "role_scores", "two_runs", "estimated_removals",
+    "translate_all", "role_scores", "two_runs", "estimated_removals",
     "estimated_closings", "cell_removals", "gaps", "patch_heads", "patch_tokens",
 }  # fmt: skip
 READERS = {"reader", "model", "translator"}  # what a reader is called
