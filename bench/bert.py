@@ -13,7 +13,7 @@ from transformers import BertConfig, BertModel
 
 from bench.performance import meaning, page_options, publish
 from bench.report import compare_times
-from headlight.model.library.bert import build_bert
+from headlight.model.library.bert import Bert, our_config
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Run
 from headlight.pages.shared.runs.housekeeping import keep_freed_memory
@@ -32,7 +32,7 @@ def main() -> None:
     fused = BertModel(BertConfig(), add_pooling_layer=False).eval()
     fused.set_attn_implementation("sdpa")
     fused.load_state_dict(eager.state_dict())
-    ours = build_bert(eager.config, eager.state_dict(), "random weights")
+    ours = Bert(eager, our_config(eager.config), head=None).eval()
     cases = []
     with torch.inference_mode():
         for tokens in TOKENS:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
+from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece, whole_words
 from headlight.model.questions import Objective, Question
+from headlight.model.reader import Reader
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Site
 
@@ -174,6 +176,44 @@ class Answering:
     def answer(self, trace: Trace) -> Answer:
         """Return the likeliest answer in a trace; raises ValueError if there is none."""
         return self.answers.answer(trace)
+
+
+class PieceReader(Answering, Reader):
+    """A reader whose texts are pieces by its `tokens`."""
+
+    tokens: PieceTokenizer
+
+    def read(
+        self,
+        text: str,
+        second: str | None = None,
+        *,
+        masked: Collection[int] = (),
+        pad_to: int | None = None,
+    ) -> list[Piece]:
+        """Return the tokens that the model reads of a text, or of two.
+
+        `masked` are positions in this list that are hidden. As in transformers, the name of a
+        special token in the text is that token. A longer text is cut, from the longer of the two
+        first; see `is_cut`. `pad_to` appends padding until there are that many tokens. Raises
+        ValueError if there is nothing to read, or for what the model does not have.
+        """
+        if not text.strip():
+            raise ValueError("There is nothing to read: type a sentence.")
+        second = self.second_text(second)
+        if len(masked) and "mask words" in self.missing:
+            raise ValueError(self.missing["mask words"])
+        pieces = self.tokens.mask(self.tokens.read(text, second), masked)
+        if not pieces:
+            raise ValueError("There is nothing to read: the tokenizer finds no token in this text.")
+        return self.tokens.pad(pieces, pad_to)
+
+    def is_cut(self, text: str, second: str | None = None) -> bool:
+        return self.tokens.is_cut(text, second if (second or "").strip() else None)
+
+    @property
+    def vocabulary(self) -> Sequence[int]:
+        return self.tokens.written_ids
 
 
 def masked_positions(trace: Trace) -> list[int]:

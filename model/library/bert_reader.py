@@ -10,16 +10,19 @@ import tokenizers
 import torch
 from torch import Tensor
 
-from headlight.model.library.answers import Answering, AnswerReader, masked_positions
+from headlight.model.library.answers import AnswerReader, PieceReader, masked_positions
 from headlight.model.library.bert import Bert
+from headlight.model.library.files import read_config
 from headlight.model.library.hub import LoadingError
-from headlight.model.library.measuring import Parity, measure_parity
+from headlight.model.library.measuring import Parity, parity_on, read_texts
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import SPACES, Piece
+from headlight.model.library.transformers_loading import load_pretrained
 from headlight.model.questions import Request
-from headlight.model.reader import OTHER_WORDS, Ability, Reader
+from headlight.model.reader import OTHER_WORDS, Ability
 from headlight.model.shape import shape_of
 from headlight.model.stream import output_maps
+from headlight.model.tokens import Token
 from headlight.model.trace import Trace
 from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.trace import Run, RunEdits, Site
@@ -65,24 +68,17 @@ class WordPieces(PieceTokenizer):
         self, tokenizer: PreTrainedTokenizerBase, config: TransformerConfig, folder: Path
     ) -> None:
         super().__init__(tokenizer, config.max_positions, config.source_vocab_size)
-        count, pad_id = len(tokenizer), tokenizer.pad_token_id
-        misfits = {
-            "is not one of BERT's word pieces with [MASK] and [PAD]": not tokenizer.is_fast
-            or None in (tokenizer.mask_token_id, pad_id),
-            f"has {count} tokens, but the model knows {self.known}": count > self.known,
-            f"pads with the token {pad_id}, but the model with {config.pad_id}": pad_id
-            != config.pad_id,
-        }
-        if why := [words for words, is_so in misfits.items() if is_so]:
+        has_spans = tokenizer.is_fast and self.mask_id is not None
+        same_padding = tokenizer.pad_token_id == config.pad_id
+        if not has_spans or not same_padding or len(tokenizer) > self.known:
             raise LoadingError(
-                f"The tokenizer in {folder} {why[0]}. Save both from the same model, or choose "
+                f"The tokenizer in {folder} is not that of a BERT with {self.known:,} tokens of "
+                f"which number {config.pad_id} is [PAD]. Save both from the same model, or choose "
                 "another BERT, such as google-bert/bert-base-uncased."
             )
 
-    def piece(self, index: int) -> Piece:
-        """Return the piece of an id, as a text of its own; empty if only the model has that id."""
-        text = self.name(index) if index < self.size else ""
-        return Piece(index, text, 0, 0, role=self.role(index))
+    def append(self, text: str, before: Sequence[Token], index: int) -> tuple[str, Piece]:
+        return text, Piece(index, self.name(index), 0, 0, role=self.role(index))
 
     def with_spans(self, encoding: tokenizers.Encoding, texts: Sequence[str]) -> list[Piece]:
         """Return the pieces of an encoding, with their words counted along the line."""
@@ -101,66 +97,31 @@ class WordPieces(PieceTokenizer):
         return pieces
 
 
-class BertReader(Answering, Reader):
+class BertReader(PieceReader):
     """A BERT with its tokenizer, as described in model/reader.py; threads may share it.
 
     `folder` holds the checkpoint, which `parity` loads again; `labels` are the classes of a
-    classifier. Raises LoadingError if the tokenizer does not fit the model.
+    classifier.
     """
 
     def __init__(
         self,
         model: Bert,
-        tokenizer: PreTrainedTokenizerBase,
+        tokens: WordPieces,
         folder: Path,
         *,
         title: str = "BERT",
         labels: Sequence[str] = (),
     ) -> None:
-        pieces = WordPieces(tokenizer, model.config, folder)
-        self.answers = AnswerReader(model.head_kind, pieces, dict(enumerate(labels)))
-        self.predicts = model.head_kind == "masked words"
-        missing = dict(NOT_FOR_BERT)
+        self.answers = AnswerReader(model.head_kind, tokens, dict(enumerate(labels)))
+        self.missing = dict(NOT_FOR_BERT)
         if model.segments.num_embeddings == 1:
-            missing["read a pair"] = ONE_SENTENCE
-        if not self.predicts:
-            missing["mask words"] = NO_HEAD
-        self.model = model.eval()
-        self.tokenizer = pieces
-        self.title = title
-        self.missing = missing
+            self.missing["read a pair"] = ONE_SENTENCE
+        if model.head_kind != "masked words":
+            self.missing["mask words"] = NO_HEAD
+        self.model, self.tokens = model.eval(), tokens
+        self.title, self.folder = title, folder
         self.shape = shape_of(model.config)
-        self.folder = folder
-        self.mask_id = pieces.mask_id
-
-    @property
-    def max_tokens(self) -> int:
-        return self.model.config.max_positions
-
-    def read(
-        self,
-        first: str,
-        second: str | None = None,
-        *,
-        masked: Collection[int] = (),
-        pad_to: int | None = None,
-    ) -> list[Piece]:
-        """Return the tokens that the model reads: [CLS] first [SEP], then second [SEP] if given.
-
-        `masked` are positions in this list that become [MASK]. As in transformers, the name of a
-        special token in the text is that token. A longer text is cut, from the longer sentence
-        first; see `is_cut`. `pad_to` appends [PAD] until there are that many tokens. Raises
-        ValueError if there is nothing to read, if the model does not take a second sentence, or for
-        too much padding.
-        """
-        if not first.strip():
-            raise ValueError("There is nothing to read: type a sentence.")
-        second = self.second_text(second)
-        pieces = self.tokenizer.mask(self.tokenizer.read(first, second), masked)
-        return self.tokenizer.pad(pieces, pad_to)
-
-    def is_cut(self, first: str, second: str | None = None) -> bool:
-        return self.tokenizer.is_cut(first, second if (second or "").strip() else None)
 
     def tokenized(self, request: Request) -> Trace:
         """Return a trace with only its tokens; see `read` for the errors.
@@ -176,9 +137,8 @@ class BertReader(Answering, Reader):
     @torch.inference_mode()
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:
         longest = max(len(trace.source_tokens) for trace in traces)
-        lines = [self.tokenizer.pad(trace.source_tokens, longest) for trace in traces]
-        ids, segments = zip(*map(self.model.inputs, lines), strict=True)
-        self.model(torch.cat(ids), torch.cat(segments), run)
+        lines = [self.tokens.pad(trace.source_tokens, longest) for trace in traces]
+        self.model(*self.model.inputs(*lines), run)
 
     def rerun(self, trace: Trace, run: Run) -> Tensor:
         """Run again over the tokens of a trace; return the logits (B, N, V) of the same rows.
@@ -186,10 +146,9 @@ class BertReader(Answering, Reader):
         N is 0 if nothing is masked for a masked-word head, or if the checkpoint has no head.
         """
         states = self.model(*self.model.inputs(trace.source_tokens), run)
-        if self.predicts:
+        if self.answers.head == "masked words":
             states = states[:, masked_positions(trace)]
-        head = self.model.head
-        logits = states.new_empty(len(states), 0, 0) if head is None else head(states)
+        logits = self.model.logits(states)
         if run.trace is not None and logits.size(1):
             run.trace.logits = logits
         return logits
@@ -201,15 +160,10 @@ class BertReader(Answering, Reader):
     def position_table(self) -> Tensor:
         return self.model.positions.table
 
-    @property
-    def vocabulary(self) -> Sequence[int]:
-        return self.tokenizer.written_ids
-
     @torch.inference_mode()
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
         """Record a run over ids between [CLS] and [SEP]; see `Reader.trace_ids`."""
-        first, *_, last = self.tokenizer.read("a")
-        trace = Trace([first, *map(self.tokenizer.piece, ids), last])
+        trace = Trace(self.tokens.framed(ids))
         self.record(trace, edits)
         return trace
 
@@ -226,26 +180,22 @@ class BertReader(Answering, Reader):
 
         Raises ValueError if the checkpoint has no masked-word head.
         """
-        if not self.predicts:
+        if "mask words" in self.missing:
             raise ValueError(NO_HEAD)
         trace = self.trace(first, second=second, edits=edits, masked=masked)
-        positions = masked_positions(trace)
-        if not positions:
+        if trace.logits is None:
             return {}
         probabilities = trace.logits[0].softmax(dim=-1)  # (masks, V)
-        likeliest = probabilities.topk(min(top, probabilities.size(-1)))
+        best, likeliest = probabilities.topk(min(top, probabilities.size(-1)))
         return {
             position: [
-                Prediction(
-                    index, self.tokenizer.piece(index).text.lstrip("".join(SPACES)), probability
-                )
-                for index, probability in zip(indices, best, strict=True)
+                Prediction(index, self.tokens.name(index).lstrip("".join(SPACES)), probability)
+                for index, probability in zip(indices.tolist(), row.tolist(), strict=True)
             ]
-            for position, indices, best in zip(
-                positions, likeliest.indices.tolist(), likeliest.values.tolist(), strict=True
-            )
+            for position, indices, row in zip(masked_positions(trace), likeliest, best, strict=True)
         }
 
+    @torch.inference_mode()
     def parity(
         self, first: str = SAMPLE, second: str | None = None, *, pad_to: int | None = None
     ) -> Parity:
@@ -254,4 +204,9 @@ class BertReader(Answering, Reader):
         Loads the checkpoint a second time.
         """
         trace = self.trace(first, second=second, pad_to=pad_to)
-        return measure_parity(self.model, trace, self.folder)
+        theirs = load_pretrained(self.folder, read_config(str(self.folder)), None, self.title)
+        ids, segments = self.model.inputs(trace.source_tokens)
+        mask = ids != self.tokens.pad_id
+        inputs = {"input_ids": ids, "token_type_ids": segments, "attention_mask": mask}
+        (text,) = read_texts(theirs.to(ids.device), [inputs], self.title)
+        return parity_on(text, trace, trace.outputs["encoder"])

@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file
-from torch import Tensor
 
 from headlight.model.library.bounds import (
     Counted,
@@ -127,23 +125,24 @@ def numbers_by_dtype(folder: Path) -> Counter[str]:
     Raises LoadingError if there are none, one is missing, or one cannot be read.
     """
     counts: Counter[str] = Counter()
-    for dtype, numbers in saved_tensors(weight_files(folder)):
+    for _, dtype, numbers in saved_tensors(weight_files(folder)):
         counts[dtype] += numbers
     return counts
 
 
-def saved_tensors(paths: Iterable[Path]) -> Iterator[tuple[str, int]]:
-    """Yield the dtype and the number of weights of each tensor in safetensors files."""
+def saved_tensors(paths: Iterable[Path]) -> Iterator[tuple[str, str, int]]:
+    """Yield the name, the dtype and the number of weights of each tensor in safetensors files."""
     for path in paths:
         # For torch it would ask for as much memory as the file is long.
         with reading(path), safe_open(path, framework="numpy") as file:
-            for tensor in map(file.get_slice, file.keys()):
-                yield tensor.get_dtype(), math.prod(tensor.get_shape())
+            names = file.keys()
+            for name, tensor in zip(names, map(file.get_slice, names), strict=True):
+                yield name, tensor.get_dtype(), math.prod(tensor.get_shape())
 
 
 def counted(paths: Iterable[Path]) -> Counted:
     """Return a mode of torch in which no model can be made that is larger than its files."""
-    numbers = [numbers for _, numbers in saved_tensors(paths)]
+    numbers = [numbers for *_, numbers in saved_tensors(paths)]
     return Counted(sum(numbers), len(numbers))
 
 
@@ -178,18 +177,6 @@ def weight_files(folder: Path) -> list[Path]:
             "again."
         )
     return paths
-
-
-def read_weights(folder: Path) -> dict[str, Tensor]:
-    """Return the tensors in a folder's safetensors, one file or several with an index.
-
-    Raises LoadingError if there are none, one is missing, or one cannot be read.
-    """
-    weights: dict[str, Tensor] = {}
-    for path in weight_files(folder):
-        with reading(path):
-            weights |= load_file(path)
-    return weights
 
 
 @contextmanager

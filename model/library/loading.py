@@ -4,34 +4,30 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 
 from headlight.model.checkpoint import CONFIG, WEIGHTS, load_config
 from headlight.model.library.answers import class_labels
-from headlight.model.library.bert import bert_config, build_bert
-from headlight.model.library.bert_reader import BertReader
+from headlight.model.library.bert import Bert, fits_our_layers, head_of, our_config
+from headlight.model.library.bert_reader import BertReader, WordPieces
 from headlight.model.library.bounds import check_counts, check_files, check_tokenizer
-from headlight.model.library.checks import check_weights
 from headlight.model.library.files import (
     count_numbers,
     counted,
     read_config,
     read_tokenizer,
-    read_weights,
+    saved_tensors,
+    weight_files,
 )
 from headlight.model.library.hub import LoadingError, Progress, as_folder, fetch, first_line
-from headlight.model.library.transformers_loading import load_transformers_reader
+from headlight.model.library.transformers_loading import load_pretrained, load_transformers_reader
 from headlight.model.memory import check_memory
 from headlight.model.memory_layout import best_device
 from headlight.model.own_reader import OwnReader
 from headlight.model.reader import Reader
 from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import load, shipped_models
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedConfig
 
 LARGEST_NUMBER = 4  # bytes that a number takes in a file
 
@@ -81,7 +77,7 @@ def load_from_library(name: str, progress: Progress | None = None) -> Reader:
     Raises LoadingError with a message that says what to do.
     """
     try:
-        if fits_our_layers(read_config(name), name):
+        if fits_our_layers(read_config(name)):
             return load_bert(name, progress)
         return load_transformers_reader(name, progress)
     except LoadingError:
@@ -93,20 +89,21 @@ def load_from_library(name: str, progress: Progress | None = None) -> Reader:
 
 
 def load_bert(name: str | Path, progress: Progress | None = None) -> BertReader:
-    """Load a BERT by its name on the Hugging Face Hub, or from a folder; onto the GPU if any.
+    """Load a BERT that fits our layers, by its name or from a folder; onto the GPU if any.
 
-    `progress` is called with the bytes downloaded. Raises LoadingError with a message that says
-    what to do.
+    `progress` is called with the bytes downloaded. Raises ValueError with a message that says what
+    to do.
     """
-    name = str(name)
+    name, device = str(name), best_device()
     config = read_config(name)
-    bert_config(config, name)  # refuses other models before their weights are fetched
-    folder, device = fetch(name, progress=progress), best_device()
+    shape = our_config(config)
+    folder = fetch(name, progress=progress)
     check_memory(count_numbers(folder), name, device)
-    tokenizer = read_tokenizer(folder, config)
-    model = build_bert(config, read_weights(folder), name)
-    check_weights(model)
-    return BertReader(model.to(device), tokenizer, folder, title=name, labels=class_labels(config))
+    tokens = WordPieces(read_tokenizer(folder, config), shape, folder)
+    head = head_of(config, {tensor for tensor, *_ in saved_tensors(weight_files(folder))})
+    theirs = load_pretrained(folder, config, head, name).to(device)
+    model = Bert(theirs, shape, head)
+    return BertReader(model, tokens, folder, title=name, labels=class_labels(config))
 
 
 def fetch_model(name: str, progress: Progress | None = None) -> Path:
@@ -125,12 +122,3 @@ def fetch_model(name: str, progress: Progress | None = None) -> Path:
             progress(done, total)
 
     return fetch(name, progress=watch)
-
-
-def fits_our_layers(config: PreTrainedConfig, name: str) -> bool:
-    """Return whether our layers have all the parts of a model."""
-    try:
-        bert_config(config, name)
-    except LoadingError:
-        return False
-    return True

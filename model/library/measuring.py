@@ -8,14 +8,11 @@ library's.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
 
-from headlight.model.library.bert import Bert
-from headlight.model.library.files import read_config
 from headlight.model.library.hub import LoadingError, first_line
 from headlight.model.library.running import join_blocks
 from headlight.model.library.writing import GenerationPrefixes, Watchable
@@ -141,7 +138,7 @@ def read_whole(attached: Watchable, model: PreTrainedModel, text: LibraryRun, na
     try:
         with attached.watching(Run(trace=trace)):
             outputs = call(model, text.inputs)
-        parity = parity_on(text, trace, outputs)
+        parity = parity_on(text, trace, outputs[0])
     except Exception as error:  # of many kinds: other shapes, other calls
         raise LoadingError(
             f"{over} cannot be recorded: {first_line(error)} Choose another model."
@@ -153,8 +150,8 @@ def read_whole(attached: Watchable, model: PreTrainedModel, text: LibraryRun, na
     return Whole(text, trace, outputs, parity)
 
 
-def parity_on(text: LibraryRun, trace: Trace, outputs: Mapping[str, Tensor]) -> Parity:
-    """Compare the recorded numbers and outputs of a text with those of the library itself.
+def parity_on(text: LibraryRun, trace: Trace, outputs: Tensor) -> Parity:
+    """Compare the recorded numbers and the outputs of a text with those of the library itself.
 
     Raises ValueError if some of its tokens attend to anything but tokens.
     """
@@ -167,7 +164,7 @@ def parity_on(text: LibraryRun, trace: Trace, outputs: Mapping[str, Tensor]) -> 
     if len(kinds) == 1:  # "attentions" are those of a decoder too
         theirs = dict(zip(kinds, theirs.values(), strict=False))
     return Parity(
-        outputs=difference(outputs[0], text.outputs[0]),
+        outputs=difference(outputs, text.outputs[0]),
         weights=max(
             (difference(ours[kind], as_maps(layers, *text.sizes(kind)))
              for kind, layers in theirs.items()),
@@ -247,31 +244,3 @@ class Parity(NamedTuple):
 
     outputs: float  # of the logits, or of the last hidden states if there is no head
     weights: float  # of the weights of every head in every layer
-
-
-@torch.inference_mode()
-def measure_parity(model: Bert, trace: Trace, folder: Path) -> Parity:
-    """Compare a trace without edits with transformers' own BertModel, loaded from a folder."""
-    from transformers import BertModel
-
-    theirs = BertModel.from_pretrained(
-        folder,
-        config=read_config(str(folder)),
-        add_pooling_layer=False,
-        attn_implementation="eager",
-        dtype=torch.float32,
-        use_safetensors=True,
-        local_files_only=True,
-    )
-    ids, segments = model.inputs(trace.source_tokens)
-    outputs = theirs.to(model.device).eval()(
-        ids,
-        attention_mask=ids != model.config.pad_id,
-        token_type_ids=segments,
-        output_attentions=True,
-    )
-    their_weights = torch.cat(outputs.attentions)  # (layers, H, S, S)
-    return Parity(
-        outputs=(trace.outputs["encoder"] - outputs.last_hidden_state).abs().max().item(),
-        weights=(trace.weights("encoder") - their_weights).abs().max().item(),
-    )

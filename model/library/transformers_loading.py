@@ -66,8 +66,7 @@ def load_transformers_reader(
     if getattr(config, "attention_type", None) == "block_sparse":
         config.attention_type = "original_full"  # as BigBird does over texts that are short for it
     head = saved_head(config)
-    model = load_model(folder, config, head, name, dtype).to(device).eval().requires_grad_(False)
-    check_weights(model)
+    model = load_pretrained(folder, config, head, name, dtype).to(device)
     tokens = PieceTokenizer(tokenizer, longest_text(model), known_tokens(model))
     attached = attach_somehow(model, compared_texts(model, tokens), name)
     return TransformersReader(name, model, tokens, head_of(config, attached), attached)
@@ -134,14 +133,14 @@ def model_class(config: PreTrainedConfig, head: OutputHead | None) -> type:
     return kinds[head]
 
 
-def load_model(
+def load_pretrained(
     folder: Path,
     config: PreTrainedConfig,
     head: OutputHead | None,
     name: str,
     dtype: torch.dtype = torch.float32,
 ) -> PreTrainedModel:
-    """Return the model in a folder, with eager attention; raises LoadingError."""
+    """Return the model in a folder, for inference with eager attention; raises LoadingError."""
     try:
         with counted(weight_files(folder)):
             model, report = model_class(config, head).from_pretrained(
@@ -166,7 +165,8 @@ def load_model(
     settings = model.config.get_text_config()
     if head == "class" and settings.pad_token_id is None:
         settings.pad_token_id = -1  # or a decoder with classes reads no batch
-    return model
+    check_weights(model)
+    return model.eval().requires_grad_(False)
 
 
 def known_tokens(model: PreTrainedModel) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from torch import Tensor
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import NamedMask
-from headlight.model.library.answers import Answering, AnswerReader, OutputHead, class_labels
+from headlight.model.library.answers import AnswerReader, OutputHead, PieceReader, class_labels
 from headlight.model.library.attachment import Attachment, Parity
 from headlight.model.library.calls import Calls, attention_edits, last_states
 from headlight.model.library.configuration import configured_masks
@@ -25,7 +25,6 @@ from headlight.model.library.pieces import Piece
 from headlight.model.library.positions import moving
 from headlight.model.library.writing import Writer
 from headlight.model.questions import Request
-from headlight.model.reader import Reader
 from headlight.model.rotary import Rotary
 from headlight.model.shape import Shape
 from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress
@@ -41,7 +40,7 @@ NO_PARTS = (
 )
 
 
-class TransformersReader(Answering, Reader):
+class TransformersReader(PieceReader):
     """A model of the transformers library with its tokenizer, which threads may share.
 
     An encoder reads a text as the source, a model with only a decoder as the target. An
@@ -82,7 +81,7 @@ class TransformersReader(Answering, Reader):
     def is_cut(self, text: str, second: str | None = None) -> bool:
         if not self.reads_source:
             return len(self.writer.prompt(text)) > self.tokens.max_tokens
-        return self.tokens.is_cut(text, second)
+        return super().is_cut(text, second)
 
     def record(self, trace: Trace, edits: RunEdits | None = None) -> None:
         """Run over the tokens of a trace under edits; see `Reader.record`.
@@ -103,7 +102,7 @@ class TransformersReader(Answering, Reader):
             raise ValueError(
                 "This model has no decoder that could read a second text: give it one."
             )
-        read, trace = self.read(text, request.second, request.masked), Trace()
+        read, trace = self.read(text, request.second, masked=request.masked), Trace()
         if self.reads_source:
             trace.source_tokens = self.tokens.pad(read, request.pad_to)
         if self.reads_target:
@@ -203,10 +202,6 @@ class TransformersReader(Answering, Reader):
         """
         return self.attached.heads_to_stream(self.model, site)
 
-    @property
-    def vocabulary(self) -> Sequence[int]:
-        return self.tokens.written_ids
-
     @torch.inference_mode()
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
         trace = Trace()
@@ -231,18 +226,6 @@ class TransformersReader(Answering, Reader):
         layer = self.model.get_output_embeddings()
         writes = self.answers.head == "next token" and layer is not None
         return layer.weight.detach() if writes else None
-
-    def read(self, text: str, second: str | None, masked: Collection[int]) -> list[Piece]:
-        """Return the tokens that the model reads; raises ValueError if it cannot."""
-        if not text.strip():
-            raise ValueError("There is nothing to read: type a sentence.")
-        second = self.second_text(second)
-        if masked and "mask words" in self.missing:
-            raise ValueError(self.missing["mask words"])
-        pieces = self.tokens.mask(self.tokens.read(text, second), masked)
-        if not pieces:
-            raise ValueError("There is nothing to read: the tokenizer finds no token in this text.")
-        return pieces
 
     def target(self, trace: Trace, request: Request) -> list[Piece]:
         """Return the tokens that a decoder reads: its start or a prompt, and then the target.

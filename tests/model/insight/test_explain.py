@@ -262,7 +262,7 @@ BERT_EDITS = {Site("encoder", 0): AttentionEdit(gate=torch.tensor([1.0, 0.5, 0.0
 
 def likelihood_of_masked(reader, reading, text):
     """The objective, by way of the predictions that the page shows."""
-    rows = [row for row, token in enumerate(reading.source_tokens) if token.id == reader.mask_id]
+    rows = [row for row, token in enumerate(reading.source_tokens) if token.role == "mask"]
     result = reading.logits[0].softmax(dim=-1)
     return sum(result[at, text[row].id].log().item() for at, row in enumerate(rows))
 

@@ -156,7 +156,7 @@ def attached():
     return get
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def load(transformers_folders):
     """A function from the name of a tiny model to its reader."""
     loaded = {}

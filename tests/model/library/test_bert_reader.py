@@ -5,12 +5,13 @@ from torch.testing import assert_close
 from transformers import AutoTokenizer, BertForMaskedLM
 
 from headlight.model.edits.positions import PositionEdit
-from headlight.model.library.bert_reader import BertReader
+from headlight.model.library.bert_reader import WordPieces
 from headlight.model.library.files import read_config, read_tokenizer
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.loading import load_bert
 from headlight.model.library.measuring import Parity
 from headlight.model.library.pieces import whole_words
+from headlight.model.transformer.trace import Run, Site
 
 FIRST, SECOND = "The cat, playing on the mat.", "It was unbelievable!"
 
@@ -74,18 +75,11 @@ def test_masked_positions_may_be_a_tensor(bert):
 @pytest.mark.parametrize("second", [None, "the dog " * 40])
 def test_a_long_text_is_cut_to_what_the_model_takes(second, bert):
     pieces = bert.read("a cat " * 40, second)
-    assert len(pieces) == bert.max_tokens == 32
+    assert len(pieces) == bert.shape.max_positions == 32
     assert pieces[-1].text == "[SEP]"
     assert bert.is_cut("a cat " * 40, second)
     assert not bert.is_cut("a cat")
-    assert bert.trace("a cat " * 40, second=second).outputs["encoder"].shape == (1, 32, 24)
-
-
-@pytest.mark.parametrize("text", ["", "  \n"])
-def test_nothing_to_read(text, bert):
-    with pytest.raises(ValueError, match="nothing to read"):
-        bert.read(text)
-    assert bert.read("a", text) == bert.read("a")
+    assert bert.read("a", " ") == bert.read("a")
 
 
 def test_a_second_sentence_too_many(headless):
@@ -160,5 +154,72 @@ def test_parity_sees_a_difference(bert_folder):
 def test_a_tokenizer_without_word_pieces_is_refused(bert, bert_folder):
     tokenizer = read_tokenizer(bert_folder, read_config(str(bert_folder)))
     tokenizer.mask_token = None
-    with pytest.raises(LoadingError, match=r"not one of BERT's word pieces with \[MASK\]"):
-        BertReader(bert.model, tokenizer, bert_folder)
+    with pytest.raises(LoadingError, match="is not that of a BERT with 30 tokens"):
+        WordPieces(tokenizer, bert.model.config, bert_folder)
+
+
+def test_masked_words_are_asked_for_and_measured(bert):
+    trace = bert.trace(FIRST, second=SECOND, masked=[2, 8])
+    questions = bert.questions(trace)
+    assert [question[:2] for question in questions] == [
+        ("In place of token 3", 0), ("In place of token 9", 1),
+    ]  # fmt: skip
+    objective = bert.objective(trace)
+    assert (objective.rows, objective.texts) == ((0, 1), ("cat", "mat"))
+    assert objective.ids == tuple(bert.read(FIRST, SECOND)[place].id for place in (2, 8))
+    assert [bert.label(trace, questions[0], index) for index in objective.ids] == ["cat", "mat"]
+
+
+def test_of_masks_that_were_typed_the_likeliest_words_count(bert):
+    typed = bert.trace("the [MASK] sat")
+    objective = bert.objective(typed)
+    assert objective.ids == (typed.logits[0, 0].argmax().item(),)
+    assert "likeliest" in objective.description
+    both = bert.objective(bert.trace("the [MASK] sat", masked=[3]))
+    assert (both.rows, both.texts) == ((1,), ("sat",))
+
+
+@pytest.mark.parametrize("options", [{"masked": []}, {"kind": "BertModel"}], ids=str)
+def test_without_a_mask_or_a_head_nothing_is_said(options, make_bert_folder):
+    reader = load_bert(make_bert_folder(options.get("kind", "BertForMaskedLM")))
+    trace = reader.trace(FIRST)
+    assert trace.logits is None
+    assert reader.rerun(trace, Run()).numel() == 0
+    assert list(reader.questions(trace)) == []
+    assert reader.objective(trace) is None
+
+
+def test_a_class_is_chosen_by_its_name_and_a_score_is_no_choice(make_bert_folder):
+    kind, names = "BertForSequenceClassification", ["sad", "glad", "so so"]
+    labels = {
+        "id2label": dict(enumerate(names)), "label2id": {name: i for i, name in enumerate(names)}
+    }  # fmt: skip
+    reader = load_bert(make_bert_folder(kind, **labels))
+    trace = reader.trace(FIRST)
+    (question,) = reader.questions(trace)
+    assert [reader.label(trace, question, index) for index in range(3)] == names
+    assert reader.objective(trace).texts == (names[trace.logits.argmax()],)
+    several = load_bert(make_bert_folder(kind, **labels, problem_type="multi_label_classification"))
+    for scores in (load_bert(make_bert_folder(kind, num_labels=1)), several):
+        trace = scores.trace(FIRST)
+        assert list(scores.questions(trace)) == []
+        assert scores.objective(trace) is None
+
+
+def test_what_it_cannot_do_is_said(bert):
+    assert not {"mask words", "read a pair", "own layers", "take apart"} & {*bert.missing}
+    for call in (bert.write, bert.begin):
+        with pytest.raises(ValueError, match="Choose a model with a decoder"):
+            call("the cat")
+    with pytest.raises(ValueError, match="no decoder to read a target"):
+        bert.trace(FIRST, SECOND)
+    with pytest.raises(ValueError, match="There is no token 41 to mask: 11 are read"):
+        bert.trace(FIRST, masked=[40])
+
+
+def test_each_head_has_its_part_of_the_output_projection(bert):
+    site = Site("encoder", 2)
+    block = bert.model.attention_at(site)
+    heads = torch.randn(1, 4, 5, 6)  # (B, H, Q, D)
+    parts = torch.einsum("bhqd,hdm->bqm", heads, bert.heads_to_stream(site))
+    assert_close(parts + block.output.bias, block.output(block.join(heads)), atol=1e-5, rtol=0)

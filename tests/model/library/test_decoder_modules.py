@@ -9,7 +9,6 @@ from torch.testing import assert_close
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.attribution import attribute
 from headlight.model.library.decoder_hooks import capturing
-from headlight.model.library.transformers_loading import load_transformers_reader
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Run, Site
 from tests.model.library.families import DECODERS, PAIRS
@@ -27,8 +26,8 @@ def test_the_modules_of_pre_norm_decoders_are_found(name, attached):
 
 
 @pytest.mark.parametrize("name", ["GPT-2", "Llama", "M2M100", "T5"])
-def test_all_parts_sum_to_the_logits(name, transformers_folders):
-    reader = load_transformers_reader(transformers_folders[name])
+def test_all_parts_sum_to_the_logits(name, load):
+    reader = load(name)
     trace = reader.trace(TEXT, TARGET if "cross" in reader.shape.kinds else None)
     site = Site("decoder", 0)
     gate = torch.ones(reader.shape.heads("decoder"))
@@ -47,15 +46,15 @@ def test_all_parts_sum_to_the_logits(name, transformers_folders):
 
 
 @pytest.mark.parametrize("name", ["BART", "Marian", "RoBERTa"])
-def test_others_say_why_not(name, transformers_folders):
-    reader = load_transformers_reader(transformers_folders[name])
+def test_others_say_why_not(name, load):
+    reader = load(name)
     assert reader.missing["add up logits"].endswith(".")
     with pytest.raises(ValueError, match=reader.missing["add up logits"]):
         reader.decoder_stream(reader.trace(TEXT), {}, Trace())
 
 
-def test_one_thread_does_not_hear_another(transformers_folders):
-    reader = load_transformers_reader(transformers_folders["GPT-2"])
+def test_one_thread_does_not_hear_another(load):
+    reader = load("GPT-2")
     with capturing() as captured:
         thread = threading.Thread(target=reader.trace, args=[TEXT])
         thread.start()

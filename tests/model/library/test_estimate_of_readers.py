@@ -10,7 +10,6 @@ from torch.testing import assert_close
 from headlight.model.insight.ablation import without_each_head
 from headlight.model.insight.estimate import estimated_closings, estimated_removals, gaps
 from headlight.model.insight.scoring import log_probability
-from headlight.model.library.transformers_loading import load_transformers_reader
 from headlight.model.transformer.trace import Run, Site
 from tests.model.library.conftest import FOLDERS
 
@@ -34,18 +33,15 @@ EVERY = pytest.mark.parametrize("name", MODELS)
 NAMES = {"encoder": "encoder_attentions", "cross": "cross_attentions", "decoder": "attentions"}
 
 
-@pytest.fixture(scope="module")
-def read(transformers_folders):
-    """A reader with a trace of the text, of each model."""
-    made = {}
+@pytest.fixture
+def read(load):
+    """A function from the name of a model to its reader and a trace of the text."""
 
     def get(name):
-        if name not in made:
-            reader = load_transformers_reader(transformers_folders[name])
-            target = TARGET if "cross" in reader.shape.kinds else None
-            masked = [] if "mask words" in reader.missing else [2]
-            made[name] = reader, reader.trace(TEXT, target, masked=masked)
-        return made[name]
+        reader = load(name)
+        target = TARGET if "cross" in reader.shape.kinds else None
+        masked = [] if "mask words" in reader.missing else [2]
+        return reader, reader.trace(TEXT, target, masked=masked)
 
     return get
 

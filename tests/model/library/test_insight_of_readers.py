@@ -12,7 +12,6 @@ from headlight.model.insight.ablation import head_removals
 from headlight.model.insight.anatomy import Weight, take_apart
 from headlight.model.insight.explain import contributions, explain, gradient_times_attention
 from headlight.model.insight.scoring import log_probability
-from headlight.model.library.transformers_loading import load_transformers_reader
 from headlight.model.transformer.trace import Run, Site
 from headlight.pages.parts.inside.variants import rescaled
 from tests.model.insight.recording import Recorded
@@ -31,22 +30,19 @@ EVERY = pytest.mark.parametrize("name", SITES)
 HEAD, QUERY, KEY = 1, 2, 1
 
 
-@pytest.fixture(scope="module")
-def weight_in(transformers_folders):
-    """A weight in a run of each model, with its head faded."""
-    made = {}
+@pytest.fixture
+def weight_in(load):
+    """A function from the name of a model to a weight in a run of it, with its head faded."""
 
     def get(name):
-        if name not in made:
-            reader, site = load_transformers_reader(transformers_folders[name]), SITES[name]
-            gate = torch.ones(reader.shape.heads(site.kind))
-            gate[HEAD] = 0.5
-            edits = {site: AttentionEdit(gate=gate)}
-            target = TARGET if name in ("BART", "T5") else None
-            masked = [2] if name == "RoBERTa" else []
-            trace = reader.trace(TEXT, target, masked=masked, edits=edits)
-            made[name] = Weight(Recorded(reader, trace, edits), site, HEAD, QUERY, KEY)
-        return made[name]
+        reader, site = load(name), SITES[name]
+        gate = torch.ones(reader.shape.heads(site.kind))
+        gate[HEAD] = 0.5
+        edits = {site: AttentionEdit(gate=gate)}
+        target = TARGET if name in ("BART", "T5") else None
+        masked = [2] if name == "RoBERTa" else []
+        trace = reader.trace(TEXT, target, masked=masked, edits=edits)
+        return Weight(Recorded(reader, trace, edits), site, HEAD, QUERY, KEY)
 
     return get
 

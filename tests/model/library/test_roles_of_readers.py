@@ -1,7 +1,6 @@
 import pytest
 
 from headlight.model.insight.roles import ROLES, role_scores, why_not
-from headlight.model.library.transformers_loading import load_transformers_reader
 from tests.model.library.conftest import FOLDERS
 
 
@@ -20,8 +19,8 @@ def check_scores(reader):
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_of_every_model_there_are_scores_or_a_reason(name, transformers_folders):
-    check_scores(load_transformers_reader(transformers_folders[name]))
+def test_of_every_model_there_are_scores_or_a_reason(name, load):
+    check_scores(load(name))
 
 
 def test_what_does_not_apply_to_a_bert_is_said(bert):
@@ -30,6 +29,5 @@ def test_what_does_not_apply_to_a_bert_is_said(bert):
     assert "never becomes logits" in why_not(bert, "copying")
 
 
-def test_a_decoder_is_tested_for_every_role(transformers_folders):
-    reader = load_transformers_reader(transformers_folders["GPT-2"])
-    assert set(check_scores(reader)) == set(ROLES)
+def test_a_decoder_is_tested_for_every_role(load):
+    assert set(check_scores(load("GPT-2"))) == set(ROLES)

@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from headlight.model.corpus import CorpusLine, Window
-from headlight.model.library.transformers_loading import load_transformers_reader
 from headlight.model.transformer.trace import Site
 from headlight.wings.atlas.counting import count_window, read, rows_of
 from headlight.wings.atlas.figures import figures
@@ -16,10 +15,8 @@ NAMES = ("BERT", "GPT-2", "Llama", "T5", "BART", "RoBERTa", "DistilBERT", "ALBER
 
 
 @pytest.fixture(scope="module", params=NAMES)
-def reader(request, transformers_folders, bert, one_thread):
-    if request.param == "BERT":
-        return bert
-    return load_transformers_reader(transformers_folders[request.param])
+def reader(request, load, bert, one_thread):
+    return bert if request.param == "BERT" else load(request.param)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from headlight.model.library.transformers_loading import load_transformers_reader
 from headlight.wings.cause.knockout import edges_of
 from headlight.wings.cause.readings import READINGS, readings
 from tests.matrix import first_of
@@ -14,8 +13,8 @@ TEXT = "I love my cat."
 
 
 @pytest.mark.parametrize("name", ["BART", "T5", "Marian"])
-def test_the_edges_to_a_source_are_closed_as_cells_are(name, transformers_folders):
-    reader = load_transformers_reader(transformers_folders[name])
+def test_the_edges_to_a_source_are_closed_as_cells_are(name, load):
+    reader = load(name)
     trace = reader.trace(TEXT, "J'aime mon chat.")
     edges = edges_of(trace, reader)
     _, changes = measured(reader, trace, edges)
@@ -25,8 +24,8 @@ def test_the_edges_to_a_source_are_closed_as_cells_are(name, transformers_folder
 
 
 @pytest.mark.parametrize("name", ["GPT-2", "Llama"])
-def test_so_are_those_from_what_a_decoder_wrote_to_its_prompt(name, transformers_folders):
-    reader = load_transformers_reader(transformers_folders[name])
+def test_so_are_those_from_what_a_decoder_wrote_to_its_prompt(name, load):
+    reader = load(name)
     writing = reader.write(TEXT, longest=5).writing
     trace = reader.trace(TEXT, writing)
     edges = edges_of(trace, reader, writing=writing)
@@ -41,10 +40,8 @@ def test_so_are_those_from_what_a_decoder_wrote_to_its_prompt(name, transformers
 
 
 @pytest.mark.parametrize("name", first_of(["GPT-2", "BART", "Llama", "Marian"]))
-def test_every_reading_of_a_library_model_adds_up_to_what_it_is_a_share_of(
-    name, transformers_folders
-):
-    reader = load_transformers_reader(transformers_folders[name])
+def test_every_reading_of_a_library_model_adds_up_to_what_it_is_a_share_of(name, load):
+    reader = load(name)
     writing = reader.write(TEXT, longest=5).writing
     trace = reader.trace(TEXT, writing)
     edges = edges_of(trace, reader, writing=writing)

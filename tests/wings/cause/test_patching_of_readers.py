@@ -7,7 +7,6 @@ import torch
 from torch.testing import assert_close
 
 from headlight.model.library.foreign_code import CodeSites
-from headlight.model.library.transformers_loading import load_transformers_reader
 from headlight.model.transformer.attention import UNCHANGED
 from headlight.model.transformer.trace import Run
 from headlight.wings.cause import patching
@@ -35,9 +34,9 @@ VALUES = {"BART": "v_proj", "Marian": "v_proj", "T5": "v"}
 
 
 @pytest.fixture(scope="module", params=OUTPUTS)
-def named(request, transformers_folders):
+def named(request, load):
     """A name, its reader, and the runs over both texts."""
-    reader = load_transformers_reader(transformers_folders[request.param])
+    reader = load(request.param)
     target = "J'aime mon chat." if "cross" in reader.shape.kinds else None
     traces = [reader.trace(text, target) for text in (CHANGED, CLEAN)]
     assert len({len(trace.source_tokens or trace.target_tokens) for trace in traces}) == 1
@@ -145,8 +144,8 @@ def test_weights_and_values_are_the_output_and_all_outputs_are_the_other_run(nam
         assert runs.patched_into_itself([part]) == pytest.approx(0, abs=1e-4)
 
 
-def test_the_embedding_of_the_token_read_last_is_no_heads(transformers_folders):
-    reader = load_transformers_reader(transformers_folders["GPT-2"])
+def test_the_embedding_of_the_token_read_last_is_no_heads(load):
+    reader = load("GPT-2")
     traces = [reader.trace(text) for text in ("I love my love", "I love my cat")]
     row = len(traces[0].target_tokens) - 1
     assert traces[0].target_tokens[row].id != traces[1].target_tokens[row].id

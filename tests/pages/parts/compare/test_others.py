@@ -126,7 +126,7 @@ def test_hidden_words_and_switched_heads_before_and_after(bert_folder, bert, dra
     bars, words = drawn[-1]
     for label, trace in zip("AB", traces, strict=True):
         likely = {
-            bert.tokenizer.piece(i).text: p
+            bert.tokens.piece(i).text: p
             for i, p in enumerate(trace.logits[0, 0].softmax(-1).tolist())
         }
         np.testing.assert_allclose(bars[label], [likely[word] for word in words], atol=1e-5)

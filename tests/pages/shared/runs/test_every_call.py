@@ -26,7 +26,7 @@ FUNCTIONS = {
     "gradient_times_attention", "contributions", "head_removals", "lens", "norm_orders",
     "run_in_order", "separate_heads", "pre_activations", "word_similarity", "in_sentence",
     "permutation_differences", "shuffle_words", "scores_by_shift", "both_vectors",
-    "measure_parity", "translate_all", "role_scores", "estimated_removals",
+    "translate_all", "role_scores", "estimated_removals",
     "estimated_closings", "cell_removals", "gaps",
 }  # fmt: skip
 PACKAGES = ("headlight.model", "headlight.pages.parts", "headlight.wings")
