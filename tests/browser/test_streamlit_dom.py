@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from headlight.pages.streamlit_fixes.styles import HERE
-from tests.browser.conftest import running_server
+from tests.browser.fixtures import running_server
 from tests.browser.rest import settled
 
 BARE = Path(__file__).with_name("bare_page.py")
