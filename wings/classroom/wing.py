@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from headlight.pages.browser.parts import locks, qr_code
+from headlight.pages.browser.parts import qr_code
 from headlight.pages.server import door
 from headlight.pages.shared import address
 from headlight.pages.shared.address import ON_THIS_MACHINE, is_of_this_machine
@@ -15,6 +15,7 @@ from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.state.choices import MASKED, SECOND
 from headlight.pages.shared.state.page import PAGES, Page
 from headlight.pages.shared.state.wings import BUTTONS, CLICKS, TOOLS, Wing
+from headlight.wings.classroom.part import locks
 
 PARAMETER = "workshop"  # in an address
 LONGEST = 4_000  # characters; the keys of all controls of a page take 1,700

@@ -8,7 +8,6 @@ from hashlib import sha256
 
 import streamlit as st
 
-from headlight.pages.browser import parts
 from headlight.pages.browser.library import mounted
 from headlight.pages.shared.show.pictures import component
 from headlight.pages.shared.show.riddle import (
@@ -25,6 +24,7 @@ from headlight.pages.shared.state.showing import SAID, drawn, place, showing
 from headlight.pages.shared.state.wings import Wing
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import CanvasPicture
+from headlight.wings.guess.part import question
 
 __all__ = ["WING"]
 
@@ -97,12 +97,12 @@ def is_answered(key: str, riddle: Riddle, of: tuple[About | None, str]) -> bool:
     The picture's subject and title, `of`, are in the footer of a slide. The guess is the state of
     the part that asks, and is forgotten once that is no longer drawn.
     """
-    question = shown().key, showing().scene(), of[0], riddle
-    name = f"{question_key(key)}-{sha256(repr(question).encode()).hexdigest()[:12]}"
+    about = shown().key, showing().scene(), of[0], riddle
+    name = f"{question_key(key)}-{sha256(repr(about).encode()).hexdigest()[:12]}"
     guess = st.session_state.get(name, {}).get("guess")
     answered = type(guess) is int and NO_GUESS <= guess < len(riddle.options)
     drawn()[question_key(key)] = not answered
-    part = parts.guess(riddle.asks, said=riddle.verdict(guess)) if answered else open_part(riddle)
+    part = question(riddle.asks, said=riddle.verdict(guess)) if answered else open_part(riddle)
     where = showing().place(SAID) if answered else place(key, of)
     with where, st.container(key=question_key(key)):
         reveal_if_sought(question_key(key), by=GUESS.key)
@@ -112,4 +112,4 @@ def is_answered(key: str, riddle: Riddle, of: tuple[About | None, str]) -> bool:
 
 def open_part(riddle: Riddle) -> CanvasPicture:
     options = list(zip(riddle.options, riddle.names, strict=True))
-    return parts.guess(riddle.asks, options, riddle.boards)
+    return question(riddle.asks, options, riddle.boards)

@@ -4,9 +4,9 @@ from secrets import token_urlsafe
 
 import streamlit as st
 
-from headlight.pages.browser.parts import browser_text
 from headlight.pages.shared.show.pictures import picked, show
 from headlight.wings.talks import talk
+from headlight.wings.talks.parts import browser_text
 from headlight.wings.talks.slides import MOST_SLIDES, recognised, write_talk
 from headlight.wings.talks.turning import draw_anew
 

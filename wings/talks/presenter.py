@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from headlight.pages.browser import parts
+from headlight.pages.browser.parts import qr_code
 from headlight.pages.shared import address
 from headlight.pages.shared.address import link_of
 from headlight.pages.shared.show.captions import names_site
@@ -18,7 +18,7 @@ from headlight.pages.shared.state.wings import TOOLS, allows, is_open
 from headlight.pages.streamlit_fixes import styles
 from headlight.viz.canvas import CanvasPicture
 from headlight.viz.numbers import writable
-from headlight.wings.talks import talk, turning
+from headlight.wings.talks import parts, talk, turning
 from headlight.wings.talks.slides import Slide
 from headlight.wings.talks.stage import (
     QR_CODE,
@@ -207,7 +207,7 @@ def draw_scene(page: Page, scene: Slide) -> bool:
 def draw_code(link: str) -> None:
     """Draw the QR code of a scene, or say why there is none."""
     try:
-        picture = parts.qr_code(link)
+        picture = qr_code(link)
     except ValueError as error:
         with place(NOTE):
             st.info(str(error))

@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from headlight.pages.browser.parts import stills
 from headlight.pages.shared import address
 from headlight.pages.shared.address import link_of
 from headlight.pages.shared.show.pictures import css_class, picked, show
@@ -34,6 +33,7 @@ from headlight.pages.shared.state.wings import WINGS, TalkModel, first_known
 from headlight.viz.canvas import CanvasPicture, unpacked
 from headlight.wings.talks import presenter, talk, turning
 from headlight.wings.talks.deck.file import LARGEST, Drawn, DrawnSlide, file_of
+from headlight.wings.talks.parts import stills
 from headlight.wings.talks.slides import Slide, write_talk
 from headlight.wings.talks.stage import keeping
 

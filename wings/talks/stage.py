@@ -10,13 +10,13 @@ from typing import Any
 
 import streamlit as st
 
-from headlight.pages.browser.parts import thumbnail
 from headlight.pages.shared.show.pictures import css_class, show
 from headlight.pages.shared.show.riddle import Question, is_open, question_key
 from headlight.pages.shared.state.page import alone, shown
 from headlight.pages.shared.state.showing import NOTE, SAID, Showing, drawn
 from headlight.viz import CanvasPicture
 from headlight.viz.canvas import unpacked
+from headlight.wings.talks.parts import thumbnail
 from headlight.wings.talks.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION, Slide
 from headlight.wings.talks.turning import slide
 

@@ -17,6 +17,7 @@ from headlight.pages.streamlit_fixes.own_font import font_face
 from headlight.viz.canvas import CanvasPicture, Part, unpacked
 from headlight.viz.maps.heatmap import attention_heatmap
 from headlight.viz.numbers import writable
+from headlight.wings.talks.parts import BROWSER
 
 LARGEST = 25_000_000  # bytes of a file, which the page Talk can open again
 TOO_LARGE = "Left out, for the file would be larger than {most} MB: {names}."
@@ -25,7 +26,8 @@ OPENING = f'<script type="application/json" id="{TALK_ID}">'
 CLOSING = "</script>"
 PIECE = 2**17  # characters of a text: WebKit reads one of 30 MB in a minute, its pieces in seconds
 DECK = library.HERE / "deck" / "deck.js"
-STYLES = ("slide.css", "keyboard.css", "deck/colors.css", "deck/deck.css", "deck/deck_slide.css")
+SLIDE = BROWSER / "slide.css"
+STYLES = ("keyboard.css", "deck/colors.css", "deck/deck.css", "deck/deck_slide.css")
 # Nothing is loaded from elsewhere; the only script creates the pictures' styles.
 POLICY = (
     "default-src 'none'; script-src '{script}'; worker-src blob:; style-src '{style}'; "
@@ -226,7 +228,7 @@ def elements_of(model: TalkModel) -> str:
 def style_sheet(more: Path | None = None) -> str:
     """Return the style sheet of the document; pictures have their own."""
     theme = library.THEME.read_text(encoding="utf-8").replace(":host", ":root")
-    files = [library.HERE / name for name in STYLES] + ([more] if more else [])
+    files = [SLIDE, *(library.HERE / name for name in STYLES)] + ([more] if more else [])
     own = [file.read_text(encoding="utf-8") for file in files]
     canvas = (library.VIZ / "canvas.css").read_text(encoding="utf-8")
     return "\n".join([font_face(), canvas, theme, *own])

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from headlight.pages.browser.parts import Row, slide_list
 from headlight.pages.shared.address import ON_THIS_MACHINE, is_of_this_machine, link_of
 from headlight.pages.shared.show.pictures import all_picked, show
 from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, LIT
 from headlight.pages.shared.state.page import PAGES, Page
 from headlight.pages.streamlit_fixes.late_values import Widget, editor
 from headlight.wings.talks import talk
+from headlight.wings.talks.parts import Row, slide_list
 from headlight.wings.talks.slides import (
     LONGEST_NOTES,
     LONGEST_TITLE,

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from pptx import Presentation
 
-from headlight.pages.browser import parts
+from headlight.wings.guess import part
 from headlight.wings.talks.deck.file import Drawn, DrawnSlide
 from headlight.wings.talks.deck.powerpoint import (
     HEIGHT,
@@ -82,7 +82,7 @@ def test_marks_are_read_in_a_title_that_was_typed_and_in_no_other():
 
 
 def test_a_question_and_its_options_come_on_a_slide_before_the_answer():
-    asks = parts.guess("Which **one**?", [("**dog**", "2: dog"), ("it", "7: it")])
+    asks = part.question("Which **one**?", [("**dog**", "2: dog"), ("it", "7: it")])
     asked = replace(MAP, question=(asks, ["It is dog."]))
     first, second = read([replace(SLIDE, pictures=[MAP, asked])])[0].slides
     assert texts(first) == ["A title", "Two bold\nlines\nWhich **one**?\n**dog**   it"]

@@ -1,9 +1,9 @@
-import { begin, element } from "../../viz/canvas.js";
-import { isRunning } from "../streamlit_fixes/dom.js";
-import { fitToScreen } from "./fit.js";
-import { speaker } from "./speaker.js";
+import { begin, element } from "../../../viz/canvas.js";
+import { isRunning } from "../../../pages/streamlit_fixes/dom.js";
+import { fitToScreen } from "../../../pages/browser/fit.js";
+import { speaker } from "../../../pages/browser/speaker.js";
 import { thumbnails } from "./thumbnail.js";
-import { pageOf, plainTitle, takesKey, turnButton, turning } from "./turning.js";
+import { pageOf, plainTitle, takesKey, turnButton, turning } from "../../../pages/browser/turning.js";
 
 /**
  * @typedef {object} Header
@@ -32,7 +32,7 @@ const turn = { wanted: undefined, asks: undefined, timer: 0, root: undefined, an
 
 /**
  * Write a slide's words, turn slides by keys and buttons, and fit them to the screen.
- * @param {import("../../viz/canvas.js").Mount<Header>} mount
+ * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, root, answer } = begin(mount);

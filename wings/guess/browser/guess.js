@@ -1,5 +1,5 @@
-import { begin, buttonOf, element } from "../../viz/canvas.js";
-import { boardOfHeads, moveInRows } from "../../viz/switches/board.js";
+import { begin, buttonOf, element } from "../../../viz/canvas.js";
+import { boardOfHeads, moveInRows } from "../../../viz/switches/board.js";
 
 /**
  * @typedef {object} Header
@@ -14,7 +14,7 @@ const TOLD = -1; // in place of a guess: the answer was asked for
 /**
  * Ask a question, with a button for every answer, or show the result. The index of the guess is
  * this part's state, which Streamlit forgets when the part is no longer drawn.
- * @param {import("../../viz/canvas.js").Mount<Header>} mount
+ * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, root } = begin(mount);

@@ -1,8 +1,8 @@
-import { begin, element } from "../../viz/canvas.js";
-import { isRunning } from "../streamlit_fixes/dom.js";
-import { imageOf } from "./dots.js";
-import { all } from "./keyboard.js";
-import { toSvg } from "./to_svg.js";
+import { begin, element } from "../../../viz/canvas.js";
+import { isRunning } from "../../../pages/streamlit_fixes/dom.js";
+import { imageOf } from "../../../pages/browser/dots.js";
+import { all } from "../../../pages/browser/keyboard.js";
+import { toSvg } from "../../../pages/browser/to_svg.js";
 
 /**
  * @typedef {object} Header
@@ -24,7 +24,7 @@ let taken = 0; // number of the last request
 
 /**
  * Keep a small picture of a slide once it is drawn, only in this browser.
- * @param {import("../../viz/canvas.js").Mount<Header>} mount
+ * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header } = begin(mount);

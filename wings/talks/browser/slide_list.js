@@ -1,7 +1,7 @@
-import { begin, buttonOf, element, icon } from "../../viz/canvas.js";
+import { begin, buttonOf, element, icon } from "../../../viz/canvas.js";
 import { keepOnly, thumbnails } from "./thumbnail.js";
-import { drawMissing } from "./thumbnail_frame.js";
-import { plainTitle } from "./turning.js";
+import { drawMissing } from "../../../pages/browser/thumbnail_frame.js";
+import { plainTitle } from "../../../pages/browser/turning.js";
 
 /**
  * @typedef {object} Header
@@ -18,7 +18,7 @@ const CHEVRONS = { up: "M4 10l4-4 4 4", down: "M4 6l4 4 4-4" };
  * List slides, each with its small picture and its actions.
  *
  * Rows stay the same elements: a press that ends typing elsewhere must still hit its button.
- * @param {import("../../viz/canvas.js").Mount<Header>} mount
+ * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, root, answer } = begin(mount);

@@ -1,11 +1,11 @@
-import { begin } from "../../viz/canvas.js";
-import { CHARTS } from "../streamlit_fixes/dom.js";
-import { whenBack } from "./connection.js";
-import { canvasOf } from "./dots.js";
-import { areWhole, drawn, largestZoom } from "./fit.js";
-import { all } from "./keyboard.js";
+import { begin } from "../../../viz/canvas.js";
+import { CHARTS } from "../../../pages/streamlit_fixes/dom.js";
+import { whenBack } from "../../../pages/browser/connection.js";
+import { canvasOf } from "../../../pages/browser/dots.js";
+import { areWhole, drawn, largestZoom } from "../../../pages/browser/fit.js";
+import { all } from "../../../pages/browser/keyboard.js";
 import { pictureIn, whenDrawn } from "./thumbnail.js";
-import { CONTROLS, toSvg } from "./to_svg.js";
+import { CONTROLS, toSvg } from "../../../pages/browser/to_svg.js";
 
 /**
  * @typedef {object} Header
@@ -24,7 +24,7 @@ const QUALITY = 0.92; // of WebP
 /**
  * Draw pictures as still images and answer with them, once they have appeared; again if the
  * connection was lost meanwhile.
- * @param {import("../../viz/canvas.js").Mount<Header>} mount
+ * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, root, answer } = begin(mount);

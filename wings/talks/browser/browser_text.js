@@ -1,5 +1,5 @@
-import { begin } from "../../viz/canvas.js";
-import { isUnseen } from "./thumbnail_frame.js";
+import { begin } from "../../../viz/canvas.js";
+import { isUnseen } from "../../../pages/browser/thumbnail_frame.js";
 
 /**
  * @typedef {object} Header
@@ -14,7 +14,7 @@ const passed = {}; // by name: the session, and the last texts that it sent and 
 /**
  * Keep a session's text in this browser, and send the session a text that came from elsewhere:
  * from before it, or from another tab.
- * @param {import("../../viz/canvas.js").Mount<Header>} mount
+ * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, root, answer } = begin(mount);

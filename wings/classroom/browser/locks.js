@@ -1,5 +1,5 @@
-import { begin } from "../../viz/canvas.js";
-import { BUTTONS, CHOICES, main, openPopover, popoverBody } from "../streamlit_fixes/dom.js";
+import { begin } from "../../../viz/canvas.js";
+import { BUTTONS, CHOICES, main, openPopover, popoverBody } from "../../../pages/streamlit_fixes/dom.js";
 
 /**
  * @typedef {object} Header
@@ -9,7 +9,7 @@ import { BUTTONS, CHOICES, main, openPopover, popoverBody } from "../streamlit_f
 
 /**
  * Close all controls of the page except some, now and whenever new ones appear.
- * @param {import("../../viz/canvas.js").Mount<Header>} mount
+ * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { open, buttons } = begin(mount).header;
