@@ -1,5 +1,7 @@
 """A connection is closed in time unless its request is whole; long addresses are read."""
 
+import asyncio
+
 import pytest
 from uvicorn import Config
 from uvicorn.protocols.http import h11_impl
@@ -96,6 +98,14 @@ def plain(monkeypatch):
         method = getattr(H11Protocol, name)
         monkeypatch.setattr(H11Protocol, name, getattr(method, "__wrapped__", method))
     monkeypatch.setattr(h11_impl, "DEFAULT_MAX_INCOMPLETE_EVENT_SIZE", 64 * 1024)
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)  # a WebSocket takes it from its thread
+    yield
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
+    loop.run_until_complete(asyncio.sleep(0))
+    asyncio.set_event_loop(None)
+    loop.close()
 
 
 def connect():

@@ -47,6 +47,7 @@ def copy_without(wing: str, copy: Path) -> None:
         if not name.startswith(left_out):
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
+    (copy / "tests" / "wings").mkdir(parents=True)
     for name in LINES:
         text = (copy / name).read_text(encoding="utf-8")
         (copy / name).write_text(without(wing, text), encoding="utf-8")

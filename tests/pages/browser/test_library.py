@@ -15,7 +15,7 @@ PARTS = [path.stem for path in library.parts()]
 
 def test_the_library_has_every_file_once_and_every_part():
     text = library.library()
-    assert {"heatmap", "slide", "save_menu"} < set(PARTS)
+    assert {"heatmap", "keyboard", "save_menu"} < set(PARTS)
     for name in (*PARTS, "canvas", "map", "transport", "to_svg"):
         assert text.count(f"\nconst ${name} = (() => {{") == 1
     for part in PARTS:
