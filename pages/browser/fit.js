@@ -148,16 +148,20 @@ async function withCode(place, code, largest) {
 
 /** The largest zoom at which pictures fit, by trying; it ends early once `isEnded`. */
 export async function largestZoom(zoomTo, isFitting, isEnded = () => false) {
-  let [low, high] = [0, ZOOMS.length - 1];
-  await zoomTo(ZOOMS[low]); // a picture with the same width would not notice another height
-  await drawn();
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    await zoomTo(ZOOMS[middle]);
+  const last = ZOOMS.length - 1;
+  let [low, high] = [0, last];
+  async function fitsAt(step) {
+    await zoomTo(ZOOMS[step]);
     await drawn();
-    if (isEnded()) break;
-    if (isFitting()) low = middle;
+    return isFitting();
+  }
+  await fitsAt(low); // a picture with the same width would not notice another height
+  while (low < high && !isEnded()) {
+    const middle = Math.ceil((low + high) / 2);
+    if (await fitsAt(middle)) low = middle;
     else high = middle - 1;
+    // A picture that came late may have made a zoom look too large that is not.
+    if (low === high && low < last && (await fitsAt(low + 1))) [low, high] = [low + 1, last];
   }
   return ZOOMS[low];
 }
