@@ -177,7 +177,8 @@ def test_a_branch_stands_beside_the_original_and_can_be_removed(app, shipped):
     assert branches_in(app) == [Branch()]
 
 
-def test_a_forced_token_and_the_step_come_back_by_the_link(shipped):
+def opened_by_link(shipped):
+    """A page opened by the link of a forced token at a step, its parameters and its decoding."""
     app = open_page(sentence="I love my cat.")
     (typed,) = shipped.begin("J'aime")[:1]
     decoding = shipped.write("I love my cat.", forced=(typed.id,))
@@ -193,6 +194,11 @@ def test_a_forced_token_and_the_step_come_back_by_the_link(shipped):
     assert header["start"] == 2
     assert address(other) == parameters
     assert not other.info
+    return other, parameters, decoding
+
+
+def test_a_forced_token_and_the_step_come_back_by_the_link(shipped):
+    other, _, _ = opened_by_link(shipped)
     other.text_input(key="sentence").set_value(OTHER).run()
     assert player(other)[0]["texts"][-1] == shipped.translate(OTHER).text
     assert player(other)[0]["start"] == 0

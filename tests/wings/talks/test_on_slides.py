@@ -5,8 +5,8 @@ import pytest
 from headlight.pages.parts.masks.own import PICTURES
 from headlight.wings.talks.slides import Slide
 from tests.pages import apps
-from tests.pages.apps import address, new_app, on_stage
-from tests.pages.test_decoding import OTHER, SENTENCE, branch_to, open_page, player
+from tests.pages.apps import new_app, on_stage
+from tests.pages.test_decoding import OTHER, SENTENCE, branch_to, opened_by_link, player
 
 
 @pytest.mark.parametrize("picture", PICTURES)
@@ -19,21 +19,7 @@ def test_a_slide_draws_the_tab_that_holds_its_picture(picture):
 
 
 def test_a_forced_token_and_the_step_come_back_on_a_slide(shipped):
-    app = open_page(sentence="I love my cat.")
-    (typed,) = shipped.begin("J'aime")[:1]
-    decoding = shipped.write("I love my cat.", forced=(typed.id,))
-    branch_to(app, shipped, (typed.id,), 0, "I love my cat.")
-    app.session_state["step"] = 2
-    app.run()
-    parameters = address(app)
-    assert parameters["branch"] == f"1:{typed.id}:{typed.text}"
-    assert parameters["step"] == "3"
-    other = open_page(**parameters)
-    header, *_ = player(other)
-    assert header["texts"][-1] == decoding.writing.text
-    assert header["start"] == 2
-    assert address(other) == parameters
-    assert not other.info
+    other, parameters, decoding = opened_by_link(shipped)
     next(one for one in other.button if one.label == "Add to talk").click().run()
     (slide,) = other.session_state["talk"]
     assert slide.parameters == parameters
