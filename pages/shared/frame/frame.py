@@ -1,6 +1,5 @@
 """The frame of every page: its title, the wide layout and the sidebar."""
 
-from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
@@ -97,12 +96,13 @@ def sidebar(page: Page) -> None:
     """Draw the list of pages, and the tools that share this one."""
     with st.sidebar:
         st.subheader("Headlight")
-        opened = filter(is_open, PAGES.values())
-        for group, pages in groupby(opened, key=lambda other: other.group):
+        opened = list(filter(is_open, PAGES.values()))
+        for group in dict.fromkeys(other.group for other in opened):
             with st.container(key=f"pages-{group}", gap=None):
                 st.caption(group)
-                for other in pages:
-                    st.page_link(other.file, label=other.title)
+                for other in opened:
+                    if other.group == group:
+                        st.page_link(other.file, label=other.title)
         tools(page)
 
 
