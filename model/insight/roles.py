@@ -22,7 +22,7 @@ SEQUENCES = 4  # seeds; their scores are averaged
 LONGEST = 25  # random tokens, each of which is read twice
 SPECIAL = 8  # positions reserved for special tokens
 OVER_ROWS = (
-    "the mean is over the rows where that is possible, while TransformerLens divides by all rows"
+    "the mean is over the rows that have such a token, while TransformerLens divides by all rows"
 )
 
 
@@ -68,14 +68,14 @@ ROLES = {
         "Elhage et al. 2021; Olsson et al. 2022 (prefix matching score)",
         "a head that looks at all tokens alike reaches 1 divided by their number",
         ("decoder",),
-        "Induction foretells what comes next. An encoder reads it, and cross-attention looks at "
-        "another text.",
+        "Induction predicts the next token. An encoder already reads that token, and "
+        "cross-attention looks at another text.",
     ),
     "copying": Role(
         "Copying",
-        "the share of random tokens whose own logit rises above the mean of all logits by what the "
-        "head hands on from them (value, output projection, output layer, and no norm between), as "
-        "if all its weight were on the token",
+        "the share of random tokens that the head copies: if all its weight were on the token, its "
+        "output (value, output projection, output layer, no norm in between) would raise the "
+        "token's own logit more than the mean of all logits",
         "Elhage et al. 2021 (copying by output-value circuits); Olsson et al. 2022",
         "a head that neither copies nor avoids copying reaches 0.5",
         ("decoder", "cross"),

@@ -165,7 +165,7 @@ class CodeSites:
                 "Leave the positions as trained."
             )
         if replaces_steps(edit) and "take apart" in self.missing:
-            raise ValueError(f"{self.missing['take apart']} Leave them as they are.")
+            raise ValueError(f"{self.missing['take apart']} They cannot be replaced.")
         kept = plain(edit)
         if kept is not None and kept.open is not None and "open cells" in self.missing:
             raise ValueError(f"{self.missing['open cells']} Close cells instead.")

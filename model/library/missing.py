@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from headlight.model.library.transformers_reader import TransformersReader
 
 NO_STEPS = (
-    "What this model writes step by step in the transformers library is not what it says over the "
-    "whole text, so no steps can be shown. Choose another model that writes."
+    "Step by step, the transformers library computes other outputs for this model than over the "
+    "whole text at once, so no steps can be shown. Choose another model that writes."
 )
 NO_MOVES = (
     "Where this model has its positions is not known well enough to change them. Choose one with "

@@ -120,7 +120,7 @@ class TransformersReader(PieceReader):
         """
         logits = self.answers.rows(trace, self.calls(trace, run))
         if logits is None:
-            raise ValueError("This model has no head, so nothing can be measured on what it says.")
+            raise ValueError("This model has no output layer, so there is nothing to measure.")
         return logits
 
     @torch.inference_mode()

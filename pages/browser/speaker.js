@@ -129,7 +129,7 @@ function run(page, channel, every) {
   bar.append(
     clock,
     passed,
-    button("Reset", "Begin to count anew", reset),
+    button("Reset", "Restart the timer", reset),
     number,
     button("‹", "Previous slide", () => press("ArrowLeft")),
     button("›", "Next slide", () => press("ArrowRight")),

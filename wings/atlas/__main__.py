@@ -43,7 +43,7 @@ def make_parser() -> argparse.ArgumentParser:
         type=Path,
         nargs="+",
         metavar="FOLDER",
-        help="make one count of those of the parts",
+        help="merge the counts in these folders into one",
     )
     parser.add_argument(
         "--effects",
@@ -61,12 +61,15 @@ def make_parser() -> argparse.ArgumentParser:
         "--engine", choices=("process", "ray"), default="process", help="what counts (process)"
     )
     parser.add_argument(
-        "--address", metavar="HOST:PORT", help="of a Ray cluster (one on this machine only)"
+        "--address", metavar="HOST:PORT", help="a Ray cluster (default: one on this machine only)"
     )
-    parser.add_argument("--window", type=int, default=WINDOW, metavar="LINES", help="at once")
     parser.add_argument(
-        "--save-every", type=float, default=10, metavar="SECONDS", help="to go on from there"
+        "--window", type=int, default=WINDOW, metavar="LINES", help="lines counted at once"
     )
+    parser.add_argument(
+        "--save-every", type=float, default=10, metavar="SECONDS",
+        help="how often the count is saved, so that it can be continued",
+    )  # fmt: skip
     return parser
 
 

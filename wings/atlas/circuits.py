@@ -72,7 +72,7 @@ class Circuit:
         return Circuit(self.columns, self.rows)
 
     def positive_share(self) -> float:
-        """Return the sum of the eigenvalues by that of their sizes, from -1 to 1.
+        """Return the sum of the eigenvalues, divided by that of their absolute values: -1 to 1.
 
         1 means that every token makes itself larger. The eigenvalues of rows @ columns.T that are
         not 0 are those of columns.T @ rows, which is (D, D). Source: Elhage et al. 2021, "Copying /

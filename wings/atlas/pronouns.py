@@ -12,8 +12,8 @@ from headlight.wings.atlas.statistics import HERE, Statistic
 
 PRONOUN = Statistic(
     "pronoun to its noun",
-    "how often the noun that a pronoun stands for gets its largest weight, of all words but the "
-    "pronoun itself (pieces of a word added up)",
+    "the share of sentences in which a pronoun looks more at the noun that it stands for than at "
+    "any other word (the weights of a word's pieces are added up)",
     "share",
     ("encoder",),
     HERE,

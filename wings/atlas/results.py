@@ -41,8 +41,8 @@ SCORED = 8  # levels of a pruning curve that are translated
 DEFINITIONS = (
     Statistic("removal", "how much the loss grows without the head, which is gated to 0", "nats a "
               "token", KINDS, f"{MICHEL}, 3.2, of the loss"),
-    Statistic("importance", "the size of the slope of each sentence's loss for the head's gate, "
-              "without the norm over a layer that the source adds", "nats a token", KINDS,
+    Statistic("importance", "the absolute gradient of each sentence's loss for the head's gate, "
+              "without the normalization over a layer that the source has", "nats a token", KINDS,
               f"{MICHEL}, 4.1"),
     Statistic("loss", "of the text, with heads removed in this order, on other sentences than "
               "those that it was found on", "nats a token", KINDS, f"{MICHEL}, 4.2"),

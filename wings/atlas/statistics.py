@@ -56,8 +56,8 @@ BADGES = {pattern.name: pattern for pattern in PATTERNS}
 STATISTICS = (
     Statistic("entropy", "the mean entropy of the rows", "nats", KINDS, f"{CLARK}, 3.3", entropy,
               high=6.0),
-    Statistic("confidence", "the mean largest weight of the rows, the end token left out, be it "
-              "looked from or at", "share", KINDS, f"{VOITA}, 4", confidence),
+    Statistic("confidence", "the mean largest weight of the rows, without the end token as query "
+              "or key", "share", KINDS, f"{VOITA}, 4", confidence),
     *(
         Statistic(pattern.name, pattern.definition, "share", pattern.kinds, pattern.source,
                   pattern.score, low=pattern.lowest)
@@ -82,8 +82,8 @@ MADE_OF_SUMS = (
               f"differ over sentences of {FIRST} tokens or more: their standard deviations, as a "
               "part of twice their sum (the source has mean absolute deviations, which do not "
               "merge)", "share", KINDS, VIG),
-    Statistic("distance to other heads", "the Jensen-Shannon divergence of the rows of two heads, "
-              "in the mean over rows: over the first 200 lines, and every tenth thereafter",
+    Statistic("distance to other heads", "the mean Jensen-Shannon divergence between the rows of "
+              "two heads, over the first 200 lines and every tenth line after them",
               "nats", KINDS, f"{CLARK}, 6"),
 )  # fmt: skip
 ALL = (*STATISTICS, *MADE_OF_SUMS)

@@ -17,7 +17,7 @@ def positions(length: int, *borders: int) -> tuple[int, ...]:
 
 MASK = Mask(
     name="documents-anew",
-    title="Packed documents, positions anew",
+    title="Packed documents, positions restart",
     visible=visible,
     positions=positions,
     kinds=("encoder", "decoder"),
@@ -26,7 +26,7 @@ MASK = Mask(
     offered=[(4,)],
     borders=True,
     click=CLICK,
-    words="in documents that end after {} tokens, with positions that begin anew",
+    words="in documents that end after {} tokens, with positions that restart at 0",
     help="Hides the other documents of a packed text, and counts positions from 0 in each. A token "
     "has one position for all layers, so the mask is in all of them.",
     source="Raffel et al. 2020",

@@ -29,8 +29,8 @@ from headlight.pages.shared.state.edit_history import BEFORE_AND_AFTER
 from headlight.pages.shared.state.page import PAGES
 
 OWN_TARGETS = (
-    "Off, both decoders read the same text if both sides have the same sentence: what A writes as "
-    "trained, or the text given. On, each reads what its own model writes, with its changes."
+    "Off: if both sides have the same sentence, both decoders read one text, the given one or else "
+    "the one that A writes as trained. On: each reads what its own model writes, with its changes."
 )
 NO_LINK = "This is not a Headlight link: copy the whole address of a Headlight page."
 MOST_CHANGED = (

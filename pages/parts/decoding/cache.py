@@ -224,8 +224,8 @@ def where_it_breaks(before: Decoding, after: Decoding, budget: int) -> str:
     written = min(differs, len(after) - 1)
     read = len(after.steps[written].read)
     return (
-        f"With {keys} in each head the text breaks at token {differs + 1}, when "
-        f"{how_many(read, 'token')} had been read. Up to there it is the same."
+        f"With {keys} in each head the text first differs at token {differs + 1}, after "
+        f"{how_many(read, 'token')} were read."
     )
 
 

@@ -90,7 +90,7 @@ def teacher_forcing(run: ModelRun, decoding: Decoding) -> None:
     """
     st.subheader("Teacher forcing")
     own = written(run.as_trained).text
-    label = "Reference: type one, or leave what the model writes as trained"
+    label = "Reference (empty: the text that the model writes as trained)"
     forced = replace(run, target=choose(TARGET, label=label, placeholder=own))
     trace = forced.trace() if forced.target else reading_its_own(run)
     made, begun = decoding.writing, len(decoding.begun)

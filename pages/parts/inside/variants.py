@@ -22,8 +22,8 @@ from headlight.model.transformer.transformer import Decoder, Encoder, Transforme
 EPSILON = 1e-5
 NormOrder = Literal["pre", "post"]
 NORM_ORDER_NOTE = (
-    "The weights were trained in one order only: the other shows what it does to the stream, "
-    "not how a model trained for it would behave."
+    "The weights were trained with one order of norms. The other shows its effect on the stream, "
+    "not how a model trained that way would behave."
 )
 
 

@@ -31,10 +31,10 @@ ROTARY_WORDS = {
     ),
     "not this layer": "This layer does not turn its queries and keys. Choose another layer.",
     "pairs": (
-        "Nothing is added to the tokens. Each query and [key] is turned by p · ω, its position "
-        "times the frequency of the pair: {turned} of a head’s {width} dimensions, where pair i is "
-        "the dimensions {pair}. Unscaled, ω = base^(−2i / {turned}); the configuration calls the "
-        "base rope_theta, and says:"
+        "Nothing is added to the tokens. In each query and [key], {turned} of a head’s {width} "
+        "dimensions are turned in pairs. Pair i is the dimensions {pair}; it is turned by p · ω, "
+        "the position times the frequency of that pair. Unscaled, ω = base^(−2i / {turned}); the "
+        "configuration calls the base rope_theta, and says:"
     ),
     "length": "Its scaling also makes turned queries and keys {length:.3f} times as long.",
     "turned": (
@@ -48,8 +48,8 @@ ROTARY_WORDS = {
     ),
     "distance": (
         "The same queries and keys at other distances, without the effect of other layers: q·k "
-        "times the scale, before a mask. Pairs that turn fast tell near distances apart, slow "
-        "ones far ones."
+        "times the scale, before a mask. Fast pairs distinguish short distances, slow "
+        "pairs long ones."
     ),
 }
 
@@ -107,8 +107,9 @@ LEARNED_WORDS = {
         "short, and grow where there is something to learn."
     ),
     "by offset": (
-        "Dot products by distance: the line is the mean over all pairs of positions so far apart, "
-        "the band goes from the least to the largest. The sinusoid has no band."
+        "Dot products by distance: the line is the mean over all pairs of positions at that "
+        "distance, and the band reaches from the smallest to the largest. The sinusoid has no "
+        "band: all its pairs at one distance have the same product."
     ),
     "pairs": "In a learned table no dimensions belong together as pairs.",
 }

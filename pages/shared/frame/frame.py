@@ -30,7 +30,7 @@ ALONE = styles.style(styles.ALONE)
 KEPT = "headlight-workshop"  # the name under which the browser's tab keeps the key
 GONE = "The models trained in this tab are gone: "
 LEFT = GONE + "they are released a few minutes after the tab was closed or lost its connection."
-RESTARTED = GONE + "the server was started anew since, or another one answers now."
+RESTARTED = GONE + "the server has been restarted since, or another one answers now."
 
 
 def open_page(page: Page, said: str = "") -> None:

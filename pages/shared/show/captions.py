@@ -18,7 +18,7 @@ from headlight.viz.tokens import and_written
 GLOSSARY = {
     "token": "A word or a piece of one: what the model reads and writes, one at a time.",
     "query": "The vector of the token that looks: what it asks for.",
-    "key": "The vector of a token looked at: what it offers to be found by.",
+    "key": "The vector by which a token can be found: queries are compared with it.",
     "value": "The vector that a token hands over to each token that looks at it.",
     "score": "How well a query and a key fit: their dot product, divided by √d.",
     "weight": "The share, from 0 to 1, that a query gives to a key; a query's weights sum to 1.",
@@ -29,8 +29,8 @@ GLOSSARY = {
     "look-ahead mask": "Closes the tokens to the right, which are not written yet.",
     "padding": "Tokens <pad> that only fill a text up to a given length; the padding mask closes "
     "them.",
-    "encoder": "What reads a text, all of it at once: half of a translator, or a whole model.",
-    "decoder": "What writes, one token after the other: half of a translator, or a whole model.",
+    "encoder": "The part that reads a text, all at once: half of a translator, or a whole model.",
+    "decoder": "The part that writes, one token at a time: half of a translator, or a whole model.",
     "self-attention": "Attention of the tokens of one text to each other.",
     "cross-attention": "Attention from the tokens being written to those of the source sentence.",
     "d_model": "How many numbers stand for a token between the layers.",

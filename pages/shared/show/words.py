@@ -103,7 +103,7 @@ MASK_WORDS = {
         "The pictures are the [masks] of this run on your text: filled cells are open. The layers "
         "that share a mask are in bold; the mask that the model's configuration names follows."
     ),
-    "as configured": " In every layer the run did what its configuration names.",
+    "as configured": " In every layer the run used the mask that the configuration names.",
     "idle": (
         "{mask}: this changes nothing on a text of {tokens}. Choose smaller numbers, or type a "
         "longer text."

@@ -155,5 +155,5 @@ def test_the_embedding_of_the_token_read_last_is_no_heads(load):
 
 def test_a_model_that_keeps_its_values_to_itself_says_that_it_cannot(transformers_folders):
     patch = Patch("heads", torch.zeros(1, 4, 1, 4), torch.ones(1, 4, 1, dtype=torch.bool))
-    with pytest.raises(ValueError, match="Leave them as they are"):
+    with pytest.raises(ValueError, match="They cannot be replaced"):
         CodeSites({}, {}).check(Patched(UNCHANGED, [patch]))

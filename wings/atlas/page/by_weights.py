@@ -35,8 +35,8 @@ CHOICES = (WORD, composition.WAY)
 WHAT = {
     "circuit-looks": "Tokens that look at each other most, by weights only",
     "circuit-avoids": "Tokens that look at each other least, by weights only",
-    "circuit-writes": "Tokens made likelier by looking at another, by weights only",
-    "circuit-erases": "Tokens made less likely by looking at another, by weights only",
+    "circuit-writes": "Tokens that become likelier when another is looked at, by weights only",
+    "circuit-erases": "Tokens that become less likely when another is looked at, by weights only",
     "circuit-copying": "How far each head copies, by weights only",
     "circuit-dictionary": "How many words each head translates by itself",
     composition.PICTURE: composition.WHAT,
@@ -54,20 +54,20 @@ LOOKS = (
     "among {count} tokens without the special ones."
 )
 WRITES = (
-    "**Value-output circuit**: what looking at a token adds to {reads}, less what it adds for all "
-    "tokens alike. The last norm’s scale is left out, so that only the order counts."
+    "**Value-output circuit**: what looking at a token adds to {reads}, minus what it adds to all "
+    "tokens equally. The last norm’s scale is left out, so that only the order counts."
 )
 COPYING = (
-    "**Copying**: the sum of the eigenvalues of the value-output circuit by that of their sizes. "
+    "**Copying**: the sum of the eigenvalues of the value-output circuit, divided by the sum of "
+    "their absolute values. "
     "+1: looking at a token makes the same token likelier; −1: less likely (Elhage et al. 2021, "
     "copying heads). {head} has **{copying}**."
 )
 DICTIONARY = (
-    "**Dictionary**: the first token that a head writes for a word, against the first that the "
-    "whole model writes for the word by itself, over the {count} commonest words that are one "
-    "token, of the {lines} sentences kept in the atlas. The map counts what is right from the "
-    "encoder’s vector of the word, read by itself. {head} has **{encoded} of {count}** right, and "
-    "{direct} from the embedding only."
+    "**Dictionary**: for how many words a head alone writes the same first token as the whole "
+    "model. The words are the {count} commonest of one token in the {lines} sentences kept in the "
+    "atlas, each read alone. From the encoder’s output, which the map counts, {head} is right for "
+    "**{encoded} of {count}**; from the embedding only, for {direct}."
 )
 
 

@@ -26,10 +26,11 @@ WAY = one_of("circuit_way", {way: way for way in WAYS}, "value", label="Read as"
 MOST_PAIRS = 20  # of heads in the table
 PICTURE, WHAT = "circuit-feeds", "Which heads feed one another, by weights only"
 FEEDS = (
-    "**Composition**: how much of what an earlier head writes a later one reads, as query, key or "
-    "value: the length of the product of their matrices by that of each (Frobenius norms; Elhage "
-    "et al. 2021). Heads of random numbers of this size have {mean} ± {deviation} %; the map shows "
-    "what is above or below that mean. Heads before {head} feed it, those after it are fed by it."
+    "**Composition**: how much a later head reads, as query, key or value, of what an earlier head "
+    "writes: the norm of the product of their matrices, divided by the norms of both (Frobenius; "
+    "Elhage et al. 2021). Heads of random numbers of this size have {mean} ± {deviation} %; the "
+    "map shows what is above or below that mean. Heads before {head} feed it, those after it are "
+    "fed by it."
 )
 
 

@@ -135,16 +135,16 @@ PICTURES = {
 NEIGHBOURS = 5
 SMALL = 0.001  # share
 CARD = (
-    "Usually: the mean ± standard deviation over the sentences of the corpus, each by the mean of "
-    "its rows; grey is their spread, the mark your sentence. It is coloured if it is more than 2 "
-    "standard deviations from the mean, or as far out on its side as at most 2.5 % of the "
-    "sentences. Figures without ± are over the whole corpus, “pronoun to its noun” over its own "
-    "sentences."
+    "Usually: the mean ± standard deviation over the sentences of the corpus, each counted as the "
+    "mean of its rows. Grey shows how they are distributed, and the mark is your sentence. It is "
+    "coloured if it is more than 2 standard deviations from the mean, or if at most 2.5 % of the "
+    "sentences are as far out on that side. Figures without ± are over the whole corpus, “pronoun "
+    "to its noun” over its own sentences."
 )
 OFFSETS = (
-    "The share of rows, of those that have a token there, with the largest weight so many tokens "
-    "before or after the query. From {least:.0f} % at one distance on, the head is called "
-    "positional (Voita et al. 2019, 5.1)."
+    "For each distance before or after the query: the share of rows whose largest weight is there, "
+    "among the rows that have a token there. A head that reaches {least:.0f} % at one distance is "
+    "called positional (Voita et al. 2019, 5.1)."
 )
 
 

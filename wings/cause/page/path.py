@@ -24,7 +24,7 @@ TOKEN = like("path_token", "", PLACE, label="Written token")
 WORD = like("path_word", "", PLACE, label="By way of")
 END = like("path_end", "", PLACE, label="From")
 CHOICES = (TOKEN, WORD, END)
-AXES = "Across, the word that {word} may not look at; down, whether {token} sees {word}"
+AXES = "Across: the word that {word} may not look at. Down: whether {token} sees {word}"
 SUM = (
     "The log-probability of {token} changes by {first} nats without {word}, by {second} if {word} "
     "may not look at {end}, and by {both} with both edges closed. {verdict}\n"
@@ -35,7 +35,7 @@ SUM = (
 STRONGEST = "The strongest path by way of {word} comes from {best}: {most} nats."
 NO_PATH = "No path by way of {word} is seen from any word."
 FAINT = "That is no sign that {token} needs {end} by way of {word}: other ways may do as well."
-REST = "With the edge to {word} closed, closing the other changes it by {rest}"
+REST = "If {token} does not see {word} anyway, closing the second edge changes it by {rest} nats"
 BY_WAY = f"{REST}. The difference, {{by_way}} nats, is what goes by way of {{word}}."
 NO_LESS = f"{REST}, which is no smaller a change: nothing is seen to go by way of {{word}}."
 MISSED = ", so it can be missed"

@@ -45,8 +45,8 @@ KEYS = (
     "What this [head] took from each token: the token’s [value], times its [weight], read towards "
     "the two words. {what}"
 )
-OF_SOURCE = "The values are of the encoder’s vectors, which know their neighbours too."
-OF_TARGET = "The values are of vectors that know the words before them too."
+OF_SOURCE = "The values come from the encoder’s vectors, which contain their neighbours too."
+OF_TARGET = "The values come from vectors that contain the words before them too."
 
 
 def parts_in_order(attribution: Attribution) -> dict[str, float]:

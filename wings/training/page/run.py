@@ -33,13 +33,13 @@ INDUCTION = "Induction score"
 REPEATED = "Loss from the second reading on, in nats a token"
 LESION_LOSS = "Loss of the second reading, in nats a token"
 LESION = (
-    "The model reads letters twice that it was never trained on; whoever guesses among all letters "
-    "has a loss of {guessing:.2f}. The induction score is the mean weight on the letter that "
+    "The model reads letters twice that it was never trained on; a guess among all letters has "
+    "a loss of {guessing:.2f}. The induction score is the mean weight on the letter that "
     "followed the same letter before; the score of a previous-token head, the mean weight on the "
-    "letter just before. The induction head looks for what the other hands on. Several heads of a "
-    "layer share the work, so that a single one is missed less. The chain can be walked: use the "
-    "model on the other pages, open a weight of the induction head on Inside a head, and go from "
-    "Why it looks there to the head that wrote its key."
+    "letter just before. The induction head looks for what the previous-token head passes on. "
+    "Several heads of a layer share this work, so removing one of them costs less. The chain can "
+    "be walked: use the model on the other pages, open a weight of the induction head on Inside a "
+    "head, and go from Why it looks there to the head that wrote its key."
 )
 REPEATED_CURVES = (
     "The loss is that of the batches trained on, from the second reading on. The induction score "
@@ -60,7 +60,10 @@ SHARPEST = (
     "Until you click another, the sharpest head is enlarged: its rows have the lowest mean entropy "
     "at the newest step."
 )
-CURVES = "The loss is that of the batches trained on; each point is a mean since the point before."
+CURVES = (
+    "The loss is measured on the training batches; each point is its mean over the steps since the "
+    "previous point."
+)
 SMOOTHED = "With label smoothing a loss cannot fall to 0: compare the exact matches."
 TOY_KIND = replace(KIND, key="toy_kind")
 TOY_RUN = like("toy_run", "", r"[\w-]{1,8}")  # the training that is shown, for slides to name

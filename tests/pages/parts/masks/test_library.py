@@ -51,7 +51,7 @@ def test_a_mask_that_moves_tokens_is_added_in_all_layers_whatever_is_chosen():
     assert edited(app.selectbox, "documents-anew").value == (4,)
     assert [card["title"] for card in cards(app) if card["in_force"]] == [
         "Packed documents: 14, 38",
-        "Packed documents, positions anew: 14, 38",
+        "Packed documents, positions restart: 14, 38",
     ]
 
 

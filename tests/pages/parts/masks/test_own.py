@@ -29,7 +29,7 @@ def test_every_mask_is_drawn_with_its_layers_and_its_configuration(mixed_folder)
         visible = trace.attention[Site("decoder", layer)].masked_scores[0, 0].isfinite()
         states = np.frombuffer(drawn[f"Decoder, layer {layer + 1}"], np.uint8)
         assert torch.equal(torch.from_numpy(states.copy() == 1).view(visible.shape), visible)
-    assert "In every layer the run did what its configuration names." in said
+    assert "In every layer the run used the mask that the configuration names." in said
     assert f"can draw on {len(visible)} of {len(visible)} tokens" in said
 
 

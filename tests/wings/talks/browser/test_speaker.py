@@ -41,7 +41,7 @@ def test_the_speaker_sees_notes_clock_and_what_comes_next(page, speaker):
     passed = speaker.locator(".passed")
     page.clock.set_fixed_time(OPENED + 2)
     expect(passed).to_have_text("00:02 since opening")
-    speaker.get_by_role("button", name="Begin to count anew").click()
+    speaker.get_by_role("button", name="Restart the timer").click()
     expect(passed).to_have_text("00:00 since Reset")
     page.keyboard.press("End")
     see_title(page, "Three")
