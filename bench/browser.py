@@ -123,7 +123,7 @@ def renderer_peak(browser_process: int) -> int:
 
 
 def typical(measure: Callable[[], float], most: int = 5, seconds: float = 10) -> float:
-    """The median of several measurements; slow ones are repeated less often, but at least once."""
+    """The median of up to `most` measurements; no new one begins after so many seconds."""
     taken = []
     begin = time.monotonic()
     while not taken or (len(taken) < most and time.monotonic() - begin < seconds):

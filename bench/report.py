@@ -80,7 +80,7 @@ def report(cases: list[Case], path: Path | None) -> None:
 
 
 def machine() -> str:
-    """The machine without its name, the instructions that torch uses there, and how busy it was."""
+    """The date, the processor with the instructions that torch uses, the versions and the load."""
     model = platform.processor() or platform.machine()
     information = Path("/proc/cpuinfo")
     if information.exists() and (

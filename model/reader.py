@@ -54,7 +54,7 @@ class Reader(Protocol):
     title: str
     shape: Shape
     missing: Mapping[Ability, str]  # what it cannot do, each with a sentence that says why
-    example: str = ""  # a text that it can read, if it does not read English
+    example: str = ""  # a text for a model that does not read English
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.title}, kinds={self.shape.kinds})"

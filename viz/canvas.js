@@ -217,9 +217,9 @@ export const isStaged = (shown) => getComputedStyle(shown).getPropertyValue("--o
  * The room for a picture, in its own pixels.
  *
  * `fills` tells whether it is on a slide that says how high it may be; the picture then has the
- * class "staged", and "beside" if its words fit next to it. Elsewhere the `height` is that of
- * the window from the picture's top on, if nothing is scrolled; Infinity if that is too little, or
- * on a slide, which is fitted as a whole.
+ * class "staged", and "beside" if its words fit next to it. Elsewhere `height` is the distance
+ * from the picture's top, with nothing scrolled, to the bottom of the window. It is Infinity if that
+ * is too little, or on a slide that sets no height, because such a slide is fitted as a whole.
  * @returns {{ fills: boolean, beside: boolean, height: number }}
  */
 export function roomOf(root) {

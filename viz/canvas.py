@@ -97,7 +97,7 @@ class CanvasPicture:
         height: int,
         numbers: Mapping[str, Numbers] | None = None,
     ) -> CanvasPicture:
-        """Join a header and an array into one picture; the `numbers` behind it stay as they are."""
+        """Pack a header and an array into one picture; `numbers`, which it shows, stay unpacked."""
         text = json.dumps(header).encode("ascii")
         body = b"" if array is None else np.ascontiguousarray(array).tobytes()
         return cls(part, struct.pack("<I", len(text)) + text + body, height, numbers or {})

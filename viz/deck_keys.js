@@ -30,7 +30,7 @@ export function passKeysOn(keys) {
     try {
       frameElement.blur();
     } catch {
-      // the deck is of another origin, and blurs the frame itself
+      // the deck has another origin: only it can blur the frame
     }
     parent.focus();
   }

@@ -73,9 +73,8 @@ def bytes_text(count: int) -> str:
 def number_text(number: float, decimals: int = DECIMALS, *, signed: bool = False) -> str:
     """A number as people write it, with a true minus; -inf is −∞.
 
-    A positive one reads as 0 only if it is 0: if it is smaller than what the decimals show, it is
-    <0.001. A `signed` one says how much something changes or adds: it may have a plus, and reads as
-    <0.001 below 0 too.
+    A positive number that would round to 0 is written as <0.001, by the `decimals`. A `signed` one
+    is a change: it has a plus if it is above 0, and is written as <0.001 also below 0.
     """
     if number == -np.inf:
         return "−∞"

@@ -103,8 +103,8 @@ def added_by_keys(
 class ScoreSum:
     """A score before the mask as a sum over pairs of a part of the query and a part of the key.
 
-    `pairs` and `bias` sum to `score`, as the model computed it. In a difference of two keys all
-    numbers are differences.
+    `pairs` and `bias` sum to `score`, as the model computed it. For the difference between the
+    scores of two keys, every number is a difference.
     """
 
     query: tuple[Part, ...]  # N parts, in the order of computation

@@ -40,7 +40,7 @@ LIKELIER = 3.0  # nats
 
 # Capitals in names and acronyms are no sign.
 MOST_CAPITALS = 0.6  # of the letters
-FEWEST_LETTERS = 4  # that capitals are counted in
+FEWEST_LETTERS = 4  # a text with fewer is not judged by its capitals
 
 
 def words(text: str) -> frozenset[str]:

@@ -82,8 +82,9 @@ def on_words(weights: np.ndarray, line: Sequence[Word]) -> np.ndarray:
 def leading_query(weights: np.ndarray, line: Sequence[Piece]) -> int | None:
     """Return the token of an English line that a head (Q, K) links most clearly to another word.
 
-    It is a pronoun, or if the line has none, a piece of a content word. It gives a content word
-    more than any other word or token, and at least `LEAST`. None if no token does.
+    Only pieces of pronouns are considered, or of content words in a line without pronouns. Such a
+    token qualifies if it looks most at another word, and if that is a content word. The result is
+    None if no token qualifies, or if the strongest link is below `LEAST`.
     """
     both = words_of(line)
     sums = on_words(weights, both)  # (Q, W)

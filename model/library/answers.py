@@ -157,7 +157,7 @@ class AnswerReader:
 
 
 class Answering:
-    """The predictions of a reader by its `answers`; mixed into readers."""
+    """A mixin for readers, which makes predictions with their `answers`."""
 
     answers: AnswerReader
 

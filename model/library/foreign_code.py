@@ -177,7 +177,7 @@ class CodeSites:
 
 
 def plain(edit: Edit) -> AttentionEdit | None:
-    """Return the edit that a person made, under those of analyses, if there is one."""
+    """Return the visitor's own edit, without what analyses have wrapped around it, or None."""
     while isinstance(edit, Further):
         edit = edit.edit
     return edit if isinstance(edit, AttentionEdit) else None

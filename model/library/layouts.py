@@ -84,7 +84,7 @@ class Changes(NamedTuple):
 
 
 def possible(shape: Sequence[int], queries: Sequence[int], rows: int) -> Iterator[Layout]:
-    """Yield the layouts that scores may have, of so many texts; the keys are their last axis."""
+    """Yield the possible layouts of scores over `rows` texts; the keys are their last axis."""
     axes = range(len(shape) - 1)
     for query in [axis % len(shape) for axis in queries] or axes:
         others = [axis for axis in axes if axis != query]

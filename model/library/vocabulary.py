@@ -42,7 +42,7 @@ class Vocabulary:
         return written_by(self.append, ids, before)
 
     def append(self, text: str, before: Sequence[Token], index: int) -> tuple[str, Piece]:
-        """Return a text with one more id after all tokens before it, and that id's piece.
+        """Return `text` extended by the id `index`, after the tokens `before`, and the id's piece.
 
         A space begins a word. A piece without characters of its own shows its name.
         """
@@ -76,8 +76,8 @@ class Vocabulary:
     def name(self, index: int) -> str:
         """Return the name of a token in the vocabulary, or its number if it has none.
 
-        Vocabularies of bytes write them as letters, such as Ġ for a space: these are read as text,
-        and bytes that are only part of a character as their numbers.
+        A vocabulary of bytes writes each byte as a letter, such as Ġ for a space. The letters are
+        turned back into text; a byte that is only part of a character is shown as its number.
         """
         name = self.tokenizer.convert_ids_to_tokens(index) if index < self.size else None
         if not name:

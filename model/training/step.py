@@ -89,7 +89,7 @@ def train_step(
     model.zero_grad()
     loss.backward()
     loss = loss.detach()
-    if processes() > 1:  # their sums are the loss and the gradient of the whole batch
+    if processes() > 1:  # summed, they are the loss and the gradient of the whole batch
         gradients = [weight.grad for weight in model.parameters() if weight.grad is not None]
         for tensor in (loss, *gradients):
             distributed.all_reduce(tensor)

@@ -13,7 +13,7 @@ import { toSvg } from "./to_svg.js";
  */
 
 const WIDEST = 1280; // dots of a film
-const RATE = 25; // frames a second of a recorder
+const RATE = 25; // frames per second, for the recorder
 const SLOWEST_START = 2000; // milliseconds to wait for a recorder
 const ENDS = 2; // steps for which the first step and the last stay: a recorder may begin late
 const MOST_STEPS = 240; // longer films take only that many

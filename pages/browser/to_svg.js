@@ -12,7 +12,7 @@ const ROUNDED = 0.01; // of a scale
 const MOST_TRIES = 12; // of a width that shows all
 const EDGE = 16; // pixels around a picture with its caption
 const BARE_EDGE = 4; // around a picture without one, whose outlines need them
-const FILLED = 0.8; // of the width by the lines of a caption: other fonts are wider
+const FILLED = 0.8; // share of the width that a caption's lines may fill: other fonts are wider
 const NARROWEST = 420; // pixels of a caption
 const LETTERS = /\S{1,48}/gu; // a word, or a part of one too long for a line
 

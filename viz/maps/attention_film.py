@@ -24,14 +24,14 @@ def attention_film(
     selected: tuple[int, int] = (0, 0),
     name: str = "",
 ) -> CanvasPicture:
-    """Weights (steps, layers, heads, query, key), or without layers, at some steps of a training.
+    """Weights at several steps of a training: (steps, layers, heads, query, key), or no layers.
 
     The steps increase. Scrubbing, playing, another head and a second step to compare with stay in
-    the browser. It opens at the last step and at `selected`, a layer and a head from 0. Drawn again
-    with more steps it goes on to the newest and to the head `selected` then, or stays at the step
-    and the head that the visitor has chosen; another `name` begins anew. Weights and differences
-    are shown to three decimals, which are exact for weights kept as float16 or finer. Raises
-    ValueError if sizes do not fit, or if weights are NaN, below 0 or above 1.
+    the browser. It opens at the last step and at `selected`, a layer and a head from 0. When it is
+    drawn again with more steps, it moves to the newest step and to `selected`, unless the visitor
+    has chosen a step and a head: then it stays there. Another `name` starts over. Weights and
+    differences are shown to three decimals, which are exact for weights kept as float16 or finer.
+    Raises ValueError if sizes do not fit, or if weights are NaN, below 0 or above 1.
     """
     weights = as_array(weights)
     if weights.ndim == 4:

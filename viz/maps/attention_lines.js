@@ -205,7 +205,7 @@ export function draw(mount) {
   return onRoom(root, () => {
     const room = roomOf(root);
     root.style.maxHeight = room.fills || room.height === Infinity ? "" : `${room.height}px`;
-    note.textContent = canvas.style.height = ""; // it would keep its old height
+    note.textContent = canvas.style.height = ""; // so that their old heights do not count below
     canvas.height = 0;
     setRow(room, root.scrollHeight - strip.clientHeight);
     sheet.style.setProperty("--left", `${needed(queries)}px`);

@@ -40,7 +40,7 @@ export function draw(mount) {
 
 function makePicture(root) {
   let header;
-  let numbers; // row by row, NaN if absent; then the largest behind each, and its index
+  let numbers; // the cells, NaN if absent; then the largest weight behind each; then its index in `behind`
   let pick;
   let cell = null; // the row and the column that are read out
   let part; // the shown part: first row and column, and those after the last

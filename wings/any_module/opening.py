@@ -93,7 +93,7 @@ def with_same_weights(model: nn.Module) -> nn.Module:
     kept = {id(part): part for part in (*model.parameters(), *model.buffers())}
     try:
         return copy.deepcopy(model, kept)
-    except Exception as error:  # of many kinds, of what a module may hold
+    except Exception as error:  # of any kind: a module may hold anything
         raise ValueError(
             f"{type(model).__name__} holds something besides its weights that cannot be copied: "
             f"{first_line(error)} Use `watch`, which copies nothing."
@@ -132,7 +132,10 @@ def call_of(model: nn.Module) -> tuple[Call, bool]:
 
 
 def sides_of(function: object, before: int) -> bool:
-    """Return whether a function must be given two texts after `before` other arguments."""
+    """Return whether a function requires two texts after its first `before` arguments.
+
+    Raises ValueError if it requires more.
+    """
     given = inspect.signature(function).parameters.values()
     needed = [part for part in given if part.default is part.empty]
     texts = [

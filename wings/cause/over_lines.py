@@ -1,4 +1,4 @@
-"""How closely each reading of where a decoder looked follows what it loses, line by line."""
+"""How well each reading of the attention agrees with what closing edges costs, line by line."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -68,9 +68,9 @@ def own_lines() -> OwnLines:
 
 
 def measure_lines(data: bytes, layers: Window | None) -> None:
-    """Start to measure the first lines of a text with the chosen model, in place of another.
+    """Start to measure the first lines of a text, and stop the session's earlier measurement.
 
-    Raises ValueError with a sentence if there is nothing to measure, or too many wait.
+    Raises ValueError with a sentence if there is nothing to measure, or if too many jobs wait.
     """
     key = models.chosen().key
     lines = list(chain.from_iterable(part.lines for part in as_windows(data, MOST_LINES).windows))

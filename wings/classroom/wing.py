@@ -159,7 +159,7 @@ class Classroom(Wing):
         st.session_state.lesson = read(text)
 
     def kept(self) -> str:
-        """Return what is open in the form that an address holds."""
+        """Return which pages and controls are open, as text for an address."""
         return write(lesson())
 
     def enter(self, page: Page) -> None:

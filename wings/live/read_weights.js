@@ -2,7 +2,7 @@
 
 const CUT = "The file of weights is cut short. Load it again.";
 const NOT_WEIGHTS = "This is not a file of weights.";
-const HEADER = 8; // bytes with the length of the header
+const HEADER = 8; // bytes at the start of the file, which hold the header's length
 const METADATA = "__metadata__";
 
 /**

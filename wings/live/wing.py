@@ -1,4 +1,4 @@
-"""The model that the file of a talk can hold, with its second forward pass."""
+"""The translator that a talk's file can hold, with the JavaScript that runs it there."""
 
 from headlight.model.translator import load
 from headlight.pages.shared.state.wings import TalkModel, Wing

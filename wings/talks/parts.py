@@ -44,10 +44,10 @@ def slide(
     Marks count as formatting in a title that somebody has `typed`. `size`, from 0 to 1, scales the
     pictures from the largest size that fits. The document's keys turn the slides, see `TALK_KEYS`;
     `KEYS_OF_SLIDES` work as on pages if the slide has a player or a question. The part answers with
-    a slide's number, 0 for none, or -1 for the scene of a slide that is shown `live`, and with the
-    number of that turn; `asked` is the last known turn, so that an old answer does not count again.
-    The speaker's window shows the `notes`, and the title and pictures of the `coming` slide, with
-    its thumbnail `kept` under a common name.
+    the slide to turn to (0: none; -1: the scene of the slide, which is shown `live`) and with a
+    count of turns. `asked` is the last known count, so that no answer is taken twice. The speaker's
+    window shows the `notes`, and the title and pictures of the `coming` slide. `kept` is the name
+    under which the browser keeps its thumbnail.
     """
     header = {
         "title": title,

@@ -134,8 +134,8 @@ def keeping(*, as_images: bool = False) -> Iterator[dict[str, Any]]:
 def clear() -> None:
     """Remove the containers of a slide.
 
-    A run that the next click interrupts may leave them behind: `staged` is interrupted there too,
-    wherever it reads or writes the session's state.
+    `staged` removes them itself, unless the next click interrupts its clean-up, which can happen
+    wherever the session's state is read or written.
     """
     st.session_state.pop(STAGE, None)
     clear_kept()
@@ -153,7 +153,7 @@ def thumbnail_key(slide: Slide) -> str:
 
 
 def ask_for_thumbnail(slide: Slide) -> None:
-    """Ask for a thumbnail of a slide's pictures, which `take_thumbnails` takes once drawn."""
+    """Request a thumbnail of a slide; `take_thumbnails` takes it once its pictures are drawn."""
     if slide.pictures:
         st.session_state.thumbnail_of = slide
 

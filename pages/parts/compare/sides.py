@@ -129,7 +129,7 @@ class ModelSide(Side):
 
     @property
     def writer(self) -> str | None:
-        """The model itself, if its decoder reads what it writes."""
+        """The key of the model, if its decoder reads text that the model writes itself."""
         writes = "cross" in self.kinds and "write" not in self.reader.missing
         return self.model if writes else None
 

@@ -192,7 +192,7 @@ def run_in_order(model: Transformer | Bert, trace: Trace, order: NormOrder, run:
 def in_order(stack: Encoder | Decoder, order: NormOrder) -> Encoder | Decoder:
     """Return a stack with the same weights, its norms before the sublayers or after the sums."""
     twin = twin_in_order(stack, order)
-    # Pre-norm ends with a norm; weights that were trained without one get one without gain.
+    # Pre-norm ends with a norm; weights trained without it get one that has its initial gain.
     embedding = twin.embedding.tokens.weight
     twin.norm = (
         nn.Identity()

@@ -1,4 +1,4 @@
-"""Learned tables next to sinusoids of their width, and both beyond what was trained."""
+"""Learned position tables next to sinusoids, and both beyond the positions that were trained."""
 
 from dataclasses import replace
 

@@ -79,7 +79,7 @@ def token_section(run: ModelRun) -> None:
 
 MODES = {"trained": "as trained", "off": "off", "shuffled": "shuffled", "shifted": "shifted"}
 MOST_SHUFFLES = 10_000
-LITTLE = 0.5  # of the change of the head that changes most
+LITTLE = 0.5  # share of the largest change, below which a head is said to change little
 LEAST = 0.005  # share of attention; less is rounding, as of rotary positions that are shifted
 
 HELP = SENTENCE_WORDS["modes"]
@@ -200,7 +200,10 @@ def open_on_most_moved(moved: Mapping[HeadAddress, float]) -> None:
 
 
 def say_most_moved(moved: Mapping[HeadAddress, float], shown: HeadAddress) -> None:
-    """Say how much the head shown changes, and offer the one that changes most; of no mean."""
+    """Say how much the shown head changes, and offer the head that changes most.
+
+    It says nothing of a mean or maximum of heads.
+    """
     most = max(moved, key=moved.get)
     if moved[most] < LEAST or shown not in moved or showing().scene() is not None:
         return

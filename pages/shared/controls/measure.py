@@ -46,8 +46,8 @@ COST = "It takes {runs} runs over {tokens} tokens each."
 class Measurement:
     """A measurement that takes many runs, and the pictures that show it.
 
-    Up to `unasked` tokens, in all runs together, are measured without a button, and any number if
-    one of its `pictures` is wanted. The bar says what it is `doing`.
+    It starts without a button if all runs together read at most `unasked` tokens, or if one of its
+    `pictures` is wanted by a slide. `doing` is the text of the progress bar.
     """
 
     call: ModelCall

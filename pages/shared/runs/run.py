@@ -87,7 +87,7 @@ class ModelRun:
         return _traced(self, None)
 
     def streamed(self) -> Trace:
-        """The same with the residual stream, if the model shows it; it must not be modified."""
+        """Like `trace`, with the residual stream if the model shows it; must not be modified."""
         trace = self.trace()
         if trace.residual or "show the stream" in self.reader.missing:
             return trace
@@ -220,9 +220,9 @@ def is_written(run: ModelRun) -> bool:
 
 @model_call("Reading …")
 def reading_its_own(run: ModelRun) -> Trace:
-    """Record the logits of a decoder that reads the model's own text as trained, token by token.
+    """Record the logits over the text that the model writes as trained, with this run's changes.
 
-    A text could be split into other tokens than the model wrote.
+    The tokens are passed on as written: splitting their text again could give other tokens.
     """
     own = written(run.as_trained)
     edits = run.changes_of(len(own.target_tokens))

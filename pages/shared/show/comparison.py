@@ -62,7 +62,7 @@ def last_wanted() -> str:
 
 
 def first_pictures(unchanged: str) -> tuple[str, ...]:
-    """Return what a new slide shows: both texts, or the one that both are."""
+    """Return the pictures of a new slide: both texts, or a single one if they are equal."""
     if KEYS[1] not in drawn():
         return (unchanged,)
     return KEYS if KEYS[0] in drawn() else KEYS[1:]

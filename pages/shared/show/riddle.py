@@ -74,7 +74,7 @@ def is_open(key: str) -> bool | None:
 
 
 def row_asked_about(rows: int, first: int = 0) -> int:
-    """Return the index of the row, of so many, that a riddle is about; at first it is `first`."""
+    """Return which of so many rows a riddle is about: the chosen one, or else `first`."""
     row = chosen(GUESS_ROW)
     return first if row is None else min(row, rows - 1)
 

@@ -284,7 +284,7 @@ def notes(tokens: Sequence[Token], finished: bool = True, *, drawn: bool = True)
 
 
 def where_cut(run: ModelRun) -> list[str]:
-    """Return a note on a text that is longer than the model can take, if it is."""
+    """Return a note if the text is longer than the model can read, or nothing."""
     if not run.is_cut:
         return []
     trace = run.trace()

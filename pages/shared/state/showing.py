@@ -87,7 +87,7 @@ def is_wanted(*keys: str) -> bool:
 def place(key: str, of: object = None) -> AbstractContextManager:
     """Return where the picture with this key is to be drawn; use it in a `with` statement.
 
-    From then on `drawn` has what the picture is `of`.
+    `drawn()[key]` then holds `of`, the subject of the picture.
     """
     drawn()[key] = of
     return showing().place(key)

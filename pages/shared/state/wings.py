@@ -122,7 +122,7 @@ class Wing:
         """Run after the page is drawn."""
 
     def renew(self) -> None:
-        """Redraw what it shows, because models have come back that it may depend on."""
+        """Redraw the wing's own content: models that it may depend on are available again."""
 
     def lost(self, page: Page, why: str) -> None:
         """Say on a page that the visitor's own models are gone, and why."""

@@ -69,7 +69,7 @@ def percent(number: float) -> str:
 def around(
     run: ModelRun, head: HeadAddress, way: Way, all_pairs: Compositions, random: Random
 ) -> dict[Kind, np.ndarray]:
-    """Return the composition of every head with one, in % above random; NaN without any."""
+    """Return how strongly each head is composed with `head`, in % above random heads, or NaN."""
     site, number = Site(*head[:2]), head[2]
     above = {kind: np.full(size, np.nan) for kind, size in run.reader.shape.kinds.items()}
     for (earlier, later, as_way), numbers in all_pairs.items():

@@ -12,8 +12,8 @@ import { isUnseen } from "../../../pages/browser/thumbnail_frame.js";
 const passed = {}; // by name: the session, and the last texts that it sent and got
 
 /**
- * Keep a session's text in this browser, and send the session a text that came from elsewhere:
- * from before it, or from another tab.
+ * Keep a session's text in this browser, and send the session a text that it does not have yet: one
+ * kept before the session began, or written by another tab.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
