@@ -35,7 +35,7 @@ def probability_bars(
 def measure_bars(
     runs: Mapping[str, Mapping[str, float]], limits: Mapping[str, float]
 ) -> CanvasPicture:
-    """Measures, each by its name in up to three runs, with the ends of their bars.
+    """Measures, each by its name in up to three runs, with the ends of their bars, above 0.
 
     If one is below 0, the bars begin in the middle, and its own goes to the left.
     """

@@ -115,8 +115,7 @@ def bars_of(pairs: Named, arrow: str) -> CanvasPicture:
     """Return pairs of tokens as bars; an `arrow` says what leads from one to the other."""
     numbers = {f"{first} → {second}": value for first, second, value in pairs}
     end = max(map(abs, numbers.values())) or 1.0
-    limits = {name: end if value >= 0 else -end for name, value in numbers.items()}
-    return measure_bars({arrow: numbers}, limits)
+    return measure_bars({arrow: numbers}, dict.fromkeys(numbers, end))
 
 
 def one_token(run: ModelRun, head: HeadAddress, word: str) -> None:

@@ -50,6 +50,12 @@ def test_every_part_of_a_head_of_cross_attention_is_drawn(app):
     assert words.count("\n") == 3
 
 
+def test_numbers_below_0_have_bars_to_the_left(app):
+    below = [header for header, _ in headers(app, "limits") if header.get("below")]
+    assert below
+    assert all(limit > 0 for header in below for limit in header["limits"])
+
+
 def test_the_table_of_composition_begins_with_the_strongest_pair(app, shipped):
     (table,) = (one.value for one in app.dataframe if "deviations above random" in one.value)
     strongest = max(numbers.max().item() for numbers in compositions(shipped.model).values())
