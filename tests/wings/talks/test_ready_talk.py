@@ -196,8 +196,8 @@ def the_first_word_needs_another_than_it_looks_at(scene):
     return (
         scene.shipped.translate(scene.sentence).text,
         f"looks at “The” most, and loses only **{-changes[0, the]:.1f}** nats without it",
-        f"without “dog” it loses **{-changes[0, dog]:.1f}** nats, which makes it e⁴ = "
-        f"{exp(round(-changes[0, dog])):.0f} times less likely",
+        f"without “dog” it loses **{-changes[0, dog]:.2f}** nats, which makes it "
+        f"e^{-changes[0, dog]:.2f} = {exp(-changes[0, dog]):.0f} times less likely",
         f"{agreed} of {len(result.written)} tokens lose most without the word",
     )
 
