@@ -40,6 +40,7 @@ WHY = {
 }
 LIMITS = "The model's limits"
 LIKELIER = "A beam of {size} finds a text that is {times} times as likely to the model: “{text}”"
+MANY = 1_000  # times, from which on the exact number says no more
 LONGEST_WORD = 40  # characters of a word that are shown
 
 
@@ -73,7 +74,8 @@ def offer_likelier(run: ModelRun, place: DeltaGenerator) -> None:
         return
     usual, beam = written(run), written(by_beam)
     if is_clearly_likelier(beam, usual):
-        times = f"{exp(beam.score - usual.score):,.0f}"
+        times = exp(beam.score - usual.score)
+        times = f"{times:,.0f}" if times < MANY else f"more than {MANY:,}"
         with place.container(
             horizontal=True, vertical_alignment="center", gap="small", key="likelier-line"
         ):

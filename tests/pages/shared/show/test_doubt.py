@@ -6,7 +6,7 @@ import pytest
 
 from headlight.model.insight import doubt
 from headlight.model.insight.doubt import LEAST_SURE, Doubt
-from headlight.pages.shared.show.doubt import BEYOND, why
+from headlight.pages.shared.show.doubt import BEYOND, MANY, why
 from tests.pages.apps import button, open_page, open_with
 from tests.pages.pictures import canvas_pictures
 
@@ -85,7 +85,9 @@ def test_a_clearly_likelier_text_is_offered_and_a_click_shows_the_beam(shipped):
     app = open_page(sentence=LAMP)
     usual, beam = shipped.translate(LAMP), shipped.translate(LAMP, strategy="beam", beam_size=4)
     (words,) = likelier(app)
-    assert f"{exp(beam.score - usual.score):,.0f} times as likely" in words
+    times = exp(beam.score - usual.score)
+    assert f"{times:,.0f} times as likely" in words
+    assert 1 < times < MANY
     assert f"“{beam.text}”" in words
     app.session_state["beam_size"] = 2
     button(app, "Watch the beam write it").click().run()
