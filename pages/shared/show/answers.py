@@ -149,6 +149,8 @@ def compare_probabilities(
     room = st.container(height=LIST_HEIGHT, border=False) if len(tokens) > LONG else nullcontext()
     with room:
         st.markdown(f"**{PROBABILITIES}**")
+        if len(tokens) > LONG:
+            st.caption(f"There are {len(tokens)} tokens: scroll the list to see them all.")
         alone = {*before.reader.shape.kinds} == {"decoder"}
         first = before.objective().rows[0] + 2 if alone else 1  # what is read is not written
         picture = probability_bars(bars, tokens, first=first)
