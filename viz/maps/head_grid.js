@@ -205,7 +205,7 @@ function largest(map, rows, columns, height, width) {
 
 /** The words on maps with this many queries and keys in a pixel. */
 function sharing(...inPixel) {
-  if (Math.max(...inPixel) === 1) return "";
+  if (Math.round(Math.max(...inPixel)) === 1) return "";
   const [queries, keys] = inPixel.map((count) => Number(count.toFixed(1)));
   return `These maps are small: each dot shows the largest of about ${queries} × ${keys} weights.`;
 }

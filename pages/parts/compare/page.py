@@ -46,7 +46,8 @@ CLASSIC = (
 )
 PICTURE = (
     "Both maps share one scale from 0 to 1. Tokens correspond where their texts are equal and in "
-    "the same order. Cells whose query or key is not in both are hatched, and never subtracted."
+    "the same order. Cells whose query or key is not in both are hatched, and never subtracted. "
+    "Every number is rounded by itself."
 )
 DIFFERENT_TARGETS = (
     "The two decoders do not read the same tokens: rows correspond where the token is the same, "

@@ -163,8 +163,8 @@ SUGGESTIONS = (
     "distilbert/distilbert-base-uncased-finetuned-sst-2-english",
 )
 INTRO = (
-    "Any model of the transformers library whose parameters are saved as safetensors can be loaded "
-    "here; only you see it. The app itself brings none of them: press a name under Suggestions "
+    "Most models of the transformers library can be loaded here, if their weights are saved as "
+    "safetensors; only you see it. They do not come with the app: press a name under Suggestions "
     "and then Load, which downloads it once, or name a folder that has it already. The download of "
     "a model trained here is such a folder, once it is unzipped."
 )

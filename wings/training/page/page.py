@@ -25,11 +25,15 @@ from headlight.wings.training.page.run import TOY_KIND, TOY_RUN, watch
 from headlight.wings.training.small_models import TrainingOptions
 from headlight.wings.training.tasks import DIGITS
 
+RATE = (
+    r"d_\text{model}^{-0.5} \cdot \min(\text{step}^{-0.5},\ "
+    r"\text{step} \cdot \text{warm-up}^{-1.5})"
+)
 SCHEDULE = (
-    "The paper's schedule: d_model^-0.5 · min(step^-0.5, step · warm-up^-1.5). A wider model takes "
-    "smaller steps. Without a warm-up the first steps, whose gradients tell least, are the "
-    "largest. The small models here take it times a rate factor, {factor:g} as chosen above, and "
-    "lower it in a straight line to 0 over the second half of their steps."
+    "The paper's schedule. A wider model takes smaller steps. Without a warm-up the first steps, "
+    "whose gradients tell least, are the largest. The small models here take it times a rate "
+    "factor, {factor:g} as chosen above, and lower it in a straight line to 0 over the second half "
+    "of their steps."
 )
 SMOOTHING = (
     "Label smoothing spreads a share of the wanted answer evenly over all tokens. The loss is then "
@@ -67,6 +71,7 @@ def schedule(options: TrainingOptions) -> None:
         drawn[f"{LINES[compared]} {value:,}"] = rates(steps, shape["d_model"], settings)
     chart = position_lines(drawn, steps, x="step", y="learning rate")
     show_altair(chart, "toy_rates", of=NO_MODEL, what="Learning rate by step")
+    st.latex(RATE)
     caption(SCHEDULE.format(factor=options.settings.rate))
 
 
