@@ -176,7 +176,7 @@ def is_rotated(model: nn.Module) -> bool:
 
 def kinds_of(trace: Trace) -> dict[Kind, tuple[int, int]]:
     """Return the layers of each kind of attention in a trace, and the heads of each layer."""
-    heads = {
+    heads: dict[Kind, list[int]] = {
         kind: [record.weights.size(1) for site, record in trace.attention.items()
                if site.kind == kind]
         for kind in KINDS
@@ -203,7 +203,7 @@ class CodeAttachment(Attachment):
 
     @property
     def missing(self) -> Mapping[Ability, str]:
-        return self.sites.missing | ({} if self.projections else NO_PROJECTIONS)
+        return {**self.sites.missing, **({} if self.projections else NO_PROJECTIONS)}
 
     def watching(self, run: Run, *, first_query: int = 0) -> AbstractContextManager[None]:
         return self.sites.watching(run, first_query=first_query)

@@ -204,9 +204,10 @@ class BertReader(PieceReader):
         Loads the checkpoint a second time.
         """
         trace = self.trace(first, second=second, pad_to=pad_to)
-        theirs = load_pretrained(self.folder, read_config(str(self.folder)), None, self.title)
+        config, device = read_config(str(self.folder)), self.model.device
+        theirs = load_pretrained(self.folder, config, None, self.title, device)
         ids, segments = self.model.inputs(trace.source_tokens)
         mask = ids != self.tokens.pad_id
         inputs = {"input_ids": ids, "token_type_ids": segments, "attention_mask": mask}
-        (text,) = read_texts(theirs.to(ids.device), [inputs], self.title)
+        (text,) = read_texts(theirs, [inputs], self.title)
         return parity_on(text, trace, trace.outputs["encoder"])

@@ -59,4 +59,4 @@ def what_is_missing(reader: TransformersReader) -> dict[Ability, str]:
         missing["show the stream"] = NO_STREAM if reader.reads_target else ENCODERS_STREAM
     if reader.attached.decoder is None or "write" in missing:
         missing["add up logits"] = missing.get("write", NO_SUM)
-    return missing | reader.attached.missing
+    return {**missing, **reader.attached.missing}

@@ -108,7 +108,7 @@ def find_sites(
     modules that the shapes do not show. Raises IncompleteError if a module attends to anything but
     these tokens, or layers of a kind have different heads.
     """
-    sizes = {(source, source): "encoder"}
+    sizes: dict[tuple[int, ...], Kind] = {(source, source): "encoder"}
     if two_sided:
         sizes |= {(target, target): "decoder", (target, source): "cross"}
     causal = not two_sided and not any(record.weights.triu(1).any() for record in observed.records)

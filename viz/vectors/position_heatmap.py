@@ -1,6 +1,6 @@
 """Tables of positions as heatmaps of plain numbers."""
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -62,7 +62,7 @@ def in_theme(figure: go.Figure, theme: str) -> go.Figure:
 
 def numbers_of(figure: go.Figure) -> dict[str, Numbers]:
     """The numbers of a table, under their name and those of the axes."""
-    drawn = cast("Any", figure.data[0])  # untyped in plotly
+    drawn: Any = figure.data[0]
     texts = [counted(length, 0) for length in drawn.z.shape]
     axes = dict(zip(drawn.meta["axes"], texts, strict=True))
     return {drawn.meta["name"]: Numbers(drawn.z, axes)}
