@@ -70,8 +70,8 @@ class Bert(nn.Module):
         for layer, their_layer in zip(layers, base.encoder.layer, strict=True):
             for ours, name in MODULES.items():
                 layer.set_submodule(ours, their_layer.get_submodule(name))
-        self.layers = nn.ModuleList(layers)
-        self.head_kind = head
+        self.layers: Any = nn.ModuleList(layers)
+        self.head_kind: OutputHead | None = head
         self.head = nn.Sequential(*map(theirs.get_submodule, HEADS[head]))
 
     @property

@@ -16,7 +16,7 @@ from headlight.model.library.files import read_config
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.measuring import Parity, parity_on, read_texts
 from headlight.model.library.piece_tokenizer import PieceTokenizer
-from headlight.model.library.pieces import SPACES, Piece
+from headlight.model.library.pieces import SPACES, Piece, as_pieces
 from headlight.model.library.transformers_loading import load_pretrained
 from headlight.model.questions import Request
 from headlight.model.reader import OTHER_WORDS
@@ -137,7 +137,7 @@ class BertReader(PieceReader):
     @torch.inference_mode()
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:
         longest = max(len(trace.source_tokens) for trace in traces)
-        lines = [self.tokens.pad(trace.source_tokens, longest) for trace in traces]
+        lines = [self.tokens.pad(as_pieces(trace.source_tokens), longest) for trace in traces]
         self.model(*self.model.inputs(*lines), run)
 
     def rerun(self, trace: Trace, run: Run) -> Tensor:

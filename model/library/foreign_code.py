@@ -197,7 +197,7 @@ class CodeCall:
     passed: tuple[nn.Module, tuple[int, ...]] | None = (
         None  # a softmax that does not belong to attention
     )
-    site: Site | None = None
+    site: Site = field(init=False, repr=False)  # of the last module that attended
     waiting: AttentionRecord | None = None  # of the site, until its values are known
 
     def begin(self, running: Running) -> Edit:

@@ -38,10 +38,10 @@ class Vocabulary:
         self.roles |= {self.tokenizer.unk_token_id: "unknown", self.tokenizer.mask_token_id: "mask"}
         self.bytes = byte_names(tokenizer)
 
-    def written(self, ids: Sequence[int], before: Sequence[Token] = ()) -> tuple[str, list[Piece]]:
+    def written(self, ids: Sequence[int], before: Sequence[Any] = ()) -> tuple[str, list[Piece]]:
         return written_by(self.append, ids, before)
 
-    def append(self, text: str, before: Sequence[Token], index: int) -> tuple[str, Piece]:
+    def append(self, text: str, before: Sequence[Any], index: int) -> tuple[str, Piece]:
         """Return a text with one more id after all tokens before it, and that id's piece.
 
         A space begins a word. A piece without characters of its own shows its name.

@@ -21,7 +21,7 @@ from headlight.model.library.hub import first_line
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece
 from headlight.model.questions import Request
-from headlight.model.tokens import token_ids
+from headlight.model.tokens import Token, token_ids
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Kind, Run, RunEdits, Site
 
@@ -86,8 +86,8 @@ class Writer:
     @torch.inference_mode()
     def decode(
         self,
-        source: Sequence[Piece],
-        begun: Sequence[Piece],
+        source: Sequence[Token],
+        begun: Sequence[Token],
         strategy: Strategy = Strategy(),
         longest: int | None = None,
         forced: Sequence[int] = (),
