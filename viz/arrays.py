@@ -29,7 +29,7 @@ def head_weights(weights: Any, *, signed: bool = False) -> np.ndarray:
     return as_floats(array)
 
 
-def layer_weights(weights: Any) -> Sequence[np.ndarray]:
+def layer_weights(weights: Any) -> np.ndarray | Sequence[np.ndarray]:
     """The weights [head, query, key] of each layer, without copies.
 
     They may be one array of all layers, a list of arrays or tensors, or the attentions that

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -177,7 +177,7 @@ def to_npz(numbers: Mapping[str, Numbers], caption: str) -> bytes:
     ValueError for more than MOST_NUMBERS.
     """
     check_savable(numbers, MOST_NUMBERS)
-    arrays = {"caption": np.array(writable(caption))}
+    arrays: dict[str, Any] = {"caption": np.array(writable(caption))}
     for title, part in numbers.items():
         arrays[title] = part.array()
         for name, texts in part.axes.items():

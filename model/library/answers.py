@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
 from headlight.model.library.piece_tokenizer import PieceTokenizer
-from headlight.model.library.pieces import Piece, whole_words
+from headlight.model.library.pieces import Piece, as_pieces, whole_words
 from headlight.model.questions import Objective, Question
 from headlight.model.reader import Reader
 from headlight.model.trace import Trace
@@ -26,6 +26,7 @@ class NamedIds(Protocol):
 
     def piece(self, index: int) -> Piece:
         """Return the piece of an id, as if it were a text of its own."""
+        ...
 
 
 class Answer(NamedTuple):
@@ -41,7 +42,8 @@ def class_labels(config: PreTrainedConfig) -> list[str]:
     """Return the classes that a head chooses one of; none if each is a separate yes or no."""
     if config.problem_type == "multi_label_classification":
         return []
-    return [config.id2label[index] for index in range(config.num_labels)]
+    labels: Any = config.id2label or {}  # by number
+    return [labels[index] for index in range(len(labels))]
 
 
 class AnswerReader:
@@ -118,9 +120,8 @@ class AnswerReader:
                 if site is not None and site.kind != "encoder" and query in ids:
                     what, ids = "the token after this query", {query: ids[query]}
             case "masked words":
-                hidden = enumerate(
-                    trace.source_tokens[position].hides for position in masked_positions(trace)
-                )
+                pieces = as_pieces(trace.source_tokens)
+                hidden = enumerate(piece.hides for piece in pieces if piece.role == "mask")
                 what = "the masked words"
                 ids = {row: index for row, index in hidden if index is not None}
                 if not ids:  # masks were typed, so the hidden words are unknown
@@ -218,7 +219,7 @@ class PieceReader(Answering, Reader):
 
 def masked_positions(trace: Trace) -> list[int]:
     """Return the positions of the masked tokens of a trace."""
-    return [i for i, piece in enumerate(trace.source_tokens) if piece.role == "mask"]
+    return [i for i, piece in enumerate(as_pieces(trace.source_tokens)) if piece.role == "mask"]
 
 
 def read_ids(trace: Trace) -> list[int]:
@@ -232,13 +233,13 @@ def likeliest_answer(trace: Trace) -> Answer:
 
     Its words are in the second text if there are two, otherwise in the only one.
     """
-    pieces = trace.source_tokens
+    pieces = as_pieces(trace.source_tokens)
     begins, ends = trace.logits[0].log_softmax(dim=-1)  # (S,)
     within = max(piece.segment for piece in pieces)
     allowed = [piece.segment == within and not piece.is_special for piece in pieces]
     allowed = torch.tensor(allowed, device=begins.device)
     together = begins[:, None] + ends  # (S, S)
     together = together.masked_fill(~(allowed[:, None] & allowed).triu(), -torch.inf)
-    start, end = divmod(together.argmax().item(), len(pieces))
+    start, end = divmod(int(together.argmax()), len(pieces))
     words = " ".join(word.text for word in whole_words(pieces[start : end + 1]))
     return Answer(start, end, words, together[start, end].exp().item())

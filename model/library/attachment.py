@@ -37,10 +37,10 @@ from headlight.model.library.measuring import Parity, call, measured, read_texts
 from headlight.model.library.observing import Observed, find_sites, observing
 from headlight.model.library.positions import capturing_rotary, find_rotary, let_move
 from headlight.model.library.running import enter, leave
-from headlight.model.reader import Ability
 from headlight.model.rotary import Rotary
+from headlight.model.shape import Ability
 from headlight.model.trace import Trace
-from headlight.model.transformer.trace import KINDS, Kind, Run, Site
+from headlight.model.transformer.trace import KINDS, Kind, MaybeNone, Run, Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -74,7 +74,7 @@ class Attachment:
     kinds: Mapping[Kind, tuple[int, int]]  # layers, and heads in each
     parity: Parity = Parity(math.nan, math.nan)  # until it is measured
     writes: bool = True  # whether writing step by step agrees with the whole text
-    decoder: DecoderModules | None = None  # if its stream is known to be a sum
+    decoder: DecoderModules | MaybeNone = None  # if its stream is known to be a sum
     groups: Mapping[Kind, int] = field(default_factory=dict)  # heads that share a key and a value
     rotary: Mapping[Site, Rotary] = field(default_factory=dict)  # where queries and keys are turned
     moves: bool = False  # tokens to other positions
@@ -89,7 +89,7 @@ class Attachment:
         """Let calls of the model record and edit; see `attention_interface.watching`."""
         return watching(run, self.sites, first_query=first_query)
 
-    def heads_to_stream(self, model: nn.Module, site: Site) -> Tensor | None:
+    def heads_to_stream(self, model: nn.Module, site: Site) -> Tensor | MaybeNone:
         """Return the output projection of a site by heads; see `decoder_modules`."""
         module = next(part for part, sites in self.sites.modules.items() if site in sites)
         return heads_to_stream(model, module, self.kinds[site.kind][1])
@@ -176,7 +176,7 @@ def is_rotated(model: nn.Module) -> bool:
 
 def kinds_of(trace: Trace) -> dict[Kind, tuple[int, int]]:
     """Return the layers of each kind of attention in a trace, and the heads of each layer."""
-    heads = {
+    heads: dict[Kind, list[int]] = {
         kind: [record.weights.size(1) for site, record in trace.attention.items()
                if site.kind == kind]
         for kind in KINDS
@@ -203,7 +203,7 @@ class CodeAttachment(Attachment):
 
     @property
     def missing(self) -> Mapping[Ability, str]:
-        return self.sites.missing | ({} if self.projections else NO_PROJECTIONS)
+        return {**self.sites.missing, **({} if self.projections else NO_PROJECTIONS)}
 
     def watching(self, run: Run, *, first_query: int = 0) -> AbstractContextManager[None]:
         return self.sites.watching(run, first_query=first_query)

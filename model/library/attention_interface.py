@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from itertools import cycle
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -112,7 +113,7 @@ def register() -> None:
     AttentionMaskInterface.register(NAME, visible_keys)
 
 
-def visible_keys(*arguments: object, **options: object) -> Tensor | None:
+def visible_keys(*arguments: Any, **options: Any) -> Tensor | None:
     """Return the mask of a model's call as booleans (B, 1, Q, K), or None if nothing is hidden.
 
     Outside of `watching`, None may also mean the look-ahead mask, which fused attention knows.
@@ -135,7 +136,7 @@ def attention(
     softcap: float | None = None,  # of Gemma 2
     position_bias: Tensor | None = None,  # of T5
     s_aux: Tensor | None = None,  # the sinks of GPT-OSS
-    **options: object,
+    **options: Any,
 ) -> tuple[Tensor, Tensor | None]:
     """Attend as the library's eager attention does; return (B, Q, H, D) and weights (B, H, Q, K).
 
@@ -145,8 +146,9 @@ def attention(
     watch = WATCH.get()
     site = None if watch is None else watch.site_of(module)
     edit = UNCHANGED if watch is None else watch.run.edits.get(site, UNCHANGED)
-    idle = watch is None or (edit is UNCHANGED and watch.run.trace is None)
-    if idle and softcap is None and s_aux is None:
+    if watch is not None and watch.run.trace is None and edit is UNCHANGED:
+        site = None  # there is nothing to record or edit
+    if site is None and softcap is None and s_aux is None:
         from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
         is_causal = options.get("is_causal") if watch is None else False
@@ -158,7 +160,9 @@ def attention(
         attention_mask = look_ahead_mask(
             query.size(2), key.size(2) - query.size(2), device=query.device
         )
-    first_query, first_key = (0, 0) if idle else watch.positions(site, query.size(2), key.size(2))
+    first_query, first_key = 0, 0
+    if watch is not None and site is not None:
+        first_query, first_key = watch.positions(site, query.size(2), key.size(2))
     dtype = query.dtype
     if replaces_steps(edit) or torch.is_grad_enabled():  # what is recorded there is float32
         query, key, value = query.float(), key.float(), value.float()
@@ -168,7 +172,7 @@ def attention(
         scaled_before=getattr(module, "scaling", 1.0) if scaling == 1.0 else 1.0,
         bias=position_bias, softcap=softcap, sinks=s_aux,
     )  # fmt: skip
-    if not idle:
+    if watch is not None and site is not None:
         rotated = watch.rotated and site.kind != "cross" and getattr(module, "use_rope", True)
         watch.record(site, replace(from_position_0(record, first_key), rotated=rotated))
     return record.heads.transpose(1, 2).contiguous().to(dtype), record.weights

@@ -6,7 +6,7 @@ Source: "BERT: Pre-training of Deep Bidirectional Transformers for Language Unde
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -58,7 +58,8 @@ class Bert(nn.Module):
     ) -> None:
         super().__init__()
         self.config = config
-        embeddings = theirs.base_model.embeddings
+        base: Any = theirs.base_model
+        embeddings = base.embeddings
         self.tokens = embeddings.word_embeddings
         self.segments = embeddings.token_type_embeddings
         self.norm = embeddings.LayerNorm
@@ -66,11 +67,11 @@ class Bert(nn.Module):
             self.positions = Positions(config)
             layers = [EncoderLayer(config, layer) for layer in range(config.encoder_layers)]
         self.positions.table = embeddings.position_embeddings.weight
-        for layer, their_layer in zip(layers, theirs.base_model.encoder.layer, strict=True):
+        for layer, their_layer in zip(layers, base.encoder.layer, strict=True):
             for ours, name in MODULES.items():
                 layer.set_submodule(ours, their_layer.get_submodule(name))
-        self.layers = nn.ModuleList(layers)
-        self.head_kind = head
+        self.layers: Any = nn.ModuleList(layers)
+        self.head_kind: OutputHead | None = head
         self.head = nn.Sequential(*map(theirs.get_submodule, HEADS[head]))
 
     @property

@@ -16,11 +16,11 @@ from headlight.model.library.files import read_config
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.measuring import Parity, parity_on, read_texts
 from headlight.model.library.piece_tokenizer import PieceTokenizer
-from headlight.model.library.pieces import SPACES, Piece
+from headlight.model.library.pieces import SPACES, Piece, as_pieces
 from headlight.model.library.transformers_loading import load_pretrained
 from headlight.model.questions import Request
-from headlight.model.reader import OTHER_WORDS, Ability
-from headlight.model.shape import shape_of
+from headlight.model.reader import OTHER_WORDS
+from headlight.model.shape import Ability, shape_of
 from headlight.model.stream import output_maps
 from headlight.model.tokens import Token
 from headlight.model.trace import Trace
@@ -137,7 +137,7 @@ class BertReader(PieceReader):
     @torch.inference_mode()
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:
         longest = max(len(trace.source_tokens) for trace in traces)
-        lines = [self.tokens.pad(trace.source_tokens, longest) for trace in traces]
+        lines = [self.tokens.pad(as_pieces(trace.source_tokens), longest) for trace in traces]
         self.model(*self.model.inputs(*lines), run)
 
     def rerun(self, trace: Trace, run: Run) -> Tensor:
@@ -204,9 +204,10 @@ class BertReader(PieceReader):
         Loads the checkpoint a second time.
         """
         trace = self.trace(first, second=second, pad_to=pad_to)
-        theirs = load_pretrained(self.folder, read_config(str(self.folder)), None, self.title)
+        config, device = read_config(str(self.folder)), self.model.device
+        theirs = load_pretrained(self.folder, config, None, self.title, device)
         ids, segments = self.model.inputs(trace.source_tokens)
         mask = ids != self.tokens.pad_id
         inputs = {"input_ids": ids, "token_type_ids": segments, "attention_mask": mask}
-        (text,) = read_texts(theirs.to(ids.device), [inputs], self.title)
+        (text,) = read_texts(theirs, [inputs], self.title)
         return parity_on(text, trace, trace.outputs["encoder"])

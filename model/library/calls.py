@@ -10,11 +10,12 @@ from torch import Tensor
 
 from headlight.model.library.attachment import Attachment
 from headlight.model.library.piece_tokenizer import PieceTokenizer
-from headlight.model.library.pieces import Piece
+from headlight.model.library.pieces import as_pieces
 from headlight.model.library.positions import moving
+from headlight.model.tokens import Token
 from headlight.model.trace import Trace
 from headlight.model.transformer.attention import Edit
-from headlight.model.transformer.trace import Run, RunEdits, Site
+from headlight.model.transformer.trace import Run, RunEdits, Side, Site
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -54,19 +55,19 @@ class Calls:
         with moving(run.edits, can=self.attached.moves), self.attached.watching(watched):
             return self.model(**inputs, **options)
 
-    def inputs(self, lines: Sequence[Sequence[Piece]]) -> dict[str, Tensor]:
-        """Return the model's inputs for the pieces of each row: each (rows, T).
+    def inputs(self, lines: Sequence[Sequence[Token]]) -> dict[str, Tensor]:
+        """Return the model's inputs for the tokens of each row: each (rows, T).
 
         Padding is hidden from all other tokens, so its id does not matter. A padding token that the
         model wrote, or that was typed, is a token like others.
         """
         longest, filling = max(map(len, lines)), self.tokens.tokenizer.pad_token_id or 0
-        ids = [[piece.id for piece in pieces] for pieces in lines]
+        ids = [[token.id for token in tokens] for tokens in lines]
         inputs = {"input_ids": filled(ids, longest, filling)}
         if self.takes_segments:
-            segments = [[piece.segment for piece in pieces] for pieces in lines]
+            segments = [[piece.segment for piece in as_pieces(tokens)] for tokens in lines]
             inputs["token_type_ids"] = filled(segments, longest, 0)
-        seen = filled([[not piece.is_padding for piece in pieces] for pieces in lines], longest, 0)
+        seen = filled([[not token.is_padding for token in tokens] for tokens in lines], longest, 0)
         if not seen.all():
             inputs["attention_mask"] = seen.bool()
         return {name: part.to(self.model.device) for name, part in inputs.items()}
@@ -82,7 +83,7 @@ def attention_edits(edits: RunEdits) -> dict[Site, Edit]:
     return {site: edit for site, edit in edits.items() if isinstance(site, Site)}
 
 
-def last_states(outputs: Mapping[str, Tensor], side: str) -> dict[str, Tensor]:
+def last_states(outputs: Mapping[str, Tensor], side: Side) -> dict[Side, Tensor]:
     """Return the last hidden states (B, T, d_model) of both sides, or of the only one."""
     if "encoder_last_hidden_state" in outputs:
         return {

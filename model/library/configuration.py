@@ -19,8 +19,8 @@ def expected_layers(config: PreTrainedConfig) -> Counter[Kind]:
     encoder = getattr(config, "encoder", config.get_text_config(encoder=True))  # T5Gemma's
     decoder = config.get_text_config(decoder=True)
     layers = getattr(decoder, "num_decoder_layers", None) or decoder.num_hidden_layers
-    counts = {"encoder": getattr(encoder, "num_hidden_layers", 0), "decoder": layers}
-    return Counter(counts | {"cross": layers})
+    counts = getattr(encoder, "num_hidden_layers", 0), layers, layers
+    return Counter(dict(zip(("encoder", "decoder", "cross"), counts, strict=True)))
 
 
 def configured_masks(config: PreTrainedConfig, site: Site) -> tuple[NamedMask, ...]:

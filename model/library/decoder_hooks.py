@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -18,8 +18,8 @@ from headlight.model.stream import FrozenNorm, freeze, is_close
 class Call(NamedTuple):
     """The arguments of a module's call."""
 
-    args: tuple[object, ...]
-    options: Mapping[str, object]
+    args: tuple[Any, ...]
+    options: Mapping[str, Any]
 
 
 @dataclass
@@ -51,7 +51,7 @@ def as_rows(states: Tensor) -> Tensor:
     return states.flatten(0, -2).float() if states.dim() > 1 else states
 
 
-def hear_call(module: nn.Module, args: tuple[object, ...], options: Mapping[str, object]) -> None:
+def hear_call(module: nn.Module, args: tuple[Any, ...], options: Mapping[str, Any]) -> None:
     """Record the arguments of a module, if this thread listens; a forward hook before it."""
     if captured := CAPTURED.get():
         captured.calls[module] = Call(args, options)

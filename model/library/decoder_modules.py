@@ -8,7 +8,7 @@ the modules known.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -54,7 +54,7 @@ class DecoderModules:
     biases: Mapping[Site, Tensor]  # (d_model,)
     norm: nn.Module
     factor: float  # between the norm and the output layer
-    output: nn.Module
+    output: nn.Linear
     output_bias: Tensor  # (V,)
     attending: Mapping[Site, nn.Module]
     tokens: nn.Module | None  # the embedding that positions are added to, if both are known
@@ -108,7 +108,7 @@ class DecoderModules:
         )
 
 
-def decoder_states(outputs: Mapping[str, object]) -> tuple[Tensor, ...]:
+def decoder_states(outputs: Mapping[str, Any]) -> tuple[Tensor, ...]:
     """Return the states (B, T, d_model) before each layer of the decoder, and after the last."""
     states = outputs.get("decoder_hidden_states") or outputs.get("hidden_states") or ()
     return tuple(each.float() for each in states)
@@ -232,7 +232,7 @@ def nearest(
         for part, tensor in tensors.items()
         if tensor.shape == expected.shape and is_close(tensor, expected, dtype, of)
     }
-    return min(differences, key=differences.get, default=None)
+    return min(differences, key=differences.__getitem__, default=None)
 
 
 def last_norm(
@@ -263,7 +263,8 @@ def heads_to_stream(model: nn.Module, module: nn.Module, heads: int) -> Tensor |
     if projection is None or any(hasattr(module, name) for name in BETWEEN):
         return None
     # GPT-2's Conv1D in transformers stores its weight transposed.
-    weight = projection.weight.T if isinstance(projection, nn.Linear) else projection.weight
+    weight: Any = projection.weight
+    weight = weight.T if isinstance(projection, nn.Linear) else weight
     return None if weight.size(0) % heads else weight.detach().float().unflatten(0, (heads, -1))
 
 

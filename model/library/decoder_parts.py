@@ -110,8 +110,8 @@ class CapturedRun:
                 bias = decoder.biases.get(site, torch.zeros(()))
                 parts = written(parts, site, self.trace.heads[site, token], to_stream, bias)
         norm = decoder.blocks[end].norm
-        both = self.captured.inputs[norm], self.captured.outputs[norm]
-        return through_norm(parts, freeze_any(norm, *(part[token, None] for part in both)))
+        states, outputs = self.captured.inputs[norm], self.captured.outputs[norm]
+        return through_norm(parts, freeze_any(norm, states[token, None], outputs[token, None]))
 
     def embedded(self, token: int) -> Parts:
         """Return the parts of a token's vector before the first layer."""

@@ -106,7 +106,7 @@ class Flow:
         args: tuple,
         kwargs: dict,
         followed: Tensor,
-        before: Tensor | None,
+        before: Tensor,
         result: Tensor,
     ) -> Scores | None:
         """Return the origin of a step's result; `before` are the scores without a mask until it."""
@@ -174,14 +174,14 @@ class Flow:
             first, second, letters = second, first, [letters[1], letters[0], output]
         summed = {*letters[0]} & {*letters[1]} - {*output}
         queries = [axis for axis in range(-len(output), 0) if output[axis] not in letters[1]]
-        sides = [
+        query, key = (
             arranged(part, have, [*output, *summed])
             for part, have in zip((first, second), letters, strict=False)
-        ]
+        )
         known = queries and output[-1] not in letters[0] and len(summed) == 1
-        if known and not is_weight(second) and all(side is not None for side in sides):
+        if known and not is_weight(second) and query is not None and key is not None:
             adds = function.__name__ == "baddbmm"
-            self.origins[result] = Scores(*sides, tuple(queries), lost=adds)
+            self.origins[result] = Scores(query, key, tuple(queries), lost=adds)
         return result
 
     def mixed(
@@ -192,11 +192,11 @@ class Flow:
         (width, *more) = {*letters[1]} - {*letters[0]} or {""}
         if key not in letters[1] or key in output:
             raise ValueError(OTHER_AXIS.format(shape=tuple(weights.shape)))
-        value = arranged(value, letters[1], [*letters[0], width])
-        if more or value is None or {*queries, width} != {*output}:
+        values = arranged(value, letters[1], [*letters[0], width])
+        if more or values is None or {*queries, width} != {*output}:
             return heads
         seen = arranged(heads, output, [*letters[0], width])
-        other = self.origins[weights].mix(weights, value, seen)
+        other = self.origins[weights].mix(weights, values, seen)
         if other is None:
             return heads
         return other.squeeze(-2).permute([[*queries, width].index(letter) for letter in output])

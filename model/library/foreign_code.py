@@ -31,7 +31,7 @@ from headlight.model.library.fused import Projected, multi_head, scaled_dot_prod
 from headlight.model.library.layouts import FIXED, Layout
 from headlight.model.library.running import RUNNING, Running
 from headlight.model.library.stages import Stages
-from headlight.model.reader import Ability
+from headlight.model.shape import Ability
 from headlight.model.transformer.attention import UNCHANGED, Edit
 from headlight.model.transformer.trace import AttentionRecord, Run, Site
 
@@ -197,7 +197,7 @@ class CodeCall:
     passed: tuple[nn.Module, tuple[int, ...]] | None = (
         None  # a softmax that does not belong to attention
     )
-    site: Site | None = None
+    site: Site = field(init=False, repr=False)  # of the last module that attended
     waiting: AttentionRecord | None = None  # of the site, until its values are known
 
     def begin(self, running: Running) -> Edit:

@@ -38,9 +38,9 @@ class Projected(NamedTuple):
 Attend = Callable[[Projected], tuple[Tensor, Tensor]]
 
 
-def read_mask(mask: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
+def read_mask(mask: Tensor) -> tuple[Tensor, Tensor | None]:
     """Return a mask as booleans, True for visible keys, and what else it adds to scores, if any."""
-    if mask is None or mask.dtype == torch.bool:
+    if mask.dtype == torch.bool:
         return mask, None
     visible = mask > CLOSED
     bias = mask.masked_fill(~visible, 0)
@@ -59,12 +59,12 @@ def scaled_dot_product(
     enable_gqa: bool = False,
 ) -> Tensor:
     """Attend as `scaled_dot_product_attention`, but for dropout."""
-    visible, bias = read_mask(attn_mask)
+    visible, bias = (None, None) if attn_mask is None else read_mask(attn_mask)
     if is_causal:
         cells = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool, device=query.device)
         visible = cells.tril()
-    scale = query.size(-1) ** -0.5 if scale is None else scale
-    return attend(Projected(query, key, value, visible, bias, scale))[0]
+    factor = query.size(-1) ** -0.5 if scale is None else scale
+    return attend(Projected(query, key, value, visible, bias, factor))[0]
 
 
 def multi_head(attend: Attend, *args: object, **kwargs: object) -> tuple[Tensor, Tensor | None]:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from tqdm import tqdm
+from tqdm.asyncio import tqdm
 
 Progress = Callable[[int, int], None]  # bytes so far, bytes in all; called from several threads
 
@@ -94,7 +95,7 @@ def progress_bar(progress: Progress) -> type[tqdm]:
     """Return a progress bar for the hub's downloads that calls `progress` and draws nothing."""
 
     class ProgressBar(tqdm):
-        def __init__(self, *items: object, **options: object) -> None:
+        def __init__(self, *items: Any, **options: Any) -> None:
             self.counts_bytes = options.get("unit") == "B"
             super().__init__(*items, **{**options, "file": io.StringIO(), "disable": False})
 

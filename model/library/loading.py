@@ -101,7 +101,7 @@ def load_bert(name: str | Path, progress: Progress | None = None) -> BertReader:
     check_memory(count_numbers(folder), name, device)
     tokens = WordPieces(read_tokenizer(folder, config), shape, folder)
     head = head_of(config, {tensor for tensor, *_ in saved_tensors(weight_files(folder))})
-    theirs = load_pretrained(folder, config, head, name).to(device)
+    theirs = load_pretrained(folder, config, head, name, device)
     model = Bert(theirs, shape, head)
     return BertReader(model, tokens, folder, title=name, labels=class_labels(config))
 

@@ -15,12 +15,13 @@ from torch import Tensor
 
 from headlight.model.library.hub import LoadingError, first_line
 from headlight.model.library.running import join_blocks
-from headlight.model.library.writing import GenerationPrefixes, Watchable
+from headlight.model.library.writing import GenerationPrefixes, Watchable, generate
 from headlight.model.trace import Trace
-from headlight.model.transformer.trace import KINDS, Kind, Run
+from headlight.model.transformer.trace import Kind, Run
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
+    from transformers.utils.generic import ModelOutput
 
 
 class Bounds(NamedTuple):
@@ -49,7 +50,7 @@ class LibraryRun(NamedTuple):
     """A model's inputs, and its outputs with the library's own attention."""
 
     inputs: Mapping[str, Tensor]
-    outputs: Mapping[str, Tensor]
+    outputs: ModelOutput
 
     @property
     def read(self) -> Tensor:
@@ -76,11 +77,11 @@ class Whole(NamedTuple):
 
     text: LibraryRun
     trace: Trace
-    outputs: Mapping[str, Tensor]
+    outputs: ModelOutput
     parity: Parity
 
 
-def call(model: PreTrainedModel, inputs: Mapping[str, Tensor], **options: bool) -> Mapping:
+def call(model: PreTrainedModel, inputs: Mapping[str, Tensor], **options: bool) -> ModelOutput:
     """Call a model on a whole text, without a cache: with one, FSMT's decoder would look ahead."""
     if model.config.is_encoder_decoder:
         options["use_cache"] = False
@@ -155,12 +156,14 @@ def parity_on(text: LibraryRun, trace: Trace, outputs: Tensor) -> Parity:
 
     Raises ValueError if some of its tokens attend to anything but tokens.
     """
-    kinds = [kind for kind in KINDS if any(site.kind == kind for site in trace.attention)]
-    ours = {kind: trace.weights(kind) for kind in kinds}
+    kinds: set[Kind] = {site.kind for site in trace.attention}
+    ours: dict[Kind, Tensor] = {kind: trace.weights(kind) for kind in kinds}
     for kind, weights in ours.items():
         if weights.shape[-2:] != text.sizes(kind):
             raise ValueError("it looks at more than the tokens of a text.")
-    theirs = {kind: text.outputs[at] for at, kind in NAMES.items() if text.outputs.get(at)}
+    theirs: dict[Kind, Sequence[Tensor]] = {
+        kind: text.outputs[at] for at, kind in NAMES.items() if text.outputs.get(at)
+    }
     if len(kinds) == 1:  # "attentions" are those of a decoder too
         theirs = dict(zip(kinds, theirs.values(), strict=False))
     return Parity(
@@ -191,8 +194,6 @@ def steps_agree(attached: Watchable, model: PreTrainedModel, whole: Whole, count
 
     The steps are computed like the model's own writing; see `Writer.decode`.
     """
-    from transformers import LogitsProcessorList
-
     read = whole.text.read
     begun = read[:, :count]
     expected = whole.outputs["logits"].float().log_softmax(dim=-1)
@@ -208,7 +209,7 @@ def steps_agree(attached: Watchable, model: PreTrainedModel, whole: Whole, count
         **inputs: object,
     ) -> None:
         prefixes = GenerationPrefixes(
-            model, attached, begun, inputs, LogitsProcessorList(),
+            model, attached, begun, inputs, lambda ids, logits: logits,
             ends=frozenset(), edits={}, beam=False,
         )  # fmt: skip
         for position in range(count, count + STEPS):
@@ -225,15 +226,7 @@ def steps_agree(attached: Watchable, model: PreTrainedModel, whole: Whole, count
     inputs["decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"] = begun
     inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
     try:
-        model.generate(
-            **inputs,
-            custom_generate=steps,
-            max_new_tokens=STEPS,
-            use_cache=getattr(model.config, "use_cache", True),
-            do_sample=False,
-            num_beams=1,
-            num_return_sequences=1,
-        )
+        generate(model, inputs, steps, STEPS)
     except Exception:  # of many kinds: the library may never have run this code in this way
         return False
     return all(agree)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headlight.model.library.piece_tokenizer import NO_PADDING
-from headlight.model.reader import OTHER_WORDS, Ability
+from headlight.model.reader import OTHER_WORDS
+from headlight.model.shape import Ability
 
 if TYPE_CHECKING:
     from headlight.model.library.transformers_reader import TransformersReader
@@ -59,4 +60,4 @@ def what_is_missing(reader: TransformersReader) -> dict[Ability, str]:
         missing["show the stream"] = NO_STREAM if reader.reads_target else ENCODERS_STREAM
     if reader.attached.decoder is None or "write" in missing:
         missing["add up logits"] = missing.get("write", NO_SUM)
-    return missing | reader.attached.missing
+    return {**missing, **reader.attached.missing}

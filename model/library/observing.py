@@ -21,7 +21,7 @@ from headlight.model.library.foreign_code import (
 )
 from headlight.model.library.layouts import FIXED, Layout
 from headlight.model.library.running import enter, leave
-from headlight.model.reader import Ability
+from headlight.model.shape import Ability
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import KINDS, AttentionRecord, Kind, Run, Site
 
@@ -108,7 +108,7 @@ def find_sites(
     modules that the shapes do not show. Raises IncompleteError if a module attends to anything but
     these tokens, or layers of a kind have different heads.
     """
-    sizes = {(source, source): "encoder"}
+    sizes: dict[tuple[int, ...], Kind] = {(source, source): "encoder"}
     if two_sided:
         sizes |= {(target, target): "decoder", (target, source): "cross"}
     causal = not two_sided and not any(record.weights.triu(1).any() for record in observed.records)

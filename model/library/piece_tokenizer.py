@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from math import prod
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tokenizers
 
@@ -97,7 +97,7 @@ class PieceTokenizer(Vocabulary):
         end = pieces[-1:] if pieces[-1].is_special else []
         return pieces[: self.max_tokens - len(end)] + end
 
-    def pieces(self, **options: str | int) -> list[Piece]:
+    def pieces(self, **options: Any) -> list[Piece]:
         """Return the pieces of `text`, of `text` and `text_pair`, or of `text_target`.
 
         Further options are those of the tokenizer's own call. Raises ValueError if the tokenizer
@@ -186,6 +186,6 @@ class PieceTokenizer(Vocabulary):
 
 def end_of_word(encoding: tokenizers.Encoding, index: int) -> int | None:
     """Return the position in a text at which the word of a token ends; None beyond the text."""
-    if index >= len(encoding):
-        return None
-    return encoding.word_to_chars(encoding.token_to_word(index))[1]
+    word = encoding.token_to_word(index) if index < len(encoding) else None
+    span = None if word is None else encoding.word_to_chars(word)
+    return span and span[1]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -247,9 +247,9 @@ def kept(pieces: Sequence[Piece], segment: int | None, special: bool) -> tuple[i
 
 
 def written_by(
-    append: Callable[[str, Sequence[Token], int], tuple[str, Piece]],
+    append: Callable[[str, Sequence[Any], int], tuple[str, Piece]],
     ids: Sequence[int],
-    before: Sequence[Token] = (),
+    before: Sequence[Any] = (),
 ) -> tuple[str, list[Piece]]:
     """Return the text of ids that follow other tokens, and each id as a piece of it.
 

@@ -4,13 +4,15 @@ Families write rotary positions in several ways. So the library's own function i
 short text is read, and a turn is known only if ours gives the queries that the attention recorded.
 """
 
+from __future__ import annotations
+
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -20,6 +22,9 @@ from headlight.model.library.configuration import rotary_settings
 from headlight.model.rotary import Rotary
 from headlight.model.stream import is_close
 from headlight.model.transformer.trace import AttentionRecord, RunEdits, Site
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 FUNCTION = "apply_rotary_pos_emb"  # the library's name of it, in every family's file
 POSITIONS = "position_ids"  # an argument of the modules that make angles of positions
@@ -56,11 +61,12 @@ def capturing_rotary(model: nn.Module) -> Iterator[dict[nn.Module, RotaryCall]]:
 
     attending = [part for part in model.modules() if "Attention" in type(part).__name__]
     hooks = [part.register_forward_pre_hook(begin) for part in attending]
-    token = CAPTURED.set({})
+    captured: dict[nn.Module, RotaryCall] = {}
+    token = CAPTURED.set(captured)
     try:
         for file, function in functions.items():
             setattr(file, FUNCTION, partial(note, function))
-        yield CAPTURED.get()
+        yield captured
     finally:
         for file, function in functions.items():
             setattr(file, FUNCTION, function)
@@ -70,7 +76,7 @@ def capturing_rotary(model: nn.Module) -> Iterator[dict[nn.Module, RotaryCall]]:
 
 
 def find_rotary(
-    model: nn.Module,
+    model: PreTrainedModel,
     captured: Mapping[nn.Module, RotaryCall],
     sites: Mapping[nn.Module, Sequence[Site]],
     records: Mapping[Site, AttentionRecord],

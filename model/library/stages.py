@@ -11,7 +11,7 @@ from headlight.model.edits.attention import replaces_steps
 from headlight.model.library.flow import CLOSED, Mixing, Scores
 from headlight.model.library.layouts import Layout
 from headlight.model.transformer.attention import UNCHANGED, Edit
-from headlight.model.transformer.trace import AttentionRecord
+from headlight.model.transformer.trace import AttentionRecord, MaybeNone
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,9 @@ class Stages:
 
     masked_scores: Tensor
     scores: Tensor | None = None
-    query: Tensor | None = None
-    key: Tensor | None = None
-    scale: float | None = None
+    query: Tensor | MaybeNone = None
+    key: Tensor | MaybeNone = None
+    scale: float | MaybeNone = None
     bias: Tensor | None = None
     changed: bool = False
 

@@ -66,7 +66,7 @@ def load_transformers_reader(
     if getattr(config, "attention_type", None) == "block_sparse":
         config.attention_type = "original_full"  # as BigBird does over texts that are short for it
     head = saved_head(config)
-    model = load_pretrained(folder, config, head, name, dtype).to(device)
+    model = load_pretrained(folder, config, head, name, device, dtype)
     tokens = PieceTokenizer(tokenizer, longest_text(model), known_tokens(model))
     attached = attach_somehow(model, compared_texts(model, tokens), name)
     return TransformersReader(name, model, tokens, head_of(config, attached), attached)
@@ -138,6 +138,7 @@ def load_pretrained(
     config: PreTrainedConfig,
     head: OutputHead | None,
     name: str,
+    device: torch.device,
     dtype: torch.dtype = torch.float32,
 ) -> PreTrainedModel:
     """Return the model in a folder, for inference with eager attention; raises LoadingError."""
@@ -166,13 +167,13 @@ def load_pretrained(
     if head == "class" and settings.pad_token_id is None:
         settings.pad_token_id = -1  # or a decoder with classes reads no batch
     check_weights(model)
-    return model.eval().requires_grad_(False)
+    return model.to(device).eval().requires_grad_(False)
 
 
 def known_tokens(model: PreTrainedModel) -> int | None:
     """Return the number of tokens that a model has embeddings for; None if unknown."""
     try:
-        return model.get_input_embeddings().num_embeddings
+        return getattr(model.get_input_embeddings(), "num_embeddings", None)
     except (AttributeError, NotImplementedError):  # embeddings of another form
         return None
 
@@ -183,8 +184,9 @@ def longest_text(model: PreTrainedModel) -> int:
     named = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", 0)
     for name, part in model.named_modules():
         # RoBERTa's positions begin after that of padding.
-        if name.endswith("position_embeddings") and getattr(part, "padding_idx", None) is not None:
-            named -= part.padding_idx + 1
+        padding = getattr(part, "padding_idx", None)
+        if name.endswith("position_embeddings") and padding is not None:
+            named -= padding + 1
     longest = min(named, LONGEST) if named > 0 else LONGEST  # XLNet names -1 for no limit
     return min(longest, dense_text(config) or LONGEST)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -21,7 +21,7 @@ from headlight.model.library.decoder_modules import decoder_states
 from headlight.model.library.decoder_parts import CapturedRun
 from headlight.model.library.missing import what_is_missing
 from headlight.model.library.piece_tokenizer import PieceTokenizer
-from headlight.model.library.pieces import Piece
+from headlight.model.library.pieces import Piece, as_pieces
 from headlight.model.library.positions import moving
 from headlight.model.library.writing import Writer
 from headlight.model.questions import Request
@@ -223,9 +223,9 @@ class TransformersReader(PieceReader):
     @property
     def unembedding(self) -> Tensor | None:
         """The output layer (V, d_model); None if the model does not write."""
-        layer = self.model.get_output_embeddings()
-        writes = self.answers.head == "next token" and layer is not None
-        return layer.weight.detach() if writes else None
+        writes = self.answers.head == "next token"
+        layer: Any = self.model.get_output_embeddings() if writes else None
+        return None if layer is None else layer.weight.detach()
 
     def target(self, trace: Trace, request: Request) -> list[Piece]:
         """Return the tokens that a decoder reads: its start or a prompt, and then the target.
@@ -237,8 +237,8 @@ class TransformersReader(PieceReader):
             return self.write_greedily(trace, request.edits or {})
         begun = self.writer.start() if self.reads_source else self.writer.prompt(request.text)
         if isinstance(target, Writing):
-            written = target.read_by(lambda ids: self.tokens.written(ids, begun))
-        elif self.reads_source:
+            written = as_pieces(target.read_by(lambda ids: self.tokens.written(ids, begun)))
+        elif self.reads_source and target is not None:
             written = self.target_pieces(target, begun)
         else:
             more = self.tokens.pieces(text=target, add_special_tokens=False) if target else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headlight.model.library.checks import tokenizing
 from headlight.model.library.pieces import BYTE_NAME, Piece, Role, spelled_out, written_by
@@ -27,7 +27,7 @@ class Vocabulary:
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
-        self.tokenizer = tokenizer
+        self.tokenizer: Any = tokenizer  # whose tokens the library types as anything
         forget_texts(tokenizer)
         self.size = 1 + max(tokenizer.get_vocab().values())  # a model may have more rows
         self.roles: dict[int, Role] = dict.fromkeys(tokenizer.all_special_ids, "special")
@@ -35,13 +35,13 @@ class Vocabulary:
         for index, added in self.added.items():
             if added.special:
                 self.roles[index] = "special"
-        self.roles |= {tokenizer.unk_token_id: "unknown", tokenizer.mask_token_id: "mask"}
+        self.roles |= {self.tokenizer.unk_token_id: "unknown", self.tokenizer.mask_token_id: "mask"}
         self.bytes = byte_names(tokenizer)
 
-    def written(self, ids: Sequence[int], before: Sequence[Token] = ()) -> tuple[str, list[Piece]]:
+    def written(self, ids: Sequence[int], before: Sequence[Any] = ()) -> tuple[str, list[Piece]]:
         return written_by(self.append, ids, before)
 
-    def append(self, text: str, before: Sequence[Token], index: int) -> tuple[str, Piece]:
+    def append(self, text: str, before: Sequence[Any], index: int) -> tuple[str, Piece]:
         """Return `text` extended by the id `index`, after the tokens `before`, and the id's piece.
 
         A space begins a word. A piece without characters of its own shows its name.
@@ -122,7 +122,7 @@ def byte_names(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
     """Return the bytes by the letters that a vocabulary of bytes writes for them, if it is one."""
     from transformers.convert_slow_tokenizer import bytes_to_unicode
 
-    decoder = getattr(tokenizer, "backend_tokenizer", None) and tokenizer.backend_tokenizer.decoder
+    decoder = getattr(getattr(tokenizer, "backend_tokenizer", None), "decoder", None)
     is_of_bytes = "ByteLevel" in repr(decoder)
     return {name: byte for byte, name in bytes_to_unicode().items()} if is_of_bytes else {}
 

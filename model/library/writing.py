@@ -5,9 +5,9 @@ The model keeps its own key-value cache.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, ExitStack
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 from torch import Tensor
@@ -21,12 +21,14 @@ from headlight.model.library.hub import first_line
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece
 from headlight.model.questions import Request
-from headlight.model.tokens import token_ids
+from headlight.model.tokens import Token, token_ids
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Kind, Run, RunEdits, Site
 
 if TYPE_CHECKING:
-    from transformers import LogitsProcessorList, PreTrainedModel
+    from transformers import PreTrainedModel
+
+Processor = Callable[[Tensor, Tensor], Tensor]  # of ids, and of the logits of their next ones
 
 
 class Writer:
@@ -84,8 +86,8 @@ class Writer:
     @torch.inference_mode()
     def decode(
         self,
-        source: Sequence[Piece],
-        begun: Sequence[Piece],
+        source: Sequence[Token],
+        begun: Sequence[Token],
         strategy: Strategy = Strategy(),
         longest: int | None = None,
         forced: Sequence[int] = (),
@@ -104,10 +106,10 @@ class Writer:
         def our_search(
             model: PreTrainedModel,
             input_ids: Tensor,
-            logits_processor: LogitsProcessorList,
+            logits_processor: Processor,
             stopping_criteria: object,
             generation_config: object,
-            **model_kwargs: object,
+            **model_kwargs: Any,
         ) -> list[Decoded]:
             encoding.close()
             prefixes = GenerationPrefixes(
@@ -122,17 +124,9 @@ class Writer:
         if source:
             inputs["decoder_input_ids"] = token_ids(begun, self.model.device)
             encoding.enter_context(self.attached.watching(Run(edits)))
-        has_cache = getattr(self.model.config, "use_cache", True)
+        cached = not opens_the_future(edits)
         with encoding:
-            (decoded,) = self.model.generate(
-                **inputs,
-                custom_generate=our_search,
-                max_new_tokens=max(1, limit),
-                use_cache=has_cache and not opens_the_future(edits),
-                do_sample=False,  # so that only the strategy narrows the draw
-                num_beams=1,
-                num_return_sequences=1,
-            )
+            (decoded,) = generate(self.model, inputs, our_search, max(1, limit), cached=cached)
         return decoded
 
     def begin(self, text: str) -> list[Piece]:
@@ -189,6 +183,25 @@ class Watchable(Protocol):
 
     def watching(self, run: Run, *, first_query: int = 0) -> AbstractContextManager[None]:
         """Let calls of the model in this context record and edit."""
+        ...
+
+
+def generate(
+    model: Any, inputs: Mapping[str, Tensor], search: Callable, most: int, *, cached: bool = True
+) -> Any:
+    """Let `generate` of transformers prepare at most so many tokens, and return what a search does.
+
+    The model has a cache if it is `cached`, and its configuration does not forbid it.
+    """
+    return model.generate(
+        **inputs,
+        custom_generate=search,
+        max_new_tokens=most,
+        use_cache=cached and getattr(model.config, "use_cache", True),
+        do_sample=False,  # so that only the strategy narrows the draw
+        num_beams=1,
+        num_return_sequences=1,
+    )
 
 
 class GenerationPrefixes:
@@ -201,11 +214,11 @@ class GenerationPrefixes:
 
     def __init__(
         self,
-        model: PreTrainedModel,
+        model: Any,
         attached: Watchable,
         ids: Tensor,
-        inputs: Mapping[str, object],
-        processors: LogitsProcessorList,
+        inputs: Mapping[str, Any],
+        processors: Processor,
         *,
         ends: Set[int],
         edits: RunEdits,
@@ -275,10 +288,10 @@ class GenerationPrefixes:
 def chosen_rows(part: object, rows: Tensor, count: int) -> object:
     """Return these rows of an argument of the model, if it has `count` rows."""
     from transformers import Cache
-    from transformers.utils import ModelOutput
+    from transformers.utils.generic import ModelOutput
 
     if isinstance(part, Cache):
-        part.reorder_cache(rows)
+        part.reorder_cache(rows)  # pyright: ignore[reportArgumentType]  # of any integers
     elif isinstance(part, ModelOutput):
         return type(part)({name: chosen_rows(value, rows, count) for name, value in part.items()})
     elif isinstance(part, Tensor) and part.dim() and len(part) == count:

@@ -73,9 +73,7 @@ def head_points(
         up,
         notes,
         summary=f"{len(notes)} heads by {axes[0]} and {axes[1]}.",
-        axes=tuple(
-            f"{axis}, {unit}" if unit else axis for axis, unit in zip(axes, units, strict=True)
-        ),
+        axes=[f"{axis}, {unit}" if unit else axis for axis, unit in zip(axes, units, strict=True)],
         clickable=True,
         **marks,
         numbers={name: Numbers(values, {"head": names}) for name, values in figures.items()},
@@ -90,7 +88,8 @@ def head_plane(
     `notes` is read on hovering; for the marks see `points`.
     """
     return points(
-        *positions.T,
+        positions[:, 0],
+        positions[:, 1],
         notes,
         summary=f"{len(names)} heads by likeness.",
         clickable=True,
@@ -108,7 +107,7 @@ def points(
     summary: str,
     numbers: Mapping[str, Numbers],
     colors: Sequence[str] = COLORS,
-    axes: tuple[str, str] | None = None,
+    axes: Sequence[str] | None = None,
     equal: str = "",
     named: Mapping[int, str] | None = None,
     selected: int | None = None,

@@ -52,11 +52,12 @@ def position_lines(
             columns["low"], columns["high"] = bands.get(name, (values, values))
         frames.append(pd.DataFrame(columns))
     rows = pd.concat(frames).dropna()
-    domain = {"domain": list(limits)} if limits else {}
-    vertical = {"scale": alt.Scale(type="symlog" if logarithmic else "linear", **domain)}
+    domain = list(limits) if limits else alt.Undefined
+    scale = alt.Scale(type="symlog" if logarithmic else "linear", domain=domain)
+    marks = alt.Undefined
     if logarithmic:  # the axis reaches 0, and by default has marks only at its two ends
         values = [0, *(10**power for power in range(10))]
-        vertical["axis"] = alt.Axis(values=values, labelExpr="format(datum.value, ',')")
+        marks = alt.Axis(values=values, labelExpr="format(datum.value, ',')")
     whole = all(float(position).is_integer() for position in positions)
     axis = alt.Axis(tickMinStep=1) if whole else alt.Axis()
     columns = min(3, max(1, ROOM // max(map(len, lines))))
@@ -79,7 +80,7 @@ def position_lines(
     )
     marked = chart.mark_circle(size=DOT, opacity=1) if curves else chart.mark_line(**LINE)
     drawn = marked.encode(
-        y=alt.Y("value:Q", title=y, **vertical),
+        y=alt.Y("value:Q", title=y, scale=scale, axis=marks),
         tooltip=[
             alt.Tooltip("line:N", title="line"),
             alt.Tooltip("place:Q", title=x),
@@ -90,7 +91,7 @@ def position_lines(
         area = chart.mark_area(opacity=0.2, clip=True).encode(
             y=alt.Y("low:Q", title=y), y2="high:Q"
         )
-        drawn = alt.layer(area, drawn)
+        drawn = alt.LayerChart(layer=[area, drawn])
     if curves:
         places, finer = curves
         frames = [
@@ -98,7 +99,7 @@ def position_lines(
             for name, values in finer.items()
         ]
         smooth = drawn.properties(data=pd.concat(frames)).mark_line(**LINE)
-        drawn = alt.layer(drawn, smooth)
+        drawn = alt.LayerChart(layer=[drawn, smooth])
     legend_height = LEGEND_ROW * math.ceil(len(lines) / columns) if len(lines) > 1 else 0
     return drawn.properties(height=height + AROUND + legend_height)
 
@@ -144,11 +145,12 @@ def wavelengths(
     )
     mark = pd.DataFrame({"wavelength": [positions], "text": [f"the {positions} positions shown"]})
     rule = alt.Chart(mark).encode(y="wavelength:Q")
-    return alt.layer(
+    layers = [
         points,
         rule.mark_rule(strokeDash=[4, 4], color="gray"),
         # There is room below the rule to the right of where they cross.
         rule.mark_text(align="right", dy=10, color="gray").encode(
             x=alt.value("width"), text="text:N"
         ),
-    ).properties(height=height)
+    ]
+    return alt.LayerChart(layer=layers).properties(height=height)

@@ -74,10 +74,11 @@ def compared_maps(
 
 def name_of(pair: Pair, first: Sequence[str], second: Sequence[str]) -> str:
     """The token of a pair of indices: both tokens if they differ, or one with its map's name."""
-    left, right = pair
+    left = None if pair[0] is None else first[pair[0]]
+    right = None if pair[1] is None else second[pair[1]]
     if left is None or right is None:
-        return f"{second[right]} (B)" if left is None else f"{first[left]} (A)"
-    return first[left] if first[left] == second[right] else f"{first[left]} / {second[right]}"
+        return f"{right} (B)" if left is None else f"{left} (A)"
+    return left if left == right else f"{left} / {right}"
 
 
 def largest_changes(
@@ -100,7 +101,7 @@ def largest_changes(
     for cell in np.argsort(-sizes, axis=None, kind="stable")[:most]:
         row, column = np.unravel_index(cell, sizes.shape)
         change = float(changes[row, column])
-        if round(sizes[row, column], DECIMALS) > 0:
+        if round(abs(change), DECIMALS) > 0:
             (query, other_query), (key, other_key) = rows[row], columns[column]
             row_tokens, column_tokens = zip(first_tokens, second_tokens, strict=True)
             changed.append(
@@ -129,17 +130,13 @@ def differences(
 
     Rows and columns are pairs of indices in the two maps [query, key].
     """
-    changes = np.full((len(rows), len(columns)), np.nan)
-    shared_rows, shared_columns = (
-        [index for index, pair in enumerate(axis) if None not in pair] for axis in (rows, columns)
-    )
     parts = []
     for number, weights in enumerate((first, second)):
-        queries = [rows[index][number] for index in shared_rows]
-        keys = [columns[index][number] for index in shared_columns]
-        parts.append(weights[np.ix_(queries, keys)].astype(np.float64))
-    changes[np.ix_(shared_rows, shared_columns)] = parts[1] - parts[0]
-    return changes
+        padded = np.pad(weights.astype(np.float64), (0, 1), constant_values=np.nan)  # at -1
+        queries = [-1 if (index := pair[number]) is None else index for pair in rows]
+        keys = [-1 if (index := pair[number]) is None else index for pair in columns]
+        parts.append(padded[np.ix_(queries, keys)])
+    return parts[1] - parts[0]
 
 
 def axes_of(first_tokens: Axes, second_tokens: Axes) -> tuple[list[Pair], list[Pair]]:

@@ -1,5 +1,7 @@
 """Tables of positions as heatmaps of plain numbers."""
 
+from typing import Any
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -60,7 +62,7 @@ def in_theme(figure: go.Figure, theme: str) -> go.Figure:
 
 def numbers_of(figure: go.Figure) -> dict[str, Numbers]:
     """The numbers of a table, under their name and those of the axes."""
-    (drawn,) = figure.data
+    drawn: Any = figure.data[0]
     texts = [counted(length, 0) for length in drawn.z.shape]
     axes = dict(zip(drawn.meta["axes"], texts, strict=True))
     return {drawn.meta["name"]: Numbers(drawn.z, axes)}
