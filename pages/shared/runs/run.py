@@ -145,9 +145,8 @@ class ModelRun:
 
     def record(self, site: Site) -> AttentionRecord:
         """Return everything recorded at a site; it must not be modified."""
-        if site in self.trace().attention:
-            return self.trace().attention[site]
-        return _traced(self, site).attention[site]
+        trace = self.trace()
+        return (trace if site in trace.attention else _traced(self, site)).attention[site]
 
 
 def hiding(run: ModelRun, places: Collection[int]) -> ModelRun:
