@@ -209,7 +209,7 @@ def size_of(value: object) -> int:
             total += part.nbytes if part.base is None else 0
         else:
             total += sys.getsizeof(part)
-            rest += parts_of(part)
+            rest += () if isinstance(part, str | float | int) else parts_of(part)
     return total
 
 

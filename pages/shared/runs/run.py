@@ -80,7 +80,7 @@ class ModelRun:
         The residual stream may be missing: see `streamed`.
         """
         is_plain = not (self.target or self.pad_to or self.second or self.masked)
-        if is_plain and "cross" in self.reader.shape.kinds and self.is_as_trained:
+        if is_plain and self.is_as_trained and "cross" in self.reader.shape.kinds:
             decoding = decoded(self)
             if decoding.trace and sites_in_full(self, decoding.writing, None) is None:
                 return decoding.trace  # the very run that wrote the text
@@ -209,7 +209,7 @@ def written(run: ModelRun) -> Writing:
 
     Raise ValueError if it does not write.
     """
-    return decoded(replace(run, target="")).writing
+    return decoded(replace(run, target="") if run.target else run).writing
 
 
 def is_written(run: ModelRun) -> bool:
