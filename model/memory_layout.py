@@ -25,7 +25,7 @@ class FusedAttention(MultiHeadAttention):
         self.fused.register_buffer("bias", bias, persistent=False)
 
     def projections(self, states: Tensor, memory: Tensor) -> tuple[Tensor, ...]:
-        return self.fused(states).chunk(3, dim=-1)
+        return self.split(self.fused(states), parts=3).chunk(3, dim=1)
 
 
 def lay_out(model: Transformer) -> Transformer:

@@ -88,9 +88,12 @@ class Translator(OwnReader):
 
     def batch_of(self, text: Request, strategy: Strategy) -> Hashable | None:
         self.read(text.text, text.pad_to)
+        return self._batch_of(text.edits, strategy)
+
+    def _batch_of(self, edits: RunEdits | None, strategy: Strategy) -> Hashable | None:
         is_greedy = strategy.width == 1 and not strategy.draws
         can_join = is_greedy and self.model.config.look_ahead_mask
-        return batch_of(text.edits or {}) if can_join else None
+        return batch_of(edits or {}) if can_join else None
 
     @torch.inference_mode()
     def write_together(
@@ -106,7 +109,7 @@ class Translator(OwnReader):
         edits = [text.edits or {} for text in texts]
         prefixes = RecordedPrefixes(self.model, self.padded_ids(read), edits)
         limit = min(self.default_new_tokens if longest is None else longest, self.max_tokens)
-        is_greedy = self.batch_of(texts[0], strategy) is not None
+        is_greedy = self._batch_of(edits[0], strategy) is not None
         steps = None if is_greedy else []
         batch = search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=steps)
         start = self.tokenizer.special_token(START_ID)

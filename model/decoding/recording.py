@@ -49,14 +49,12 @@ class RecordedPrefixes(TransformerPrefixes):
         trace = Trace() if trace is None else trace
         log_probabilities = super().next_log_probabilities(trace)
         if self.cache is not None:
-            step, memory = {}, {}
-            for (site, name), part in parts_of(trace).items():
-                if site.kind == "cross" and name != "query":
-                    memory[site, name] = part
-                else:
-                    step[site, name] = newest(part)
+            step = parts_of(trace)
+            keys = [part for part in step if part[0].kind == "cross" and part[1] != "query"]
+            memory = {part: step.pop(part) for part in keys}
             self.memory_parts = self.memory_parts or memory  # the same at every step
-            self.steps.append(step | {"outputs": trace.outputs["decoder"], "logits": trace.logits})
+            results = {"outputs": trace.outputs["decoder"], "logits": trace.logits}
+            self.steps.append(newest(step) | results)
         return log_probabilities
 
     def record(self, batch: Sequence[Decoded], traces: Sequence[Trace]) -> None:

@@ -1,9 +1,9 @@
 """Writing by any model, one token at a time. A prefix is a text written so far."""
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -18,6 +18,7 @@ from headlight.model.transformer.decode import Step, Texts
 from headlight.model.transformer.trace import Run, RunEdits, Site
 from headlight.model.transformer.transformer import Transformer
 
+Part = TypeVar("Part")  # what names a recorded tensor, such as its site
 LONGEST = 64  # tokens written after a prompt by default
 NEVER_WRITTEN = (PAD_ID, UNKNOWN_ID, START_ID)
 NOT_A_NUMBER = (
@@ -253,8 +254,8 @@ class Steps:
             return log_probabilities
         # The whole trace is not kept: keys and values of every step would fill the memory.
         sites, cached = trace.attention, self.prefixes.cache_sizes()
-        weights = {site: newest(sites[site].weights) for site in sites}
-        masked = {site: newest(sites[site].masked_scores) for site in sites}
+        weights = newest({site: record.weights for site, record in sites.items()})
+        masked = newest({site: record.masked_scores for site, record in sites.items()})
         self.expanded = partial(Expansion, weights, masked, log_probabilities, cached)
         return log_probabilities
 
@@ -276,12 +277,14 @@ def texts_of(texts: Texts, ended: bool) -> list[Decoded]:
     ]
 
 
-def newest(rows: Tensor) -> Tensor:
+def newest(parts: Mapping[Part, Tensor]) -> dict[Part, Tensor]:
     """Return the last query's row of weights or scores: (R, H, Q, K) -> (R, H, 1, K).
 
     The rows of earlier queries, such as a prompt's, would fill the memory.
     """
-    return rows if rows.size(2) == 1 else rows[:, :, -1:].clone()
+    return {
+        name: rows if rows.size(2) == 1 else rows[:, :, -1:].clone() for name, rows in parts.items()
+    }
 
 
 def refuse_impossible(forced: Sequence[int], vocabulary: int, limit: int) -> None:

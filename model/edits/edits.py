@@ -100,13 +100,17 @@ class Edits:
     together: Together = "all"  # what several masks leave together
 
     def __post_init__(self) -> None:
-        masks = dict(checked_mask(*item) for item in self.masks.items())
+        masks, gates = self.masks, self.gates
+        if not isinstance(masks, ByAddress):
+            masks = ByAddress(dict(checked_mask(*item) for item in masks.items()))
+        if not isinstance(gates, ByAddress):
+            gates = ByAddress(gates)
         object.__setattr__(self, "off", tuple(sorted({*self.off})))
-        object.__setattr__(self, "masks", ByAddress(masks))
+        object.__setattr__(self, "masks", masks)
         if not masks:
             object.__setattr__(self, "together", "all")
         object.__setattr__(self, "cells", tuple(self.cells))
-        object.__setattr__(self, "gates", ByAddress(self.gates))
+        object.__setattr__(self, "gates", gates)
 
     def are_off(self, heads: Iterable[HeadAddress]) -> bool:
         """Return whether all of some heads are off."""

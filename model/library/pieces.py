@@ -71,10 +71,11 @@ def as_pieces(tokens: Sequence[Token]) -> list[Piece]:
             pieces.append(token)
             continue
         last = pieces[-1] if pieces else None
-        apart = token.is_special or token.text == VISIBLE_SPACE
+        is_special = token.is_special
+        apart = is_special or token.text == VISIBLE_SPACE
         goes_on = last and not (last.is_special or apart) and last.start <= token.start <= last.end
         word = last.word + (not goes_on) if last else 0
-        role = "special" if token.is_special else "unknown" if token.is_unknown else "written"
+        role = "special" if is_special else "unknown" if token.is_unknown else "written"
         span = token.start, token.end
         role = "padding" if token.is_padding else role
         pieces.append(Piece(token.id, token.text, *span, word, role=role))

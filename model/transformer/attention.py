@@ -109,7 +109,7 @@ class MultiHeadAttention(nn.Module):
         earlier = None if cache is None else cache.entries.get(self.site)
         if earlier is not None and self.site.kind == "cross":
             return self.split(self.query(states)), *earlier
-        query, key, value = map(self.split, self.projections(states, memory))
+        query, key, value = self.projections(states, memory)
         if earlier is not None:
             key = torch.cat([earlier[0], key], dim=2)
             value = torch.cat([earlier[1], value], dim=2)
@@ -118,12 +118,13 @@ class MultiHeadAttention(nn.Module):
         return query, key, value
 
     def projections(self, states: Tensor, memory: Tensor) -> tuple[Tensor, ...]:
-        """Return queries (B, Q, d_model), and keys and values (B, K, d_model), of all heads."""
-        return self.query(states), self.key(memory), self.value(memory)
+        """Return the queries (B, H, Q, D), and the keys and values (B, H, K, D)."""
+        parts = self.query(states), self.key(memory), self.value(memory)
+        return tuple(map(self.split, parts))
 
-    def split(self, states: Tensor) -> Tensor:
-        """(B, Q, d_model) -> (B, H, Q, D)."""
-        return states.view(*states.shape[:-1], self.heads, -1).transpose(1, 2)
+    def split(self, states: Tensor, parts: int = 1) -> Tensor:
+        """(B, Q, parts * d_model) -> (B, parts * H, Q, D)."""
+        return states.view(*states.shape[:-1], parts * self.heads, -1).transpose(1, 2)
 
     def join(self, heads: Tensor) -> Tensor:
         """(B, H, Q, D) -> (B, Q, d_model)."""

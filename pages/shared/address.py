@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from headlight.model.edits import Edits, read_edits, write_edits
 from headlight.model.shape import Shape
@@ -221,7 +222,8 @@ def section(body: Callable[..., None], every: float | None = None) -> Callable[.
     @wraps(body)
     def published(*args: object) -> None:
         body(*args)
-        publish()
+        if get_script_run_ctx().fragment_ids_this_run:  # otherwise the page publishes them
+            publish()
 
     apart = st.fragment(published, run_every=every)
 

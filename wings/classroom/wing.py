@@ -52,6 +52,9 @@ class Lesson:
         return not self.controls or control in self.controls
 
 
+EVERYTHING = Lesson()
+
+
 def read(text: str) -> Lesson:
     """Read what is open: pages, and after a colon controls, both separated by commas.
 
@@ -80,11 +83,11 @@ def write(lesson: Lesson) -> str:
 
 def lesson() -> Lesson:
     """Return what the first address of this session has left open."""
-    return st.session_state.get("lesson", Lesson())
+    return st.session_state.get("lesson", EVERYTHING)
 
 
 def is_given() -> bool:
-    return lesson() != Lesson()
+    return lesson() != EVERYTHING
 
 
 @st.dialog("For a class", width="large")

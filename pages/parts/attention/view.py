@@ -10,6 +10,7 @@ import torch
 from headlight.model.insight.doubt import foreign_language
 from headlight.model.insight.linking import leading_query
 from headlight.model.library.pieces import Between, Piece, Selection, as_pieces, select
+from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Kind, Site
 from headlight.pages.shared.runs.arrays import (
     as_array,
@@ -75,9 +76,13 @@ class View:
     selection: Selection
 
     @cached_property
+    def trace(self) -> Trace:
+        return self.run.trace()
+
+    @cached_property
     def layers(self) -> list[np.ndarray]:
         """The weights of the heads of each layer, (H, rows, columns)."""
-        return [self.drawn(layer) for layer in weights_of(self.run.trace(), self.kind)]
+        return [self.drawn(layer) for layer in weights_of(self.trace, self.kind)]
 
     def drawn(self, weights: np.ndarray) -> np.ndarray:
         """Return weights (..., Q, K) in the form drawn; bytes stay bytes unless they are summed."""
@@ -88,7 +93,7 @@ class View:
     def large(self, layer: HeadChoice, head: HeadChoice) -> np.ndarray:
         """Return the enlarged map (Q, K) of a head, or of a mean or maximum of heads or layers."""
         if layer in SUMMARIES:
-            layers = weights_of(self.run.trace(), self.kind)
+            layers = weights_of(self.trace, self.kind)
             heads = [one_head(self.selection.of(as_floats(heads)), head) for heads in layers]
             return one_head(np.stack(heads), layer)
         weights = self.run.record(Site(self.kind, layer)).weights[0]
@@ -152,7 +157,7 @@ class View:
         """Return whether every head sees all keys (in a decoder, all up to the query) without a
         bias.
         """
-        trace, shape = self.run.trace(), self.run.reader.shape
+        trace, shape = self.trace, self.run.reader.shape
         for index in heads_meant(layer, shape.layers(self.kind)):
             site = Site(self.kind, index)
             visible = trace.visible(site)
@@ -168,7 +173,7 @@ class View:
         """Return the largest weights behind a mean or maximum, and their heads; otherwise None."""
         if not {layer, head} & {*SUMMARIES}:
             return None
-        weights = weights_of(self.run.trace(), self.kind)
+        weights = weights_of(self.trace, self.kind)
         heads = heads_meant(head, len(weights[0]))
         maps = [(layer, head) for layer in heads_meant(layer, len(weights)) for head in heads]
         largest, which = None, None
@@ -187,7 +192,7 @@ class View:
 
     def strongest(self, layer: HeadChoice, head: HeadChoice, row: int, column: int) -> CellAddress:
         """Return the largest weight behind a drawn cell, in all layers and heads that are shown."""
-        weights = weights_of(self.run.trace(), self.kind)
+        weights = weights_of(self.trace, self.kind)
         layers, heads = heads_meant(layer, len(weights)), heads_meant(head, len(weights[0]))
         queries, keys = self.selection.positions(row, column)
         block = np.stack([weights[index][np.ix_(heads, queries, keys)] for index in layers])
@@ -198,11 +203,9 @@ class View:
 
 def choose_view(run: ModelRun, kind: Kind) -> View:
     """Draw the choice of the tokens that are drawn, and return the view of them."""
-    site = Site(kind, 0)
-    queries, keys = (
-        as_pieces(tokens)
-        for tokens in (run.trace().query_tokens(site), run.trace().key_tokens(site))
-    )
+    site, trace = Site(kind, 0), run.trace()
+    queries = as_pieces(trace.query_tokens(site))
+    keys = queries if kind != "cross" else as_pieces(trace.key_tokens(site))
     with st.popover("Tokens drawn"):
         between = choose(BETWEEN) if any(piece.segment for piece in queries) else "all"
         special, words = choose(SPECIAL) == "shown", choose(UNITS) == "words"

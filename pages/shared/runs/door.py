@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import nullcontext
 from functools import partial, update_wrapper
 from inspect import signature
@@ -69,21 +69,21 @@ class Results:
             if result.size > min(self.session_bytes, self.most_bytes):
                 return
             self._results[key] = result
-            mine = [each for each in self._results if each.session == key.session]
-            alike = [each for each in mine if each.kind == key.kind]
+            alike = [each for each in self._results if each[:2] == key[:2]]
             for oldest in alike[: -self.of_a_kind]:
                 del self._results[oldest]
+            mine = [item for item in self._results.items() if item[0].session == key.session]
             self._make_room(mine, self.session_bytes)
-            self._make_room([*self._results], self.most_bytes)
+            self._make_room([*self._results.items()], self.most_bytes)
 
-    def _make_room(self, keys: Iterable[ResultKey], most_bytes: int) -> None:
+    def _make_room(self, results: Sequence[tuple[ResultKey, Result]], most_bytes: int) -> None:
         """Drop the first of these results until they take at most `most_bytes`."""
-        kept = [key for key in keys if key in self._results]
-        excess = sum(self._results[key].size for key in kept) - most_bytes
-        for key in kept:
+        excess = sum(result.size for _, result in results) - most_bytes
+        for key, result in results:
             if excess <= 0:
                 break
-            excess -= self._results.pop(key).size
+            del self._results[key]
+            excess -= result.size
 
     def drop(self, session: object) -> None:
         with self._lock:
@@ -225,7 +225,7 @@ def size_of(value: object) -> int:
             total += part.nbytes if part.base is None else 0
         else:
             total += sys.getsizeof(part)
-            rest += parts_of(part)
+            rest += () if isinstance(part, str | float | int) else parts_of(part)
     return total
 
 

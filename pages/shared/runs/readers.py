@@ -35,6 +35,8 @@ def reader(key: str | None = None) -> Reader:
     Raise ValueError if it is not in memory.
     """
     entry = models.chosen() if key is None else models.named(key)
+    if entry.is_own:
+        return models.own_reader(entry.key)
     if not entry.is_library:
         return own_model(entry.key)
     if loaded := shelf().get(entry.name):

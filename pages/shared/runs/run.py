@@ -84,7 +84,7 @@ class ModelRun:
         The residual stream may be missing: see `streamed`.
         """
         is_plain = not (self.target or self.pad_to or self.second or self.masked)
-        if is_plain and "cross" in self.reader.shape.kinds and self.is_as_trained:
+        if is_plain and self.is_as_trained and "cross" in self.reader.shape.kinds:
             decoding = decoded(self)
             if decoding.trace and sites_in_full(self, decoding.writing, None) is None:
                 return decoding.trace  # the very run that wrote the text
@@ -149,9 +149,8 @@ class ModelRun:
 
     def record(self, site: Site) -> AttentionRecord:
         """Return everything recorded at a site; it must not be modified."""
-        if site in self.trace().attention:
-            return self.trace().attention[site]
-        return _traced(self, site).attention[site]
+        trace = self.trace()
+        return (trace if site in trace.attention else _traced(self, site)).attention[site]
 
 
 def hiding(run: ModelRun, places: Collection[int]) -> ModelRun:
@@ -214,7 +213,7 @@ def written(run: ModelRun) -> Writing:
 
     Raise ValueError if it does not write.
     """
-    return decoded(replace(run, target="")).writing
+    return decoded(replace(run, target="") if run.target else run).writing
 
 
 def is_written(run: ModelRun) -> bool:

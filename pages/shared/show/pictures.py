@@ -94,10 +94,11 @@ def show(
     if showing().keeps(key, to_keep or (lambda: picture)):
         place(key, of and (of, what))
         return True
-    is_open = edit_history.may_change() if changes else allows(CLICKS)
-    clicks = is_open or not library.is_of_a_model(picture.part.script)
     options, menu = {}, None
-    if on_pick and clicks:
+    if on_pick and (
+        not library.is_of_a_model(picture.part.script)
+        or (edit_history.may_change() if changes else allows(CLICKS))
+    ):
         options["on_picked_change"] = once(key, "picked", on_pick)
     if of is not None:
         kept = to_keep or (lambda: picture)

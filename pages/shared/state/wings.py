@@ -51,6 +51,10 @@ class Wing:
     examples: Sequence[str] = ()  # texts for models that only this wing makes
     # Makes a model that the file of a talk can hold, so that its slides answer any sentence.
     talk_model: Callable[[], TalkModel] | None = None
+    # Return whether a page is open to the visitor, and whether a control is: the key of a choice,
+    # CLICKS in pictures, or others.
+    has: Callable[[Page], bool] | None = None
+    allows: Callable[[str], bool] | None = None
 
     def usual(self, model: str, pattern: str, head: HeadAddress) -> Usual | None:
         """Return what a head of a model usually scores in a pattern, if the wing has counted it."""
@@ -98,14 +102,6 @@ class Wing:
     def enter(self, page: Page) -> None:
         """Run once the page's choices are known."""
 
-    def has(self, page: Page) -> bool:
-        """Return whether a page is open to the visitor."""
-        return True
-
-    def allows(self, control: str) -> bool:
-        """Return whether a control is open: the key of a choice, CLICKS in pictures, or others."""
-        return True
-
     def tools(self, page: Page) -> None:
         """Draw the tools that hand on the scene, in the sidebar."""
 
@@ -137,11 +133,11 @@ def first_known(answers: Iterable[Known | None]) -> Known | None:
 
 
 def is_open(page: Page) -> bool:
-    return all(wing.has(page) for wing in WINGS)
+    return all(wing.has(page) for wing in WINGS if wing.has)
 
 
 def allows(control: str) -> bool:
-    return all(wing.allows(control) for wing in WINGS)
+    return all(wing.allows(control) for wing in WINGS if wing.allows)
 
 
 def if_clicks(words: str) -> str:
