@@ -38,7 +38,7 @@ def reader(key: str | None = None) -> Reader:
     if entry.is_own:
         return models.own_reader(entry.key)
     if not entry.is_library:
-        return own_model(entry.key)
+        return _shipped(entry.key)
     if loaded := shelf().get(entry.name):
         return loaded.reader
     raise ValueError(GONE.format(name=entry.title))
