@@ -49,7 +49,8 @@ class RecordedPrefixes(TransformerPrefixes):
         trace = Trace() if trace is None else trace
         log_probabilities = super().next_log_probabilities(trace)
         if self.cache is not None:
-            step, memory = {}, {}
+            step: Parts = {}
+            memory: Parts = {}
             for (site, name), part in parts_of(trace).items():
                 if site.kind == "cross" and name != "query":
                     memory[site, name] = part
@@ -86,7 +87,7 @@ class RecordedPrefixes(TransformerPrefixes):
             trace.logits = parts["logits"]
 
 
-def parts_of(trace: Trace) -> Parts:
+def parts_of(trace: Trace) -> dict[tuple[Site, str], Tensor]:
     """Return the queries, keys and values that a call recorded."""
     return {
         (site, name): getattr(record, name)
