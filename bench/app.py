@@ -27,7 +27,14 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, Error, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    Error,
+    Page,
+    Position,
+    ViewportSize,
+    sync_playwright,
+)
 
 from bench.browser import SCRIPT, browsing, serving
 from bench.performance import meaning, page_options, publish
@@ -130,7 +137,10 @@ def close_cell(page: Page, number: int) -> None:
     places = [(query, key) for query in range(2, tokens) for key in range(1, query)]
     query, key = places[number % len(places)]
     side = (size - MATRIX_LABEL - MATRIX_SLANT) / tokens
-    position = {"x": MATRIX_LABEL + side * (key + 0.5), "y": MATRIX_LABEL + side * (query + 0.5)}
+    position: Position = {
+        "x": MATRIX_LABEL + side * (key + 0.5),
+        "y": MATRIX_LABEL + side * (query + 0.5),
+    }
     page.locator("canvas.editable").click(position=position)
 
 
@@ -212,7 +222,7 @@ def case_of(case: str, ours: list[float], bare: list[float], unit: str) -> Case:
 
 def open_page(browser: Browser) -> Page:
     """A page with its own cache, tall enough to show every picture that is watched."""
-    view = {"width": 1280, "height": 1600}
+    view: ViewportSize = {"width": 1280, "height": 1600}
     page = browser.new_context(viewport=view, bypass_csp=True).new_page()  # to look from within
     page.set_default_timeout(1000 * LIMIT)
     page.add_init_script(SCRIPT + WATCH)

@@ -23,7 +23,7 @@ from bench.report import Case
 from headlight.model.corpus import windows
 from headlight.model.memory import keep_few_kernels
 from headlight.model.tokenizer import SPACE
-from headlight.model.translator import Translator, load
+from headlight.model.translator import Translator, load_translator
 from headlight.wings.atlas.counting import Count, count_window, merge
 
 WINDOW = 1_024
@@ -79,7 +79,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=Path, metavar="FILE", help="count this file instead")
     options = parser.parse_args()
     keep_few_kernels()
-    translator = load("en-fr")
+    translator = load_translator("en-fr")
     with tempfile.TemporaryDirectory() as folder:
         path = options.pairs or Path(folder) / "pairs.tsv"
         if options.pairs is None:

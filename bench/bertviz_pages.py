@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import tarfile
 from pathlib import Path
+from typing import IO, cast
 from urllib.parse import urlsplit
 
 import bertviz
@@ -53,5 +54,6 @@ def script(name: str) -> Path:
     file = CACHE / f"{package}-{version}-{name}"
     if not file.exists():
         with tarfile.open(archive) as packed:
-            file.write_bytes(packed.extractfile(f"package/{inside}").read())
+            inner = cast(IO[bytes], packed.extractfile(f"package/{inside}"))
+            file.write_bytes(inner.read())
     return file

@@ -8,7 +8,7 @@ from bench.ablation import SOURCE, TARGET, TOKENS
 from bench.report import Case, compare_times, json_option, report
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Run
-from headlight.model.translator import Translator, load
+from headlight.model.translator import Translator, load_translator
 from headlight.wings.cause.knockout import edges_of, knock_out
 from headlight.wings.cause.patching import AnswerPair, patch_heads, two_runs
 
@@ -44,7 +44,7 @@ def patching(translator: Translator) -> Case:
     assert len(clean.source_tokens) == len(changed.source_tokens) == len(clean.target_tokens)
     row = TOKENS - 1
     apart = clean.logits[0, row] - changed.logits[0, row]
-    answers = AnswerPair(row, apart.argmax().item(), apart.argmin().item())
+    answers = AnswerPair(row, int(apart.argmax()), int(apart.argmin()))
     heads = sum(layers * heads for layers, heads in translator.shape.kinds.values())
 
     def patched() -> list:
@@ -61,7 +61,7 @@ def patching(translator: Translator) -> Case:
 
 def main() -> None:
     path = json_option()
-    translator = load("en-fr")
+    translator = load_translator("en-fr")
     report([knockout(translator), patching(translator)], path)
 
 

@@ -74,7 +74,11 @@ class Clock:
 
     def now(self) -> tuple[float, float, float]:
         """CPU seconds of this process, of the server, and of all cores together."""
-        return time.process_time(), self.served.computed, time.perf_counter() * os.cpu_count()
+        return (
+            time.process_time(),
+            self.served.computed,
+            time.perf_counter() * (os.cpu_count() or 1),
+        )
 
     def taken(self) -> Work:
         """The CPU seconds since this clock was made."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from math import sqrt
 from pathlib import Path
 from string import ascii_letters
+from typing import Any
 
 import tokenizers
 import torch
@@ -53,7 +54,7 @@ MOST = {
 }  # fmt: skip
 HYBRID = {"layer_types": ["linear_attention", "full_attention"] * 2}
 MAMBA = {"mamba_n_heads": 8, "mamba_d_head": 8}
-OWN: dict[str, dict[str, object]] = {  # what single families need in addition
+OWN: dict[str, dict[str, Any]] = {  # what single families need in addition
     "bamba": MAMBA | {"attn_layer_indices": [1]}, "falcon_h1": MAMBA | {"mamba_d_ssm": 64},
     "granitemoehybrid": MAMBA | {"layer_types": ["mamba", "attention"] * 2},
     "mamba2": {"num_heads": 8}, "esm": {"vocab_size": len(TOKENS), "mask_token_id": MASK},
@@ -85,7 +86,7 @@ FAMILIES = {
     if family != "t5gemma2"  # whose encoder reads pictures too
     and not any(
         OTHERS.fullmatch(part) or kind is AutoConfig
-        for part, kind in CONFIG_MAPPING[family].sub_configs.items()
+        for part, kind in getattr(CONFIG_MAPPING[family], "sub_configs", {}).items()
     )
 }
 
@@ -118,7 +119,8 @@ def reference(family: str, folder: Path) -> None:
 def tiny(kind: type, family: str) -> transformers.PreTrainedConfig:
     """Return a config of this kind with tiny sizes, and its parts with theirs."""
     defaults = kind()
-    options = {name: tiny(part, family) for name, part in getattr(kind, "sub_configs", {}).items()}
+    parts = getattr(kind, "sub_configs", {})
+    options: dict[str, Any] = {name: tiny(part, family) for name, part in parts.items()}
     for name, value in defaults.to_dict().items():
         given = [new for names, new in SET.items() if re.fullmatch(names, name)]
         most = [new for names, new in MOST.items() if re.fullmatch(names, name)]
@@ -171,7 +173,7 @@ class Softmaxes(TorchFunctionMode):
         return heads.flatten(-2), *inputs[1:]
 
 
-def passes(model: nn.Module, length: int) -> dict:
+def passes(model: transformers.PreTrainedModel, length: int) -> dict:
     """Return the ids of a text, all weights, and the model's output, plain and edited."""
     ids, pair = (
         torch.randint(len(SPECIAL), len(TOKENS), (1, length)),
@@ -211,7 +213,9 @@ def passes(model: nn.Module, length: int) -> dict:
                 result["cells"][kind] = cells[same[0]] = cell
                 heads[same[0]] = weights.size(1)
     off = Softmaxes(model, heads=heads)
-    hook = nn.modules.module.register_module_forward_pre_hook(off.before)
+    hook = nn.modules.module.register_module_forward_pre_hook(
+        off.before  # pyright: ignore[reportArgumentType]
+    )
     for name, mode in (("head off", off), ("cell closed", Softmaxes(model, cells=cells))):
         *edited, _ = said(mode)
         changes = (edited[0] - plain[0]).abs().max() > LEAST

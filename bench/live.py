@@ -5,7 +5,7 @@ import base64
 from playwright.sync_api import Page, sync_playwright
 
 from bench.report import Case, compare_times, json_option, report
-from headlight.model.translator import Translator, load
+from headlight.model.translator import Translator, load_translator
 from headlight.viz.modules import in_order, script
 from headlight.wings.live.page import EXAMPLES, HERE, weights_file
 from tests.browser.install import LAUNCH, chromium_path
@@ -37,7 +37,7 @@ def sentences(page: Page, translator: Translator) -> Case:
 
 
 def main() -> None:
-    path, translator = json_option(), load("en-fr")
+    path, translator = json_option(), load_translator("en-fr")
     browser_path = chromium_path()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, **LAUNCH)

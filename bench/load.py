@@ -43,7 +43,7 @@ from bench.performance import meaning, page_options, publish
 from bench.report import Case
 from bench.visitors import Rerun, Visitor
 from headlight.model.transformer.trace import Site
-from headlight.model.translator import load
+from headlight.model.translator import load_translator
 from headlight.pages.shared.runs.limits import RUNS
 
 SESSIONS = (10, 25, 50, 100)
@@ -158,7 +158,7 @@ async def rush(served: Served, sentence: str, visitors: int) -> list[Rerun]:
 def wrong(answers: Sequence[Rerun]) -> int:
     """The number of answers that differ from what the model computes without a server."""
     torch.set_num_threads(1)  # threads that wait for each other take ten times as long
-    translator, traces = load("en-fr"), {}
+    translator, traces = load_translator("en-fr"), {}
     mistakes = 0
     for answer in answers:
         if answer.sentence not in traces:

@@ -21,7 +21,7 @@ from math import inf
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -85,7 +85,7 @@ def compared(family: str) -> dict:
         return result
 
 
-def in_a_process(side: Callable, *given: object) -> dict | str | None:
+def in_a_process(side: Callable, *given: object) -> Any:
     """Return the result of a function that runs in another process, or its error as a sentence."""
     context = get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)

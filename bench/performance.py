@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from math import log
 from pathlib import Path
@@ -40,9 +40,9 @@ def publish(cases: Sequence[Case], options: argparse.Namespace, title: str, word
         write_section(title, f"{words.strip()}\n\n{table(cases)}")
 
 
-def meaning(docstring: str) -> str:
+def meaning(docstring: str | None) -> str:
     """A bench's explanation: its docstring without the first line, which names the command."""
-    return docstring.partition("\n\n")[2]
+    return (docstring or "").partition("\n\n")[2]
 
 
 def write_section(title: str, text: str, page: Path = PAGE) -> None:
@@ -69,7 +69,7 @@ def table(cases: Sequence[Case]) -> str:
     )
 
 
-def plot(panels: dict[str, dict[str, Line]], y: str) -> str:
+def plot(panels: Mapping[str, Mapping[str, Line]], y: str) -> str:
     """Lines on logarithmic axes as SVG, a panel for each name; all panels share the y axis."""
     names = list(dict.fromkeys(name for lines in panels.values() for name in lines))
     points = [point for lines in panels.values() for line in lines.values() for point in line]

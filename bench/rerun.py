@@ -24,7 +24,7 @@ import signal
 import socket
 import sys
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable
 from functools import wraps
 from threading import Thread
@@ -47,7 +47,7 @@ class Split:
     """The CPU milliseconds of each part, without those of the parts that it calls."""
 
     def __init__(self) -> None:
-        self.parts: Counter[str] = Counter()
+        self.parts: dict[str, float] = defaultdict(float)
         self.inner = [0.0]  # the time of calls within the open ones
 
     def of(self, part: str, function: Callable) -> Callable:
@@ -107,7 +107,8 @@ async def visit(address: str, split: Split) -> list[Case]:
             await visitor.edit(sentence_of(0, number))
         own = time.thread_time() - own  # of this thread, the visitor's
         server = 1000 * (time.process_time() - whole - own) / MEASURED
-    shares = {part: taken / MEASURED for part, taken in split.parts.most_common()}
+    most_first = sorted(split.parts.items(), key=lambda item: -item[1])
+    shares = {part: taken / MEASURED for part, taken in most_first}
     shares["sending"] = server - sum(shares.values())
     return [Case(part, taken, server, "ms", taken / server) for part, taken in shares.items()]
 

@@ -16,6 +16,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.BidiComponent_pb2 import BidiComponent
 from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets import Subprotocol
 from websockets.asyncio.client import ClientConnection, connect
 
 FINISHED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
@@ -47,12 +48,12 @@ class Visitor:
     elements: dict[str, Element] = field(default_factory=dict)  # by the key of the app
     ids: dict[str, str] = field(default_factory=dict)  # of widgets, by the key of the app
     fragments: dict[str, str] = field(default_factory=dict)  # which a widget reruns, by its key
-    connection: ClientConnection | None = None
+    connection: ClientConnection = field(init=False)
 
     async def __aenter__(self) -> Visitor:
         self.connection = await connect(
             f"ws{self.address.removeprefix('http')}/_stcore/stream",
-            subprotocols=["streamlit"],
+            subprotocols=[Subprotocol("streamlit")],
             compression=None,
             max_size=None,
         )
@@ -128,7 +129,7 @@ class Visitor:
         received = 0
         async with asyncio.timeout(PATIENCE):
             while True:
-                data = await self.connection.recv()
+                data = await self.connection.recv(decode=False)
                 received += len(data)
                 if self.finished(ForwardMsg.FromString(data)):
                     return time.perf_counter() - begin, received
@@ -149,7 +150,7 @@ class Visitor:
         kind = element.WhichOneof("type")
         if kind == "exception":
             raise RuntimeError(f"The page shows an error: {element.exception.message}")
-        identity = getattr(getattr(element, kind), "id", "")
+        identity = getattr(getattr(element, kind or "", None), "id", "")
         # Streamlit's ids are $$ID-, a hash without hyphens, and the key.
         key = identity.removeprefix("$$ID-").partition("-")[2]
         if key:

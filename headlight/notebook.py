@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 
 import streamlit
 import uvicorn
+from streamlit import config
 
 from headlight.pages.server import door, guards, serving
 from headlight.pages.shared.runs import limits
@@ -78,7 +79,7 @@ def server() -> str:
     os.environ.setdefault(guards.EMBED, NOTEBOOKS)
     limits.GUEST = True
     (port,) = serving.free_ports(1)
-    streamlit.config._main_script_path = str(serving.APP)
+    config._main_script_path = str(serving.APP)
     options = {"server.address": HOST, "server.port": port, "server.headless": True}
     load_config_options(options)
     from headlight.pages.server.start import BEFORE_PAGES, prepared

@@ -91,9 +91,10 @@ class NothingDrawn(TorchFunctionMode):
         self, function: Callable, types: object, args: tuple = (), kwargs: dict | None = None
     ) -> object:
         """Call a function of torch, except those that draw numbers."""
+        kwargs = kwargs or {}
         if function.__name__ in DRAWING:
             return args[0] if args else kwargs["tensor"]
-        return function(*args, **(kwargs or {}))
+        return function(*args, **kwargs)
 
 
 def assemble(

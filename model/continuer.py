@@ -99,7 +99,7 @@ class Continuer(OwnReader):
         """Return the whole text, or only the token after a query."""
         following = read_of(trace)[1:]
         rows, what = range(len(following)), "the prompt"
-        if site is not None and query in rows:
+        if site is not None and query is not None and query in rows:
             rows, what = [query], "the token after this query"
         return objective_of(what, following, rows)
 

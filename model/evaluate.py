@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
@@ -45,7 +45,7 @@ def decode_all(
     limit = model.config.max_positions - 1
     encoded = [ids[:limit] for ids in tokenizer.encode_ids(sentences)]
     order = sorted(range(len(encoded)), key=lambda index: len(encoded[index]))
-    results: list[Decoded | None] = [None] * len(encoded)
+    results: dict[int, Decoded] = {}
     for first in tqdm(range(0, len(order), batch_size), desc="translating", disable=not progress):
         rows = order[first : first + batch_size]
         source_ids = pad([source_sequence(encoded[row]) for row in rows]).to(device)
@@ -54,11 +54,11 @@ def decode_all(
             rows, decode(model, source_ids, max_new_tokens=longest, edits=edits), strict=True
         ):
             results[row] = decoded
-    return results
+    return [results[row] for row in range(len(encoded))]
 
 
 def translate_all(
-    model: Transformer, tokenizer: Tokenizer, sentences: Sequence[str], **options: object
+    model: Transformer, tokenizer: Tokenizer, sentences: Sequence[str], **options: Any
 ) -> list[str]:
     """Return greedy translations of many sentences; for `options` see `decode_all`."""
     decoded = decode_all(model, tokenizer, sentences, **options)
@@ -98,14 +98,14 @@ def compare(translations: list[str], references: Sequence[Sequence[str]]) -> Sco
 
     most = max(map(len, references))
     # sacrebleu wants a list for each reference number, None if a sentence has fewer.
-    streams = [
+    streams: list[list[Any]] = [
         [targets[number] if number < len(targets) else None for targets in references]
         for number in range(most)
     ]
-    bleu, chrf = sacrebleu.BLEU(), sacrebleu.CHRF()
-    scores = [metric.corpus_score(translations, streams).score for metric in (bleu, chrf)]
-    signatures = (str(bleu.get_signature()), str(chrf.get_signature()))
-    return Scores(*scores, translations, signatures)
+    metrics = sacrebleu.BLEU(), sacrebleu.CHRF()
+    bleu, chrf = (metric.corpus_score(translations, streams).score for metric in metrics)
+    of_bleu, of_chrf = (str(metric.get_signature()) for metric in metrics)
+    return Scores(bleu, chrf, translations, (of_bleu, of_chrf))
 
 
 def is_copied(value: str, text: str) -> bool:
@@ -116,7 +116,7 @@ def is_copied(value: str, text: str) -> bool:
 
 def main() -> None:
     """Print BLEU and chrF of a shipped model or of a checkpoint folder."""
-    from headlight.model.translator import load
+    from headlight.model.translator import load_translator
 
     parser = argparse.ArgumentParser(prog="python -m headlight.model.evaluate", description=__doc__)
     parser.add_argument(
@@ -129,7 +129,7 @@ def main() -> None:
     parser.add_argument("--beam", type=int, default=1, metavar="WIDTH", help="(1: greedy)")
     parser.add_argument("--output", type=Path, help="also write the translations to this file")
     arguments = parser.parse_args()
-    translator = load(arguments.model)
+    translator = load_translator(arguments.model)
     rows = read_rows(arguments.pairs)
     references = group_references([(source, target) for source, target, *_ in rows])
     sentences = list(references)

@@ -24,7 +24,8 @@ class EndedError(Exception):
 
     def __init__(self, status: Status, note: str = "") -> None:
         super().__init__(note)
-        self.status, self.note = status, note
+        self.status: Status = status
+        self.note = note
 
 
 class JobState(NamedTuple):
@@ -174,13 +175,13 @@ class Job(Generic[Result]):
 
     def pause(self) -> None:
         """Pause, and give up the place in the queue; `resume` continues with the next step."""
-        if self.queue.ask_to_end(self, "paused"):
+        if self.queue.ask_to_end(self, "paused") and self._thread:
             self._thread.join()
 
     def stop(self, *, wait: bool = True) -> None:
         """Stop for good; with `wait`, return only after the job's thread has ended."""
         if self.queue.ask_to_end(self, "stopped"):
-            if wait:
+            if wait and self._thread:
                 self._thread.join()
         elif self.status == "stopped":
             self.close()
@@ -236,7 +237,8 @@ class Job(Generic[Result]):
         self._idle.set()
 
     def _run(self) -> None:
-        status, note = "failed", ""
+        status: Status = "failed"
+        note = ""
         try:
             status, note = self._attempt(self._work)
             if status != "paused":

@@ -1,10 +1,14 @@
 """The device and memory layout of a finished model; they only affect its speed."""
 
+from collections.abc import Iterable
+from typing import cast
+
 import torch
 from torch import Tensor, nn
 
 from headlight.model.linear import packed
 from headlight.model.transformer.attention import MultiHeadAttention
+from headlight.model.transformer.layers import DecoderLayer, EncoderLayer
 from headlight.model.transformer.transformer import Transformer
 
 HALF = (torch.float16, torch.bfloat16)
@@ -37,9 +41,9 @@ def lay_out(model: Transformer) -> Transformer:
     """
     if model.config.tie_embeddings:
         set_weight(model.output, model.output.weight)
-    for layer in model.encoder.layers:
+    for layer in cast(Iterable[EncoderLayer], model.encoder.layers):
         layer.attention = FusedAttention(layer.attention)
-    for layer in model.decoder.layers:
+    for layer in cast(Iterable[DecoderLayer], model.decoder.layers):
         layer.self_attention = FusedAttention(layer.self_attention)
     for module in model.modules():
         if isinstance(module, nn.Linear) and module.weight.requires_grad:

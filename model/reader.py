@@ -23,7 +23,7 @@ from headlight.model.shape import Ability, Shape
 from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress, own_parts
 from headlight.model.tokens import Token
 from headlight.model.trace import Trace
-from headlight.model.transformer.trace import Run, RunEdits, Site
+from headlight.model.transformer.trace import MaybeNone, Run, RunEdits, Site
 
 OTHER_WORDS = (
     "Words are compared only in models that were trained here: choose one, such as English to "
@@ -143,7 +143,7 @@ class Reader(Protocol):
         ...
 
     @property
-    def unembedding(self) -> Tensor | None:
+    def unembedding(self) -> Tensor | MaybeNone:
         """The matrix (V, d_model) that maps the stream after a decoder's last norm to logits.
 
         It is None if the model does not write, or if there is another step in between.
@@ -177,7 +177,7 @@ class Reader(Protocol):
         """Return the masks of a site as the model's configuration names them, padding apart."""
         return (("look-ahead", ()),) if site.kind == "decoder" else ()
 
-    def heads_to_stream(self, site: Site) -> Tensor | None:
+    def heads_to_stream(self, site: Site) -> Tensor | MaybeNone:
         """Return the map from each head's output to the stream (H, D, d_model), if it is known."""
         return None
 

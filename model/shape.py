@@ -63,16 +63,20 @@ def shape_of(config: TransformerConfig) -> Shape:
         "decoder": config.decoder_layers,
         "cross": config.decoder_layers if config.encoder_layers else 0,
     }
-    kinds = {kind: (count, config.heads) for kind, count in layers.items() if count}
+    kinds: dict[Kind, tuple[int, int]] = {
+        kind: (count, config.heads) for kind, count in layers.items() if count
+    }
     return Shape(kinds, config.max_positions)
 
 
-def checked_config(*sizes: int, **options: Any) -> TransformerConfig:
+def checked_config(
+    source_vocab_size: int, target_vocab_size: int, **options: Any
+) -> TransformerConfig:
     """Return the config with options from a file, a command or a page.
 
     Raises ValueError if they do not fit each other.
     """
-    config = TransformerConfig(*sizes, **options)
+    config = TransformerConfig(source_vocab_size, target_vocab_size, **options)
     for name, allowed in CHOICES.items():
         if getattr(config, name) not in allowed:
             raise ValueError(f"{name} has to be one of {', '.join(allowed)}.")

@@ -54,7 +54,7 @@ class Snapshots:
         """Read a history that `save` wrote."""
         with safe_open(path, framework="pt") as file:
             words = json.loads(file.metadata()["history"])
-            weights = [
+            weights: list[dict[Kind, Tensor]] = [
                 {kind: file.get_tensor(f"{number}.{kind}").float() for kind in KINDS}
                 for number in range(len(words["sentences"]))
             ]
@@ -70,7 +70,7 @@ def record_snapshots(
         [translator.trace(sentence, translation) for translator in translators]
         for sentence, translation in zip(sentences, translations, strict=True)
     ]
-    weights = [
+    weights: list[dict[Kind, Tensor]] = [
         {kind: torch.stack([trace.weights(kind).cpu() for trace in row]) for kind in KINDS}
         for row in traces
     ]

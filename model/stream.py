@@ -7,7 +7,7 @@ Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -38,9 +38,10 @@ def block_of(site: Site) -> Block:
 
 def attention_at(model: Transformer, site: Site) -> MultiHeadAttention:
     """Return the module that computes a site of our own model."""
+    layers: Any = model.encoder.layers if site.kind == "encoder" else model.decoder.layers
+    layer = layers[site.layer]
     if site.kind == "encoder":
-        return model.encoder.layers[site.layer].attention
-    layer = model.decoder.layers[site.layer]
+        return layer.attention
     return layer.self_attention if site.kind == "decoder" else layer.cross_attention
 
 
@@ -97,7 +98,8 @@ def stream_of(model: Transformer, recorded: Trace) -> DecoderStream:
     blocks = [recorded.residual[Block("decoder", layer, "feed_forward")] for layer in layers]
     sites = [site for site in shape_of(model.config).sites if site.kind != "encoder"]
     states, outputs = blocks[-1].outputs[0], recorded.outputs["decoder"][0]
-    gain, bias = model.decoder.norm.weight.detach(), model.decoder.norm.bias.detach()
+    norm = cast(nn.LayerNorm, model.decoder.norm)  # that of a pre-norm model
+    gain, bias = norm.weight.detach(), norm.bias.detach()
     return DecoderStream(
         embedding=recorded.embedding["decoder"].states[0],
         projection_biases={site: attention_at(model, site).output.bias for site in sites},
@@ -234,7 +236,7 @@ def parts_read(model: Transformer, trace: HeadsTrace, token: int, end: Block | N
     side = end.side if end else "encoder"
     stack, pre = getattr(model, side), model.config.norm == "pre"
     norms = {part.block: part.norm for part in stack.modules() if isinstance(part, Residual)}
-    parts = embedded(trace.embedding[side], token, stack)
+    parts = embedded(trace.embedding[side], token, stack.norm)
     for block, record in trace.residual.items():
         if block.side != side:
             continue
@@ -257,7 +259,7 @@ def parts_read(model: Transformer, trace: HeadsTrace, token: int, end: Block | N
     return through_norm(parts, hold(stack.norm, states, trace.outputs[side][0, token]))
 
 
-def embedded(record: EmbeddingRecord, token: int, stack: nn.Module) -> Parts:
+def embedded(record: EmbeddingRecord, token: int, norm: nn.LayerNorm) -> Parts:
     """Return the parts of a token's vector before the first layer."""
     scaled, position = precise(record.scaled[0, token]), precise(record.positions[token])
     parts = {Part("embedding"): scaled, BIASES: torch.zeros_like(scaled)}
@@ -267,5 +269,5 @@ def embedded(record: EmbeddingRecord, token: int, stack: nn.Module) -> Parts:
         parts[Part("position")] = position
     if record.segments is None:
         return parts
-    states = sum(parts.values())
-    return through_norm(parts, hold(stack.norm, states, record.states[0, token]))
+    states = sum(parts.values(), torch.zeros_like(scaled))
+    return through_norm(parts, hold(norm, states, record.states[0, token]))

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import tokenizers
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
@@ -203,6 +204,8 @@ class Tokenizer:
         if index < len(SPECIAL_TOKENS):
             return text, self.special_token(index, len(text))
         piece = self.backend.id_to_token(index)
+        if piece is None:
+            raise ValueError(f"The model has no token with the id {index}.")
         if piece in self.bytes:
             longer = append_byte(text, self.bytes[piece])
             return longer, Token(index, piece, len(longer) - 1, len(longer))
@@ -275,7 +278,7 @@ class Nothing(dict):
         """Keep nothing."""
 
 
-def forget_texts(tokenizer: object) -> None:
+def forget_texts(tokenizer: Any) -> None:
     """Keep a tokenizer of the tokenizers or transformers library from caching words.
 
     Its cache makes later texts faster, but shares the words of all visitors.

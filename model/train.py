@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import safe_open
@@ -74,7 +75,7 @@ def make_parser() -> argparse.ArgumentParser:
     for names, defaults in ((SHAPE, TransformerConfig(1, 1)), (SETTINGS, Settings())):
         for name in names:
             default = getattr(defaults, name)
-            kind = {"type": type(default), "choices": CHOSEN.get(name)}
+            kind: dict[str, Any] = {"type": type(default), "choices": CHOSEN.get(name)}
             if isinstance(default, bool):
                 kind = {"action": argparse.BooleanOptionalAction}
             option = f"--{name.replace('_', '-')}"

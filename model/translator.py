@@ -11,7 +11,7 @@ from headlight.model.checkpoint import load_checkpoint
 from headlight.model.continuer import Continuer, read_of
 from headlight.model.decoding.recording import GreedySteps, RecordedPrefixes
 from headlight.model.decoding.search import search
-from headlight.model.decoding.steps import Decoding, Translation
+from headlight.model.decoding.steps import Decoding, Translation, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits.tensors import batch_of
 from headlight.model.memory_layout import best_device, lay_out, pack
@@ -68,7 +68,7 @@ class Translator(OwnReader):
         edits: RunEdits | None = None,
         pad_to: int | None = None,
         **options: float,
-    ) -> Translation:
+    ) -> Writing:
         """Translate a sentence by a Strategy or its name; `options` are its own, as beam_size=4.
 
         The translation begins with `prefix`, a text or ids. Raises ValueError for a sentence with
@@ -128,7 +128,7 @@ class Translator(OwnReader):
             yield Decoding(
                 writing,
                 strategy,
-                GreedySteps(trace, decoded, prefixes.banned) if is_greedy else steps,
+                GreedySteps(trace, decoded, prefixes.banned) if steps is None else steps,
                 begun=[start],
                 ends={END_ID},
                 append=self._append,
@@ -143,7 +143,7 @@ class Translator(OwnReader):
         self.refuse_others(request)
         if request.target is None:
             (decoding,) = self.write_together([request])
-            request = replace(request, target=decoding.writing)
+            return self.tokenized(replace(request, target=decoding.writing))
         written = self.written(request.target)
         read = [self.tokenizer.special_token(START_ID), *written[: self.max_tokens]]
         tokens = self.read(request.text, request.pad_to), self.pad(read, request.pad_to)
@@ -195,8 +195,8 @@ def choose_objective(trace: Trace, site: Site | None = None, query: int | None =
     following = read_of(trace)[1:]
     if trace.finished:
         following.append(Token(END_ID, SPECIAL_TOKENS[END_ID], 0, 0))
-    reads_target = query is not None and site is not None and site.kind != "encoder"
-    if reads_target and query < len(following):
+    is_read = site is not None and site.kind != "encoder"
+    if is_read and query is not None and query < len(following):
         rows, what = (query,), "the token written after this query"
     else:
         rows, what = tuple(range(len(following))), "the whole target"
@@ -227,3 +227,11 @@ def load(name: str | Path) -> OwnReader:
         )
     model, tokenizer = load_checkpoint(folder)
     return reader_of(pack(lay_out(model.to(best_device()))), tokenizer, folder.name)
+
+
+def load_translator(name: str | Path) -> Translator:
+    """Load a model as `load` does; also raises ValueError if it does not translate."""
+    model = load(name)
+    if not isinstance(model, Translator):
+        raise ValueError(f"{name} only continues texts: name a model that translates.")
+    return model

@@ -15,7 +15,7 @@ import numpy as np
 
 from headlight.model.tokens import Token
 from headlight.model.training.data import read_pairs
-from headlight.model.translator import Translator, load
+from headlight.model.translator import Translator, load_translator
 
 WORD = re.compile(r"[^\W_]+")
 ROUNDS = 5  # of learning the aligner
@@ -166,7 +166,7 @@ def main() -> None:
         links = [same_in_both(*pair) for pair in pairs]
     what = "linked" if arguments.learn else "same"
     for name in arguments.model:
-        result = agreement(load(name), pairs, links)
+        result = agreement(load_translator(name), pairs, links)
         best = result.best()
         when, layer, head = best
         print(

@@ -3,7 +3,7 @@
 import random
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import cycle
 
 from headlight.model.training.data import Pairs
@@ -114,7 +114,9 @@ class Values:
     names, and are not real ones.
     """
 
-    def __init__(self, names: Sequence[str], trained: Pairs = (), tested: bool = False) -> None:
+    def __init__(
+        self, names: Sequence[str], trained: Iterable[tuple[str, str]] = (), tested: bool = False
+    ) -> None:
         self.real, self.names, self.tested = (*NAMES, *names), {*NAMES, *names}, tested
         self.trained = {match[0] for source, _ in trained for match in VALUE.finditer(source)}
         self.followers: dict[str, list[str]] = defaultdict(list)
@@ -193,7 +195,7 @@ def replaced(
     written, target = pair
     new_values = []
     for match in VALUE.finditer(pair[0]):
-        old, kind = match[0], match.lastgroup
+        old, kind = match[0], match.lastgroup or ""
         if (kind == "name" and old not in values.names) or old in ("0", "1"):
             continue
         source_sides, target_sides = around(old, written), around(french(old), target)
@@ -221,12 +223,14 @@ def make_copies(pairs: Pairs, times: int, seed: int = 0) -> Pairs:
     """Return pairs that can only be copied: `times` from each suitable one, and from frames."""
     source, values = random.Random(seed), Values(find_names(pairs))
     sharing = [pair for pair in pairs if replaced(pair, values, source)]
-    copies = [replaced(pair, values, source) for pair in sharing for _ in range(times)]
+    copies = [
+        copy for pair in sharing for _ in range(times) if (copy := replaced(pair, values, source))
+    ]
     frames = [frame for number, frame in enumerate(FRAMES) if number % TEST_EVERY]
     copies += [
         filled(frame, values, source) for frame in frames for _ in range(times * FRAME_TIMES)
     ]
-    return [row[:2] for row in copies]
+    return [(row[0], row[1]) for row in copies]
 
 
 def make_test(pairs: Pairs, trained: Pairs, seed: int = 0) -> list[tuple[str, ...]]:

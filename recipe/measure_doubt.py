@@ -15,7 +15,7 @@ import sacrebleu
 from headlight.model.evaluate import decode_all
 from headlight.model.insight.doubt import Sign, alignment_in, doubts, mean_of, most_pieces
 from headlight.model.training.data import group_references, read_pairs
-from headlight.model.translator import Translator, load
+from headlight.model.translator import Translator, load_translator
 
 GOOD, BAD = 50, 30  # chrF from which a translation is good, and below which it is bad
 WRONG = 0.02  # the share of good translations that each of the two thresholds may flag
@@ -41,10 +41,10 @@ def cases(translator: Translator, sentences: Sequence[str]) -> list[Case]:
         text = translator.tokenizer.decode(decoded.ids)
         alignment = alignment_in(translator.trace(sentence, text))
         result = doubts(sentence, tokens, text, decoded.log_probabilities, alignment)
-        signs = {doubt.sign for doubt in result}
+        signs: frozenset[Sign] = frozenset(doubt.sign for doubt in result)
         _, pieces = most_pieces(sentence, tokens)
         mean = mean_of(decoded.log_probabilities)
-        results.append(Case(sentence, text, frozenset(signs), mean, pieces))
+        results.append(Case(sentence, text, signs, mean, pieces))
     return results
 
 
@@ -64,8 +64,8 @@ def thresholds(good: Sequence[Case]) -> tuple[float, int]:
 
 def report(name: str, cases: Sequence[Case]) -> None:
     """Print the share of cases that each sign flags."""
-    signs = sorted({sign for case in cases for sign in case.signs})
-    parts = ", ".join(f"{sign} {warned(cases, sign):.1%}" for sign in signs)
+    signs: set[Sign] = {sign for case in cases for sign in case.signs}
+    parts = ", ".join(f"{sign} {warned(cases, sign):.1%}" for sign in sorted(signs))
     print(f"{name}: {len(cases)} sentences, warned of {warned(cases):.1%} ({parts or 'no sign'})")
 
 
@@ -76,7 +76,7 @@ def main() -> None:
     parser.add_argument("--nonsense", type=Path, help="a file of a sentence a line")
     parser.add_argument("--model", default="en-fr", help="a shipped name or a checkpoint folder")
     arguments = parser.parse_args()
-    translator = load(arguments.model)
+    translator = load_translator(arguments.model)
     references = group_references(read_pairs(arguments.pairs))
     chrf = sacrebleu.CHRF()
     measured = cases(translator, list(references))

@@ -10,8 +10,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from headlight.model.translator import PRETRAINED
-from headlight.model.translator import load as load_translator
+from headlight.model.translator import PRETRAINED, load_translator
 from headlight.wings.atlas.figures import defined, listed
 from headlight.wings.atlas.files import digest_of, load, write
 from headlight.wings.atlas.pronouns import PRONOUN, Linked, linked, read_references

@@ -14,7 +14,7 @@ from headlight.pages.shared.show.pictures import load_library, picked, show
 from headlight.pages.streamlit_fixes.served_scripts import with_scripts
 from headlight.viz import attention_lines, head_grid, selected_map
 
-random_weights = st.cache_resource(random_weights, show_spinner=False)
+random_weights = st.cache_resource(show_spinner=False)(random_weights)
 
 
 def open_map() -> None:

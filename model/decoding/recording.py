@@ -84,7 +84,7 @@ class RecordedPrefixes(TransformerPrefixes):
             trace.logits = parts["logits"]
 
 
-def parts_of(trace: Trace) -> Parts:
+def parts_of(trace: Trace) -> dict[tuple[Site, str], Tensor]:
     """Return the queries, keys and values that a call recorded."""
     return {
         (site, name): getattr(record, name)

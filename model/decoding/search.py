@@ -261,7 +261,7 @@ class Steps:
 
     def note(self, candidates: Texts, kept: Sequence[int] | None = None) -> None:
         """Record the candidates of the last step, unless already done; by default all are kept."""
-        if self.expanded is not None:
+        if self.record is not None and self.expanded is not None:
             ids, rows, totals = (part[:, -1] for part in candidates)
             kept = range(len(ids)) if kept is None else kept
             self.record.append(self.expanded(rows, ids, totals, {*kept}))

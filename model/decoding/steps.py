@@ -36,8 +36,8 @@ class Writing:
 
     source: str
     text: str
-    source_tokens: list[Token]
-    target_tokens: list[Token]
+    source_tokens: Sequence[Token]
+    target_tokens: Sequence[Token]
     score: float  # log-probability of the target tokens, in nats
     finished: bool  # whether the end token came before the limit
     log_probabilities: list[float]  # of each target token, in nats
@@ -205,8 +205,9 @@ class Decoding:
     def path_to(self, step: int, index: int) -> list[int]:
         """Return the indices of the nodes on the way to a node, which is the last of them."""
         path = [index]
-        for nodes in reversed(self.tree[1 : step + 1]):
-            path.append(nodes[path[-1]].parent)
+        for nodes in reversed(self.tree[: step + 1]):
+            if (parent := nodes[path[-1]].parent) is not None:
+                path.append(parent)
         return path[::-1]
 
     def steps_to(self, path: Sequence[int]) -> list[DecodingStep]:
@@ -240,7 +241,7 @@ class Decoding:
     def tree(self) -> Tree:
         """Every text that was considered at every step, best first."""
         tree = Tree()
-        prefixes: list[int | None] = [None]  # the index of each row's node in the previous step
+        prefixes: Sequence[int | None] = [None]  # the index of each row's node in the previous step
         read: list[list[Token]] = [self.begun]  # for each row
         for length, expansion in enumerate(self.expansions, start=1):
             nodes = []
@@ -252,7 +253,7 @@ class Decoding:
             )
             for position, (row, index, total) in enumerate(candidates):
                 parent = prefixes[row]
-                before = tree[-1][parent].text if tree else ""
+                before = "" if parent is None else tree[-1][parent].text
                 text, token = self.append(before, read[row], index)
                 score, kept = self.strategy.score(total, length), position in expansion.kept
                 ended = index in self.ends

@@ -129,16 +129,16 @@ class Edits:
 
         If the target is padded, `target_length` counts its tokens before the padding.
         """
-        edits = {
-            site: self.at_site(site, shape.heads(site.kind), positions, target_length)
-            for site in shape.sites
+        edits: dict[Site | Side, Any] = {
+            side: edit
+            for side, edit in moved_positions(self.masks, positions).items()
+            if shape.layers(side)
         }
-        moved = moved_positions(self.masks, positions)
-        return {side: edit for side, edit in moved.items() if shape.layers(side)} | {
-            site: edit
-            for site, edit in edits.items()
-            if any(part is not None for part in vars(edit).values())
-        }
+        for site in shape.sites:
+            edit = self.at_site(site, shape.heads(site.kind), positions, target_length)
+            if any(part is not None for part in vars(edit).values()):
+                edits[site] = edit
+        return edits
 
     def at_site(
         self, site: Site, heads: int, positions: int, target_length: int | None = None

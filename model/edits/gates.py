@@ -49,10 +49,10 @@ def write_gates(gates: Gates) -> Iterator[str]:
 
 def read_gates(texts: Sequence[str], shape: Shape) -> Gates:
     """Return heads and their gate; raises ValueError if a model of this shape lacks one."""
-    kind, layer, heads, percent = texts
-    of_layer = read_kind(kind), read_layer(layer, kind, shape)
+    kind, layer, heads, percent = read_kind(texts[0]), *texts[1:]
+    number = read_layer(layer, kind, shape)
     gate = read_number(percent, 0, 100) / 100
-    return {(*of_layer, head): gate for head in read_span(heads, shape.heads(kind))}
+    return {(kind, number, head): gate for head in read_span(heads, shape.heads(kind))}
 
 
 def gate_words(gates: Gates, kinds: Mapping[Kind, str], briefly: bool) -> list[str]:

@@ -13,7 +13,7 @@ from torch import Tensor
 import headlight.model.edits.masks as folder
 from headlight.model.edits.masks import Cells, Mask, Setting
 from headlight.model.edits.positions import LAST_POSITION, PositionEdit
-from headlight.model.edits.text import read_layer, read_number
+from headlight.model.edits.text import read_kind, read_layer, read_number
 from headlight.model.shape import Shape
 from headlight.model.transformer.trace import Kind, Side, Site
 
@@ -92,10 +92,12 @@ def opened_cells(off: Collection[str], masks: Masks, together: Together, cells: 
 
 def lowered_scores(masks: Masks, heads: int, cells: Cells) -> Tensor | None:
     """Return what the added masks add to the scores (H, Q, K), which lowers them, or None."""
-    added = [pair for pair in added_at(masks, cells.site) if pair[0].lowered]
-    if not added:
-        return None
-    return -sum(mask.lowered(cells, heads, *setting) for mask, setting in added)
+    lowered = [
+        mask.lowered(cells, heads, *setting)
+        for mask, setting in added_at(masks, cells.site)
+        if mask.lowered
+    ]
+    return -sum(lowered[1:], lowered[0]) if lowered else None
 
 
 def moved_positions(masks: Masks, positions: int) -> dict[Side, PositionEdit]:
@@ -103,7 +105,7 @@ def moved_positions(masks: Masks, positions: int) -> dict[Side, PositionEdit]:
     return {
         address.kind: PositionEdit(order=move(positions, *setting))
         for address, setting in masks.items()
-        if (move := EXTRA[address.name].positions)
+        if address.kind != "cross" and (move := EXTRA[address.name].positions)
     }
 
 
@@ -128,7 +130,7 @@ def read_mask(texts: Sequence[str], shape: Shape) -> tuple[MaskAddress, Setting]
     layers = "all" if not dash else which
     if layers not in ("all", "odd", "even"):
         layers = read_layer(layers, kind, shape)
-    return checked_mask(MaskAddress(name, kind, layers), setting)
+    return checked_mask(MaskAddress(name, read_kind(kind), layers), setting)
 
 
 def checked_mask(address: MaskAddress, setting: Setting) -> tuple[MaskAddress, Setting]:
@@ -147,11 +149,11 @@ def read_setting(mask: Mask, numbers: Sequence[str], most: int) -> Setting:
     fits = len(numbers) >= len(mask.lowest) if mask.borders else len(numbers) == len(mask.lowest)
     if not fits:
         raise ValueError(f"{mask.title} does not take these numbers: {', '.join(numbers)}")
-    setting: Setting = ()
+    setting: list[int] = []
     for number, lowest in zip_longest(numbers, mask.lowest):
         least = setting[-1] + 1 if lowest is None else lowest
-        setting += (read_number(number, least, most),)
-    return setting
+        setting.append(read_number(number, least, most))
+    return tuple(setting)
 
 
 def mask_words(

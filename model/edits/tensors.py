@@ -31,7 +31,7 @@ def check_edits(edits: RunEdits | None, shape: Shape, missing: Mapping[Ability, 
                 f"AttentionEdit at a Site ({layers_of(shape)}), or a PositionEdit at "
                 f"{' or '.join(sides)}."
             )
-        if isinstance(edit, AttentionEdit):
+        if isinstance(edit, AttentionEdit) and isinstance(place, Site):
             check_edit(edit, place, shape.heads(place.kind))
         elif why_not := missing.get("move positions"):
             raise ValueError(why_not)

@@ -6,14 +6,13 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from headlight.model.edits.attention import AS_TRAINED, AttentionEdit, Closed
-from headlight.model.edits.positions import PositionEdit
+from headlight.model.edits.attention import AS_TRAINED, Closed
 from headlight.model.insight.scoring import log_probability, rows_at_once
 from headlight.model.questions import Objective
 from headlight.model.reader import Reader
 from headlight.model.shape import Shape
 from headlight.model.trace import Trace
-from headlight.model.transformer.trace import Run, RunEdits, Side, Site
+from headlight.model.transformer.trace import Run, RunEdits, Site
 
 NOTHING_TO_MEASURE = (
     "There is nothing to measure the effect of a head on: mask a word, or choose a model that "
@@ -92,9 +91,7 @@ def sites_by_layer(shape: Shape) -> list[list[Site]]:
     return list(layers.values())
 
 
-def without_each_head(
-    edits: RunEdits, heads: Sequence[tuple[Site, int]], shape: Shape
-) -> dict[Site | Side, AttentionEdit | PositionEdit]:
+def without_each_head(edits: RunEdits, heads: Sequence[tuple[Site, int]], shape: Shape) -> RunEdits:
     """Return edits with a gate for every row of a batch, each of which lacks one of `heads`."""
     without = dict(edits)
     for site in {site for site, _ in heads}:

@@ -145,7 +145,7 @@ def sum_score(weight: Weight) -> ScoreSum:
     rows, columns = (torch.stack([*parts.values()]) for parts in (query, key))  # (N, D), (M, D)
     pairs = weight.scale * rows @ columns.T
     result = ScoreSum(tuple(query), tuple(key), pairs.cpu(), bias, score)
-    numbers = (torch.tensor(number) for number in (result.total, score))
+    numbers = torch.tensor(result.total), torch.tensor(score)
     dtype = next(run.reader.model.parameters()).dtype
     if not is_close(*numbers, dtype, of=result.pairs.abs().sum()):
         raise ValueError(

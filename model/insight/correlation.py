@@ -5,10 +5,10 @@ import numpy as np
 
 def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
     """Return Spearman's rank correlation of two arrays; NaN if all values of one are equal."""
-    ranked = [ranks(values) for values in (first, second)]
-    if any(values.min() == values.max() for values in ranked):
+    first, second = ranks(first), ranks(second)
+    if any(values.min() == values.max() for values in (first, second)):
         return float("nan")
-    return float(np.corrcoef(*ranked)[0, 1])
+    return float(np.corrcoef(first, second)[0, 1])
 
 
 def ranks(values: np.ndarray) -> np.ndarray:

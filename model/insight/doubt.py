@@ -163,7 +163,7 @@ def foreign_language(text: str) -> str:
     parts = [part for word in WORD.findall(text.lower()) for part in parts_of(word)]
     english = sum(word in ENGLISH for word in parts)
     counts = {name: sum(word in common for word in parts) for name, common in LANGUAGES.items()}
-    best = max(counts, key=counts.get)
+    best = max(counts, key=counts.__getitem__)
     return best if counts[best] > english else ""
 
 

@@ -219,8 +219,9 @@ def gradients(score: Tensor, of: list[Tensor], *, again: bool = False) -> Sequen
 
     Those of another score of the same run can be taken `again`.
     """
-    options = {"allow_unused": True, "materialize_grads": True, "retain_graph": again}
-    slopes = torch.autograd.grad(score, of, **options)
+    slopes = torch.autograd.grad(
+        score, of, retain_graph=again, allow_unused=True, materialize_grads=True
+    )
     if not all(gradient.isfinite().all() for gradient in slopes):
         raise ValueError(NO_GRADIENT.format(why="it is not finite on this text."))
     return slopes

@@ -63,13 +63,13 @@ def words_of(line: Sequence[Piece]) -> list[Word]:
     for _, group in groupby(range(len(line)), key=lambda at: line[at].word):
         places = list(group)
         written = [at for at in places if is_of_a_word(line[at])]
-        inside = tuple(range(written[0], written[-1] + 1)) if written else ()
+        inside = range(written[0], written[-1] + 1) if written else range(0)
         for at in places:
             if at not in inside:
                 result.append(Word(line[at].text, (at,), False))
             elif at == inside[0]:
                 (whole,) = whole_words([line[place] for place in inside])
-                result.append(Word(whole.text.strip(SIGNS), inside, True))
+                result.append(Word(whole.text.strip(SIGNS), tuple(inside), True))
     return result
 
 

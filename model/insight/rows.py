@@ -234,7 +234,7 @@ def rows_of(weights: Tensor, kind: Kind, visible: Tensor) -> Rows:
     first, end = torch.zeros(2, keys, dtype=torch.bool)
     first[0] = end[-1] = True
     sorts = {"first": first, "end": end}
-    present = (torch.ones(size, dtype=torch.bool) for size in (queries, keys))
+    present = torch.ones(queries, dtype=torch.bool), torch.ones(keys, dtype=torch.bool)
     return Rows(kind, weights, visible, *present, sorts)
 
 

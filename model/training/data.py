@@ -30,8 +30,8 @@ class Batch:
     weight: float = 1.0
 
     def to(self, device: torch.device) -> Batch:
-        ids = (self.source_ids, self.target_ids, self.next_ids)
-        return Batch(*(part.to(device) for part in ids), self.weight)
+        ids = self.source_ids.to(device), self.target_ids.to(device), self.next_ids.to(device)
+        return Batch(*ids, self.weight)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ All three call a `step`, which returns the log-probabilities (R, V) of the next 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Generator, Tensor
@@ -27,7 +27,7 @@ class Texts(NamedTuple):
         pairs = zip(self, last, strict=True)
         return Texts(*(torch.cat([old[rows], new[:, None]], dim=1) for old, new in pairs))
 
-    def take(self, rows: Sequence[int]) -> Texts:
+    def take(self, rows: Sequence[int] | Tensor) -> Texts:
         return Texts(*(part[rows] for part in self))
 
     def go_on(self, ends: Tensor, longest: int) -> bool:
@@ -47,7 +47,7 @@ def greedy(step: Step, texts: Texts, ends: Tensor, longest: int) -> Texts:
 
 
 def sample(
-    step: Step, texts: Texts, ends: Tensor, longest: int, generator: Generator, **options: float
+    step: Step, texts: Texts, ends: Tensor, longest: int, generator: Generator, **options: Any
 ) -> Texts:
     """Append a token drawn at random to every text until one of them ends; see `narrow`."""
     while texts.go_on(ends, longest):

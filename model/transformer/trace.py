@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Side = Literal["encoder", "decoder"]
-MaybeNone = Any  # None in models that do not show it, whose other numbers can be asked for
+MaybeNone = Any  # None in models that do not show it, which a reader says in `missing`
 
 
 class Site(NamedTuple):

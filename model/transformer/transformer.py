@@ -17,7 +17,7 @@ class Embedding(nn.Module):
 
     def __init__(self, config: TransformerConfig, tokens: nn.Embedding, side: Side) -> None:
         super().__init__()
-        self.side = side
+        self.side: Side = side
         self.tokens = tokens
         self.positions = Positions(config)
         self.scale = math.sqrt(config.d_model)

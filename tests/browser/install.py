@@ -12,12 +12,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+from typing import Any
 
 from playwright.sync_api import Error, sync_playwright
 
 # No sandbox, since the tests may run as root; nothing that calls other hosts; and scroll bars that
 # take room, which Playwright hides: most visitors have them.
-LAUNCH = {
+LAUNCH: dict[str, Any] = {
     "args": [
         "--no-sandbox",
         "--disable-gpu",

@@ -16,6 +16,7 @@ from functools import cache
 from hashlib import sha256
 from inspect import getsource
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -177,7 +178,7 @@ def open_atlas(folder: Path) -> Atlas:
     return as_atlas(load(folder, "atlas.json"), load(folder, "examples.json"))
 
 
-def load(folder: Path, name: str) -> dict | list:
+def load(folder: Path, name: str) -> Any:
     """Return the JSON in a file of a folder; raises ValueError if it is missing or damaged."""
     packed = folder / f"{name}.gz"
     try:
