@@ -40,9 +40,9 @@ from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.state.showing import say
 from headlight.pages.shared.widgets.choose import (
     choose,
-    choose_head,
+    choose_head_or_summary,
     choose_kind,
-    choose_layer,
+    choose_layer_or_summary,
     place_options,
 )
 
@@ -54,7 +54,7 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     """Draw the choice of a head and the head enlarged, as a section that is redrawn by itself."""
     kind, options = view.kind, place_options(run.reader.shape.heads(view.kind))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-        layer, head = choose_layer(kind, summaries=True), choose_head(kind)
+        layer, head = choose_layer_or_summary(kind), choose_head_or_summary(kind)
         picture = choose(choices.PICTURE)
 
     def open_map(layer: int, column: int) -> None:

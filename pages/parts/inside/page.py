@@ -104,7 +104,7 @@ def choose_weight(
         stands_for((*site, head, query, key), summed_up)
         put(HEAD, head)
     with heads:
-        head = choose_head(site.kind, summaries=False)
+        head = choose_head(site.kind)
     weight = Weight(run, site, head, query, key)
     with value:
         share = taken_apart(weight).weights[key]

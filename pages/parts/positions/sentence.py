@@ -43,7 +43,7 @@ from headlight.pages.shared.state.choices import (
 from headlight.pages.shared.state.showing import showing
 from headlight.pages.shared.widgets.choose import (
     choose,
-    choose_head,
+    choose_head_or_summary,
     choose_kind,
     choose_layer,
     choose_token,
@@ -161,7 +161,7 @@ def before_and_after(
     open_on_most_moved(moved)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choose_kind()
-        layer, head = choose_layer(kind), choose_head(kind)
+        layer, head = choose_layer(kind), choose_head_or_summary(kind)
     columns = st.columns(2, gap="medium")
     runs = [*zip(columns, KEYS, labels, (before, after), of, strict=True)]
     for column, key, title, run, of_run in runs if after != before else runs[:1]:

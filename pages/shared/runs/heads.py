@@ -56,7 +56,7 @@ def removal_effects(run: ModelRun, position: int | None, _report: Report) -> Eff
     called after each layer.
     """
     shape = run.reader.shape
-    effects = {kind: np.full(size, np.nan) for kind, size in shape.kinds.items()}
+    effects: Effects = {kind: np.full(size, np.nan) for kind, size in shape.kinds.items()}
     removals = head_removals(run.reader, run.tokens(), run.changes(), measured_by(run, position))
     for done, (site, change) in enumerate(removals, start=1):
         effects[site.kind][site.layer] = as_array(change)
