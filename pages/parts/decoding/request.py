@@ -105,7 +105,7 @@ def branches_of(run: ModelRun) -> Branches:
 
 
 OPTIONS = {
-    field.name: number(field.name, field.default, **field.metadata)
+    field.name: number(field.name, getattr(Strategy, field.name), **field.metadata)
     for field in fields(Strategy)
     if field.metadata
 }

@@ -17,7 +17,6 @@ from headlight.pages.shared.state.choices import (
     chosen,
     put,
 )
-from headlight.pages.shared.state.page import shown
 from headlight.pages.shared.state.wings import CLICKS, allows
 from headlight.pages.streamlit_fixes.late_values import (
     Widget,
@@ -68,7 +67,7 @@ def choose(
     more |= {"on_change": hear_and, "args": [choice.key, text, listed, is_typed, on_change]}
     more |= beginning(widget, value, offered)
     more = {"label": choice.label, "help": choice.help, **more}
-    tell(choice.key, value, (shown(), text(value)))
+    tell(choice.key, value, (st.session_state.get("page"), text(value)))
     widget(key=choice.key, persist_state="session", **more)
     return chosen(choice)
 
@@ -87,7 +86,7 @@ def hear_and(
     if options and st.session_state[key] not in options:
         refuse(key)
         return
-    hear(key, (shown(), text(st.session_state[key])), is_typed=is_typed)
+    hear(key, (st.session_state.get("page"), text(st.session_state[key])), is_typed=is_typed)
     if then:
         then()
 
