@@ -102,7 +102,8 @@ def _pass_over_late(state: SessionState, noted: Exchange) -> None:
     If nothing else in its request is new, the visitor has chosen again what was there before.
     """
     states = state._current_interaction_widget_states
-    differs = _compare_and_note(states.widgets if states else (), noted.sent)
+    widgets = states.widgets if states else ()
+    differs = _compare_and_note(widgets, noted.sent)
     new = {name for name in differs if differs[name]}
     noted.unsure.clear()
     repeated = {}
