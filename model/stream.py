@@ -21,6 +21,7 @@ from headlight.model.transformer.trace import (
     Block,
     EmbeddingRecord,
     Kind,
+    MaybeNone,
     Side,
     Site,
 )
@@ -144,9 +145,9 @@ class Part(NamedTuple):
     """What writes into a stream: a head, by its address, a layer's feed-forward, or another."""
 
     name: Literal["embedding", "segment", "position", "head", "feed-forward", "memory", "biases"]
-    kind: Kind | None = None
-    layer: int | None = None
-    head: int | None = None
+    kind: Kind | MaybeNone = None
+    layer: int | MaybeNone = None
+    head: int | MaybeNone = None
 
 
 BIASES = Part("biases")  # of projections and norms, together

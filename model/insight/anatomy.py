@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -11,7 +11,14 @@ from headlight.model.edits.attention import AS_TRAINED, AttentionEdit
 from headlight.model.reader import Reader
 from headlight.model.stream import attention_at, block_of
 from headlight.model.trace import Trace
-from headlight.model.transformer.trace import AttentionRecord, ResidualRecord, RunEdits, Site
+from headlight.model.transformer.trace import (
+    AttentionRecord,
+    Kind,
+    MaybeNone,
+    ResidualRecord,
+    RunEdits,
+    Site,
+)
 
 
 class TracedRun(Protocol):
@@ -39,15 +46,22 @@ class TracedRun(Protocol):
         ...
 
 
+SomeRun = TypeVar("SomeRun", bound=TracedRun)
+
+
 @dataclass(frozen=True)
-class Weight:
+class Weight(Generic[SomeRun]):
     """The weight of a query of one head on a key, in a traced run; all indices count from 0."""
 
-    run: TracedRun
+    run: SomeRun
     site: Site
     head: int
     query: int
     key: int = 0
+
+    @property
+    def cell(self) -> tuple[Kind, int, int, int, int]:
+        return self.site.kind, self.site.layer, self.head, self.query, self.key
 
     @property
     def key_tokens(self) -> list[str]:
@@ -103,8 +117,8 @@ class Anatomy:
     a softcap, scores are softcap * tanh(scores / softcap) before the mask.
     """
 
-    query_input: Tensor | None  # (d_model,) the input of the query's projection
-    key_input: Tensor | None  # (d_model,) the input of the key's and the value's projection
+    query_input: Tensor | MaybeNone  # (d_model,) the input of the query's projection
+    key_input: Tensor | MaybeNone  # (d_model,) the input of the key's and the value's projection
     rotated: bool  # whether query and key were turned by their positions after that
     key_heads: int | None  # the number of keys and values that the heads share, if any
     query: Tensor  # (D,)
@@ -123,9 +137,9 @@ class Anatomy:
     gate: float
     head: Tensor  # (Dv,) their sum times the gate
     heads: Tensor  # (H, Dv), concatenated for the output projection
-    contributions: Tensor | None  # (H, d_model): each head's part of that projection's output
+    contributions: Tensor | MaybeNone  # (H, d_model): each head's part of that projection's output
     bias: Tensor | None  # (d_model,) of the projection; None in models of the library
-    residual: ResidualRecord | None  # of the whole block, for all positions
+    residual: ResidualRecord | MaybeNone  # of the whole block, for all positions
 
     @property
     def dot(self) -> float:
@@ -195,7 +209,7 @@ def take_apart(weight: Weight) -> Anatomy:
     )
 
 
-def read_at(trace: Trace, site: Site) -> tuple[Tensor | None, Tensor | None]:
+def read_at(trace: Trace, site: Site) -> tuple[Tensor | MaybeNone, Tensor | MaybeNone]:
     """Return what a site's block read (1, Q, d_model), and what it attended to (1, K, d_model).
 
     A part that was not recorded is None.

@@ -42,7 +42,7 @@ def name_for_others() -> str:
     if config.is_manually_set("browser.serverAddress"):
         return config.get_option("browser.serverAddress")
     address = config.get_option("server.address")
-    return get_internal_ip() if address in EVERY_NETWORK else address
+    return (get_internal_ip() if address in EVERY_NETWORK else address) or "localhost"
 
 
 def link(name: str, with_token: bool = True) -> str:

@@ -146,6 +146,7 @@ async def serve(workers: int, options: Sequence[str], proxy: str) -> None:
     """Keep the workers and their proxy running until this process is told to end."""
     ports, environ = free_ports(workers), environment(workers)
     loop, this = asyncio.get_running_loop(), asyncio.current_task()
+    assert this is not None  # a coroutine runs in a task
     for told in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(told, this.cancel)
     with tempfile.TemporaryDirectory() as folder, contextlib.suppress(asyncio.CancelledError):

@@ -11,6 +11,7 @@ four private fields of `AppSession` that hold what a visitor typed and made.
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime import Runtime, exists, get_instance
@@ -34,7 +35,8 @@ def watch(ended: Callable[[], None]) -> None:
 @cache
 def _watch(runtime: Runtime, ended: Callable[[], None]) -> None:
     loop = runtime._get_async_objs().eventloop  # the only thread that may touch sessions
-    loop.call_soon_threadsafe(_look, loop, runtime._session_mgr._session_storage, ended)
+    manager: Any = runtime._session_mgr  # a WebsocketSessionManager
+    loop.call_soon_threadsafe(_look, loop, manager._session_storage, ended)
 
 
 def _look(
@@ -47,7 +49,8 @@ def _look(
 
 def end_what_was_left(storage: MemorySessionStorage) -> int:
     """End the sessions that were kept for long enough; return how many."""
-    left = [info.session for _, info in storage._cache.expire()]
+    cache: Any = storage._cache  # a TTLCache
+    left = [info.session for _, info in cache.expire()]
     for session in left:
         end(session)
     return len(left)

@@ -8,13 +8,15 @@ Relies on: `file_storage` of the runtime's uploaded file manager: files by sessi
 """
 
 from collections import Counter
+from typing import Any
 
 from streamlit.runtime import get_instance
 
 
 def kept_bytes() -> Counter[str]:
     """Return the bytes of the files that Streamlit keeps, by session."""
-    storage = get_instance().uploaded_file_mgr.file_storage
+    manager: Any = get_instance().uploaded_file_mgr  # a MemoryUploadedFileManager
+    storage = manager.file_storage
     return Counter(
         {
             session: sum(len(file.data) for file in tuple(files.values()))

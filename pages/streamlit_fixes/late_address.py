@@ -18,8 +18,7 @@ def gone_to() -> dict[str, str] | None:
     It is returned until `know` or `write` notes an address, because a click may end this run.
     """
     sent = dict(st.query_params)  # empty after a click on another page, which keeps the choices
-    went = sent and get_script_run_ctx().is_history_navigation
-    if went or "address" not in st.session_state:
+    if (sent and _went()) or "address" not in st.session_state:
         st.session_state.going_to = sent
     return st.session_state.get("going_to")
 
@@ -32,10 +31,15 @@ def is_behind() -> bool:
 def write(parameters: dict[str, str]) -> None:
     """Have the browser show an address, also if it sent this one while another is on its way."""
     newest = st.session_state.get("address", parameters)
-    went = get_script_run_ctx().is_history_navigation
-    if went or not dict(st.query_params) == parameters == newest:
+    if _went() or not dict(st.query_params) == parameters == newest:
         know(parameters)  # first: the next click may end the run here
         st.query_params.from_dict(parameters)
+
+
+def _went() -> bool:
+    """Return whether the browser went back or forward for this run."""
+    run = get_script_run_ctx()
+    return run is not None and run.is_history_navigation
 
 
 def know(parameters: dict[str, str]) -> None:

@@ -101,7 +101,8 @@ def _pass_over_late(state: SessionState, noted: Exchange) -> None:
 
     If nothing else in its request is new, the visitor has chosen again what was there before.
     """
-    widgets = state._current_interaction_widget_states.widgets
+    states = state._current_interaction_widget_states
+    widgets = states.widgets if states else ()
     differs = _compare_and_note(widgets, noted.sent)
     new = {name for name in differs if differs[name]}
     noted.unsure.clear()
@@ -148,7 +149,8 @@ def _is_trigger(widget: WidgetState) -> bool:
 
 
 def _is_click(widget: WidgetState) -> bool:
-    return _is_trigger(widget) and bool(getattr(widget, widget.WhichOneof("value")))
+    name = widget.WhichOneof("value") or ""
+    return "trigger" in name and bool(getattr(widget, name))
 
 
 @dataclass
@@ -189,7 +191,7 @@ def editor(
     value: object,
     changed: Callable[[Any], None],
     key: str,
-    **more: object,
+    **more: Any,
 ) -> None:
     """Draw a widget for a value that is kept elsewhere, such as an edit of the model.
 

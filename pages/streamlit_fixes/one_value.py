@@ -36,7 +36,8 @@ class Values(Mapping[str, Any]):
 
 def look_up_one_value() -> None:
     """Have Streamlit's boxes look up their value without a copy of the others."""
-    copied = SafeSessionState.filtered_state.fget
+    owner: Any = SafeSessionState
+    copied = owner.filtered_state.fget
     if hasattr(copied, "__wrapped__"):
         return  # it was done before
 
@@ -44,4 +45,4 @@ def look_up_one_value() -> None:
     def values(state: SafeSessionState) -> Values:
         return Values(state, copied)
 
-    SafeSessionState.filtered_state = property(values)
+    owner.filtered_state = property(values)

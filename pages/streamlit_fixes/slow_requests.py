@@ -11,6 +11,7 @@ head of a request.
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import h11
@@ -28,7 +29,8 @@ _ends: WeakKeyDictionary[H11Protocol, asyncio.TimerHandle] = WeakKeyDictionary()
 
 def drop_slow_requests() -> None:
     """Have the server drop a connection whose request does not come, and read long addresses."""
-    h11_impl.DEFAULT_MAX_INCOMPLETE_EVENT_SIZE = LONGEST_HEAD
+    module: Any = h11_impl
+    module.DEFAULT_MAX_INCOMPLETE_EVENT_SIZE = LONGEST_HEAD
     replace(H11Protocol, "connection_made", _watch)
     replace(H11Protocol, "data_received", _watch)
 

@@ -1,6 +1,7 @@
 """A small drawing of a Transformer's stacks that marks an attention block."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from headlight.viz.canvas import CanvasPicture, Part
 
@@ -13,9 +14,9 @@ HEIGHT = 120  # pixels of a notebook's frame
 
 
 def architecture_map(
-    layers: Mapping[str, int],
+    layers: Mapping[Any, int],
     *,
-    labels: Mapping[str, str],
+    labels: Mapping[Any, str],
     kind: str,
     layer: int | None = None,
     linked: bool = False,

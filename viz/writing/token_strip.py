@@ -7,6 +7,7 @@ from typing import Literal
 from headlight.viz.canvas import CanvasPicture, Part
 
 PART = Part.next_to(__file__)
+ChipKind = Literal["piece", "special", "unknown", "mask"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Chip:
 
     text: str
     joined: bool = False
-    kind: Literal["piece", "special", "unknown", "mask"] = "piece"
+    kind: ChipKind = "piece"
     changed: bool = False
     segment: int | None = None
     probability: float | None = None

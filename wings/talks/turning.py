@@ -130,7 +130,7 @@ def begin() -> None:
 
 
 def _here() -> Origin | None:
-    if shown() is None:
+    if "page" not in st.session_state:
         return None
     state = st.session_state
     choices = {key: state[key] for key in _keys() if key in state}

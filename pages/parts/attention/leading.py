@@ -178,7 +178,7 @@ class Reasons:
         is_shown = self.shown == link[:2]
         side, arrow = (0, "→") if self.token[0] == "query" else (1, "←")
         name = name_of(self.token[1], self.view.tokens[side], self.view.lines[side])
-        among = f"the {good.sum()} heads best at pronouns" if self.linked else "all heads"
+        among = "all heads" if good is None else f"the {good.sum()} heads best at pronouns"
         head = "this head" if is_shown else f"layer {link.layer + 1}, head {link.head + 1}"
         where = f"{head} {arrow} “{link.word.text}” ({number_text(link.weight, 2)})"
         what = "content word" if linked_to(self.view, self.token[0])[1] else "word"

@@ -40,9 +40,9 @@ from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.state.showing import say
 from headlight.pages.shared.widgets.choose import (
     choose,
-    choose_head,
+    choose_head_or_summary,
     choose_kind,
-    choose_layer,
+    choose_layer_or_summary,
     place_options,
 )
 
@@ -54,7 +54,7 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     """Draw the choice of a head and the head enlarged, as a section that is redrawn by itself."""
     kind, options = view.kind, place_options(run.reader.shape.heads(view.kind))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-        layer, head = choose_layer(kind, summaries=True), choose_head(kind)
+        layer, head = choose_layer_or_summary(kind), choose_head_or_summary(kind)
         picture = choose(choices.PICTURE)
 
     def open_map(layer: int, column: int) -> None:
@@ -67,12 +67,10 @@ def detail(run: ModelRun, view: View, of: About) -> None:
         overview.light(link.token)
 
     def open_cell(row: int, column: int) -> None:
-        same = {"target": run.target}
-        if behind:
-            same["summed_up"] = what
-        open_inside(*view.strongest(layer, head, row, column), **same)
+        cell, summed_up = view.strongest(layer, head, row, column), what if behind else ""
+        open_inside(*cell, target=run.target, summed_up=summed_up)
 
-    selected = None if layer in choices.SUMMARIES else (layer, options.index(head))
+    selected = None if isinstance(layer, str) else (layer, options.index(head))
     overview.selection(selected, open_map)
     drawn, what = (view.large(layer, head), *view.tokens), site_words(kind, layer, head)
     behind = view.behind(layer, head) if picture == "heatmap" else None
@@ -113,13 +111,13 @@ def detail(run: ModelRun, view: View, of: About) -> None:
         with above, st.container(key=SAID, gap=None):
             reveal_if_sought(SAID)
             is_off = are_off(run, kind, layer, head)
-            if reasons:
+            if reasons and lit:
                 who = "The heads are" if is_summary else "The head is"
                 unused = f" {who} off, so this is not used." if is_off else ""
                 nothing = f"{NOTHING}: " if is_lead and lit[0] == "key" else ""
                 words = said_of(lit, drawn[0], view.tokens, view.lines)
                 say(f"{nothing}{words}{unused}", "weight", where=f"{what}: ")
-            if not is_summary:
+            if isinstance(layer, int) and isinstance(head, int):
                 with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                     switch_off((kind, layer, head), is_off)
                     if reasons and reasons.figure:

@@ -92,7 +92,7 @@ class View:
 
     def large(self, layer: HeadChoice, head: HeadChoice) -> np.ndarray:
         """Return the enlarged map (Q, K) of a head, or of a mean or maximum of heads or layers."""
-        if layer in SUMMARIES:
+        if isinstance(layer, str):
             layers = weights_of(self.trace, self.kind)
             heads = [one_head(self.selection.of(as_floats(heads)), head) for heads in layers]
             return one_head(np.stack(heads), layer)
@@ -104,8 +104,8 @@ class View:
         """The labels of the rows and of the columns; a word's row does not say what is written."""
         shown = self.selection
         if shown.words:
-            pieces = shown.shown_queries, shown.shown_keys
-            return tuple([piece.text for piece in row] for row in pieces)
+            read, seen = shown.shown_queries, shown.shown_keys
+            return [piece.text for piece in read], [piece.text for piece in seen]
         queries, keys = labels_of(self.run, self.kind)
         return [queries[row] for row in shown.rows], [keys[column] for column in shown.columns]
 
@@ -149,7 +149,7 @@ class View:
 
     def blocked(self, layer: HeadChoice) -> np.ndarray | None:
         """Return the cells that a layer's mask closes; None if a drawn cell combines several."""
-        if self.selection.words or layer in SUMMARIES:
+        if self.selection.words or isinstance(layer, str):
             return None
         return self.selection.of(blocked_cells(self.run.record(Site(self.kind, layer)))) > 0
 
@@ -176,11 +176,10 @@ class View:
         weights = weights_of(self.trace, self.kind)
         heads = heads_meant(head, len(weights[0]))
         maps = [(layer, head) for layer in heads_meant(layer, len(weights)) for head in heads]
-        largest, which = None, None
-        for number, (index, head) in enumerate(maps):
+        largest = self.selection.largest_of(weights[maps[0][0]][maps[0][1]])
+        which = np.zeros(largest.shape, int)
+        for number, (index, head) in enumerate(maps[1:], start=1):
             cells = self.selection.largest_of(weights[index][head])
-            if largest is None:
-                largest, which = cells, np.zeros(cells.shape, int)
             which[cells > largest] = number
             largest = np.maximum(cells, largest)
         several = layer in SUMMARIES
@@ -196,9 +195,8 @@ class View:
         layers, heads = heads_meant(layer, len(weights)), heads_meant(head, len(weights[0]))
         queries, keys = self.selection.positions(row, column)
         block = np.stack([weights[index][np.ix_(heads, queries, keys)] for index in layers])
-        strongest = np.unravel_index(block.argmax(), block.shape)
-        axes = zip((layers, heads, queries, keys), strongest, strict=True)
-        return self.kind, *(int(options[index]) for options, index in axes)
+        at = np.unravel_index(block.argmax(), block.shape)
+        return self.kind, layers[at[0]], heads[at[1]], int(queries[at[2]]), int(keys[at[3]])
 
 
 def choose_view(run: ModelRun, kind: Kind) -> View:

@@ -44,7 +44,7 @@ Change = Callable[[Any], None]
 
 
 def draw(
-    widget: Widget, name: str, what: str, label: str, value: object, change: Change, **more: object
+    widget: Widget, name: str, what: str, label: str, value: object, change: Change, **more: Any
 ) -> None:
     """Draw a widget for a value of a side; a new value is passed to `change`."""
     # A widget with more or fewer options gets another key.
@@ -63,7 +63,7 @@ def field(widget: Widget, name: str, side: Side, field: str, label: str = "", **
     draw(widget, name, choice.key, label or choice.label, getattr(side, field), change, **more)
 
 
-def change_field(name: str, field: str, value: object) -> None:
+def change_field(name: str, field: str, value: Any) -> None:
     """Write a value into a field of a side; reject an empty text with a note."""
     if field == "text" and not value.strip():
         st.session_state.compare_told = NO_SENTENCE
@@ -96,8 +96,7 @@ def choose_scene(name: str) -> None:
         help="The address of any Headlight page. It replaces this side.", max_chars=LONGEST_LINK,
     )  # fmt: skip
     label = f"Take what the other pages show as {name.upper()}"
-    take = {"on_click": lambda: show_on(name, elsewhere())}
-    st.button(label, f"side_{name}_take", TAKE_HELP, **take)
+    st.button(label, f"side_{name}_take", TAKE_HELP, on_click=lambda: show_on(name, elsewhere()))
 
 
 def choose_text(name: str, side: Side) -> None:

@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import numpy as np
 import streamlit as st
 
+from headlight.model.edits import HeadAddress
 from headlight.model.shape import Shape
 from headlight.pages.parts.compare.sides import (
     OWN_TRAINING,
@@ -24,7 +25,7 @@ from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.run import written
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choice import Choice, switch, text
-from headlight.pages.shared.state.choices import SUMMARIES, chosen, put
+from headlight.pages.shared.state.choices import chosen, put
 from headlight.pages.shared.state.edit_history import BEFORE_AND_AFTER
 from headlight.pages.shared.state.page import PAGES
 
@@ -151,7 +152,7 @@ def presets() -> None:
         show_both(pair)
         if pair[0] != trained:
             st.toast(MOST_CHANGED)
-    pairs = {
+    pairs: dict[str, Pair | str] = {
         "It: tired or wide": (TIRED, WIDE),
         "Two sentences": two_sentences(trained),
         "Two heads": two_heads(trained),
@@ -162,7 +163,7 @@ def presets() -> None:
         pairs[f"Two snapshots{own}"] = two_snapshots(now, source, history.steps)
     if models.named(now.model).is_library:
         alone = replace(trained, second="", masked="", target="")
-        both = tuple(replace(alone, text=side.text) for side in (TIRED, WIDE))
+        both = replace(alone, text=TIRED.text), replace(alone, text=WIDE.text)
         pairs["It, in the chosen model"] = both
         if not any(side.key in st.session_state for side in SIDES.values()):  # on a first visit
             show_both(both)
@@ -170,7 +171,7 @@ def presets() -> None:
     with st.container(key="presets", horizontal=True, gap="small"):
         for title, pair in pairs.items():
             why_not = pair if isinstance(pair, str) else None
-            is_shown = why_not is None and tuple(side.fitted() for side in pair) == shown
+            is_shown = not isinstance(pair, str) and tuple(side.fitted() for side in pair) == shown
             st.button(
                 title, f"preset {title}", why_not, icon=SHOWN if is_shown else None,
                 on_click=show_both, args=[pair], disabled=why_not is not None,
@@ -211,7 +212,7 @@ def two_heads(now: ModelSide) -> Pair | str:
         _, heads = now.fitted().shape
     except ValueError as error:  # the model may not be in memory
         return str(error)
-    first = 0 if now.head in SUMMARIES else now.head
+    first = 0 if isinstance(now.head, str) else now.head
     return replace(now, head=first), replace(now, head=(first + 1) % heads)
 
 
@@ -226,12 +227,12 @@ def affected(before: ModelSide, after: ModelSide) -> Pair:
         runs = [replace(side.fitted(), target=read) for side in (before, after)]
         if largest_change(*(side.weights for side in runs)) < VISIBLE:
             trained, changed = (side.run for side in runs)
-            changes = {}  # by head
+            changes: dict[HeadAddress, float] = {}
             for site in trained.reader.shape.sites:
                 weights = [as_array(run.record(site).weights[0]) for run in (trained, changed)]
                 for head, maps in enumerate(zip(*weights, strict=True)):
                     changes[site.kind, site.layer, head] = largest_change(*maps)
-            kind, layer, head = most = max(changes, key=changes.get)
+            kind, layer, head = most = max(changes, key=changes.__getitem__)
             if changes[most] >= VISIBLE:
                 selected = {"kind": kind, "layer": layer, "head": head}
                 return replace(before, **selected), replace(after, **selected)

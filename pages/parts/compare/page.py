@@ -87,22 +87,29 @@ def with_targets(both: Pair, own: bool) -> Pair:
     """
     first, second = both
     if own:
-        return tuple(
-            replace(side, target=side.target or written(side.run).text) if side.edits else side
-            for side in both
-        )
+        return with_own(first), with_own(second)
     if first.text != second.text or not (first.writer and second.writer):
         return both
     shared = first.target or second.target
     if not shared and first.writer != second.writer:
         # Passed to both as text, so that both models split it into tokens alike.
         shared = written(ModelRun(first.text, model=first.writer)).text
-    return tuple(replace(side, target=side.target or shared) for side in both)
+    return replace(first, target=first.target or shared), replace(
+        second, target=second.target or shared
+    )
+
+
+def with_own(side: Side) -> Side:
+    """Return a side with changes with the text that its model writes with them."""
+    if isinstance(side, ModelSide) and side.edits:
+        return replace(side, target=side.target or written(side.run).text)
+    return side
 
 
 def picture(both: Pair, of: About) -> None:
     """Draw both maps, their difference, and the cells that differ most."""
-    data = *(side.weights for side in both), *(side.shown.tokens for side in both)
+    first, second = both
+    data = first.weights, second.weights, first.shown.tokens, second.shown.tokens
     changes = largest_changes(*data)
     names = [names_in_both(*axis) for axis in zip(*data[2:], strict=True)]
     if change := clearest_change(changes):
@@ -121,15 +128,15 @@ def picture(both: Pair, of: About) -> None:
             caption(EQUAL_GATES)
 
 
-def titles_of(both: Pair) -> tuple[str, ...]:
+def titles_of(both: Pair) -> tuple[str, str]:
     """Return the titles of both maps: what else differs between the sides, then their heads."""
     parts = [(side.shown.of, f"“{side.text}”") for side in both]
     differs = [first != second for first, second in zip(*parts, strict=True)]
-    named = zip("AB", parts, both, strict=True)
-    return tuple(
+    first, second = (
         f"{name}: {' · '.join([*compress(words, differs), side.place])}"
-        for name, words, side in named
+        for name, words, side in zip("AB", parts, both, strict=True)
     )
+    return first, second
 
 
 def in_one_line(change: Change, names: Sequence[Sequence[str]]) -> str:
@@ -191,10 +198,10 @@ def output(both: Pair, of: About) -> None:
         read = "the finished model's translation" if shipped else "the right answer"
         caption(NO_TRANSLATION.format(read=read))
         return
-    runs = [side.run for side in both]
+    runs = [side.run for side in both if isinstance(side, ModelSide)]
     write = all("write" not in run.reader.missing for run in runs)
     room = st.container()
-    if not compare_outputs(*runs, ("A", "B"), of=of) and not write:
+    if not compare_outputs(runs[0], runs[1], ("A", "B"), of=of) and not write:
         hides = all("mask words" not in run.reader.missing for run in runs)
         caption(NOTHING_HIDDEN if hides else NOTHING_ALIKE)
     with room:  # last, because decoding takes longer than everything else
@@ -205,7 +212,7 @@ def output(both: Pair, of: About) -> None:
             for note in (*where_cut(run), *notes(read, finished, drawn=False)):
                 st.info(f"{name}: {note}")
         if texts:
-            compare_texts(*texts, LABELS, of=(of, of))
+            compare_texts(texts[0], texts[1], LABELS, of=(of, of))
 
 
 def about_both(both: Pair) -> About:
@@ -251,7 +258,7 @@ def compare() -> None:
     """Draw the page: the choices, the maps, and the sections about them."""
     loading.arrived()
     presets()
-    both = tuple(map(current, NAMES))
+    both = current(NAMES[0]), current(NAMES[1])
     address.note()
     if message := st.session_state.pop("compare_told", None):
         st.info(message)

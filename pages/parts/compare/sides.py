@@ -45,12 +45,10 @@ class ShownModel:
 
 
 @dataclass(frozen=True)
-class Side:
+class AnySide:
     """A text and a head that reads it; `refused` names a link's values that made no sense.
 
-    The two kinds of sides below add what is `shown`, the `shape` of the head's kind (its numbers of
-    layers and heads), `readable`, and the `writer`: the model whose text the decoder reads by
-    default, if any. Every access to a model or training that is gone raises ValueError.
+    Every access to a model or training that is gone raises ValueError.
     """
 
     kind: Kind = held(choices.KIND)
@@ -65,6 +63,24 @@ class Side:
     changes = Edits()  # the edits in the model's form; raises ValueError if it cannot take them
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of layers of its kind and of heads in each."""
+        raise NotImplementedError
+
+    @property
+    def writer(self) -> str | None:
+        """The model whose text the decoder reads by default, if any."""
+        raise NotImplementedError
+
+    @property
+    def shown(self) -> ShownModel:
+        raise NotImplementedError
+
+    def readable(self) -> Self:
+        """Return it with a model and a text that exist, and only the edits that it takes."""
+        raise NotImplementedError
+
+    @property
     def place(self) -> str:
         return site_words(self.kind, self.layer, self.head)
 
@@ -72,7 +88,7 @@ class Side:
     def weights(self) -> np.ndarray:
         """The weights (Q, K) of its head, or a mean or maximum over heads and layers."""
         heads = [one_head(layer, self.head) for layer in self.shown.layers]
-        return one_head(np.stack(heads), self.layer if self.layer in SUMMARIES else 0)
+        return one_head(np.stack(heads), self.layer if isinstance(self.layer, str) else 0)
 
     @property
     def layers(self) -> list[int]:
@@ -98,16 +114,13 @@ class Side:
             layers, heads = side.shape
         except ValueError:  # its model is gone, or not in memory
             return side
-        layer = side.layer if side.layer in SUMMARIES else min(side.layer, layers - 1)
+        layer = side.layer if isinstance(side.layer, str) else min(side.layer, layers - 1)
         head = side.head if side.head in place_options(heads) else choices.HEAD.default
         return replace(side, layer=layer, head=head)
 
 
-Pair = tuple[Side, Side]
-
-
 @dataclass(frozen=True)
-class ModelSide(Side):
+class ModelSide(AnySide):
     """A text, or two, in a model: shipped, a visitor's own, or one of the transformers library."""
 
     second: str = held(choices.SECOND)
@@ -124,7 +137,6 @@ class ModelSide(Side):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of layers of its kind and of heads in each."""
         return self.reader.shape.kinds[self.kind]
 
     @property
@@ -159,7 +171,6 @@ class ModelSide(Side):
         )
 
     def readable(self) -> Self:
-        """Return the side with a model that exists, and only the texts and edits that it takes."""
         entry = models.named(self.model)
         side = self if entry.key == self.model else self.without("model")
         if not side.text.strip():
@@ -188,7 +199,7 @@ def recordings() -> dict[str, tuple[str, Snapshots]]:
 
 
 @dataclass(frozen=True)
-class SnapshotSide(Side):
+class SnapshotSide(AnySide):
     """A recorded sentence at a step of a training."""
 
     snapshot: str = held(SNAPSHOT)
@@ -220,27 +231,28 @@ class SnapshotSide(Side):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of layers of its kind and of heads in each."""
         _, layers, heads, *_ = self.recording[1].weights[0][self.kind].shape
         return layers, heads
 
     @property
     def shown(self) -> ShownModel:
-        """The weights and tokens that are shown."""
         title, history = self.recording
         number = history.sentences.index(self.text)
         weights = history.weights[number][self.kind][history.steps.index(self.step)]
         return ShownModel(
             f"{title}, step {self.step:,}",
-            as_array(weights[self.layers]),
+            [*as_array(weights[self.layers])],
             labels_at_snapshots(history, number, self.kind),
             history.target_tokens[number],
         )
 
     def readable(self) -> Self:
-        """Return it with a recorded sentence."""
         _, history = self.recording
         return self if self.text in history.sentences else replace(self, text=history.sentences[0])
+
+
+Side = ModelSide | SnapshotSide
+Pair = tuple[Side, Side]
 
 
 def hidden_words(side: Side) -> str:

@@ -20,6 +20,7 @@ from headlight.model.insight.cache import (
     work,
 )
 from headlight.model.shape import Shape
+from headlight.model.tokens import Token
 from headlight.model.transformer.trace import Kind, Site
 from headlight.pages.parts.decoding.request import STEP, Request
 from headlight.pages.shared.runs.run import decoded, evicted
@@ -97,8 +98,11 @@ def cache_section(decoding: Decoding, path: Sequence[int], shape: Shape, of: Abo
     if not any(site.kind == "decoder" for site in held):
         caption(NO_CACHE)
         return False
-    tokens = {"decoder": steps[-1].read, "cross": decoding.writing.source_tokens}
-    states = {
+    tokens: dict[Kind, Sequence[Token]] = {
+        "decoder": steps[-1].read,
+        "cross": decoding.writing.source_tokens,
+    }
+    states: dict[Kind, np.ndarray] = {
         kind: cache_states(steps, kind)
         for kind in tokens
         if any(site.kind == kind for site in held)
@@ -126,9 +130,8 @@ def rows_of(
         alike: dict[bytes, list[int]] = {}
         for layer in range(layers):
             alike.setdefault(states[:, layer].tobytes(), []).append(layer)
-        groups = list(alike.values())
-        names = [f"{how_many(len(group), 'layer')}, as {group[0] + 1}" for group in groups]
-        states = states[:, [group[0] for group in groups]]
+        names = [f"{how_many(len(group), 'layer')}, as {group[0] + 1}" for group in alike.values()]
+        states = states[:, [group[0] for group in alike.values()]]
     return CellRows(title, states, names, tokens, groups)
 
 

@@ -14,7 +14,7 @@ from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choice import Choice, counted, number, one_of
 from headlight.pages.shared.state.choices import MOST_TOKENS, applied, chosen, put, set_aside
 from headlight.pages.shared.state.showing import NOTE, place
-from headlight.pages.shared.widgets.choose import choose, choose_head, choose_layer
+from headlight.pages.shared.widgets.choose import choose, choose_head_or_summary, choose_layer
 
 MOST = 6  # branches kept next to the free run
 ROOM = 400  # characters of a link
@@ -105,7 +105,7 @@ def branches_of(run: ModelRun) -> Branches:
 
 
 OPTIONS = {
-    field.name: number(field.name, field.default, **field.metadata)
+    field.name: number(field.name, getattr(Strategy, field.name), **field.metadata)
     for field in fields(Strategy)
     if field.metadata
 }
@@ -179,7 +179,7 @@ def choose_request(run: ModelRun) -> Request | None:
             choose(choice, width=130)
         set_aside()
         choose_layer("decoder")
-        choose_head("decoder")
+        choose_head_or_summary("decoder")
     try:
         strategy, longest = chosen_strategy()
         request = replace(plain, strategy=strategy, longest=longest)

@@ -1,6 +1,6 @@
 """Heads: switch heads off or fade them, and see which of them matter, and for what."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -10,14 +10,14 @@ import streamlit as st
 from headlight.model.edits import Edits, HeadAddress
 from headlight.model.insight.roles import ROLES, SEQUENCES, why_not
 from headlight.model.insight.rows import DEFINITIONS, badges
-from headlight.model.transformer.trace import Site
+from headlight.model.transformer.trace import Kind, Site
 from headlight.pages.parts.heads.switches import head_switches
 from headlight.pages.shared.address import section
 from headlight.pages.shared.controls import measure
 from headlight.pages.shared.controls.sentence import ask, tokens_read
 from headlight.pages.shared.frame import changes
 from headlight.pages.shared.runs.arrays import as_array
-from headlight.pages.shared.runs.heads import cost_of_removals, head_roles, removal_effects
+from headlight.pages.shared.runs.heads import Effects, cost_of_removals, head_roles, removal_effects
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show import answers, comparison
 from headlight.pages.shared.show.captions import caption, labels_of, site_words
@@ -77,12 +77,13 @@ def head_in_detail(run: ModelRun, of: About) -> None:
 
 def which_matter(run: ModelRun, of: About) -> None:
     """Draw the effect of removing each single head, measured when asked for."""
-    if run.objective() is None:
+    if (objective := run.objective()) is None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         on = measure.choose_measured(run)
         is_asked = EFFECTS.is_asked(run, on, **cost_of_removals(run))
-    objective = run.objective() if on is None else run.objective().only(on)
+    if on is not None:
+        objective = objective.only(on)
     click = if_clicks(HEAD_WORDS["open"])
     words = HEAD_WORDS["effects"].format(measure=objective.description, click=click)
     caption(f"**Which heads matter?** {words}")
@@ -97,9 +98,9 @@ def which_matter(run: ModelRun, of: About) -> None:
     measure.show_heads(picture, "effects", DETAIL, **options)
 
 
-def without_those_off(effects: Mapping[str, np.ndarray], edits: Edits) -> dict[str, np.ndarray]:
+def without_those_off(effects: Effects, edits: Edits) -> dict[Kind, np.ndarray]:
     """Return effects (layers, heads) by kind, with NaN for heads that are off already."""
-    known = {kind: values.copy() for kind, values in effects.items()}
+    known: dict[Kind, np.ndarray] = {kind: values.copy() for kind, values in effects.items()}
     for (kind, layer, head), gate in edits.gates.items():
         if gate == 0 and kind in known:
             known[kind][layer, head] = np.nan
@@ -128,7 +129,9 @@ def roles(run: ModelRun) -> None:
         except ValueError as error:
             st.info(str(error))
             return
-        scores = {kind: as_array(each) for kind, each in result.scores[name].items()}
+        scores: dict[Kind, np.ndarray] = {
+            kind: as_array(each) for kind, each in result.scores[name].items()
+        }
         of = about(" ".join(result.read), edits=edits, place=f"random tokens of seed {seed}, twice")
         with picture:
             what, score = f"{role.title} score of every head", f"{role.title} score"
@@ -147,7 +150,7 @@ def roles(run: ModelRun) -> None:
             st.text(" ".join(result.read[:half]))
 
 
-def defined(name: str, without: set[str]) -> None:
+def defined(name: str, without: set[Kind]) -> None:
     """Draw what a role is, its source, and the kinds that it does not apply to."""
     role = ROLES[name]
     caption(f"**{role.title}**: {role.definition}.")

@@ -4,16 +4,17 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from headlight.model.transformer.trace import Kind
 from headlight.viz.canvas import CanvasPicture, Part
 
 PART = Part.next_to(__file__)
 
 
 def switchboard(
-    gates: Mapping[str, np.ndarray],
+    gates: Mapping[Kind, np.ndarray],
     *,
-    labels: Mapping[str, str],
-    groups: Mapping[str, int] | None = None,
+    labels: Mapping[Kind, str],
+    groups: Mapping[Kind, int] | None = None,
     selected: tuple[str, int, int] | None = None,
 ) -> CanvasPicture:
     """Gates (layers, heads) by kind, 1 for a head that is on, 0 for one that is off.

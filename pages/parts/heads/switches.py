@@ -25,7 +25,7 @@ Shapes = Mapping[Kind, tuple[int, int]]  # the numbers of layers and heads of ea
 def head_switches(shape: Shape, selected: HeadAddress, *, of: About) -> None:
     """Draw the switches of all heads and the fader of the selected one."""
     edits, shapes = edit_history.edits(), shape.kinds
-    gates = {kind: np.ones(size) for kind, size in shapes.items()}
+    gates: dict[Kind, np.ndarray] = {kind: np.ones(size) for kind, size in shapes.items()}
     for kind in shapes:
         for each in heads_of(shapes, kind):
             gates[kind][each[1:]] = edits.gates.get(each, 1)

@@ -4,17 +4,19 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from headlight.model.insight.anatomy import Anatomy, Weight, read_at, take_apart
+from headlight.model.insight import anatomy
+from headlight.model.insight.anatomy import Anatomy, read_at, take_apart
 from headlight.model.insight.attribution import ScoreSum, sum_score
 from headlight.model.insight.explain import Explanation, explain
 from headlight.model.insight.lens import LensTable, Similarity, in_sentence, lens, word_similarity
-from headlight.model.stream import block_of
+from headlight.model.stream import attention_at, block_of
 from headlight.model.transformer.trace import Side, Site
 from headlight.pages.parts.inside import variants
 from headlight.pages.shared.runs.door import model_call
 from headlight.pages.shared.runs.readers import errors_explained, translator
 from headlight.pages.shared.runs.run import ModelRun
 
+Weight = anatomy.Weight[ModelRun]
 MOST_CLOSED = 64  # keys whose cells are closed one after the other
 
 
@@ -53,7 +55,8 @@ def head_projections(
     run: ModelRun, site: Site
 ) -> tuple[variants.Projections, variants.Projections, float]:
     """Return the projections head by head and fused, and their largest difference."""
-    return variants.separate_heads(run.reader.model, site, *read_at(run.streamed(), site))
+    block = attention_at(run.reader.model, site)
+    return variants.separate_heads(block, *read_at(run.streamed(), site))
 
 
 @model_call()

@@ -5,10 +5,9 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from headlight.model.insight.anatomy import Weight
 from headlight.model.insight.explain import NOTES
 from headlight.model.transformer.trace import Site
-from headlight.pages.parts.inside.calls import MOST_CLOSED, explained, taken_apart
+from headlight.pages.parts.inside.calls import MOST_CLOSED, Weight, explained, taken_apart
 from headlight.pages.parts.inside.steps import step_by_step
 from headlight.pages.parts.inside.stream import LENS, WORDS, similar_words, stream
 from headlight.pages.parts.inside.switches import SWITCHES, switches
@@ -101,18 +100,18 @@ def choose_weight(
     if chosen(HEAD) in SUMMARIES:
         weights = run.record(site).weights[0]  # (H, Q, K)
         summed_up, head = site_words(*site, chosen(HEAD)), int(weights[:, query, key].argmax())
-        stands_for((*site, head, query, key), summed_up)
+        stands_for(Weight(run, site, head, query, key).cell, summed_up)
         put(HEAD, head)
     with heads:
-        head = choose_head(site.kind, summaries=False)
+        head = choose_head(site.kind)
     weight = Weight(run, site, head, query, key)
     with value:
-        share = taken_apart(weight).weights[key]
-        is_off = run.edits.are_off([(*site, head)])
+        share = taken_apart(weight).weights[key].item()
+        is_off = run.edits.are_off([(site.kind, site.layer, head)])
         st.metric(f"Weight: {site_words(*site, head)}{', off' * is_off}", number_text(share))
     with bar:
         reveal_if_sought(WEIGHT_BAR)
-    if summed_up := stood_for((*site, head, query, key)):
+    if summed_up := stood_for(weight.cell):
         st.caption(
             f"One head is taken apart: for “{summed_up}”, that with the largest weight here."
         )
@@ -139,7 +138,7 @@ def inside(plain: ModelRun) -> None:
     query, key = queries[weight.query], keys[weight.key]
     of = about_weight(weight, query, key)
     if ask := {"steps": "How", "why": "Why"}.get(tab):
-        share = number_text(taken_apart(weight).weights[weight.key])
+        share = number_text(taken_apart(weight).weights[weight.key].item())
         entitle(f"{ask} “{query}” gives {share} of its attention to “{key}”")
 
     tabs = {

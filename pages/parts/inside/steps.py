@@ -7,10 +7,16 @@ import streamlit as st
 import torch
 from streamlit.delta_generator import DeltaGenerator
 
-from headlight.model.insight.anatomy import Anatomy, Weight
+from headlight.model.insight.anatomy import Anatomy
 from headlight.model.stream import block_of
-from headlight.pages.parts.inside.calls import taken_apart
-from headlight.pages.parts.inside.words import INPUT_OF_BERT, INPUT_OF_LIBRARY, OF_THE_QUERY, STEPS
+from headlight.pages.parts.inside.calls import Weight, taken_apart
+from headlight.pages.parts.inside.words import (
+    ADDED,
+    INPUT_OF_BERT,
+    INPUT_OF_LIBRARY,
+    OF_THE_QUERY,
+    STEPS,
+)
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import embedding_rows, row_of, show
@@ -103,12 +109,12 @@ def projections(part: Anatomy) -> Step:
     pictures = {key: vector_rows(group) for key, group in groups.items()}
     title, words = STEPS["projections"]
     if part.rotated:
-        words += f" {STEPS['rotated']}"
+        words += f" {ADDED['rotated']}"
     if part.key_heads:
-        shared = STEPS["shared keys"].format(heads=len(part.heads), key_heads=part.key_heads)
+        shared = ADDED["shared keys"].format(heads=len(part.heads), key_heads=part.key_heads)
         words += f" {shared}"
     if part.bias is None:
-        words += f" {STEPS['biases not known']}"
+        words += f" {ADDED['biases not known']}"
     q, k, v = ("" if part.bias is None else f" + b^{letter}" for letter in "QKV")
     formula = rf"q = x_q W^Q{q},\quad k = x_k W^K{k},\quad v = x_k W^V{v}"
     if part.query_input is not None:
@@ -129,7 +135,7 @@ def dot_product(part: Anatomy) -> Step:
     formula = rf"q \cdot k = \sum_d q_d\,k_d = {part.dot:.3f}"
     title, words = STEPS["dot"]
     if part.residual is not None:
-        words += f" {STEPS['who wrote']}"
+        words += f" {ADDED['who wrote']}"
     return Step(title, words, formula, {"story-dot": vector_rows(rows, marked=best)})
 
 
@@ -141,16 +147,16 @@ def scaling(weight: Weight, part: Anatomy) -> Step:
     if part.is_divided:
         formula += rf" / \sqrt{{{width}}}"
     elif part.scale == 1:
-        words = STEPS["no scale"]
+        words = ADDED["no scale"]
     else:
-        words = STEPS["own scale"].format(scale=part.scale)
+        words = ADDED["own scale"].format(scale=part.scale)
         formula += rf" \times {part.scale:.6f}"
     if part.score_bias is not None:
         bias = part.score_bias[weight.key].item()
-        words += f" {STEPS['bias'].format(bias=number_text(bias))}"
+        words += f" {ADDED['bias'].format(bias=number_text(bias))}"
         formula += rf" {bias:+.3f}"
     if part.softcap is not None:
-        words += f" {STEPS['softcap'].format(softcap=part.softcap)}"
+        words += f" {ADDED['softcap'].format(softcap=part.softcap)}"
         cap = rf"{part.softcap:g}"
         formula = rf"{cap}\,\tanh\left(\frac{{{formula}}}{{{cap}}}\right)"
     return Step(title, words, rf"s = {formula} = {part.scores[weight.key]:.3f}")
@@ -172,7 +178,7 @@ def softmax(weight: Weight, part: Anatomy) -> Step:
     exponentials, weights, key, total = part.exponentials, part.weights, weight.key, part.total
     title, words = STEPS["softmax"]
     if part.sink is not None:
-        words += f" {STEPS['sink'].format(sink=number_text(part.sink))}"
+        words += f" {ADDED['sink'].format(sink=number_text(part.sink))}"
     # Without totals: each weight is written as in other pictures.
     sums = [f"sum {number_text(number)}" for number in (total, weights.sum().item())]
     rows = [
@@ -230,10 +236,10 @@ def all_heads(weight: Weight, part: Anatomy) -> Step:
     ]
     title, words = STEPS["output"]
     if part.bias is None:
-        words, bias = f"{words} {STEPS['biases not known']}", ""
+        words, bias = f"{words} {ADDED['biases not known']}", ""
         rows.append(row_of("their sum, without a bias", part.contributions.sum(dim=0)))
     else:
-        words, bias = f"{words} {STEPS['output bias']}", " + b^O"
+        words, bias = f"{words} {ADDED['output bias']}", " + b^O"
         rows += [
             row_of("bias", part.bias),
             row_of("their sum", part.residual.change[0, weight.query]),

@@ -5,9 +5,10 @@ import streamlit as st
 import torch
 from streamlit.delta_generator import DeltaGenerator
 
-from headlight.model.insight.anatomy import Anatomy, Weight
+from headlight.model.insight.anatomy import Anatomy
 from headlight.model.stream import block_of
 from headlight.pages.parts.inside import calls, variants
+from headlight.pages.parts.inside.calls import Weight
 from headlight.pages.parts.inside.words import SWITCH_WORDS
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.show.captions import caption

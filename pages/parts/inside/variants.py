@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -12,11 +12,12 @@ from torch.nn import functional as F
 from headlight.model.insight.anatomy import Anatomy
 from headlight.model.insight.lens import stream_norms
 from headlight.model.library.bert import Bert
-from headlight.model.stream import attention_at
+from headlight.model.library.pieces import as_pieces
 from headlight.model.tokens import token_ids
 from headlight.model.trace import Trace
+from headlight.model.transformer.attention import MultiHeadAttention
 from headlight.model.transformer.layers import Residual
-from headlight.model.transformer.trace import Block, Run, RunEdits, Side, Site
+from headlight.model.transformer.trace import Block, Run, RunEdits, Side
 from headlight.model.transformer.transformer import Decoder, Encoder, Transformer
 
 EPSILON = 1e-5
@@ -103,9 +104,8 @@ class Activations:
 @torch.inference_mode()
 def pre_activations(model: Transformer | Bert, trace: Trace, side: Side, layer: int) -> Tensor:
     """Return the output of a feed-forward's first layer, before the activation: (T, d_ff)."""
-    stack = model.encoder if side == "encoder" else model.decoder
     inputs = trace.residual[Block(side, layer, "feed_forward")].inputs
-    return stack.layers[layer].feed_forward.inner(inputs)[0]
+    return getattr(model, side).layers[layer].feed_forward.inner(inputs)[0]
 
 
 @torch.inference_mode()
@@ -165,20 +165,19 @@ def norm_orders(
     of the same weights over the same tokens; see NORM_ORDER_NOTE. `edits` are those of the trace.
     Source: Xiong et al. 2020, "On Layer Normalization in the Transformer Architecture".
     """
-    trained = model.config.norm
-    other: NormOrder = "post" if trained == "pre" else "pre"
-    run = Run(edits or {}, Trace())
-    run_in_order(model, trace, other, run)
+    other: NormOrder = "post" if model.config.norm == "pre" else "pre"
+    traces: dict[NormOrder, Trace] = {model.config.norm: trace, other: Trace()}
+    run_in_order(model, trace, other, Run(edits or {}, traces[other]))
     return {
         order: {side: stream_norms(recorded, side) for side in recorded.embedding}
-        for order, recorded in ((trained, trace), (other, run.trace))
+        for order, recorded in traces.items()
     }
 
 
 def run_in_order(model: Transformer | Bert, trace: Trace, order: NormOrder, run: Run) -> None:
     """Run over a trace's tokens with the norms before the sublayers or after the sums."""
     if isinstance(model, Bert):
-        twin_in_order(model, order)(*model.inputs(trace.source_tokens), run)
+        twin_in_order(model, order)(*model.inputs(as_pieces(trace.source_tokens)), run)
         return
     target_ids, memory, memory_mask = token_ids(trace.target_tokens, model.device), None, None
     if trace.source_tokens:
@@ -191,7 +190,7 @@ def run_in_order(model: Transformer | Bert, trace: Trace, order: NormOrder, run:
 
 def in_order(stack: Encoder | Decoder, order: NormOrder) -> Encoder | Decoder:
     """Return a stack with the same weights, its norms before the sublayers or after the sums."""
-    twin = twin_in_order(stack, order)
+    twin: Any = twin_in_order(stack, order)
     # Pre-norm ends with a norm; weights trained without it get one that has its initial gain.
     embedding = twin.embedding.tokens.weight
     twin.norm = (
@@ -226,15 +225,14 @@ class Projections:
 
 @torch.inference_mode()
 def separate_heads(
-    model: Transformer | Bert, site: Site, inputs: Tensor, memory: Tensor
+    block: MultiHeadAttention, inputs: Tensor, memory: Tensor
 ) -> tuple[Projections, Projections, float]:
-    """Return a site's projections by a matrix (D, d_model) for each head, and by one for all.
+    """Return a block's projections by a matrix (D, d_model) for each head, and by one for all.
 
     Shapes: inputs (1, Q, d_model) are what the block read, and memory (1, K, d_model) what it
     attended to; `anatomy.read_at` gives both. Also returns the largest difference, which is
     rounding.
     """
-    block = attention_at(model, site)
     read = {"query": inputs, "key": memory, "value": memory}
     separate, fused = {}, {}
     for name, states in read.items():

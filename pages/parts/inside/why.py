@@ -1,16 +1,17 @@
 """Why a head looks there: a score as a sum over who wrote the query and who wrote the key."""
 
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from headlight.model.insight.anatomy import Weight
 from headlight.model.insight.attribution import ScoreSum
 from headlight.model.stream import MEMORY, Part
 from headlight.model.transformer.trace import Kind, Site
-from headlight.pages.parts.inside.calls import summed
+from headlight.pages.parts.inside.calls import Weight, summed
 from headlight.pages.parts.inside.words import WHY_WORDS
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.show.captions import caption, site_words
@@ -83,7 +84,7 @@ def why(weight: Weight, of: About, bar: DeltaGenerator) -> None:
 def choose_against(weight: Weight) -> int | None:
     """Draw the choice of a second key, whose score is subtracted; return it, if there is one."""
     names = {key: f"{key + 1}: {token}" for key, token in enumerate(weight.key_tokens)}
-    names = AGAINST.options | names
+    names = {**AGAINST.options, **names}
     options = {"widget": st.selectbox, "format_func": names.get, "width": AGAINST_WIDTH}
     against = choose(AGAINST, names, **options)
     return None if against in (NONE, weight.key) else against
@@ -136,7 +137,7 @@ def largest_pairs(result: ScoreSum, ends: tuple[str, str], of: About) -> bool:
 
 
 def bars(
-    result: ScoreSum, parts: dict[str, float], count: int, ends: tuple[str, str], **options: bool
+    result: ScoreSum, parts: dict[str, float], count: int, ends: tuple[str, str], **options: Any
 ) -> CanvasPicture:
     """Return bars of some parts of a score, all the others of `count` as one, and any bias."""
     rest = {f"{count - len(parts)} others": result.total - result.bias - sum(parts.values())}
@@ -183,10 +184,10 @@ def go_to(weight: Weight, part: Part, token: int) -> None:
         return
     site = Site(part.kind, part.layer)
     weights = weight.run.trace().site_weights(site)[part.head, token]
-    cell = *site, part.head, token, weights.argmax().item()
-    before = *weight.site, weight.head, weight.query, weight.key
-    st.session_state.setdefault(WALKED, []).append((before, cell))
-    open_cell(*cell)
+    key = int(weights.argmax())
+    there = replace(weight, site=site, head=part.head, query=token, key=key)
+    st.session_state.setdefault(WALKED, []).append((weight.cell, there.cell))
+    open_cell(*there.cell)
 
 
 def open_cell(kind: Kind, layer: int, head: int, query: int, key: int) -> None:
@@ -200,7 +201,7 @@ def open_cell(kind: Kind, layer: int, head: int, query: int, key: int) -> None:
 def way_back(weight: Weight) -> None:
     """Draw the way back to the head from which a click led here."""
     walk = st.session_state.get(WALKED)
-    if not walk or walk[-1][1] != (*weight.site, weight.head, weight.query, weight.key):
+    if not walk or walk[-1][1] != weight.cell:
         return  # another way led here
     before = walk[-1][0]
 

@@ -1,6 +1,6 @@
 """The plain words of the page Inside a head."""
 
-STEPS = {  # title and words of each step; the additional steps of some models have only words
+STEPS = {  # title and words of each step
     "input": (
         "What is read",
         "Each strip is a vector, and each cell in it a number. A token begins as its embedding, "
@@ -18,36 +18,10 @@ STEPS = {  # title and words of each step; the additional steps of some models h
         "Query and [key] are multiplied number by number: the last strip has the products, and "
         "their sum is the dot product. The numbers that count the most are framed.",
     ),
-    "who wrote": "The tab “Why it looks there”, above, says which parts wrote them.",
-    "rotated": (
-        "Query and key are shown after the rotation that tells this model where its tokens are: "
-        "the product depends on how far apart the two tokens are."
-    ),
-    "shared keys": (
-        "The keys and values are shared: {heads} heads have {key_heads} keys and values for each "
-        "token between them."
-    ),
-    "biases not known": "If this model adds biases here, the formula leaves them out.",
-    "bias": "A number learned for each distance between query and key is added: {bias}.",
-    "softcap": (
-        "The score is then bent so that it never passes {softcap:g} on either side: "
-        "{softcap:g} × tanh(score / {softcap:g})."
-    ),
-    "sink": (
-        "This model's heads have a sink: one more score, {sink}, that stands for no token. It "
-        "takes its share of the softmax, so the weights of a row sum to less than 1."
-    ),
     "scale": (
         "The scaling",
         "The dot product is divided by the square root of the head's width. Otherwise it would "
         "grow with the width, and the softmax would leave room for one [key] only.",
-    ),
-    "own scale": (
-        "The sum is multiplied by a number of this model's own, {scale:.6f}, while other models "
-        "divide by the square root of the head's width."
-    ),
-    "no scale": (
-        "Other models divide the sum by the square root of the head's width. This one does not."
     ),
     "mask": (
         "The mask",
@@ -72,7 +46,6 @@ STEPS = {  # title and words of each step; the additional steps of some models h
         "maps them back to d_model numbers. It is linear, so each head has its own part: the "
         "strips below.",
     ),
-    "output bias": "The parts and the bias sum to what the block computes.",
     "residual, pre-norm": (
         "Into the residual stream",
         "The first strip is the input vector. The second, the block's output, is added to it. A "
@@ -85,6 +58,35 @@ STEPS = {  # title and words of each step; the additional steps of some models h
         "Then the sum is normed. A pre-norm model norms what the block reads instead, and leaves "
         "the sum as it is.",
     ),
+}
+ADDED = {  # words of the additional steps of some models
+    "who wrote": "The tab “Why it looks there”, above, says which parts wrote them.",
+    "rotated": (
+        "Query and key are shown after the rotation that tells this model where its tokens are: "
+        "the product depends on how far apart the two tokens are."
+    ),
+    "shared keys": (
+        "The keys and values are shared: {heads} heads have {key_heads} keys and values for each "
+        "token between them."
+    ),
+    "biases not known": "If this model adds biases here, the formula leaves them out.",
+    "bias": "A number learned for each distance between query and key is added: {bias}.",
+    "softcap": (
+        "The score is then bent so that it never passes {softcap:g} on either side: "
+        "{softcap:g} × tanh(score / {softcap:g})."
+    ),
+    "sink": (
+        "This model's heads have a sink: one more score, {sink}, that stands for no token. It "
+        "takes its share of the softmax, so the weights of a row sum to less than 1."
+    ),
+    "own scale": (
+        "The sum is multiplied by a number of this model's own, {scale:.6f}, while other models "
+        "divide by the square root of the head's width."
+    ),
+    "no scale": (
+        "Other models divide the sum by the square root of the head's width. This one does not."
+    ),
+    "output bias": "The parts and the bias sum to what the block computes.",
 }
 OF_THE_QUERY = (
     "All strips but the last belong to the query token; the last is what the head reads of the key "

@@ -184,7 +184,7 @@ def everything(plain: ModelRun) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         kind = choose_kind(MASK_KIND)
         layer = choose_layer(kind)
-        head = choose_head(kind, summaries=False)
+        head = choose_head(kind)
         with st.popover("More"):
             choose(SCOPE, SCOPE.options, widget=st.selectbox)
             run = padded(plain)

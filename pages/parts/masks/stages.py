@@ -91,7 +91,7 @@ def matrix(run: ModelRun, before: AttentionRecord, after: AttentionRecord, focus
     is_written = focus.tokens[0] != tokens_of(run.trace(), focus.site.kind)[0]
     below = ["edit"] * is_open + ["written"] * is_written
     if below:
-        caption(" ".join(map(MASK_WORDS.get, below)))
+        caption(" ".join(MASK_WORDS[name] for name in below))
 
 
 def stages(

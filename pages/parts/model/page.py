@@ -60,7 +60,8 @@ def the_model() -> None:
     st.markdown(limits_first(card))
     st.subheader("How it learned")
     log = pd.read_csv(FOLDER / "log.csv")
-    curves = {title: (log["step"], log[column]) for column, title in CURVES.items()}
+    numbers = {column: log[column].to_numpy() for column in ("step", *CURVES)}
+    curves = {title: (numbers["step"], numbers[column]) for column, title in CURVES.items()}
     picture = training_curves({"en-fr": curves})
     show(picture, "curves", of=about(model="en-fr"), what="Training curves")
     heads_over_time()

@@ -104,8 +104,11 @@ def turning(weight: Weight, farthest: int) -> Turning:
     """Follow a query and a key of a run at its own positions through their turns.
 
     Distances go from 0 up to the farthest, and begin at its negative if queries see later keys.
+    Raises ValueError for a layer without rotary positions.
     """
-    record, rotary = weight.record, weight.run.reader.rotary(weight.site)
+    record = weight.record
+    if (rotary := weight.run.reader.rotary(weight.site)) is None:
+        raise ValueError("This layer does not turn its queries and keys.")
     turned = [states[0, weight.head].float() for states in (record.query, record.key)]
     places = torch.arange(len(turned[0]), device=turned[0].device)
     queries, keys = (rotary.turn_back(states, places) for states in turned)  # (T, D)

@@ -8,6 +8,7 @@ import torch
 
 from headlight.model.edits.positions import PositionEdit
 from headlight.model.transformer.positions import sinusoids
+from headlight.model.transformer.trace import Side
 from headlight.pages.parts.positions.calls import (
     LEARNED,
     SHIFTS,
@@ -95,7 +96,7 @@ def text_at(run: ModelRun, shift: int, words: str) -> None:
     show_writing(moved, f"moved {run.model}", words, of=of)
 
 
-SIDES = {"encoder": "small model's encoder", "decoder": "small model's decoder"}
+SIDES: dict[Side, str] = {"encoder": "small model's encoder", "decoder": "small model's decoder"}
 LOADED = "loaded:"  # prefix of the keys of other models' tables
 
 TABLE = like("positions_side", "", rf"{'|'.join(SIDES)}|{LOADED}.{{1,300}}", label="Table of the")
@@ -117,7 +118,7 @@ def largest(arrays: Arrays) -> float:
 
 
 def title_of(table: str) -> str:
-    return SIDES.get(table) or models.short(table.removeprefix(LOADED))
+    return SIDES[table] if table in SIDES else models.short(table.removeprefix(LOADED))
 
 
 @section

@@ -46,7 +46,7 @@ def rotary_section(run: ModelRun) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choose_kind()
-        layer, head = choose_layer(kind), choose_head(kind, summaries=False)
+        layer, head = choose_layer(kind), choose_head(kind)
         choose_clearest(run, Site(kind, layer), head)
         queries, keys = tokens_of(run.trace(), kind)
         query, key = (

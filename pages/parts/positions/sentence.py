@@ -43,7 +43,7 @@ from headlight.pages.shared.state.choices import (
 from headlight.pages.shared.state.showing import showing
 from headlight.pages.shared.widgets.choose import (
     choose,
-    choose_head,
+    choose_head_or_summary,
     choose_kind,
     choose_layer,
     choose_token,
@@ -83,7 +83,7 @@ LITTLE = 0.5  # share of the largest change, below which a head is said to chang
 LEAST = 0.005  # share of attention; less is rounding, as of rotary positions that are shifted
 
 HELP = SENTENCE_WORDS["modes"]
-SIDES = {
+SIDES: dict[Side, Choice] = {
     "encoder": one_of(
         "positions_encoder", MODES, "off", label="Positions of the encoder", help=HELP
     ),
@@ -111,8 +111,10 @@ def position_edit(choice: Choice, side: Side, tokens: int) -> PositionEdit:
 
 def choose_edits(before: Trace) -> dict[Side, PositionEdit]:
     """Draw the widgets that change the positions of each side, and return the changes."""
-    tokens = {"encoder": len(before.source_tokens), "decoder": len(before.target_tokens)}
-    tokens = {side: count for side, count in tokens.items() if count}
+    lengths = len(before.source_tokens), len(before.target_tokens)
+    tokens: dict[Side, int] = {
+        side: count for side, count in zip(SIDES, lengths, strict=True) if count
+    }
     sides = SIDES if len(tokens) > 1 else dict.fromkeys(tokens, ONLY)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         modes = {choose(choice) for choice in sides.values()}
@@ -120,7 +122,9 @@ def choose_edits(before: Trace) -> dict[Side, PositionEdit]:
             choose(SHIFT, width=120)
         if "shuffled" in modes:
             st.button("Shuffle again", on_click=shuffle_again)
-    edits = {side: position_edit(sides[side], side, count) for side, count in tokens.items()}
+    edits: dict[Side, PositionEdit] = {
+        side: position_edit(sides[side], side, count) for side, count in tokens.items()
+    }
     for side, edit in edits.items():
         if not edit.off and edit != PositionEdit():
             places = ", ".join(map(str, edit.positions(0, tokens[side])))
@@ -161,7 +165,7 @@ def before_and_after(
     open_on_most_moved(moved)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choose_kind()
-        layer, head = choose_layer(kind), choose_head(kind)
+        layer, head = choose_layer(kind), choose_head_or_summary(kind)
     columns = st.columns(2, gap="medium")
     runs = [*zip(columns, KEYS, labels, (before, after), of, strict=True)]
     for column, key, title, run, of_run in runs if after != before else runs[:1]:
@@ -173,7 +177,8 @@ def before_and_after(
             heatmap = attention_heatmap(weights, *tokens, blocked=blocked_cells(record))
             what = f"{site_words(kind, layer, head)}, {title}"
             show(heatmap, f"weights-{key}", of=of_run, what=what)
-    say_most_moved(moved, (kind, layer, head))
+    if not isinstance(head, str):
+        say_most_moved(moved, (kind, layer, head))
 
 
 def moved_by_head(before: ModelRun, after: ModelRun) -> dict[HeadAddress, float]:
@@ -195,17 +200,14 @@ def open_on_most_moved(moved: Mapping[HeadAddress, float]) -> None:
         return
     has_kind = chosen(KIND) != KIND.default and (chosen(LAYER), chosen(HEAD)) == DEFAULT_SITE
     among = [head for head in moved if head[0] == chosen(KIND)] if has_kind else []
-    open_on(*max(among or moved, key=moved.get))
+    open_on(*max(among or moved, key=moved.__getitem__))
     put(LIT, "")
 
 
 def say_most_moved(moved: Mapping[HeadAddress, float], shown: HeadAddress) -> None:
-    """Say how much the shown head changes, and offer the head that changes most.
-
-    It says nothing of a mean or maximum of heads.
-    """
-    most = max(moved, key=moved.get)
-    if moved[most] < LEAST or shown not in moved or showing().scene() is not None:
+    """Say how much the shown head changes, and offer the head that changes most."""
+    most = max(moved, key=moved.__getitem__)
+    if moved[most] < LEAST or showing().scene() is not None:
         return
     share, largest = number_text(moved[shown], 2), number_text(moved[most], 2)
     if shown == most:
@@ -231,7 +233,9 @@ def words_section(run: ModelRun) -> None:
     strip = token_strip("", chips(made.tokens), label="The words shuffled")
     show(strip, "shuffled", of=about(run.sentence), what="The words shuffled")
     left, middle, right = st.columns(3)
-    left.metric("Largest difference without positions", power_text(made.without_positions.max()))
+    left.metric(
+        "Largest difference without positions", power_text(made.without_positions.max().item())
+    )
     middle.metric("Largest difference with positions", f"{made.with_positions.max():.3f}")
     right.metric("Largest number in the outputs", f"{made.largest_output:.3f}")
     st.dataframe(
@@ -239,7 +243,7 @@ def words_section(run: ModelRun) -> None:
             "token": [token.text for token in made.tokens],
             "was at": made.order,
             "is at": range(len(made.order)),
-            "difference without positions": [power_text(value) for value in made.without_positions],
+            "difference without positions": [*map(power_text, made.without_positions.tolist())],
             "with positions": [f"{value:.3f}" for value in made.with_positions],
         },
         hide_index=True,

@@ -1,6 +1,7 @@
 """What the pictures of position tables share: their data, and the dimensions drawn."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -20,13 +21,13 @@ NONE = "none"  # in a link: no dimensions
 
 
 def show_lines(
-    lines: Mapping[str, np.ndarray], key: str, *, of: About, what: str, **options: object
+    lines: Mapping[str, np.ndarray], key: str, *, of: About, what: str, **options: Any
 ) -> None:
     """Draw lines by name; see `position_lines` and `show`."""
     show_altair(position_lines(lines, **options), key, of=of, what=what)
 
 
-def show_table(values: np.ndarray, key: str, *, of: About, what: str, **options: object) -> None:
+def show_table(values: np.ndarray, key: str, *, of: About, what: str, **options: Any) -> None:
     """Draw a table (rows, columns) whose axes count from 0; see `position_heatmap` and `show`."""
     show_plotly(position_heatmap(values, **options), key, of=of, what=what)
 

@@ -1,6 +1,6 @@
 """The text that every page begins with, the model that reads it, and the tokens it reads."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -8,6 +8,7 @@ import streamlit as st
 
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import Edits
+from headlight.model.library.pieces import Piece, as_pieces
 from headlight.model.reader import Reader
 from headlight.model.shape import Ability
 from headlight.pages.shared.controls import loading
@@ -73,16 +74,16 @@ def ask(
         return None
     with text, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         texts = text_boxes(model)
-        reads_two = target and "cross" in model.shape.kinds
-        beside = st.popover(target.label) if reads_two and allows(target.key) else None
+        asked = target if "cross" in model.shape.kinds else None
+        beside = st.popover(asked.label) if asked and allows(asked.key) else None
     run = readable(texts)
-    if run and beside:
+    if run and asked and beside:
         with beside:
-            run = with_target(run, target)
+            run = with_target(run, asked)
     for note in where_cut(run) if run else ():
         st.info(note)
-    writes = run and "cross" in run.reader.shape.kinds
-    if writes and run.strategy == BEAM and showing().scene() is None:
+    by_beam = run and run.strategy == BEAM and "cross" in run.reader.shape.kinds
+    if by_beam and showing().scene() is None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.text(WRITTEN.format(size=BEAM.beam_size))
             st.button("Back to greedy", type="tertiary", on_click=put, args=[BY_BEAM, False])
@@ -172,12 +173,12 @@ def readable(texts: tuple[str, str]) -> ModelRun | None:
     try:
         _ = run.trace()
     except ValueError as error:
-        typed, texts = texts[0].strip(), models.last_readable()
-        said = str(error) if typed else EMPTY.format(asked=models.chosen().asks_for)
-        st.text(" ".join([said, BEFORE.format(" / ".join(filter(None, texts)))]) if texts else said)
-        if texts is None:
+        last = models.last_readable()
+        said = str(error) if texts[0].strip() else EMPTY.format(asked=models.chosen().asks_for)
+        st.text(" ".join([said, BEFORE.format(" / ".join(filter(None, last)))]) if last else said)
+        if last is None:
             return None
-        run = replace(run, sentence=texts[0], second=texts[1])
+        run = replace(run, sentence=last[0], second=last[1])
     else:
         models.note_readable(texts)
     return hiding(run, places_in(chosen(MASKED)))
@@ -195,13 +196,13 @@ def tokens_read(run: ModelRun, of: About) -> None:
         hint = if_clicks(MASK_HINT) if masks else ""
         label = f"What {who}: {len(tokens)} tokens. {hint}".rstrip()
         strip = token_strip("", chips(tokens), label=label, clickable=masks)
-        hide = partial(mask, tokens) if masks else None
+        hide = partial(mask, as_pieces(tokens)) if masks else None
         show(strip, key, hide, of=of, what=f"Tokens that {who}")
         for note in notes(tokens):
             st.info(note)
 
 
-def mask(tokens: list) -> None:
+def mask(tokens: Sequence[Piece]) -> None:
     """Hide the clicked word with all its pieces, or show it again; a callback."""
     for clicked in all_picked("source"):
         if clicked >= len(tokens) or tokens[clicked].is_special:

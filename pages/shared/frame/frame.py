@@ -142,7 +142,7 @@ def remember() -> None:
 
 def _come_back() -> None:
     key = picked("workshop-key")
-    if key is None:  # the connection was lost for a while
+    if not isinstance(key, str):  # the connection was lost for a while
         return
     awaited = st.session_state.pop("awaited", None)
     if key == workshop().key or not workshop().is_empty:
@@ -154,4 +154,4 @@ def _come_back() -> None:
     else:
         workshop().gone = True
         for wing in WINGS:
-            wing.lost(shown(), LEFT if is_of_this_server(str(key)) else RESTARTED)
+            wing.lost(shown(), LEFT if is_of_this_server(key) else RESTARTED)

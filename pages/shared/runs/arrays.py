@@ -9,7 +9,7 @@ from headlight.model.edits import HeadAddress
 from headlight.model.library.pieces import Piece, is_of_a_word
 from headlight.model.trace import Trace, visible_to_any
 from headlight.model.transformer.trace import AttentionRecord, Kind, Site
-from headlight.pages.shared.state.choices import SUMMARIES, HeadChoice
+from headlight.pages.shared.state.choices import HeadChoice
 
 
 def as_array(tensor: Tensor) -> np.ndarray:
@@ -38,15 +38,15 @@ def one_head(heads: np.ndarray, head: HeadChoice) -> np.ndarray:
 
 def heads_meant(head: HeadChoice, count: int) -> list[int]:
     """Return the layers or heads, from 0, that a choice stands for: all of them for a summary."""
-    return list(range(count)) if head in SUMMARIES else [min(head, count - 1)]
+    return list(range(count)) if isinstance(head, str) else [min(head, count - 1)]
 
 
 def heads_of(values: Mapping[Kind, np.ndarray]) -> list[HeadAddress]:
     """Return all heads, in the order in which values (layers, heads) of each kind are drawn."""
     return [
-        (kind, *map(int, at))
+        (kind, layer, head)
         for kind, numbers in values.items()
-        for at in np.ndindex(numbers.shape)
+        for layer, head in np.ndindex(numbers.shape)
     ]
 
 

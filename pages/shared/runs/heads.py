@@ -8,11 +8,17 @@ import torch
 
 from headlight.model.edits import Edits, HeadAddress
 from headlight.model.insight.ablation import (
+    NOTHING_TO_MEASURE,
     cell_removals,
     head_removals,
 )
 from headlight.model.insight.attribution import Attribution, attribute
-from headlight.model.insight.estimate import Gap, estimated_closings, estimated_removals, gaps
+from headlight.model.insight.estimate import (
+    Gap,
+    estimated_closings,
+    estimated_removals,
+    gaps,
+)
 from headlight.model.insight.roles import LONGEST, SPECIAL, RoleScores, role_scores
 from headlight.model.questions import Objective
 from headlight.model.transformer.trace import Kind, Site
@@ -56,7 +62,7 @@ def removal_effects(run: ModelRun, position: int | None, _report: Report) -> Eff
     called after each layer.
     """
     shape = run.reader.shape
-    effects = {kind: np.full(size, np.nan) for kind, size in shape.kinds.items()}
+    effects: Effects = {kind: np.full(size, np.nan) for kind, size in shape.kinds.items()}
     removals = head_removals(run.reader, run.tokens(), run.changes(), measured_by(run, position))
     for done, (site, change) in enumerate(removals, start=1):
         effects[site.kind][site.layer] = as_array(change)
@@ -114,9 +120,12 @@ def closed_cells(run: ModelRun, position: int | None, head: HeadAddress, most: i
     """Return the changes by closing single cells of a head, for at most `most` cells.
 
     If there are more, they are taken at even steps from the largest estimate to the smallest.
+    Raises ValueError if there is nothing to measure.
     """
     kind, layer, number = head
-    site, objective = Site(kind, layer), measured_by(run, position)
+    if (objective := measured_by(run, position)) is None:
+        raise ValueError(NOTHING_TO_MEASURE)
+    site = Site(kind, layer)
     at_site = (run.reader, run.tokens(), site)
     estimates = estimated_closings(*at_site, run.changes(), objective)[number].cpu()  # (Q, K)
     cells = (~estimates.isnan()).nonzero()  # (N, 2)

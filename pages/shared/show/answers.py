@@ -10,6 +10,7 @@ import streamlit as st
 from torch import Tensor
 
 from headlight.model.insight.scoring import log_probabilities
+from headlight.model.library.pieces import as_pieces
 from headlight.model.questions import Question
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.run import ModelRun
@@ -54,8 +55,8 @@ def compare_outputs(
     """
     measured, other = (measured_on(run) for run in (before, after))
     answered = {question.row for question, _ in asked_alike(before, after)}
-    alike = bool(measured) and measured == other
-    if alike and not answered.issuperset(before.objective().rows):
+    alike, objective = bool(measured) and measured == other, before.objective()
+    if objective and alike and not answered.issuperset(objective.rows):
         compare_probabilities(before, after, measured, labels, of=of)
     return compare_choices(before, after, labels, of=of) or alike
 
@@ -141,18 +142,20 @@ def compare_probabilities(
     runs = dict(zip(labels, (before, after), strict=True))
     if before == after:
         del runs[labels[1]]
-    measures = {
-        label: log_probabilities(run.trace().logits, run.objective())[0]
+    bars = {
+        label: as_array(log_probabilities(run.trace().logits, objective)[0].exp())
         for label, run in runs.items()
+        if (objective := run.objective())
     }
-    bars = {label: as_array(each.exp()) for label, each in measures.items()}
+    begins = before.objective()
     room = st.container(height=LIST_HEIGHT, border=False) if len(tokens) > LONG else nullcontext()
     with room:
         st.markdown(f"**{PROBABILITIES}**")
         if len(tokens) > LONG:
             st.caption(f"There are {len(tokens)} tokens: scroll the list to see them all.")
         alone = {*before.reader.shape.kinds} == {"decoder"}
-        first = before.objective().rows[0] + 2 if alone else 1  # what is read is not written
+        # What is read is not written.
+        first = begins.rows[0] + 2 if alone and begins else 1
         picture = probability_bars(bars, tokens, first=first)
         show(picture, "probabilities", of=of, what=PROBABILITIES)
 
@@ -213,7 +216,8 @@ class AnswersOfRun(NamedTuple):
         """Return how likely the hidden word at this position is; empty if nothing is hidden."""
         if not self.run.masked:
             return ""
-        masks = [token for token in self.run.trace().source_tokens if token.role == "mask"]
+        tokens = as_pieces(self.run.trace().source_tokens)
+        masks = [token for token in tokens if token.role == "mask"]
         answer = masks[self.question.row].hides
         if answer is None:  # the mask was typed
             return ""

@@ -12,7 +12,7 @@ from headlight.model.tokens import END_ID, SPECIAL_TOKENS
 from headlight.model.transformer.trace import Kind
 from headlight.pages.shared.runs.arrays import tokens_of
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.state.choices import KINDS, SUMMARIES, HeadChoice
+from headlight.pages.shared.state.choices import KINDS, HeadChoice
 from headlight.viz.tokens import and_written
 
 GLOSSARY = {
@@ -109,10 +109,14 @@ def site_words(kind: Kind, layer: HeadChoice, head: HeadChoice | None = None) ->
 
     Layers and heads count from 0 here and from 1 in the words.
     """
-    words = [KINDS[kind], f"{layer} of the layers" if layer in SUMMARIES else f"layer {layer + 1}"]
+    words = [KINDS[kind], numbered("layer", layer)]
     if head is not None:
-        words.append(f"{head} of the heads" if head in SUMMARIES else f"head {head + 1}")
+        words.append(numbered("head", head))
     return ", ".join(words)
+
+
+def numbered(what: str, place: HeadChoice) -> str:
+    return f"{place} of the {what}s" if isinstance(place, str) else f"{what} {place + 1}"
 
 
 def names_site(words: str) -> bool:

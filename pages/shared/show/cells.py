@@ -68,7 +68,8 @@ def attention_map(
 
     def pick() -> None:
         cell = picked(key)
-        if cell and shown() == page:  # otherwise an earlier click has left the page
+        # Otherwise an earlier click has left the page.
+        if open_cell and cell and shown() == page:
             open_cell(*cell)
 
     is_drawn = show(picture, key, open_cell and pick, of=of, what=what, riddle=riddle)
@@ -185,7 +186,7 @@ def close_edge(
     before = edit_history.edits()
     # The second click of a double click may arrive when the page is Masks already: it adds none.
     if added := tuple(cell for cell in cells if cell not in before.cells):
-        edits = replace(before, cells=before.cells + added)
+        edits = replace(before, cells=(*before.cells, *added))
         edit_history.change(edits)
         st.session_state.closed = Closed(words, read_now(), edits, shown().key)
     put(MASK_KIND, kind)

@@ -171,7 +171,8 @@ def why_the_same(before: ModelRun, after: ModelRun) -> str:
     only_cells = after == replace(before, edits=Edits(cells=edits.cells))
     if only_cells and not any(is_in(cell, after) for cell in edits.cells):
         return ": this text is too short to have the cells that are changed"
-    sees_later = Edits({"look-ahead"} & {*edits.off}, cells=edits.cells, gates=edits.gates)
+    off = [name for name in edits.off if name == "look-ahead"]
+    sees_later = Edits(off, cells=edits.cells, gates=edits.gates)
     opens = "look-ahead" in edits.off or any(map(opens_later, edits.cells))
     if opens and after == replace(before, edits=sees_later):
         what = "" if all(map(opens_later, edits.cells)) else "for what is opened, "
@@ -234,8 +235,14 @@ def compare_scores(before: ModelRun, after: ModelRun) -> None:
     if now == trained:
         arrow = color = "off"
     # Streamlit recognises only an ASCII minus sign.
-    delta = {"delta_arrow": arrow, "delta_color": color, "help": GLOSSARY["nats"]}
-    st.metric(objective.description.capitalize(), f"{number_text(now)} nats", change, **delta)
+    st.metric(
+        objective.description.capitalize(),
+        f"{number_text(now)} nats",
+        change,
+        delta_arrow=arrow,
+        delta_color=color,
+        help=GLOSSARY["nats"],
+    )
 
 
 def change_of_states(before: ModelRun, after: ModelRun) -> float:

@@ -73,7 +73,7 @@ def opening(trace: Trace) -> ClearWeight | None:
         for layer, heads in enumerate(weights)
         for head in np.flatnonzero(heads[:, query].argmax(axis=-1) == key).tolist()
     }
-    best = max(strengths, key=strengths.get, default=None)
+    best = max(strengths, key=strengths.__getitem__, default=None)
     return best if best and strengths[best] >= LEAST else None
 
 

@@ -187,8 +187,7 @@ def where_in_the_model(kind: Choice, *, linked: bool = False) -> None:
     """
     layer = None if chosen(LAYER) in SUMMARIES else chosen(LAYER)
     layers = {each: count for each, (count, _) in reader().shape.kinds.items()}
-    place = {"kind": chosen(kind), "layer": layer}
-    picture = architecture_map(layers, labels=KINDS, **place, linked=linked)
+    picture = architecture_map(layers, labels=KINDS, kind=chosen(kind), layer=layer, linked=linked)
     with st.container(width=WIDTH):
         show(picture, KEY, partial(go_to_block, kind))
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 import streamlit as st
+import streamlit.components.v2 as components
 from torch import Tensor
 
 from headlight.model.transformer.trace import EmbeddingRecord
 from headlight.pages.browser import library
-from headlight.pages.browser.parts import save_menu
+from headlight.pages.browser.parts import Format, save_menu
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
 from headlight.pages.shared.state import edit_history
@@ -28,8 +29,8 @@ from headlight.viz.numbers import Numbers, from_chart, largest
 from headlight.viz.vectors.position_heatmap import in_theme, numbers_of
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
+    from streamlit.elements.vega_charts import AltairChart
 
     from headlight.pages.shared.show.riddle import Riddle
 
@@ -44,14 +45,14 @@ TEMPLATES = {"light": "plotly", "dark": "plotly_dark"}  # Plotly's templates by 
 def component(part: Part) -> Callable:
     """Return the Streamlit component of a browser part, for a page that has the library."""
     name = library.component_name(part.name)
-    return st.components.v2.component(name, html=part.markup(), js=library.loader())
+    return components.component(name, html=part.markup(), js=library.loader())
 
 
 @cache
 def library_component() -> Callable:
     """Return the component that loads the code of all browser parts into a page."""
     address = published(library.global_name(), library.library())
-    return st.components.v2.component("headlight_library", js=library.bringer(address))
+    return components.component("headlight_library", js=library.bringer(address))
 
 
 def load_library() -> None:
@@ -94,7 +95,8 @@ def show(
     if showing().keeps(key, to_keep or (lambda: picture)):
         place(key, of and (of, what))
         return True
-    options, menu = {}, None
+    options: dict[str, Any] = {}
+    menu = None
     if on_pick and (
         not library.is_of_a_model(picture.part.script)
         or (edit_history.may_change() if changes else allows(CLICKS))
@@ -136,9 +138,9 @@ def show_plotly(figure: go.Figure, key: str, *, of: About, what: str) -> None:
     st.html(f'<p class="text-alternative">{words}</p>')
 
 
-def show_altair(chart: alt.TopLevelMixin, key: str, *, of: About, what: str) -> None:
+def show_altair(chart: AltairChart, key: str, *, of: About, what: str) -> None:
     """Draw an Altair chart, which can be saved with its numbers; for `of` see `show`."""
-    options = {}
+    options: dict[str, Any] = {}
     if is_wanted(key):  # the browser enlarges slides, so that a measured width would be too large
         options["width"] = "content"
         chart = chart.properties(width=STAGED[len(showing().keys()) > 1])
@@ -163,7 +165,7 @@ def show_table(
     with st.container(key=f"chart-{key}"):
         st.dataframe(table, key=key, **options)
         picture = Picture(what, key, of, numbers)
-        formats = [name for name in formats_of(picture) if name in ("csv", "npz")]
+        formats: list[Format] = [name for name in formats_of(picture) if name in ("csv", "npz")]
         names = of.file_name(what), of.caption(what), what
         menu = save_menu(*names, formats, made_here=(), key=key, file=file_asked_for(picture))
         name = f"save-{key}"

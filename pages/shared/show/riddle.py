@@ -4,10 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from headlight.model.transformer.trace import Kind
+from headlight.pages.shared.runs.arrays import heads_of
 from headlight.pages.shared.show.captions import site_words
 from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, KINDS, LIT, chosen, put
@@ -79,7 +81,7 @@ def row_asked_about(rows: int, first: int = 0) -> int:
     return first if row is None else min(row, rows - 1)
 
 
-def choose_row(tokens: Sequence[str], first: int = 0, **more: object) -> int:
+def choose_row(tokens: Sequence[str], first: int = 0, **more: Any) -> int:
     """Draw the choice of the token that a riddle is about, at first `first`; return its index."""
     put(GUESS_ROW, row_asked_about(len(tokens), first))
     return choose_token(GUESS_ROW, tokens, **more)
@@ -100,7 +102,7 @@ def most_looked_at(
     row = choose_row(queries, first, on_change=partial(put, LIT, ""))
     query = told_apart(queries)[row]
     is_open = np.ones(len(keys), bool) if blocked is None else ~blocked[row]
-    visible = np.flatnonzero(is_open) if is_open.any() else np.arange(len(keys))
+    visible = np.flatnonzero(is_open).tolist() or list(range(len(keys)))
     names, open_weights = told_apart(keys), weights[row, visible]
     return Riddle(
         f"{where}: which token does {query} look at most?",
@@ -152,7 +154,7 @@ def which_head(
     `told` returns a number in words.
     """
     flat = np.concatenate([values.ravel() for values in numbers.values()])
-    heads = [(kind, *at) for kind, values in numbers.items() for at in np.ndindex(values.shape)]
+    heads = heads_of(numbers)
     return Riddle(
         asks,
         finds,

@@ -160,10 +160,12 @@ def made(picture: Picture, wanted: Format | Copy | Mapping[str, Any]) -> bytes:
         return to_csv(picture.numbers)
     if wanted == "npz":
         return to_npz(picture.numbers, caption)
-    if wanted == "component":
+    if wanted == "component" and picture.to_component:
         text = picture.to_component(caption)
+    elif wanted == "html" and picture.to_html:
+        text = picture.to_html(picture.what, caption)
     else:
-        text = scene_of(picture) if wanted == "json" else picture.to_html(picture.what, caption)
+        text = scene_of(picture)
     return writable(text).encode("utf-8")
 
 

@@ -8,15 +8,23 @@ from math import exp
 
 from headlight.model.decoding.steps import Writing
 from headlight.model.edits.text import how_many
-from headlight.model.library.pieces import as_pieces
+from headlight.model.library.pieces import Role, as_pieces
 from headlight.model.tokens import Token
 from headlight.viz import Chip
 from headlight.viz.tokens import Pair, aligned
+from headlight.viz.writing.token_strip import ChipKind
 
 WORD = re.compile(r"\w+['’]?|[^\w\s]")  # an apostrophe ends a word, as in “qu'il”
 LEAST_IN_COMMON = 0.4  # of two texts' words; with fewer they are different texts
 MOST_CHANGES = 3  # named in a sentence
 LONGEST = 60  # characters of a text that is new
+CHIP_KINDS: dict[Role, ChipKind] = {
+    "written": "piece",
+    "unknown": "unknown",
+    "mask": "mask",
+    "special": "special",
+    "padding": "special",
+}
 
 
 def chips(
@@ -31,13 +39,12 @@ def chips(
     """
     pieces = as_pieces(tokens)
     paired = any(piece.segment for piece in pieces)
-    kinds = {"written": "piece", "padding": "special"}
     likely = [None] * len(pieces) if log_probabilities is None else map(exp, log_probabilities)
     return [
         Chip(
             piece.text,
             index > 0 and pieces[index - 1].word == piece.word,
-            kinds.get(piece.role, piece.role),
+            CHIP_KINDS[piece.role],
             index in changed,
             piece.segment if paired else None,
             probability,
@@ -121,4 +128,4 @@ def aligned_words(before: str, after: str) -> tuple[list[re.Match], list[re.Matc
 def new_words(before: str, after: str) -> list[re.Match]:
     """Return the words of `after` that were inserted or replaced."""
     _, words, pairs = aligned_words(before, after)
-    return [words[index] for counterpart, index in pairs if counterpart is None]
+    return [words[index] for pair in pairs if pair[0] is None and (index := pair[1]) is not None]

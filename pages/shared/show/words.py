@@ -8,6 +8,7 @@ from headlight.model.insight.masks import Method
 from headlight.model.tokens import Token
 from headlight.model.transformer.trace import Kind
 from headlight.pages.shared.runs.run import ModelRun
+from headlight.pages.shared.state.choices import HeadChoice
 from headlight.pages.shared.state.models import ONE_SIDE
 from headlight.viz.numbers import number_text
 
@@ -48,7 +49,8 @@ KIND_WORDS: dict[Kind, str] = {
     ),
 }
 
-MASKED_WORDS: dict[Kind, str] = KIND_WORDS | {  # with another mask than the kind's own
+MASKED_WORDS: dict[Kind, str] = {  # with another mask than the kind's own
+    **KIND_WORDS,
     "encoder": (
         "Encoder self-attention: each {source}token looks at the {source}tokens that its mask "
         "leaves open."
@@ -71,7 +73,7 @@ ROW_WORDS = {  # the names of a decoder's row
     ),
 }
 
-SUMMARY_WORDS = {
+SUMMARY_WORDS: dict[HeadChoice, str] = {
     "mean": " Shown: the mean of the layer's heads.",
     "max": " Shown: the largest weight of the layer's heads, cell by cell.",
 }
@@ -218,7 +220,7 @@ def formula(kind: Kind, head_width: int, source: str, target: str, *, usual: boo
 
 def reading_of(
     kind: Kind,
-    head: int | str,
+    head: HeadChoice,
     weights: np.ndarray,
     *,
     source: str,

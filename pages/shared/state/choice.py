@@ -40,9 +40,7 @@ class Choice:
         return isinstance(self.bounds, int)
 
 
-def one_of(
-    key: str, options: Mapping[Any, str], default: Any = None, **shown: str | None
-) -> Choice:
+def one_of(key: str, options: Mapping[Any, str], default: Any = None, **shown: Any) -> Choice:
     """Return a choice among options, given as words by key; the first one is the default.
 
     `shown` are its label and its help.

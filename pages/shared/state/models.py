@@ -238,7 +238,7 @@ def refusals() -> Iterator[None]:
         workshop().refused = str(error)
 
 
-def come_back(key: object) -> bool:
+def come_back(key: str) -> bool:
     """Take up the workshop of a key again; return whether it is still there."""
     kept = workshops().get(key)
     if kept is not None:

@@ -61,9 +61,9 @@ ALONE = "alone"  # in an address: the key of the only picture to show of a page
 PAGES: dict[str, Page] = {}  # every page by its key, in the order of the sidebar
 
 
-def shown() -> Page | None:
+def shown() -> Page:
     """Return the page that is shown, or whose pictures a slide shows."""
-    return st.session_state.get("page")
+    return st.session_state.page
 
 
 def alone(page: Page) -> str:

@@ -17,7 +17,6 @@ from headlight.pages.shared.state.choices import (
     chosen,
     put,
 )
-from headlight.pages.shared.state.page import shown
 from headlight.pages.shared.state.wings import CLICKS, allows
 from headlight.pages.streamlit_fixes.late_values import (
     Widget,
@@ -37,7 +36,7 @@ def choose(
     *,
     widget: Widget | None = None,
     on_change: Callable[[], None] | None = None,
-    **more: object,
+    **more: Any,
 ) -> Any:
     """Draw the widget of a choice and return its value.
 
@@ -68,7 +67,7 @@ def choose(
     more |= {"on_change": hear_and, "args": [choice.key, text, listed, is_typed, on_change]}
     more |= beginning(widget, value, offered)
     more = {"label": choice.label, "help": choice.help, **more}
-    tell(choice.key, value, (shown(), text(value)))
+    tell(choice.key, value, (st.session_state.get("page"), text(value)))
     widget(key=choice.key, persist_state="session", **more)
     return chosen(choice)
 
@@ -87,7 +86,7 @@ def hear_and(
     if options and st.session_state[key] not in options:
         refuse(key)
         return
-    hear(key, (shown(), text(st.session_state[key])), is_typed=is_typed)
+    hear(key, (st.session_state.get("page"), text(st.session_state[key])), is_typed=is_typed)
     if then:
         then()
 
@@ -106,18 +105,20 @@ def nearest(value: object, offered: Sequence[Any]) -> Any:
     """Return the value if it is offered, otherwise the next smaller number, or the first value."""
     if value in offered:
         return value
-    below = [option for option in offered if isinstance(option, int) and isinstance(value, int)]
-    return max((option for option in below if option < value), default=offered[0])
+    numbers = [option for option in offered if isinstance(option, int)]
+    below = [option for option in numbers if isinstance(value, int) and option < value]
+    return max(below, default=offered[0])
 
 
 def pick_one(
-    label: str, options: Iterable[str], key: str, picked: Callable[[str], None], **more: object
+    label: str, options: Iterable[str], key: str, picked: Callable[[str], None], **more: Any
 ) -> None:
-    take = {"on_click": lambda: picked(st.session_state[key])}
-    st.menu_button(label, list(options), key=key, **take, **more)
+    st.menu_button(
+        label, list(options), key=key, on_click=lambda: picked(st.session_state[key]), **more
+    )
 
 
-def choose_kind(choice: Choice = KIND, **more: object) -> Kind:
+def choose_kind(choice: Choice = KIND, **more: Any) -> Kind:
     """Draw the choice among the chosen model's kinds of attention, and return the kind.
 
     It is not drawn if the model has only one kind.
@@ -129,23 +130,32 @@ def choose_kind(choice: Choice = KIND, **more: object) -> Kind:
     return kinds[0]
 
 
-def choose_layer(kind: Kind, summaries: bool = False) -> HeadChoice:
+def choose_layer(kind: Kind) -> int:
+    """Draw the choice of a layer of a kind and return it, from 0."""
+    return choose_place(LAYER, range(reader().shape.layers(kind)))
+
+
+def choose_layer_or_summary(kind: Kind) -> HeadChoice:
     """Draw the choice of a layer of a kind and return it, from 0, or the mean or maximum."""
-    return choose_place(LAYER, reader().shape.layers(kind), summaries)
+    return choose_place(LAYER, place_options(reader().shape.layers(kind)))
 
 
-def choose_head(kind: Kind, summaries: bool = True) -> HeadChoice:
+def choose_head(kind: Kind) -> int:
+    """Draw the choice of a head of a kind and return it, from 0."""
+    return choose_place(HEAD, range(reader().shape.heads(kind)))
+
+
+def choose_head_or_summary(kind: Kind) -> HeadChoice:
     """Draw the choice of a head of a kind and return it, from 0, or the heads' mean or maximum."""
-    return choose_place(HEAD, reader().shape.heads(kind), summaries)
+    return choose_place(HEAD, place_options(reader().shape.heads(kind)))
 
 
-def choose_place(choice: Choice, count: int, summaries: bool) -> HeadChoice:
-    """Draw the choice of one of `count` layers or heads.
+def choose_place(choice: Choice, options: Sequence[HeadChoice]) -> Any:
+    """Draw the choice of one of the layers or heads.
 
     Heads, and many layers, are in a drop-down box: this leaves room for all choices of a head in a
     row.
     """
-    options = place_options(count) if summaries else list(range(count))
     boxed = choice is not LAYER or len(options) > MOST_LAYERS
     return choose(choice, options, **({"widget": st.selectbox, "width": 86} if boxed else {}))
 
@@ -164,7 +174,7 @@ def place_options(count: int) -> list[HeadChoice]:
 
 
 def choose_token(
-    choice: Choice, tokens: Sequence[str], *, first: int = 1, width: int = 240, **more: object
+    choice: Choice, tokens: Sequence[str], *, first: int = 1, width: int = 240, **more: Any
 ) -> int:
     """Draw the choice of a token, numbered from `first`; return its index, from 0.
 

@@ -78,7 +78,7 @@ def draw(run: ModelRun, _: Atlas | None = None) -> None:
     caption(INTRO)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         kind = choose_kind()
-        head = kind, choose_layer(kind), choose_head(kind, summaries=False)
+        head = kind, choose_layer(kind), choose_head(kind)
         word = choose(WORD, width=200, placeholder="such as dog").strip()
     words = site_words(*head)
     st.subheader(words)

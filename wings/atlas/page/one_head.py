@@ -152,7 +152,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     """Draw the choice of a head, its figures, and its example sentences."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         kind = choose_kind()
-        layer, head = choose_layer(kind), choose_head(kind, summaries=False)
+        layer, head = choose_layer(kind), choose_head(kind)
     address, known, figures = (kind, layer, head), atlas.kinds[kind], all_figures(atlas)
     words = site_words(*address)
     st.subheader(words)

@@ -39,7 +39,8 @@ def test_without_a_cache_the_page_says_why():
 def test_layers_that_are_alike_are_one_row_of_a_large_cache():
     states = np.zeros((3, 40, 60), np.uint8)
     states[:, ::2] = 1
-    rows = rows_of("Own", states, ["a"] * 60)
+    rows = rows_of("Own", states, ["a"] * 60, ["once for heads 1–4"])
     assert list(rows.rows) == ["20 layers, as 1", "20 layers, as 2"]
+    assert rows.groups == ["once for heads 1–4"]
     assert (rows.states[:, 0] == 1).all()
     assert len(rows_of("Own", states[:, :3], ["a"] * 60).rows) == 3

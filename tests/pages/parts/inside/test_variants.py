@@ -197,7 +197,7 @@ def test_the_norm_orders_of_a_bert_share_its_weights(bert):
 def test_heads_apart_compute_what_one_projection_does(make_model, site, change):
     model = change(make_model(seed=1))
     trace = record(model)
-    separate, fused, difference = separate_heads(model, site, *read_at(trace, site))
+    separate, fused, difference = separate_heads(attention_at(model, site), *read_at(trace, site))
     assert difference < 1e-5
     made = trace.attention[site]
     for name in ("query", "key", "value"):
