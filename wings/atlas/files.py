@@ -16,13 +16,14 @@ from functools import cache
 from hashlib import sha256
 from inspect import getsource
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
 from headlight.model.insight import rows
 from headlight.model.reader import Reader
-from headlight.model.transformer.trace import Kind
+from headlight.model.transformer.trace import Kind, MaybeNone
 from headlight.wings.atlas import counting, statistics
 from headlight.wings.atlas.counting import Count
 from headlight.wings.atlas.figures import Figure
@@ -146,7 +147,7 @@ class KindOfHeads:
     distances: np.ndarray
     clearest: list[list[str]]
     offsets: Sequence[int] = ()
-    shares: np.ndarray | None = None
+    shares: np.ndarray | MaybeNone = None
     removal: np.ndarray | None = None
     importance: np.ndarray | None = None
 
@@ -177,7 +178,7 @@ def open_atlas(folder: Path) -> Atlas:
     return as_atlas(load(folder, "atlas.json"), load(folder, "examples.json"))
 
 
-def load(folder: Path, name: str) -> dict | list:
+def load(folder: Path, name: str) -> Any:
     """Return the JSON in a file of a folder; raises ValueError if it is missing or damaged."""
     packed = folder / f"{name}.gz"
     try:
@@ -217,6 +218,6 @@ def kind_of_heads(data: dict, effects: dict) -> KindOfHeads:
     )  # fmt: skip
 
 
-def array(listed: list | None) -> np.ndarray | None:
-    """Return nested lists of numbers as an array, None within them as NaN."""
+def array(listed: list | None) -> np.ndarray | MaybeNone:
+    """Return nested lists of numbers as an array, None within them as NaN; None stays None."""
     return None if listed is None else np.array(listed, dtype=float)

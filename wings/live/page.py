@@ -113,7 +113,7 @@ def stylesheet() -> str:
     return "\n".join([base, theme, *(path.read_text(encoding="utf-8") for path in own)])
 
 
-def for_talks(translator: Translator) -> TalkModel:
+def for_talks(translator: OwnReader) -> TalkModel:
     """Return a translator with what runs and shows it in the file of a talk."""
     weights = weights_file(translator.model, translator.tokenizer)
     return TalkModel(weights, IN_DECK, PANEL, header(), pictures())

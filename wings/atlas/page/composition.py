@@ -70,14 +70,19 @@ def around(
 ) -> dict[Kind, np.ndarray]:
     """Return the composition of every head with one, in % above random; NaN without any."""
     site, number = Site(*head[:2]), head[2]
-    above = {kind: np.full(size, np.nan) for kind, size in run.reader.shape.kinds.items()}
+    above: dict[Kind, np.ndarray] = {
+        kind: np.full(size, np.nan) for kind, size in run.reader.shape.kinds.items()
+    }
     for (earlier, later, as_way), numbers in all_pairs.items():
         if as_way == way and later == site:
             above[earlier.kind][earlier.layer] = 100 * (numbers[:, number] - random.mean)
         elif as_way == way and earlier == site:
             above[later.kind][later.layer] = 100 * (numbers[number] - random.mean)
-    shown = (kind for kind in above if kind == head[0] or np.isfinite(above[kind]).any())
-    return {kind: above[kind] for kind in shown}
+    return {
+        kind: numbers
+        for kind, numbers in above.items()
+        if kind == head[0] or np.isfinite(numbers).any()
+    }
 
 
 def strongest_table(all_pairs: Compositions, random: Random, of: About) -> None:
@@ -85,14 +90,14 @@ def strongest_table(all_pairs: Compositions, random: Random, of: About) -> None:
     import pandas as pd  # takes long
 
     every = [
-        (float(number), (earlier, row), (later, column), way)
+        (float(number), (*earlier, row), (*later, column), way)
         for (earlier, later, way), numbers in all_pairs.items()
         for (row, column), number in np.ndenumerate(numbers)
     ]
     best = sorted(every, key=lambda pair: -pair[0])[:MOST_PAIRS]
     columns = {
-        "writes": [short((*writer[0], writer[1])) for _, writer, _, _ in best],
-        "reads": [short((*reader[0], reader[1])) for _, _, reader, _ in best],
+        "writes": [short(writer) for _, writer, _, _ in best],
+        "reads": [short(reader) for _, _, reader, _ in best],
         "as": [way for *_, way in best],
         "%": [100 * number for number, *_ in best],
         "deviations above random": [(pair[0] - random.mean) / random.deviation for pair in best],

@@ -69,10 +69,8 @@ def all_figures(atlas: Atlas) -> dict[str, HeadFigure]:
         values = {kind: figure_of(known, definition["name"]) for kind, known in atlas.kinds.items()}
         there = {kind: figure for kind, figure in values.items() if figure is not None}
         if definition["name"] in TITLES and there:
-            parts = (definition[part] for part in ("name", "words", "unit", "source"))
-            figures[definition["name"]] = HeadFigure(
-                *parts, there, tuple(values.keys() - there.keys())
-            )
+            name, *parts = (definition[part] for part in ("name", "words", "unit", "source"))
+            figures[name] = HeadFigure(name, *parts, there, tuple(values.keys() - there.keys()))
     return figures
 
 

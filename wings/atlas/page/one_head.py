@@ -1,5 +1,6 @@
 """The card of a head: what it does over the corpus, how this sentence compares, and examples."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import isnan
 
@@ -158,8 +159,9 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     st.subheader(words)
     st.markdown("\n".join(f"- {line}" for line in in_words(address, known, figures)))
     of = replace(about_run(run, place=words), told=counted_over(run, *figures.values()))
-    left, right = st.columns([3, 2], gap="medium") if known.shares is not None else (st, None)
-    with left if right else st.container():
+    has_offsets = known.shares is not None
+    left, right = st.columns([3, 2], gap="medium") if has_offsets else (st.container(), None)
+    with left:
         caption(CARD)
         try:
             own = sentence_figures(run)[kind]
@@ -205,7 +207,7 @@ def rank(figure: HeadFigure, value: float) -> str:
 
 
 def spread_of(
-    shown: HeadFigure, known: KindOfHeads, own: dict, address: HeadAddress
+    shown: HeadFigure, known: KindOfHeads, own: Mapping[str, np.ndarray], address: HeadAddress
 ) -> Spread | None:
     """Return a figure of a head with its spread over sentences, and its value on this sentence."""
     at = address[1:]
