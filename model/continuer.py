@@ -10,7 +10,7 @@ from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.own_reader import OwnReader, objective_of
 from headlight.model.questions import Objective, Question, Request
-from headlight.model.reader import Ability
+from headlight.model.shape import Ability
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import END_ID, START_ID, Token, no_source
 from headlight.model.trace import Trace

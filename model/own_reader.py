@@ -8,8 +8,8 @@ from torch import Tensor
 from headlight.model.decoding.steps import Writing
 from headlight.model.edits import NamedMask
 from headlight.model.questions import Objective, Question, Request
-from headlight.model.reader import Ability, Reader
-from headlight.model.shape import shape_of
+from headlight.model.reader import Reader
+from headlight.model.shape import Ability, shape_of
 from headlight.model.stream import DecoderStream, attention_at, output_maps, stream_of
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import BYTES, PAD_ID, SPECIAL_TOKENS, Token, pad, token_ids

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from typing import Literal, Protocol, get_args
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -19,7 +19,7 @@ from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import NamedMask, check_edits, check_sites
 from headlight.model.questions import Objective, Question, Request
 from headlight.model.rotary import Rotary
-from headlight.model.shape import Shape
+from headlight.model.shape import Ability, Shape
 from headlight.model.stream import DecoderStream, HeadsTrace, Parts, ScoreAddress, own_parts
 from headlight.model.tokens import Token
 from headlight.model.trace import Trace
@@ -30,21 +30,6 @@ OTHER_WORDS = (
     "French."
 )
 
-Ability = Literal[
-    "write",  # text of its own: a translation, or a continuation of a prompt
-    "read a pair",  # a second text after the first
-    "mask words",  # and predict them
-    "pad",  # a text to a length
-    "open cells",  # against the mask
-    "take apart",  # a weight: query, key and value are recorded
-    "add up heads",  # each head's output to the residual stream is known
-    "add up logits",  # each decoder part's share of the logits is known: it is pre-norm
-    "show the stream",  # the inputs of each block, and the residual stream, are recorded
-    "own layers",  # a network of this project, whose parts can be run separately
-    "move positions",
-    "compare words",  # by their embeddings, and after the encoder
-]
-ABILITIES: tuple[Ability, ...] = get_args(Ability)
 CUT = "The model reads at most {most} tokens; the rest of this {what} is cut off."
 
 
@@ -52,6 +37,8 @@ class Reader(Protocol):
     """A model with its tokenizer; it holds no state of a call, so threads may share it."""
 
     title: str
+    model: Any  # the network, of another class in each kind of reader
+    attached: Any = None  # what watches the network of a library's model, if it runs in its code
     shape: Shape
     missing: Mapping[Ability, str]  # what it cannot do, each with a sentence that says why
     example: str = ""  # a text that it can read, if it does not read English
@@ -67,6 +54,7 @@ class Reader(Protocol):
 
     def is_cut(self, text: str, second: str | None = None) -> bool:
         """Return whether some of the text is left out, since it is too long for the model."""
+        ...
 
     @torch.inference_mode()
     def trace(
@@ -125,12 +113,14 @@ class Reader(Protocol):
 
     def tokenized(self, request: Request) -> Trace:
         """Return a trace of the tokens that a run reads; raises the errors of `trace`."""
+        ...
 
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:
         """Run over the tokens of several traces in one batch, without results.
 
         Each is padded on the right to the longest; `run.trace` records them as a batch.
         """
+        ...
 
     def rerun(self, trace: Trace, run: Run) -> Tensor:
         """Run again over the tokens of a trace; return the logits (B, N, V) of the same rows.
@@ -138,16 +128,19 @@ class Reader(Protocol):
         Gates (B, H), blocked cells (B, H, Q, K) and patches in the edits of `run` decide the batch
         size B, and gradients flow if they are enabled.
         """
+        ...
 
     @property
     def vocabulary(self) -> Sequence[int]:
         """The ids of all tokens except special ones."""
+        ...
 
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
         """Record a run over ids of the vocabulary, with the special tokens that surround a text.
 
         Both sides of an encoder-decoder read the same.
         """
+        ...
 
     @property
     def unembedding(self) -> Tensor | None:
@@ -168,6 +161,7 @@ class Reader(Protocol):
 
     def label(self, trace: Trace, question: Question, index: int) -> str:
         """Return the name of one of a question's choices."""
+        ...
 
     def objective(
         self, trace: Trace, site: Site | None = None, query: int | None = None
@@ -177,6 +171,7 @@ class Reader(Protocol):
         If the change concerns one query of a site, and the model writes, it is the token after that
         query.
         """
+        return None
 
     def configured_masks(self, site: Site) -> tuple[NamedMask, ...]:
         """Return the masks of a site as the model's configuration names them, padding apart."""
@@ -184,6 +179,7 @@ class Reader(Protocol):
 
     def heads_to_stream(self, site: Site) -> Tensor | None:
         """Return the map from each head's output to the stream (H, D, d_model), if it is known."""
+        return None
 
     def streamed(self, trace: Trace, edits: RunEdits) -> Trace:
         """Return a trace with the residual stream, from another run under its edits if need be.
@@ -237,7 +233,7 @@ class Reader(Protocol):
         forced: Sequence[int] = (),
         pad_to: int | None = None,
         edits: RunEdits | None = None,
-        **options: object,
+        **options: Any,
     ) -> Decoding:
         """Write a text of at most `longest` tokens with every step recorded.
 
@@ -248,7 +244,7 @@ class Reader(Protocol):
         request = Request(text, pad_to=pad_to, edits=edits)
         return self.write_request(request, strategy, longest=longest, forced=forced, **options)
 
-    def write_request(self, text: Request, strategy: Strategy, **options: object) -> Decoding:
+    def write_request(self, text: Request, strategy: Strategy, **options: Any) -> Decoding:
         """Return what `write` does for a caller of its caller, who is warned if the text is cut."""
         check_edits(text.edits, self.shape, self.missing)
         (decoding,) = self.write_together([text], strategy, **options)
@@ -263,6 +259,7 @@ class Reader(Protocol):
         forced: Sequence[int] = (),
     ) -> Decoding:
         """Return what `write` returns; raises the errors of `write`."""
+        raise ValueError(self.missing["write"])
 
     def batch_of(self, text: Request, strategy: Strategy) -> Hashable | None:
         """Return what texts that are written together must have in common; None if one cannot be.
@@ -272,7 +269,7 @@ class Reader(Protocol):
         return None
 
     def write_together(
-        self, texts: Sequence[Request], strategy: Strategy = Strategy(), **options: object
+        self, texts: Sequence[Request], strategy: Strategy = Strategy(), **options: Any
     ) -> Iterator[Decoding]:
         """Yield what `write` returns for each of several texts of one `batch_of`."""
         if "write" in self.missing:

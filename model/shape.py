@@ -2,17 +2,32 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
 from headlight.model.transformer.config import TransformerConfig
-from headlight.model.transformer.trace import Kind, Site
+from headlight.model.transformer.trace import Kind, Side, Site
 
 CHOICES = {
     "norm": ("pre", "post"),
     "activation": ("relu", "gelu"),
     "positions": ("sinusoidal", "learned", "none"),
 }
-SELF: tuple[Kind, ...] = ("encoder", "decoder")  # kinds whose queries are keys too
+Ability = Literal[
+    "write",  # text of its own: a translation, or a continuation of a prompt
+    "read a pair",  # a second text after the first
+    "mask words",  # and predict them
+    "pad",  # a text to a length
+    "open cells",  # against the mask
+    "take apart",  # a weight: query, key and value are recorded
+    "add up heads",  # each head's output to the residual stream is known
+    "add up logits",  # each decoder part's share of the logits is known: it is pre-norm
+    "show the stream",  # the inputs of each block, and the residual stream, are recorded
+    "own layers",  # a network of this project, whose parts can be run separately
+    "move positions",
+    "compare words",  # by their embeddings, and after the encoder
+]
+ABILITIES: tuple[Ability, ...] = get_args(Ability)
+SELF: tuple[Side, ...] = ("encoder", "decoder")  # kinds whose queries are keys too
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from headlight.model.edits.tensors import batch_of
 from headlight.model.memory_layout import best_device, lay_out, pack
 from headlight.model.own_reader import OwnReader, objective_of
 from headlight.model.questions import Objective, Request
-from headlight.model.reader import Ability
+from headlight.model.shape import Ability
 from headlight.model.tokenizer import Tokenizer
 from headlight.model.tokens import END_ID, SPECIAL_TOKENS, START_ID, Token
 from headlight.model.trace import Trace

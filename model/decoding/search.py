@@ -29,24 +29,31 @@ NOT_A_NUMBER = (
 class Prefixes(Protocol):
     """The rows of a decoding in progress, for any model."""
 
-    ends: Set[int]  # the ids that end a text
     vocabulary: int  # the number of ids
     ids: Tensor  # (R, N) that each row has read
+
+    @property
+    def ends(self) -> Set[int]:
+        """The ids that end a text."""
+        ...
 
     def next_log_probabilities(self, trace: Trace | None = None) -> Tensor:
         """Return log-probabilities (R, V) of each row's next token; `trace` records the call.
 
         Tokens that may not be written have -inf.
         """
+        ...
 
     def cache_sizes(self) -> dict[Site, CacheSize]:
         """Return what is held of the positions read so far; nothing if each step recomputes all."""
+        ...
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
         """Continue with these rows, in this order, and append one of ids (R,) to each.
 
         A row may be taken several times or not at all.
         """
+        ...
 
 
 class TransformerPrefixes:

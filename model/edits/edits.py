@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from torch import Tensor
 
@@ -43,7 +43,6 @@ from headlight.model.edits.masking import (
     write_masks,
 )
 from headlight.model.edits.masks import Setting, all_cells
-from headlight.model.edits.positions import PositionEdit
 from headlight.model.shape import Shape
 from headlight.model.transformer.trace import KINDS, Kind, Side, Site
 
@@ -121,7 +120,7 @@ class Edits:
 
     def at_sites(
         self, shape: Shape, positions: int, target_length: int | None = None
-    ) -> dict[Site | Side, AttentionEdit | PositionEdit]:
+    ) -> dict[Site | Side, Any]:
         """Return the edits as tensors for the model, for up to `positions` queries and keys.
 
         If the target is padded, `target_length` counts its tokens before the padding.

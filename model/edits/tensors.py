@@ -7,7 +7,7 @@ from torch import Tensor
 
 from headlight.model.edits.attention import AS_TRAINED, AttentionEdit, fit_cells
 from headlight.model.edits.positions import PositionEdit
-from headlight.model.shape import SELF, Shape
+from headlight.model.shape import SELF, Ability, Shape
 from headlight.model.transformer.attention import Edit
 from headlight.model.transformer.trace import RunEdits, Site
 
@@ -15,7 +15,7 @@ MOST_SCALE = 1_000_000  # of scores
 MOST_NUMBERS = 2**30  # numbers in a tensor: 16 heads on 8,192 tokens
 
 
-def check_edits(edits: RunEdits | None, shape: Shape, missing: Mapping[str, str]) -> None:
+def check_edits(edits: RunEdits | None, shape: Shape, missing: Mapping[Ability, str]) -> None:
     """Raise ValueError for edits of parts that a model of this shape lacks, or of wrong sizes.
 
     `missing` says why the model cannot move positions, if it cannot. Cells may be those of a longer

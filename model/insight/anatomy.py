@@ -20,18 +20,23 @@ class TracedRun(Protocol):
     @property
     def reader(self) -> Reader:
         """The model, to run again."""
+        ...
 
     def trace(self) -> Trace:
         """The record of the run."""
+        ...
 
     def streamed(self) -> Trace:
         """The record with the residual stream, if the model shows it."""
+        ...
 
     def changes(self) -> RunEdits:
         """The edits of the run."""
+        ...
 
     def record(self, site: Site) -> AttentionRecord:
         """Return the record of a site, from the trace or from an equal run."""
+        ...
 
 
 @dataclass(frozen=True)

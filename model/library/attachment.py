@@ -37,8 +37,8 @@ from headlight.model.library.measuring import Parity, call, measured, read_texts
 from headlight.model.library.observing import Observed, find_sites, observing
 from headlight.model.library.positions import capturing_rotary, find_rotary, let_move
 from headlight.model.library.running import enter, leave
-from headlight.model.reader import Ability
 from headlight.model.rotary import Rotary
+from headlight.model.shape import Ability
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import KINDS, Kind, Run, Site
 

@@ -19,8 +19,8 @@ from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import SPACES, Piece
 from headlight.model.library.transformers_loading import load_pretrained
 from headlight.model.questions import Request
-from headlight.model.reader import OTHER_WORDS, Ability
-from headlight.model.shape import shape_of
+from headlight.model.reader import OTHER_WORDS
+from headlight.model.shape import Ability, shape_of
 from headlight.model.stream import output_maps
 from headlight.model.tokens import Token
 from headlight.model.trace import Trace

@@ -31,7 +31,7 @@ from headlight.model.library.fused import Projected, multi_head, scaled_dot_prod
 from headlight.model.library.layouts import FIXED, Layout
 from headlight.model.library.running import RUNNING, Running
 from headlight.model.library.stages import Stages
-from headlight.model.reader import Ability
+from headlight.model.shape import Ability
 from headlight.model.transformer.attention import UNCHANGED, Edit
 from headlight.model.transformer.trace import AttentionRecord, Run, Site
 

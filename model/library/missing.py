@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headlight.model.library.piece_tokenizer import NO_PADDING
-from headlight.model.reader import OTHER_WORDS, Ability
+from headlight.model.reader import OTHER_WORDS
+from headlight.model.shape import Ability
 
 if TYPE_CHECKING:
     from headlight.model.library.transformers_reader import TransformersReader

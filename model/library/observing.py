@@ -21,7 +21,7 @@ from headlight.model.library.foreign_code import (
 )
 from headlight.model.library.layouts import FIXED, Layout
 from headlight.model.library.running import enter, leave
-from headlight.model.reader import Ability
+from headlight.model.shape import Ability
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import KINDS, AttentionRecord, Kind, Run, Site
 

@@ -91,7 +91,7 @@ class MultiHeadAttention(nn.Module):
         earlier positions too, and the memory of cross-attention is only projected once.
         """
         query, key, value = self.project(states, memory, run.cache)
-        edit = run.edits.get(self.site, UNCHANGED)
+        edit: Edit = run.edits.get(self.site, UNCHANGED)
         if run.cache is not None:
             edit = edit.at(run.cache.length)
         record = attend(query, key, value, mask, edit)

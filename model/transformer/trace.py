@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
 
 if TYPE_CHECKING:
-    from headlight.model.transformer.attention import Edit
     from headlight.model.transformer.cache import KeyValueCache
-    from headlight.model.transformer.positions import Placement
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Side = Literal["encoder", "decoder"]
+MaybeNone = Any  # None in models that do not show it, whose other numbers can be asked for
 
 
 class Site(NamedTuple):
@@ -64,13 +63,13 @@ class AttentionRecord(ByShape):
     more score in the softmax that belongs to no key, so that rows of weights sum to less than 1.
     """
 
-    query: Tensor | None  # (B, H, Q, D)
-    key: Tensor | None  # (B, H, K, D)
-    value: Tensor | None  # (B, H, K, D)
-    scores: Tensor | None  # (B, H, Q, K)
+    query: Tensor | MaybeNone  # (B, H, Q, D)
+    key: Tensor | MaybeNone  # (B, H, K, D)
+    value: Tensor | MaybeNone  # (B, H, K, D)
+    scores: Tensor | MaybeNone  # (B, H, Q, K)
     masked_scores: Tensor  # (B, H, Q, K)
     weights: Tensor  # (B, H, Q, K)
-    heads: Tensor | None  # (B, H, Q, D)
+    heads: Tensor | MaybeNone  # (B, H, Q, D)
     scale: float | None = None  # None means 1 / sqrt(D), or the edit's
     bias: Tensor | None = None  # of relative positions, broadcasts to (B, H, Q, K)
     softcap: float | None = None
@@ -87,9 +86,9 @@ class EmbeddingRecord(ByShape):
     In models of the transformers library only `states` are known, unless positions are a part.
     """
 
-    tokens: Tensor | None  # (B, T, d_model)
-    scaled: Tensor | None  # (B, T, d_model): times sqrt(d_model)
-    positions: Tensor | None  # (T, d_model): of the tokens' positions
+    tokens: Tensor | MaybeNone  # (B, T, d_model)
+    scaled: Tensor | MaybeNone  # (B, T, d_model): times sqrt(d_model)
+    positions: Tensor | MaybeNone  # (T, d_model): of the tokens' positions
     states: Tensor  # (B, T, d_model): the sum, in BERT its norm, which the first layer reads
     segments: Tensor | None = None  # (B, T, d_model), in BERT only
 
@@ -109,8 +108,8 @@ class ResidualRecord(ByShape):
     outputs: Tensor  # the stream after
 
 
-# What one call changes: the attention at a site, and the positions of a side.
-RunEdits = Mapping[Site | Side, "Edit | Placement"]
+# What one call changes: an `Edit` at a Site, and a `Placement` of the tokens at a Side.
+RunEdits = Mapping[Any, Any]
 
 
 @dataclass(kw_only=True, repr=False)
@@ -125,7 +124,7 @@ class Activations(ByShape):
     attention: dict[Site, AttentionRecord] = field(default_factory=dict)
     residual: dict[Block, ResidualRecord] = field(default_factory=dict)
     outputs: dict[Side, Tensor] = field(default_factory=dict)  # (B, T, d_model), the last norm's
-    logits: Tensor | None = None  # (B, T, V)
+    logits: Tensor | MaybeNone = None  # (B, T, V)
 
     def record(self, site: Site, record: AttentionRecord) -> None:
         self.attention[site] = record

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.layers import DecoderLayer, EncoderLayer
 from headlight.model.transformer.masks import Visible, look_ahead_mask, padding_mask
-from headlight.model.transformer.positions import UNMOVED, Positions
+from headlight.model.transformer.positions import UNMOVED, Placement, Positions
 from headlight.model.transformer.trace import EmbeddingRecord, Run, Side
 
 
@@ -27,7 +27,7 @@ class Embedding(nn.Module):
         """(B, T) ids of the tokens start, start + 1, ... -> (B, T, d_model)."""
         tokens = self.tokens(ids)  # (B, T, d_model)
         scaled = tokens * self.scale
-        placement = run.edits.get(self.side, UNMOVED)
+        placement: Placement = run.edits.get(self.side, UNMOVED)
         positions = self.positions(start, start + ids.size(1), placement)  # (T, d_model)
         states = self.dropout(scaled + positions)
         if run.trace is not None:

@@ -10,7 +10,7 @@ import pytest
 from headlight.model.decoding.steps import stack_rows
 from headlight.model.edits import CellEdit, Edits, write_edits
 from headlight.model.insight.scoring import log_probabilities
-from headlight.model.reader import ABILITIES
+from headlight.model.shape import ABILITIES
 from headlight.model.transformer.trace import Site
 from headlight.pages.parts.decoding.request import LONGEST
 from headlight.pages.parts.models.page import ABILITIES as WORDS

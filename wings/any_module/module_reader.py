@@ -18,8 +18,8 @@ from headlight.model.library.calls import attention_edits
 from headlight.model.library.hub import first_line
 from headlight.model.library.pieces import Piece
 from headlight.model.questions import Request
-from headlight.model.reader import OTHER_WORDS, Ability, Reader
-from headlight.model.shape import Shape
+from headlight.model.reader import OTHER_WORDS, Reader
+from headlight.model.shape import Ability, Shape
 from headlight.model.tokens import Token
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Run, RunEdits, Site

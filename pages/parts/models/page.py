@@ -6,8 +6,9 @@ import torch
 from headlight.model.library.hub import first_line
 from headlight.model.library.measuring import BOUNDS, Parity
 from headlight.model.own_reader import OwnReader
-from headlight.model.reader import ABILITIES as ALL_ABILITIES
-from headlight.model.reader import Ability, Reader
+from headlight.model.reader import Reader
+from headlight.model.shape import ABILITIES as ALL_ABILITIES
+from headlight.model.shape import Ability
 from headlight.pages.shared.controls import loading
 from headlight.pages.shared.runs.readers import card_of, parity_at_loading, reader, size_of
 from headlight.pages.shared.runs.run import ModelRun, measured_parity

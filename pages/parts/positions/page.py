@@ -1,6 +1,6 @@
 """Positions: how tokens get theirs, by sinusoids, learned or turned, and what happens without."""
 
-from headlight.model.reader import Ability
+from headlight.model.shape import Ability
 from headlight.pages.parts.positions import learned, rotary, sentence, sinusoids
 from headlight.pages.shared.controls.sentence import ask, can
 from headlight.pages.shared.show.comparison import KEYS

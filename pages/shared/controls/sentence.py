@@ -8,7 +8,8 @@ import streamlit as st
 
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import Edits
-from headlight.model.reader import Ability, Reader
+from headlight.model.reader import Reader
+from headlight.model.shape import Ability
 from headlight.pages.shared.controls import loading
 from headlight.pages.shared.runs.readers import reader
 from headlight.pages.shared.runs.run import BEAM, ModelRun, hiding, written

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from functools import partial, update_wrapper
 from inspect import signature
 from threading import Lock
-from typing import Generic, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 import streamlit as st
@@ -33,7 +33,7 @@ class ResultKey(NamedTuple):
 class Result(NamedTuple):
     """The result of a call, and its size in bytes."""
 
-    value: object
+    value: Any
     size: int
 
 
@@ -107,7 +107,7 @@ def is_busy() -> bool:
 
 
 def model_call(
-    words: str = "", *, prepares: bool = False
+    words: str = "",
 ) -> Callable[[Callable[Options, Value]], ModelCall[Options, Value]]:
     """Make a function that calls a model a `ModelCall`; use it as a decorator.
 
@@ -118,25 +118,42 @@ def model_call(
     function that reports progress. An argument `name` that is None means the model that the visitor
     has chosen. The result is shared and must not be modified; errors are not kept.
 
-    A function that `prepares` runs at once, in the visitor's session, and returns its `Work`, which
-    waits for its turn and may be computed together with that of others.
-
     Sessions that call a function with the same run at the same time get one result, if all of them
     have its model. A function with an underscore argument, such as one that draws the progress,
     runs for each session.
     """
-    return lambda function: ModelCall(function, words, prepares)
+
+    def decorate(function: Callable[Options, Value]) -> ModelCall[Options, Value]:
+        def work(*args: Options.args, **kwargs: Options.kwargs) -> Work[Value]:
+            return Work.alone(partial(function, *args, **kwargs))
+
+        return ModelCall(function, work, words)
+
+    return decorate
+
+
+def prepared_model_call(
+    words: str = "",
+) -> Callable[[Callable[Options, Work[Value]]], ModelCall[Options, Value]]:
+    """Make a function that returns the `Work` of a call a `ModelCall`; see `model_call`.
+
+    The function runs at once, in the visitor's session. Its work waits for its turn, and may be
+    computed together with that of others.
+    """
+    return lambda function: ModelCall(function, function, words)
 
 
 class ModelCall(Generic[Options, Value]):
     """A function that calls a model; see `model_call`."""
 
     def __init__(
-        self, function: Callable[Options, Value | Work], words: str, prepares: bool
+        self,
+        function: Callable[Options, object],
+        work: Callable[Options, Work[Value]],
+        words: str,
     ) -> None:
-        self._function = function
+        self._work = work
         self._words = words
-        self._prepares = prepares
         self._kind = f"{function.__module__}.{function.__qualname__}"
         self._signature = signature(function)
         update_wrapper(self, function)
@@ -146,8 +163,7 @@ class ModelCall(Generic[Options, Value]):
         key = self._key(*args, **kwargs)
         if kept := _results.get(key):
             return kept.value
-        function = partial(self._function, *args, **kwargs)
-        work = function() if self._prepares else Work.alone(function)
+        work = self._work(*args, **kwargs)
         question = (key.kind, key.arguments) if self._is_common(args) else object()
         # Work that can join others ends before a spinner would show, and a spinner costs a thread.
         is_long = self._words and not has_turn() and work.batch is None

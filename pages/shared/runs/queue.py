@@ -7,29 +7,30 @@ from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock, local
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from headlight.pages.shared.runs import limits
 
 AT_ONCE = limits.of_this_worker(2)  # turns, in all sessions together
 BATCH_CELLS = 2**16  # 16 texts of 64 tokens, whose decoding takes at most 300 MB
 _thread = local()
+Value = TypeVar("Value")
 
 
-class Work(NamedTuple):
+class Work(NamedTuple, Generic[Value]):
     """What a call computes: `compute` takes a list of requests, and yields the result of each.
 
     Works with the same `batch` can be computed together; None is computed alone. `length` is the
     number of a request's tokens.
     """
 
-    compute: Callable[[Sequence], Iterable]
+    compute: Callable[[Sequence], Iterable[Value]]
     request: object
     batch: Hashable | None = None
     length: int = 0
 
     @classmethod
-    def alone(cls, function: Callable[[], object]) -> Work:
+    def alone(cls, function: Callable[[], Value]) -> Work[Value]:
         """Return the work of a function without arguments, which never joins a batch."""
         return cls(lambda _: [function()], None)
 
@@ -66,7 +67,7 @@ class Queue:
     def __len__(self) -> int:
         return len(self._asked)
 
-    def answer(self, question: Hashable, work: Work) -> object:
+    def answer(self, question: Hashable, work: Work[Value]) -> Value:
         """Return the answer to a question, computed by this thread or by another.
 
         A call within a call has a turn already, and joins no other: the other may wait for it.
@@ -76,10 +77,9 @@ class Queue:
             return value
         while True:
             with self._lock:
-                call = self._asked.get(question)
-                is_first = call is None
+                is_first = question not in self._asked
+                call = self._asked.setdefault(question, Call(question, work))
                 if is_first:
-                    call = self._asked[question] = Call(question, work)
                     self._waiting.append(call)
                     self._give_turns()
             if is_first and (batch := call.turn.result()):

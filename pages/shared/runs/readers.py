@@ -15,7 +15,7 @@ from headlight.model.library.hub import Card, first_line
 from headlight.model.library.measuring import Parity
 from headlight.model.own_reader import OwnReader
 from headlight.model.reader import Reader
-from headlight.model.translator import load
+from headlight.model.translator import Translator, load
 from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.housekeeping import freeze, keep_freed_memory, session_ended
 from headlight.pages.shared.runs.shelf import GONE, shelf
@@ -36,15 +36,23 @@ def reader(key: str | None = None) -> Reader:
     """
     entry = models.chosen() if key is None else models.named(key)
     if not entry.is_library:
-        return translator(entry.key)
+        return own_model(entry.key)
     if loaded := shelf().get(entry.name):
         return loaded.reader
     raise ValueError(GONE.format(name=entry.title))
 
 
-def translator(key: str) -> OwnReader:
+def own_model(key: str) -> OwnReader:
     """Return a model of this project's own, shipped or a visitor's."""
     return models.own_reader(key) if models.named(key).is_own else _shipped(key)
+
+
+def translator(key: str) -> Translator:
+    """Return a model of this project's own; raise ValueError if it does not translate."""
+    model = own_model(key)
+    if not isinstance(model, Translator):
+        raise ValueError("This model only continues texts: choose another, such as a shipped one.")
+    return model
 
 
 def tune() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, cast
 
 from torch import Tensor
 
@@ -18,10 +19,13 @@ from headlight.model.questions import Objective, Request
 from headlight.model.reader import Reader
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import AttentionRecord, RunEdits, Site
-from headlight.pages.shared.runs.door import model_call
+from headlight.pages.shared.runs.door import model_call, prepared_model_call
 from headlight.pages.shared.runs.queue import Work
-from headlight.pages.shared.runs.readers import errors_explained, loading, reader
+from headlight.pages.shared.runs.readers import errors_explained, loading, reader, translator
 from headlight.pages.shared.state import models
+
+if TYPE_CHECKING:
+    from headlight.model.library.bert_reader import BertReader
 
 IN_FULL = 10_000_000  # weights; runs with more record all stages of one site at a time only
 AS_TRAINED = PositionEdit()
@@ -202,7 +206,7 @@ def sites_in_full(run: ModelRun, read: str | Writing, site: Site | None) -> list
 @model_call()
 def masks_of(run: ModelRun) -> tuple[Tensor, Tensor, Tensor]:
     """Return the padding mask, the look-ahead mask and both of a run, for a translator."""
-    return run.reader.masks(run.trace())
+    return translator(run.model).masks(run.trace())
 
 
 def written(run: ModelRun) -> Writing:
@@ -229,13 +233,13 @@ def reading_its_own(run: ModelRun) -> Trace:
     return run.reader.trace(run.sentence, own, pad_to=run.pad_to, edits=edits, sites=[])
 
 
-@model_call("Writing …", prepares=True)
+@prepared_model_call("Writing …")
 def decoded(
     run: ModelRun,
     strategy: Strategy | None = None,
     longest: int | None = None,
     forced: tuple[int, ...] = (),
-) -> Work:
+) -> Work[Decoding]:
     """Return what a model writes with every step; it must not be modified.
 
     Without a strategy it is the run's. Raise ValueError for `forced` ids that it cannot begin with.
@@ -270,4 +274,4 @@ def evicted(run: ModelRun, policy: str, budget: int, longest: int) -> Decoding:
 @model_call("Running transformers' own BertModel …")
 def measured_parity(run: ModelRun) -> Parity:
     """Return how far the numbers of a BERT in this project's layers are from the library's."""
-    return run.reader.parity(run.sentence, run.second or None)
+    return cast("BertReader", run.reader).parity(run.sentence, run.second or None)

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from secrets import token_urlsafe
+from typing import Any
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
 import numpy as np
 import streamlit as st
 
-from headlight.model.jobs import Job
 from headlight.model.own_reader import OwnReader
 
 OWN = "own-"  # prefix of the keys of visitors' own models
@@ -183,7 +183,7 @@ class Training:
     """A training under its name; its key is unique."""
 
     name: str
-    job: Job
+    job: Any  # a `Job` of the wing that trains
     key: str = field(default_factory=token_urlsafe)
 
 

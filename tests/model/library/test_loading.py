@@ -12,7 +12,7 @@ from headlight.model.library.bert_reader import BertReader
 from headlight.model.library.hub import LoadingError
 from headlight.model.library.loading import load_model
 from headlight.model.library.transformers_reader import TransformersReader
-from headlight.model.reader import ABILITIES
+from headlight.model.shape import ABILITIES
 from headlight.model.transformer.trace import Run
 from headlight.model.translator import Translator
 

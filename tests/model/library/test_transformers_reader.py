@@ -11,8 +11,7 @@ from headlight.model.edits.positions import PositionEdit
 from headlight.model.library.pieces import whole_words
 from headlight.model.library.transformers_loading import LONGEST
 from headlight.model.library.transformers_reader import TransformersReader
-from headlight.model.reader import ABILITIES
-from headlight.model.shape import Shape
+from headlight.model.shape import ABILITIES, Shape
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Run, Site
 from tests.model.library.conftest import END, FOLDERS, PAD
