@@ -30,10 +30,11 @@ class OwnTokens:
 
         Without any the text is numbers, with spaces between.
         """
-        if tokenizer is None:
-            return cls(read_numbers, lambda ids: " ".join(map(str, ids)), special)
-        if isinstance(tokenizer, tuple | list) and len(tokenizer) == 2:
-            return cls(tokenizer[0], tokenizer[1], special)
+        match tokenizer:
+            case None:
+                return cls(read_numbers, lambda ids: " ".join(map(str, ids)), special)
+            case [encode, decode]:
+                return cls(encode, decode, special)
         return cls(tokenizer.encode, tokenizer.decode, special)
 
     def read(self, text: str) -> list[Piece]:

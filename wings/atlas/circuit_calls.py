@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
+
 import numpy as np
 
 from headlight.model.edits import HeadAddress

@@ -97,8 +97,7 @@ def is_answered(key: str, riddle: Riddle, of: tuple[About | None, str]) -> bool:
     The picture's subject and title, `of`, are in the footer of a slide. The guess is the state of
     the part that asks, and is forgotten once that is no longer drawn.
     """
-    page = shown()
-    about = page and page.key, showing().scene(), of[0], riddle
+    about = shown().key, showing().scene(), of[0], riddle
     name = f"{question_key(key)}-{sha256(repr(about).encode()).hexdigest()[:12]}"
     guess = st.session_state.get(name, {}).get("guess")
     answered = type(guess) is int and NO_GUESS <= guess < len(riddle.options)

@@ -10,6 +10,7 @@ import numpy as np
 from safetensors.torch import save
 from tokenizers import models
 
+from headlight.model.own_reader import OwnReader
 from headlight.model.tokenizer import PIECES, Tokenizer
 from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator

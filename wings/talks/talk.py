@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+
 import streamlit as st
 
 from headlight.pages.shared import address

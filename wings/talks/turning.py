@@ -130,12 +130,12 @@ def begin() -> None:
 
 
 def _here() -> Origin | None:
-    if (page := shown()) is None:
+    if "page" not in st.session_state:
         return None
     state = st.session_state
     choices = {key: state[key] for key in _keys() if key in state}
     values = {key: state[key] for key in MADE if key in state}
-    return Origin(page, choices, edit_history.copied(), values)
+    return Origin(shown(), choices, edit_history.copied(), values)
 
 
 def _go_back() -> None:

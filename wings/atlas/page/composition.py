@@ -90,14 +90,14 @@ def strongest_table(all_pairs: Compositions, random: Random, of: About) -> None:
     import pandas as pd  # takes long
 
     every = [
-        (float(number), (*earlier, row), (*later, column), way)
+        (float(number), (earlier, row), (later, column), way)
         for (earlier, later, way), numbers in all_pairs.items()
         for (row, column), number in np.ndenumerate(numbers)
     ]
     best = sorted(every, key=lambda pair: -pair[0])[:MOST_PAIRS]
     columns = {
-        "writes": [short(writer) for _, writer, _, _ in best],
-        "reads": [short(reader) for _, _, reader, _ in best],
+        "writes": [short((site.kind, site.layer, head)) for _, (site, head), _, _ in best],
+        "reads": [short((site.kind, site.layer, head)) for _, _, (site, head), _ in best],
         "as": [way for *_, way in best],
         "%": [100 * number for number, *_ in best],
         "deviations above random": [(pair[0] - random.mean) / random.deviation for pair in best],

@@ -66,11 +66,16 @@ def all_figures(atlas: Atlas) -> dict[str, HeadFigure]:
     """Return all figures that an atlas has, by the name of the statistic."""
     figures = {}
     for definition in (*atlas.statistics, *(atlas.effects["definitions"] if atlas.effects else ())):
-        values = {kind: figure_of(known, definition["name"]) for kind, known in atlas.kinds.items()}
-        there = {kind: figure for kind, figure in values.items() if figure is not None}
+        there: dict[Kind, np.ndarray] = {
+            kind: figure
+            for kind, known in atlas.kinds.items()
+            if (figure := figure_of(known, definition["name"])) is not None
+        }
         if definition["name"] in TITLES and there:
-            name, *parts = (definition[part] for part in ("name", "words", "unit", "source"))
-            figures[name] = HeadFigure(name, *parts, there, tuple(values.keys() - there.keys()))
+            parts = ("name", "words", "unit", "source")
+            name, words, unit, source = (definition[part] for part in parts)
+            lacking = tuple(kind for kind in atlas.kinds if kind not in there)
+            figures[name] = HeadFigure(name, words, unit, source, there, lacking)
     return figures
 
 

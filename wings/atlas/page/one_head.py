@@ -154,7 +154,8 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         kind = choose_kind()
         layer, head = choose_layer(kind), choose_head(kind, summaries=False)
-    address, known, figures = (kind, layer, head), atlas.kinds[kind], all_figures(atlas)
+    address = kind, layer, head
+    known, figures = atlas.kinds[kind], all_figures(atlas)
     words = site_words(*address)
     st.subheader(words)
     st.markdown("\n".join(f"- {line}" for line in in_words(address, known, figures)))

@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from headlight.model.edits import HeadAddress
 from headlight.pages.shared.controls.measure import selected_head
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption

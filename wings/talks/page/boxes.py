@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+
 import streamlit as st
 
 from headlight.pages.shared.address import ON_THIS_MACHINE, is_of_this_machine, link_of
