@@ -15,7 +15,7 @@ from headlight.pages.shared.runs.door import model_call
 from headlight.pages.shared.runs.readers import errors_explained
 from headlight.pages.shared.runs.run import ModelRun, reading_its_own, written
 from headlight.wings.cause import patching, paths
-from headlight.wings.cause.knockout import Edges, edges_of, knock_out, what_to_lose
+from headlight.wings.cause.knockout import Edges, edges_of, knock_out, written_objective
 
 LIKELIEST = 12  # tokens kept after each written one
 CUT = "The changed text has more tokens than this model reads: shorten it."
@@ -72,7 +72,7 @@ def two_texts(run: ModelRun, changed: str) -> TwoTexts:
     with errors_explained():
         other = run.reader.trace(changed, run.target or own, **options)
     patching.check_tokens(clean, other)
-    objective = what_to_lose(clean, run.reader, own)
+    objective = written_objective(clean, run.reader, own)
     rows = list(objective.rows)
     kept = min(LIKELIEST, clean.logits.size(-1))
     likeliest = [trace.logits[0, rows].topk(kept).indices.tolist() for trace in (clean, other)]

@@ -99,7 +99,7 @@ def edges_of(
     `writing`, which the trace read, or of a target that the trace was given. Raises ValueError for
     layers that the model lacks, or if there are none.
     """
-    written = what_to_lose(trace, reader, writing)
+    written = written_objective(trace, reader, writing)
     kind: Kind = "cross" if "cross" in reader.shape.kinds else "decoder"
     read = trace.key_tokens(Site(kind, 0))
     if kind == "decoder":
@@ -112,7 +112,7 @@ def edges_of(
     return edges
 
 
-def what_to_lose(trace: Trace, reader: Reader, writing: Writing | None) -> Objective:
+def written_objective(trace: Trace, reader: Reader, writing: Writing | None) -> Objective:
     """Return the tokens of a `writing`, which the trace read, or of a target that it was given.
 
     Raises ValueError if there are none.

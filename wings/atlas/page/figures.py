@@ -1,6 +1,6 @@
 """The figures of an atlas as its page shows them: by statistic, with their meaning, in a table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -50,7 +50,7 @@ class HeadFigure(NamedTuple):
     unit: str
     source: str
     values: Mapping[Kind, np.ndarray]
-    lacking: tuple[Kind, ...]  # kinds that have other figures
+    lacking: Collection[Kind]  # kinds that have other figures
 
     @property
     def title(self) -> str:
@@ -74,7 +74,7 @@ def all_figures(atlas: Atlas) -> dict[str, HeadFigure]:
         if definition["name"] in TITLES and there:
             parts = ("name", "words", "unit", "source")
             name, words, unit, source = (definition[part] for part in parts)
-            lacking = tuple(kind for kind in atlas.kinds if kind not in there)
+            lacking = atlas.kinds.keys() - there.keys()
             figures[name] = HeadFigure(name, words, unit, source, there, lacking)
     return figures
 
