@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -140,7 +140,7 @@ class Job(Generic[Result]):
         self.queue = queue
         self.status: Status = "paused"
         self.note = ""
-        self.result: Result | None = None  # once it is finished
+        self.result: Result | Any = None  # None until it is finished
         self.done, self.total = 0, 0  # steps of the work
         self.wanted: Status | None = None  # what a visitor asked of the thread
         self._thread: threading.Thread | None = None

@@ -100,8 +100,11 @@ class AttentionMode(TorchFunctionMode):
 
 
 @contextmanager
-def meeting(call: CodeCall) -> Iterator[None]:
-    """Let a call of a model in this context and thread compute its attention by a `CodeCall`."""
+def meeting(call: Any) -> Iterator[None]:
+    """Let a call of a model in this context and thread compute its attention by a `CodeCall`.
+
+    A trial, which has the same methods, can replace it.
+    """
     running: list[Running] = []
     token = RUNNING.set(running)
     try:

@@ -23,7 +23,7 @@ ROOM = 35  # characters of names that fit side by side on a phone
 
 def position_lines(
     lines: Mapping[str, np.ndarray],
-    positions: Sequence[int] | None = None,
+    positions: Sequence[float] | np.ndarray | None = None,
     *,
     x: str = "position",
     y: str = "value",

@@ -10,7 +10,8 @@ from headlight.viz.numbers import Numbers
 
 PART = Part.next_to(__file__, "Training curves")
 
-Curve = tuple[Sequence[float], Sequence[float]]  # steps, and a number at each
+Points = Sequence[float] | np.ndarray
+Curve = tuple[Points, Points]  # steps, and a number at each
 
 
 def training_curves(

@@ -1,6 +1,7 @@
 """The effect of each head on a result, as a map of all heads."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +15,9 @@ PART = Part.next_to(__file__)
 
 
 def head_effects(
-    effects: Mapping[str, np.ndarray],
+    effects: Mapping[Any, np.ndarray],
     *,
-    labels: Mapping[str, str],
+    labels: Mapping[Any, str],
     selected: tuple[str, int, int] | None = None,
     measure: str = "nats without it",
     ends: tuple[str, str] = ("it helped", "it was in the way"),

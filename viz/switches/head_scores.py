@@ -1,6 +1,7 @@
 """A figure of every head, such as its score in a test, as a map of all heads."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +14,9 @@ PART = Part.next_to(__file__)
 
 
 def head_scores(
-    scores: Mapping[str, np.ndarray],
+    scores: Mapping[Any, np.ndarray],
     *,
-    labels: Mapping[str, str],
+    labels: Mapping[Any, str],
     name: str,
     unit: str = "",
     limits: tuple[float, float] = (0.0, 1.0),

@@ -115,13 +115,14 @@ class ModuleReader(Answering, Reader):
             classes = {index: f"Class {index + 1}" for index in range(attached.outputs)}
         ends = () if called.end is None else (called.end,)
         self.answers = AnswerReader(called.head, called.target_tokens, classes, ends)
-        self.missing = dict(MISSING) | attached.missing
+        missing: dict[Ability, str] = {**MISSING, **attached.missing}
         if called.tokens.encode is read_numbers:
             self.example = called.tokens.decode(range(1, 7))
         if called.head != "next token":
-            self.missing["write"] = NO_HEAD if self.shape.layers("decoder") else NO_DECODER
+            missing["write"] = NO_HEAD if self.shape.layers("decoder") else NO_DECODER
         elif called.two_sided and called.start is None:
-            self.missing["write"] = NO_START
+            missing["write"] = NO_START
+        self.missing = missing
 
     def parity(self) -> Parity:
         """The differences of watched calls from unwatched ones, measured when it was opened."""
@@ -255,7 +256,7 @@ class ModuleReader(Answering, Reader):
         (decoded,) = search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=record)
         written, target = tokens.written(decoded.written, begun)
         how = decoded.log_probability, decoded.finished, decoded.log_probabilities
-        writing = Writing(text.text if source else "", written, source, target, *how)
+        writing = Writing(text.text if source else "", written, [*source], [*target], *how)
         ends, append = prefixes.ends, tokens.append
         return Decoding(writing, strategy, record, begun=begun, ends=ends, append=append)
 

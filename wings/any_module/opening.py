@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import torch
 from torch import Tensor, nn
@@ -46,9 +46,9 @@ NEAR = 1e-4  # heads, compared with the input of an output projection
 
 def open_model(
     model: nn.Module,
-    tokenizer: object = None,
+    tokenizer: Any = None,
     *,
-    target_tokenizer: object = None,
+    target_tokenizer: Any = None,
     call: Call | None = None,
     kinds: Mapping[str, Kind] | None = None,
     start: int | None = None,
@@ -70,7 +70,7 @@ def open_model(
         check_openable(model)
         ours = with_same_weights(model)
         title = title or type(model).__name__
-        if call is None and is_of_transformers(model) and hasattr(tokenizer, "all_special_ids"):
+        if call is None and is_of_transformers(ours) and hasattr(tokenizer, "all_special_ids"):
             return open_of_transformers(ours, tokenizer, title, max_tokens)
         call, two_sided = (call, sides_of(call, 1)) if call else call_of(ours)
         special = (start, end)
@@ -100,7 +100,7 @@ def with_same_weights(model: nn.Module) -> nn.Module:
         ) from error
 
 
-def is_of_transformers(model: nn.Module) -> bool:
+def is_of_transformers(model: nn.Module) -> TypeGuard[PreTrainedModel]:
     return any(part.__module__.startswith("transformers.") for part in type(model).__mro__)
 
 
@@ -131,7 +131,7 @@ def call_of(model: nn.Module) -> tuple[Call, bool]:
     return (lambda model, *ids: model(*ids)), sides_of(model.forward, 0)
 
 
-def sides_of(function: object, before: int) -> bool:
+def sides_of(function: Callable, before: int) -> bool:
     """Return whether a function requires two texts after its first `before` arguments.
 
     Raises ValueError if it requires more.
@@ -181,7 +181,7 @@ def open_module(called: Called, title: str, told: Mapping[str, Kind]) -> ModuleR
         raise ValueError(
             f"{title} has no module {unknown[0]!r}: kinds= takes names of its modules."
         )
-    kinds_told = {names[name]: kind for name, kind in told.items()}
+    kinds_told: dict[nn.Module, Kind] = {names[name]: kind for name, kind in told.items()}
     try:
         sites, kinds = find_sites(observed, called.two_sided, SOURCE, TARGET, kinds_told)
     except IncompleteError as error:

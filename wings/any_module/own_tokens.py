@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from headlight.model.library.hub import first_line
 from headlight.model.library.pieces import Piece, written_by
@@ -24,15 +25,16 @@ class OwnTokens:
         self.special = {index for index in special if index is not None}
 
     @classmethod
-    def of(cls, tokenizer: object, special: Sequence[int | None]) -> OwnTokens:
+    def of(cls, tokenizer: Any, special: Sequence[int | None]) -> OwnTokens:
         """Return the tokens of a pair of functions, or of an object with `encode` and `decode`.
 
         Without any the text is numbers, with spaces between.
         """
-        if tokenizer is None:
-            return cls(read_numbers, lambda ids: " ".join(map(str, ids)), special)
-        if isinstance(tokenizer, tuple | list) and len(tokenizer) == 2:
-            return cls(*tokenizer, special)
+        match tokenizer:
+            case None:
+                return cls(read_numbers, lambda ids: " ".join(map(str, ids)), special)
+            case [encode, decode]:
+                return cls(encode, decode, special)
         return cls(tokenizer.encode, tokenizer.decode, special)
 
     def read(self, text: str) -> list[Piece]:
@@ -50,7 +52,7 @@ class OwnTokens:
     def written(self, ids: Sequence[int], before: Sequence[Token] = ()) -> tuple[str, list[Piece]]:
         return written_by(self.append, ids, before)
 
-    def append(self, text: str, before: Sequence[Token], index: int) -> tuple[str, Piece]:
+    def append(self, text: str, before: Sequence[Any], index: int) -> tuple[str, Piece]:
         """Return a text with one more id after all tokens before it, and that id's piece.
 
         A piece that begins with a space begins a word, and so does every number.

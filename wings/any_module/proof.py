@@ -106,12 +106,12 @@ class Trial:
             attention.layouts[rows] = several
         if not fixed and self.rows:
             self.try_positions(attention, bool(queries))
-        for outer in RUNNING.get():
+        for outer in RUNNING.get() or ():
             outer.attended += 1
 
     def try_positions(self, attention: Attended, known: bool) -> None:
         """Keep the layouts that calls with other positions allow, outermost module first."""
-        for outer in RUNNING.get():
+        for outer in RUNNING.get() or ():
             tries = [*moved(outer, attention.scores)]
             for shifts in (False, True):
                 several = [
@@ -133,7 +133,7 @@ def moved(outer: Running, scores: Tensor) -> Iterator[list[Tensor]]:
 
     A cache is left out: it would hold a position twice.
     """
-    given = [
+    given: list[Any] = [
         None if hasattr(part, "update") and not isinstance(part, Mapping) else part
         for part in (*outer.inputs, *outer.options.values())
     ]
@@ -174,7 +174,7 @@ def is_mask(part: Tensor) -> bool:
     return part.is_floating_point() and bool(((part == 0) | (part == 1) | (part < CLOSED)).all())
 
 
-def changed(part: Tensor, index: object) -> Tensor:
+def changed(part: Tensor, index: Any) -> Tensor:
     """Return states, or ids, with other values at an index."""
     part = part.detach().clone()
     old = part[index]

@@ -133,7 +133,7 @@ def pronouns_linked(model: str) -> Linked | None:
     """Return how often the heads of a model link a pronoun to its noun; None if it is not known."""
     atlas = shipped_atlas() if key_of(model) == DEFAULT else None
     figure = atlas and atlas.kinds["encoder"].figures.get(PRONOUN.name)
-    if not figure:
+    if not (atlas and figure):
         return None
     sentences, chance = atlas.about["pronouns"].values()
     return Linked(sentences, np.rint(sentences * figure.mean).astype(int), chance)
@@ -157,8 +157,8 @@ def usual(model: str, pattern: str, kind: Kind, layer: int, head: int) -> Usual 
     figure = known and known.figures.get(pattern)
     if not figure or not np.isfinite(figure.of_sentences[layer, head]):
         return None
-    numbers = (float(of[layer, head]) for of in (figure.of_sentences, figure.deviation))
-    return Usual(*numbers, shown_text(model))
+    mean, deviation = (float(of[layer, head]) for of in (figure.of_sentences, figure.deviation))
+    return Usual(mean, deviation, shown_text(model))
 
 
 @model_call("Reading …")
@@ -177,7 +177,8 @@ def lines_kept(model: str) -> tuple[CorpusLine, ...]:
     """Return the lines that can be searched: a sample of the visitor's text, or the examples."""
     if own := own_atlas(model):
         return tuple(own.count.sampled)
-    return tuple(CorpusLine(*example["line"]) for example in atlas_of(model).examples)
+    atlas = atlas_of(model)
+    return tuple(CorpusLine(*example["line"]) for example in atlas.examples) if atlas else ()
 
 
 @model_call("Looking …")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -37,16 +38,21 @@ class HeadByWeights:
     eigenvalues are from -1 to 1.
     """
 
-    looks: tuple[Named, Named]
-    writes: tuple[Named, Named]
+    looks: tuple[Named, ...]
+    writes: tuple[Named, ...]
     special: list[str]
     matching: float
     copying: float
 
 
+def own_layers(name: str) -> OwnReader:
+    """Return a model that is known to have layers of this project, by its key."""
+    return cast(OwnReader, reader(name))
+
+
 def names_of(model: OwnReader, ids: Sequence[int]) -> list[str]:
     """Return the names of tokens: continuations of a word begin with an ellipsis."""
-    pieces = [model.tokenizer.backend.id_to_token(index) for index in ids]
+    pieces = [model.tokenizer.backend.id_to_token(index) or "" for index in ids]
     if not any(piece.startswith(SPACE) for piece in pieces):
         return pieces
     whole = [piece.removeprefix(SPACE) for piece in pieces]
@@ -65,7 +71,7 @@ def both(model: OwnReader, head: HeadAddress, ids: Sequence[int]) -> tuple[Circu
 @model_call("Multiplying weights …")
 def by_weights(name: str, loading: int, head: HeadAddress) -> HeadByWeights:
     """Return what a head does by its weights only; `loading` identifies the model."""
-    model = reader(name)
+    model = own_layers(name)
     ids = model.vocabulary
     names, (looks, writes) = names_of(model, ids), both(model, head, ids)
     looking, looked_at = SPECIAL[head[0]]
@@ -95,7 +101,7 @@ def named(pairs: Sequence[CircuitEntry], names: Sequence[str]) -> Named:
 @model_call("Multiplying weights …")
 def of_token(name: str, loading: int, head: HeadAddress, token: int) -> dict[str, list[str]]:
     """Return the tokens that go with one token in both circuits of a head, by their effect."""
-    model = reader(name)
+    model = own_layers(name)
     ids = [*model.vocabulary, token]
     names, (looks, writes) = names_of(model, ids), both(model, head, ids)
     erases = Circuit(-writes.rows, writes.columns)
@@ -115,7 +121,7 @@ def of_token(name: str, loading: int, head: HeadAddress, token: int) -> dict[str
 @model_call("Multiplying weights …")
 def copying_shares(name: str, loading: int) -> dict[Kind, np.ndarray]:
     """Return the share of positive eigenvalues of every head's value-output circuit, by kind."""
-    model = reader(name)
+    model = own_layers(name)
 
     def shares(site: Site) -> list[float]:
         heads = circuits.value_outputs(model.model, site, model.vocabulary)
@@ -157,7 +163,7 @@ def common_words(model: OwnReader, texts: Sequence[str]) -> list[int]:
 @model_call("Looking words up …")
 def dictionaries(name: str, loading: int, texts: tuple[str, ...]) -> HeadDictionaries | None:
     """Return the dictionaries of all cross-attention heads on the words of texts, None if none."""
-    model = reader(name)
+    model = own_layers(name)
     words = common_words(model, texts)
     if not words:
         return None
@@ -179,6 +185,6 @@ def dictionaries(name: str, loading: int, texts: tuple[str, ...]) -> HeadDiction
 @model_call("Multiplying weights …")
 def all_compositions(name: str, loading: int) -> tuple[Compositions, Random]:
     """Return the composition (H, H) of all sites that can feed others, and that of random heads."""
-    model = reader(name).model
+    model = own_layers(name).model
     pairs = {key: as_array(part) for key, part in circuits.compositions(model).items()}
     return pairs, circuits.random_composition(model.config.d_model, model.config.heads)

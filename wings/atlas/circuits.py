@@ -10,7 +10,7 @@ Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -18,8 +18,9 @@ from torch import Tensor, nn
 from headlight.model.shape import shape_of
 from headlight.model.stream import attention_at, output_maps
 from headlight.model.tokens import END_ID, START_ID, pad
+from headlight.model.transformer.layers import DecoderLayer, EncoderLayer
 from headlight.model.transformer.trace import Side, Site
-from headlight.model.transformer.transformer import Transformer
+from headlight.model.transformer.transformer import Decoder, Encoder, Transformer
 
 AT_ONCE = 512  # rows of a circuit that are in memory together
 Way = Literal["query", "key", "value"]
@@ -99,14 +100,20 @@ def token_vectors(model: Transformer, side: Side, ids: Sequence[int]) -> Tensor:
     return embedding.tokens.weight.detach()[list(ids)] * embedding.scale
 
 
-def norms_before(model: Transformer, site: Site) -> tuple[nn.Module, nn.Module]:
+def norms_before(model: Transformer, site: Site) -> tuple[nn.LayerNorm, nn.LayerNorm]:
     """Return the norms through which a site reads its queries, and its keys and values."""
     if site.kind == "encoder":
-        return (model.encoder.layers[site.layer].attention_residual.norm,) * 2
-    layer = model.decoder.layers[site.layer]
+        norm = cast(EncoderLayer, model.encoder.layers[site.layer]).attention_residual.norm
+        return norm, norm
+    layer = cast(DecoderLayer, model.decoder.layers[site.layer])
     if site.kind == "decoder":
-        return (layer.self_residual.norm,) * 2
-    return layer.cross_residual.norm, model.encoder.norm
+        return layer.self_residual.norm, layer.self_residual.norm
+    return layer.cross_residual.norm, last_norm(model.encoder)
+
+
+def last_norm(stack: Encoder | Decoder) -> nn.LayerNorm:
+    """Return the norm at the end of a pre-norm stack."""
+    return cast(nn.LayerNorm, stack.norm)
 
 
 @torch.no_grad()
@@ -153,7 +160,7 @@ def value_outputs(
     if site.kind == "encoder":
         readers = token_vectors(model, "encoder", ids)
     else:
-        readers = model.output.weight[list(ids)] * model.decoder.norm.weight
+        readers = model.output.weight[list(ids)] * last_norm(model.decoder).weight
     writes = centered(readers) @ attention.output.weight  # (M, d_model)
     writes = writes.unflatten(-1, (attention.heads, -1))  # (M, H, D)
     return [Circuit(values[:, head], writes[:, head]) for head in range(attention.heads)]

@@ -183,7 +183,7 @@ def read(reader: Reader, line: CorpusLine, target: Sequence[Token] | None = None
     The second text of a pair is the target in an encoder-decoder; an encoder reads both texts if it
     can. A model with only a decoder reads the first.
     """
-    if target is not None:
+    if isinstance(reader, Translator) and target is not None:
         return Trace(reader.read(line.text), target)
     if reader.shape.layers("cross"):
         return reader.tokenized(Request(line.text, line.second))

@@ -137,7 +137,7 @@ def streamed(read: Read, model: str, about: dict[str, object]) -> Dataset:
         # An operator with an actor's resources would be fused with it, and nothing run in parallel.
         .flat_map(lambda _: rows_of(read), num_cpus=0, label_selector=here)
         .map(
-            Counter,
+            Counter,  # pyright: ignore[reportArgumentType]
             fn_constructor_args=(known_everywhere(model), about),
             compute=ray.data.ActorPoolStrategy(size=actors),
             num_cpus=1,

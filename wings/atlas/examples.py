@@ -69,7 +69,7 @@ def rank(number: int) -> int:
 
 def sampled(lines: list[CorpusLine]) -> Sample:
     """Return the sample of some lines: the first in the order of `rank`."""
-    return merge_samples([(rank(line.number), *line) for line in lines], [])
+    return merge_samples([(rank(at), at, text, second) for at, text, second in lines], [])
 
 
 def merge_samples(a: Sample, b: Sample) -> Sample:

@@ -12,7 +12,7 @@ import torch
 
 from headlight.model.reader import Reader
 from headlight.model.trace import Trace
-from headlight.model.transformer.trace import KINDS, Kind
+from headlight.model.transformer.trace import KINDS, Kind, MaybeNone
 from headlight.wings.atlas.counting import Count, rows_of
 from headlight.wings.atlas.statistics import (
     ALL,
@@ -42,9 +42,9 @@ class Figure:
     """
 
     mean: np.ndarray
-    of_sentences: np.ndarray | None = None
-    deviation: np.ndarray | None = None
-    bins: np.ndarray | None = None
+    of_sentences: np.ndarray | MaybeNone = None
+    deviation: np.ndarray | MaybeNone = None
+    bins: np.ndarray | MaybeNone = None
 
 
 def kinds_of(count: Count) -> list[Kind]:

@@ -23,7 +23,7 @@ import torch
 
 from headlight.model.insight import rows
 from headlight.model.reader import Reader
-from headlight.model.transformer.trace import Kind
+from headlight.model.transformer.trace import Kind, MaybeNone
 from headlight.wings.atlas import counting, statistics
 from headlight.wings.atlas.counting import Count
 from headlight.wings.atlas.figures import Figure
@@ -147,7 +147,7 @@ class KindOfHeads:
     distances: np.ndarray
     clearest: list[list[str]]
     offsets: Sequence[int] = ()
-    shares: np.ndarray | None = None
+    shares: np.ndarray | MaybeNone = None
     removal: np.ndarray | None = None
     importance: np.ndarray | None = None
 
@@ -218,6 +218,6 @@ def kind_of_heads(data: dict, effects: dict) -> KindOfHeads:
     )  # fmt: skip
 
 
-def array(listed: list | None) -> np.ndarray | None:
-    """Return nested lists of numbers as an array, None within them as NaN."""
+def array(listed: list | None) -> np.ndarray | MaybeNone:
+    """Return nested lists of numbers as an array, None within them as NaN; None stays None."""
     return None if listed is None else np.array(listed, dtype=float)

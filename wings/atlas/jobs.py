@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from headlight.model.corpus import WINDOW, OwnText, in_words
 from headlight.model.jobs import Job, JobQueue, keep_in_the_background
@@ -44,7 +44,7 @@ class CountJob(Job[Counted]):
         self.notes = list(text.notes)
         self.total = sum(window.read for window in text.windows)  # lines
         self.collecting = False  # whether examples are traced, at the end
-        self._what: tuple[Reader, str, OwnText] | None = (reader, model, text)
+        self._what: tuple[Reader, str, OwnText] | Any = (reader, model, text)  # None once closed
 
     def work(self) -> Counted:
         """Count, and trace the examples; raises ValueError if no line can be counted."""

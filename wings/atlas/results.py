@@ -191,12 +191,18 @@ def in_order(shape: Shape, sums: Sums, name: str) -> list[SiteHead]:
 def pruned(
     shape: Shape, order: Sequence[SiteHead], counts: Sequence[int]
 ) -> dict[Site, AttentionEdit]:
+    """Return the edits by the gates of `pruning`."""
+    gates = pruning(shape, order, counts)
+    return {site: AttentionEdit(gate=gate) for site, gate in gates.items()}
+
+
+def pruning(shape: Shape, order: Sequence[SiteHead], counts: Sequence[int]) -> dict[Site, Tensor]:
     """Return gates (B, H) that remove the first `counts[b]` heads in row b of a batch."""
     gates = {site: torch.ones(len(counts), shape.heads(site.kind)) for site in shape.sites}
     for row, count in enumerate(counts):
         for site, head in order[:count]:
             gates[site][row, head] = 0
-    return {site: AttentionEdit(gate=gate) for site, gate in gates.items()}
+    return gates
 
 
 @torch.inference_mode()
@@ -236,11 +242,11 @@ def bleu_of_levels(
     reader: Translator, pairs: Sequence[CorpusLine], order: Sequence[SiteHead]
 ) -> list[tuple[int, float]]:
     """Return BLEU for several numbers of removed heads, as (heads removed, BLEU)."""
-    sources, references = [line.text for line in pairs], [[line.second] for line in pairs]
+    sources, references = [line.text for line in pairs], [[line.second or ""] for line in pairs]
     scores = []
     for count in np.linspace(0, len(order), SCORED + 1).round().astype(int).tolist():
-        gates = pruned(reader.shape, order, [count])
-        edits = {site: AttentionEdit(gate=edit.gate[0]) for site, edit in gates.items()}
+        gates = pruning(reader.shape, order, [count])
+        edits = {site: AttentionEdit(gate=gate[0]) for site, gate in gates.items()}
         written = translate_all(reader.model, reader.tokenizer, sources, edits=edits)
         scores.append((count, compare(written, references).bleu))
     return scores

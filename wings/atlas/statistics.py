@@ -20,7 +20,7 @@ from headlight.model.insight.rows import (
     weight_on,
 )
 from headlight.model.shape import SELF
-from headlight.model.transformer.trace import KINDS, Kind
+from headlight.model.transformer.trace import KINDS, Kind, MaybeNone
 
 BINS = 20
 OFFSETS = tuple(range(-3, 4))
@@ -47,7 +47,7 @@ class Statistic:
     unit: str
     kinds: tuple[Kind, ...]
     source: str
-    score: Score | None = None
+    score: Score | MaybeNone = None
     low: float = 0.0  # of the bins that sentences are counted in
     high: float = 1.0
 

@@ -15,7 +15,7 @@ from headlight.pages.shared.runs.door import model_call
 from headlight.pages.shared.runs.readers import errors_explained
 from headlight.pages.shared.runs.run import ModelRun, reading_its_own, written
 from headlight.wings.cause import patching, paths
-from headlight.wings.cause.knockout import Edges, edges_of, knock_out, what_was_written
+from headlight.wings.cause.knockout import Edges, edges_of, knock_out, written_objective
 
 LIKELIEST = 12  # tokens kept after each written one
 CUT = "The changed text has more tokens than this model reads: shorten it."
@@ -72,16 +72,19 @@ def two_texts(run: ModelRun, changed: str) -> TwoTexts:
     with errors_explained():
         other = run.reader.trace(changed, run.target or own, **options)
     patching.check_tokens(clean, other)
-    objective = run.reader.objective(clean) if own is None else what_was_written(clean, own)
+    objective = written_objective(clean, run.reader, own)
     rows = list(objective.rows)
     kept = min(LIKELIEST, clean.logits.size(-1))
     likeliest = [trace.logits[0, rows].topk(kept).indices.tolist() for trace in (clean, other)]
     first, second = (log_probabilities(trace.logits, objective)[0] for trace in (clean, other))
     pairs = zip(objective.ids, likeliest[1], strict=True)
     apart = (place for place, (token, best) in enumerate(pairs) if best[0] != token)
-    tokens = [Trace(trace.source_tokens, trace.target_tokens) for trace in (clean, other)]
     return TwoTexts(
-        *tokens, objective, tuple(likeliest), next(apart, int((first - second).abs().argmax()))
+        Trace(clean.source_tokens, clean.target_tokens),
+        Trace(other.source_tokens, other.target_tokens),
+        objective,
+        (likeliest[0], likeliest[1]),
+        next(apart, int((first - second).abs().argmax())),
     )
 
 
@@ -117,7 +120,7 @@ def patched(
     `_report` is called after each layer. Raise ValueError if the runs do not differ.
     """
     shape = run.reader.shape
-    shares = {kind: np.full(size, np.nan) for kind, size in shape.kinds.items()}
+    shares: Shares = {kind: np.full(size, np.nan) for kind, size in shape.kinds.items()}
     runs = runs_of(run, changed, answers, tuple({"heads": None, part: None}), backwards)
     outputs = runs.patched_everywhere(["heads"])
     result = Patched(
@@ -239,7 +242,7 @@ def in_one_head(run: ModelRun, token: int, word: int, end: int) -> tuple[Site, i
     trace, edges, edits = edges_in(run, None)
     queries, keys = edges.words[word].keys, edges.words[end].keys
     weights = trace.weights("encoder")[:, :, list(queries)][..., list(keys)]
-    layer, head, query, key = map(int, np.unravel_index(weights.argmax().item(), weights.shape))
+    layer, head, query, key = map(int, np.unravel_index(int(weights.argmax()), weights.shape))
     site, cells = Site("encoder", layer), [(queries[query], keys[key])]
     objective = edges.written.only(token)
     (change,) = cell_removals(run.reader, trace, site, head, cells, objective, edits)

@@ -79,7 +79,7 @@ class WholeRun(Trace):
 
     sites: Sequence[Site] = ()
     others: dict[Site, tuple[Tensor, Tensor]] = field(default_factory=dict)
-    looks: Tensor | float = 0.0  # (Q, K): the mean weights of the sites
+    looks: Tensor = torch.zeros(())  # (Q, K): the mean weights of the sites
 
     def record(self, site: Site, record: AttentionRecord) -> None:
         """Keep the keys and values of decoder self-attention, and the mean weights of the sites."""
@@ -99,7 +99,7 @@ def edges_of(
     `writing`, which the trace read, or of a target that the trace was given. Raises ValueError for
     layers that the model lacks, or if there are none.
     """
-    written = reader.objective(trace) if writing is None else what_was_written(trace, writing)
+    written = written_objective(trace, reader, writing)
     kind: Kind = "cross" if "cross" in reader.shape.kinds else "decoder"
     read = trace.key_tokens(Site(kind, 0))
     if kind == "decoder":
@@ -110,6 +110,17 @@ def edges_of(
     if not edges.sites:
         raise ValueError(f"Give at least one layer: this model has {layers_of(reader.shape)}.")
     return edges
+
+
+def written_objective(trace: Trace, reader: Reader, writing: Writing | None) -> Objective:
+    """Return the tokens of a `writing`, which the trace read, or of a target that it was given.
+
+    Raises ValueError if there are none.
+    """
+    written = reader.objective(trace) if writing is None else what_was_written(trace, writing)
+    if written is None:
+        raise ValueError("There are no written tokens to measure: try another text.")
+    return written
 
 
 def what_was_written(trace: Trace, writing: Writing) -> Objective:
@@ -219,5 +230,5 @@ def losses_of(changes: np.ndarray) -> np.ndarray:
 def furthest(apart: np.ndarray, most: int) -> list[TokenPair]:
     """Return the indices of the `most` largest numbers above 0."""
     indices = np.argsort(-apart, axis=None, kind="stable")[:most]
-    cells = [tuple(map(int, np.unravel_index(index, apart.shape))) for index in indices]
-    return [cell for cell in cells if apart[cell] > 0]
+    rows, columns = (part.tolist() for part in np.unravel_index(indices, apart.shape))
+    return [cell for cell in zip(rows, columns, strict=True) if apart[cell] > 0]

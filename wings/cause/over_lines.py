@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -70,11 +71,8 @@ class LinesJob(Job[list[Agreement]]):
         self.measured: list[Agreement] = []
         self.left_out = 0
         self.cut = ""  # why it ended early
-        self._what: tuple[Reader, Sequence[CorpusLine], range | None] | None = (
-            reader,
-            lines,
-            layers,
-        )
+        # None once closed.
+        self._what: tuple[Reader, Sequence[CorpusLine], range | None] | Any = reader, lines, layers
 
     def work(self) -> list[Agreement]:
         """Measure line by line; raises ValueError if no line can be measured."""

@@ -85,4 +85,4 @@ def lines_of(run: ModelRun, layers: Window | None) -> LinesJob | None:
     """Return the measurement of lines with a run's model and these layers, if there is one."""
     newest = own_lines().newest
     is_of = newest and (newest.model, newest.loading, newest.layers)
-    return newest.job if is_of == (run.model, run.loading, layers) else None
+    return newest.job if newest and is_of == (run.model, run.loading, layers) else None

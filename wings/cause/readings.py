@@ -59,8 +59,9 @@ def readings(
         value_lengths(reader, record.attention[site], site, edges, gates[site])
         for site in edges.sites
     ]
-    if all(length is not None for length in lengths):
-        by_reading["length"] = torch.stack(lengths).mean(dim=0)
+    known = [length for length in lengths if length is not None]
+    if len(known) == len(lengths):
+        by_reading["length"] = torch.stack(known).mean(dim=0)
     return {name: by_reading[name].detach() for name in READINGS if name in by_reading}
 
 
@@ -127,7 +128,7 @@ def decoder_rollout(trace: Trace) -> Tensor:
     crosses = sorted(site for site in trace.attention if site.kind == "cross")
     if not crosses:
         return rolled_out(trace, "decoder")
-    memory, shares = rolled_out(trace, "encoder"), 0.0  # (S, S), (T, S)
+    memory, shares = rolled_out(trace, "encoder"), torch.zeros(())  # (S, S), (T, S)
     for site in crosses:
         own = mixed_half(trace.site_weights(Site("decoder", site.layer)).mean(dim=0))
         looks = trace.site_weights(site).mean(dim=0)
@@ -146,7 +147,7 @@ def relevance(products: Mapping[Site, Tensor], edges: Edges, row: int) -> Tensor
     positive = {site: part.clamp(min=0).mean(dim=0) for site, part in products.items()}
     first = {kind: positive.get(Site(kind, 0)) for kind in ("encoder", "decoder")}
     own = {kind: identity_like(part) for kind, part in first.items() if part is not None}
-    source = 0.0  # (T, S), in a model with an encoder
+    source = torch.zeros(())  # (T, S), in a model with an encoder
     for site in sorted(site for site in positive if site.kind == "encoder"):
         own["encoder"] = own["encoder"] + positive[site] @ own["encoder"]
     for site in sorted(site for site in positive if site.kind == "decoder"):

@@ -101,7 +101,8 @@ def ask(page: Page) -> None:
         pages = st.multiselect(beside, others, format_func=lambda key: PAGES[key].title)
         only_here = st.toggle("Only this page")
         labels = named_controls(page, *(PAGES[key] for key in pages)) | CONTROLS
-        controls = st.multiselect(NAMED, labels, format_func=labels.get, key="class-controls")
+        named = labels.__getitem__
+        controls = st.multiselect(NAMED, labels, format_func=named, key="class-controls")
         if controls and CLICKS not in controls:
             st.caption(NO_CLICKS)
     opened = (page.key, *pages) if pages or only_here else ()

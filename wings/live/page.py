@@ -10,6 +10,7 @@ import numpy as np
 from safetensors.torch import save
 from tokenizers import models
 
+from headlight.model.own_reader import OwnReader
 from headlight.model.tokenizer import PIECES, Tokenizer
 from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator
@@ -113,7 +114,7 @@ def stylesheet() -> str:
     return "\n".join([base, theme, *(path.read_text(encoding="utf-8") for path in own)])
 
 
-def for_talks(translator: Translator) -> TalkModel:
+def for_talks(translator: OwnReader) -> TalkModel:
     """Return a translator with what runs and shows it in the file of a talk."""
     weights = weights_file(translator.model, translator.tokenizer)
     return TalkModel(weights, IN_DECK, PANEL, header(), pictures())

@@ -52,20 +52,21 @@ def take_turn() -> None:
     """
     if turning.was_left() and PARAMETER in st.query_params and address.gone_to() is None:
         turning.turn_to(turning.LIVE if turning.visit() else None)
-    if turning.is_going_live():
-        go_live()
-    if turning.is_leaving() and not turning.begun_on():
+    number = turning.slide()
+    if number and turning.is_going_live():
+        go_live(number)
+    if number and turning.is_leaving() and not turning.begun_on():
         turning.draw_anew()  # values that the browser sends with Esc may be of an earlier slide
-        put_in_force(talk.in_force(), turning.slide())
+        put_in_force(talk.in_force(), number)
         turning.begin_here()
     turning.take_turn()
     if turning.slide() is None:
         st.session_state[talk.TOURING] = False
 
 
-def go_live() -> None:
+def go_live(number: int) -> None:
     """Put a slide's scene in force for its page, without a question, ready to be changed."""
-    slides, number = talk.in_force(), turning.slide()
+    slides = talk.in_force()
     scene = slides[number - 1]
     put_in_force(slides, number)
     put(GUESS, False)
@@ -99,8 +100,9 @@ def asked_for() -> int | None:
             talk.take_ready(name)
             st.session_state[talk.TOURING] = name in talk.READY.options
             address.know(parameters)
-    if turning.slide() and turning.slide() > len(talk.in_force()) and not talk.is_awaited():
-        turning.turn(len(talk.in_force()))
+    last = len(talk.in_force())
+    if (turning.slide() or 0) > last and not talk.is_awaited():
+        turning.turn(last)
     return turning.slide()
 
 
@@ -219,7 +221,9 @@ def footer(pictures: Sequence[str]) -> str:
     """Return the sentence and position that some pictures are about, and the changes in force."""
     subjects = [drawn()[key] for key in pictures if drawn().get(key)]
     sentences = [f"“{of.sentence}”" for of, _ in subjects if of.sentence.strip()]
-    places = [words for of, what in subjects for words in (of.place, names_site(what) and what)]
+    places = [
+        words for of, what in subjects for words in (of.place, what if names_site(what) else "")
+    ]
     changes = [f"Changed: {of.changes}" for of, _ in subjects if of.changes]
     return writable(" · ".join(dict.fromkeys(filter(None, [*sentences[:1], *places, *changes]))))
 

@@ -80,7 +80,7 @@ def stop() -> None:
 
 def stop_if_left() -> None:
     """Forget a partly saved talk, because the visitor has gone elsewhere."""
-    if is_under_way():
+    if under_way():
         del st.session_state.saving_talk
 
 
@@ -88,8 +88,10 @@ def now() -> Saving | None:
     return st.session_state.get("saving_talk")
 
 
-def is_under_way() -> bool:
-    return now() is not None and not now().file
+def under_way() -> Saving | None:
+    """Return the talk that is being saved, if its file is yet to come."""
+    saving = now()
+    return None if saving is None or saving.file else saving
 
 
 def is_of_talk(saving: Saving) -> bool:
@@ -102,12 +104,11 @@ def scenes(slides: Sequence[Slide]) -> list[Slide]:
     return [replace(each, drawn=()) for each in slides]
 
 
-def draw_next(number: int) -> None:
+def draw_next(saving: Saving) -> None:
     """Draw the first slide that is not done, keep it for the file, and go on with the next one.
 
     It starts again when the talk has changed: the browser may send its stored talk after the click.
     """
-    saving = now()
     if not is_of_talk(saving):
         saving = st.session_state.saving_talk = Saving(talk.in_force(), saving.kind)
     number, count = len(saving.done) + 1, len(saving.slides)
@@ -140,8 +141,8 @@ def model_maker() -> Callable[[], TalkModel] | None:
 def written(saving: Saving) -> tuple[bytes, list[int]]:
     """Return the file, and the slides, from 1, that are incomplete in it."""
     if saving.kind != "pptx":
-        model = model_maker()() if saving.kind == "live" else None
-        return file_of(saving.done, write_talk(saving.slides), model=model)
+        make = model_maker() if saving.kind == "live" else None
+        return file_of(saving.done, write_talk(saving.slides), model=make and make())
     from headlight.wings.talks.deck.powerpoint import powerpoint_of  # takes long
 
     return powerpoint_of(saving.done, dark=st.context.theme.type == "dark")
@@ -210,9 +211,9 @@ def collected(
         if key in kept:
             question = kept.get(question_key(key))
             pictures.append(Drawn(what, for_a_file(kept[key]), question, of, key in waiting))
-        elif stills.get(key):
+        elif still := stills.get(key):
             question, is_code = kept.get(question_key(key)), key == presenter.QR_CODE
-            pictures.append(Drawn(what, stills[key], question, of, code=is_code))
+            pictures.append(Drawn(what, still, question, of, code=is_code))
         elif key in stills or key == presenter.QR_CODE:
             missing.append(NO_STILL.format(what=what))
     if scene.pictures and drawn().keys().isdisjoint(scene.pictures):
@@ -255,10 +256,11 @@ def ask_for_stills(saving: Saving, number: int, coming: Sequence[str]) -> None:
 
 def take_stills(key: str) -> None:
     """Take the images that the browser has drawn; a callback."""
+    saving = under_way()
     match picked(key):
-        case {"number": int(number), "images": dict(images)} if is_under_way():
-            if number == len(now().done) + 1:
-                now().stills = taken(now(), images)
+        case {"number": int(number), "images": dict(images)} if saving:
+            if number == len(saving.done) + 1:
+                saving.stills = taken(saving, images)
 
 
 def taken(saving: Saving, images: Mapping[str, object]) -> dict[str, str | None]:

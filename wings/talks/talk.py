@@ -1,9 +1,10 @@
 """The talk of a session: the visitor's own slides, or a talk that comes with the app."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -242,7 +243,7 @@ def finish(page: Page) -> None:
         st.session_state.told = NOTHING_DRAWN
     if pictures_drawn and PAGES[scene.page] is page:
         st.session_state[FIRST] = first = _first_of(page, pictures_drawn)
-        kept = () if anew else tuple(key for key in scene.pictures if key in pictures_drawn)
+        kept = tuple(key for key in scene.pictures if key in pictures_drawn and not anew)
         are_all = kept and kept == scene.pictures
         pictures = kept if are_all else tuple(dict.fromkeys(first + kept))
         if asks_first(scene) and any(key in page.riddles for key in pictures):
@@ -281,7 +282,7 @@ def said_of(pictures: Sequence[str]) -> str:
     return with_changes(lead(), of.changes) if lead() and of and of.changes else shortened(lead())
 
 
-def note_drawn(number: int, keys: Set[str]) -> None:
+def note_drawn(number: int, keys: Container[str]) -> None:
     """Record the pictures that the scene of a visitor's own slide draws, and request thumbnails."""
     if in_force() is own() and own()[number - 1].page:
         pictures_drawn = _drawn_of(PAGES[own()[number - 1].page], keys)
@@ -290,11 +291,11 @@ def note_drawn(number: int, keys: Set[str]) -> None:
             stage.take_thumbnails(own())
 
 
-def _drawn_of(page: Page, keys: Set[str]) -> tuple[str, ...]:
+def _drawn_of(page: Page, keys: Container[str]) -> tuple[str, ...]:
     return tuple(key for key in page.pictures if key in keys)
 
 
-def _complete(number: int, **changes: object) -> Slide:
+def _complete(number: int, **changes: Any) -> Slide:
     """Complete values of a slide that its visitor did not choose, without undo; return it."""
     slides = list(own())
     slides[number - 1] = completed = replace(slides[number - 1], **changes)

@@ -32,7 +32,10 @@ class Talks(Wing):
         kept.keep()
         stage.clear()
         if number := presenter.asked_for():
-            (saving_talk.draw_next if saving_talk.is_under_way() else presenter.show_slide)(number)
+            if saving := saving_talk.under_way():
+                saving_talk.draw_next(saving)
+            else:
+                presenter.show_slide(number)
             return True
         saving_talk.stop_if_left()
         talk.close_on(page)

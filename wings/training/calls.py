@@ -14,6 +14,6 @@ def answered(run: str, step: int, read: str, longest: int | None, _reader: OwnRe
 
 
 @model_call()
-def lesioned(run: str, step: int, _job: TrainingJob) -> Lesion:
-    """Return what a training's decoder loses without a head, after `step` steps."""
+def lesioned(run: str, step: int, _job: TrainingJob) -> Lesion | None:
+    """Return what a decoder loses without a head after `step` steps; None with an encoder."""
     return _job.lesion()

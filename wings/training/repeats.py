@@ -94,7 +94,7 @@ class Repeats(SmallModel):
     def lesion(self) -> Lesion:
         """Return how the model reads with its previous-token head, and with that head off."""
         whole = self.read()
-        layer, head = divmod(whole.previous.argmax().item(), self.options.heads)
+        layer, head = divmod(int(whole.previous.argmax()), self.options.heads)
         gate = torch.ones(self.options.heads)
         gate[head] = 0
         site = Site("decoder", layer)

@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -195,7 +195,7 @@ class SmallModel:
             ]
         )
 
-    def train(self) -> Iterator[ScoredStep]:
+    def train(self) -> Generator[ScoredStep, None, None]:
         """Train to the last step, by the steps of `python -m headlight.model.train`.
 
         Raises FloatingPointError as that does.

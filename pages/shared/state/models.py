@@ -1,7 +1,7 @@
 """The models on screen, those that come with the app, and the one that a visitor uses."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from secrets import token_urlsafe
@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
+import numpy as np
 import streamlit as st
 
 from headlight.model.own_reader import OwnReader
@@ -19,7 +20,7 @@ ONE_SIDE = "text"  # the name of both sides of a model that has only one
 LONGEST_NAME = 300  # characters of a name on the hub, or of a folder
 MOST = 4  # models of their own that a visitor may keep; the oldest makes room
 SERVER = token_urlsafe(6)  # identifies this process
-Curve = tuple[Sequence[float], Sequence[float]]  # steps, and a number at each
+Curve = tuple[np.ndarray, np.ndarray]  # steps, and a number at each
 
 
 @dataclass(frozen=True)

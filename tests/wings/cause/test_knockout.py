@@ -48,6 +48,12 @@ def test_an_edge_is_closed_as_its_cell_is_on_the_page_masks(reader, trace, layer
     assert_close(changes, closed_by_hand(reader, trace, edges, edits), atol=1e-5, rtol=0)
 
 
+def test_a_text_without_written_tokens_is_refused(reader, trace, monkeypatch):
+    monkeypatch.setattr(reader, "objective", lambda trace: None)
+    with pytest.raises(ValueError, match="no written tokens"):
+        edges_of(trace, reader)
+
+
 @pytest.mark.parametrize(
     ("layers", "sentence"),
     [

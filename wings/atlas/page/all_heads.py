@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from headlight.model.edits import HeadAddress
+from headlight.model.transformer.trace import Kind
 from headlight.pages.shared.controls.measure import flat, selected_head, show_heads
 from headlight.pages.shared.runs.arrays import heads_of
 from headlight.pages.shared.runs.run import ModelRun
@@ -16,6 +17,7 @@ from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.choices import KINDS
 from headlight.pages.shared.state.showing import say
 from headlight.viz import CanvasPicture, head_effects, head_scores, training_curves
+from headlight.viz.curves.training_curves import Curve
 from headlight.viz.numbers import Numbers, number_text
 from headlight.wings.atlas.files import Atlas
 from headlight.wings.atlas.page.figures import (
@@ -92,8 +94,7 @@ def map_of(figure: HeadFigure, head: HeadAddress) -> CanvasPicture:
 
 def all_statistics(atlas: Atlas, figures: Mapping[str, HeadFigure], of: About) -> None:
     """Draw the table of all heads with all figures; choosing a row selects its head."""
-    sizes = {kind: known.figures["entropy"].mean for kind, known in atlas.kinds.items()}
-    heads = heads_of(sizes)
+    heads = heads_of({kind: known.figures["entropy"].mean for kind, known in atlas.kinds.items()})
     patterns = [atlas.kinds[kind].clearest[layer][head] for kind, layer, head in heads]
     columns = {
         figure.title: [value_of(figure.values, head) for head in heads]
@@ -111,7 +112,7 @@ def all_statistics(atlas: Atlas, figures: Mapping[str, HeadFigure], of: About) -
     )
 
 
-def value_of(values: Mapping[str, np.ndarray], head: HeadAddress) -> float:
+def value_of(values: Mapping[Kind, np.ndarray], head: HeadAddress) -> float:
     """Return the figure of a head; NaN if its kind has none."""
     kind, layer, number = head
     return float(values[kind][layer, number]) if kind in values else np.nan
@@ -137,9 +138,10 @@ def pruning(effects: dict, of: About) -> None:
     )
 
 
-def panels_of(curve: dict) -> dict[str, tuple[list[float], list[float]]]:
+def panels_of(curve: dict) -> dict[str, Curve]:
     """Return the panels of a pruning curve: the loss, and BLEU if it was measured."""
-    panels = {"Loss, in nats a token": (list(range(len(curve["loss"]))), curve["loss"])}
+    panels: dict[str, Curve] = {"Loss, in nats a token": (range(len(curve["loss"])), curve["loss"])}
     if "BLEU" in curve:
-        panels["BLEU"] = tuple(map(list, zip(*curve["BLEU"], strict=True)))
+        removed, scores = zip(*curve["BLEU"], strict=True)
+        panels["BLEU"] = removed, scores
     return panels

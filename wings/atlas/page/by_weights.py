@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from headlight.model.edits import HeadAddress
+from headlight.model.transformer.trace import Kind
 from headlight.pages.shared.controls.measure import show_heads
 from headlight.pages.shared.controls.sentence import can
 from headlight.pages.shared.runs.run import ModelRun
@@ -18,7 +19,7 @@ from headlight.pages.shared.state.choices import KINDS
 from headlight.pages.shared.widgets.choose import choose, choose_head, choose_kind, choose_layer
 from headlight.viz import CanvasPicture, head_effects, head_scores, measure_bars
 from headlight.viz.numbers import Numbers, number_text
-from headlight.wings.atlas.calls import atlas_of, lines_kept
+from headlight.wings.atlas.calls import lines_kept
 from headlight.wings.atlas.circuit_calls import (
     HeadDictionaries,
     Named,
@@ -155,8 +156,7 @@ def copying(run: ModelRun, head: HeadAddress, of: About) -> None:
 
 def dictionary_of(run: ModelRun, head: HeadAddress, of: About) -> None:
     """Draw how many words each cross-attention head translates, and those of this head."""
-    kept = lines_kept(run.model) if atlas_of(run.model) else ()
-    texts = tuple(line.text for line in kept)
+    texts = tuple(line.text for line in lines_kept(run.model))
     known = dictionaries(run.model, run.loading, texts)
     if known is None:
         st.info(
@@ -164,7 +164,7 @@ def dictionary_of(run: ModelRun, head: HeadAddress, of: About) -> None:
         )
         return
     _, layer, number = head
-    right = {"cross": known.encoded.sum(axis=-1).astype(float)}
+    right: dict[Kind, np.ndarray] = {"cross": known.encoded.sum(axis=-1).astype(float)}
     count = len(known.words)
     st.markdown(f"**{WHAT['circuit-dictionary']}**")
     left, beside = st.columns(2, gap="medium")

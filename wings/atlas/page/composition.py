@@ -71,14 +71,19 @@ def around(
 ) -> dict[Kind, np.ndarray]:
     """Return how strongly each head is composed with `head`, in % above random heads, or NaN."""
     site, number = Site(*head[:2]), head[2]
-    above = {kind: np.full(size, np.nan) for kind, size in run.reader.shape.kinds.items()}
+    above: dict[Kind, np.ndarray] = {
+        kind: np.full(size, np.nan) for kind, size in run.reader.shape.kinds.items()
+    }
     for (earlier, later, as_way), numbers in all_pairs.items():
         if as_way == way and later == site:
             above[earlier.kind][earlier.layer] = 100 * (numbers[:, number] - random.mean)
         elif as_way == way and earlier == site:
             above[later.kind][later.layer] = 100 * (numbers[number] - random.mean)
-    shown = (kind for kind in above if kind == head[0] or np.isfinite(above[kind]).any())
-    return {kind: above[kind] for kind in shown}
+    return {
+        kind: numbers
+        for kind, numbers in above.items()
+        if kind == head[0] or np.isfinite(numbers).any()
+    }
 
 
 def strongest_table(all_pairs: Compositions, random: Random, of: About) -> None:
@@ -92,8 +97,8 @@ def strongest_table(all_pairs: Compositions, random: Random, of: About) -> None:
     ]
     best = sorted(every, key=lambda pair: -pair[0])[:MOST_PAIRS]
     columns = {
-        "writes": [short((*writer[0], writer[1])) for _, writer, _, _ in best],
-        "reads": [short((*reader[0], reader[1])) for _, _, reader, _ in best],
+        "writes": [short((site.kind, site.layer, head)) for _, (site, head), _, _ in best],
+        "reads": [short((site.kind, site.layer, head)) for _, _, (site, head), _ in best],
         "as": [way for *_, way in best],
         "%": [100 * number for number, *_ in best],
         "deviations above random": [(pair[0] - random.mean) / random.deviation for pair in best],

@@ -30,7 +30,7 @@ class Spread(NamedTuple):
 
 def distributions(spreads: Sequence[Spread]) -> CanvasPicture:
     """A row for each number, with its histogram if there is one."""
-    counted = [spread for spread in spreads if spread.bins is not None]
+    counted = [(spread, spread.bins) for spread in spreads if spread.bins is not None]
     header = {
         "rows": [
             spread._asdict() | {"bins": 0 if spread.bins is None else len(spread.bins)}
@@ -39,14 +39,14 @@ def distributions(spreads: Sequence[Spread]) -> CanvasPicture:
     }
     numbers = {
         f"sentences by {spread.name}": Numbers(
-            np.asarray(spread.bins, dtype=float), {"from": edges_of(spread)}
+            np.asarray(bins, dtype=float), {"from": edges_of(spread, len(bins))}
         )
-        for spread in counted
+        for spread, bins in counted
     }
-    array = np.concatenate([spread.bins for spread in counted]).astype("<f4") if counted else None
+    array = np.concatenate([bins for _, bins in counted]).astype("<f4") if counted else None
     return CanvasPicture.pack(PART, header, array, height=40 + 44 * len(spreads), numbers=numbers)
 
 
-def edges_of(spread: Spread) -> list[str]:
-    edges = np.linspace(spread.low, spread.high, len(spread.bins) + 1)[:-1]
+def edges_of(spread: Spread, bins: int) -> list[str]:
+    edges = np.linspace(spread.low, spread.high, bins + 1)[:-1]
     return [f"{edge:g}" for edge in edges.round(9)]

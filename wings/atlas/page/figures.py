@@ -1,6 +1,6 @@
 """The figures of an atlas as its page shows them: by statistic, with their meaning, in a table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -50,7 +50,7 @@ class HeadFigure(NamedTuple):
     unit: str
     source: str
     values: Mapping[Kind, np.ndarray]
-    lacking: tuple[Kind, ...]  # kinds that have other figures
+    lacking: Collection[Kind]  # kinds that have other figures
 
     @property
     def title(self) -> str:
@@ -66,13 +66,16 @@ def all_figures(atlas: Atlas) -> dict[str, HeadFigure]:
     """Return all figures that an atlas has, by the name of the statistic."""
     figures = {}
     for definition in (*atlas.statistics, *(atlas.effects["definitions"] if atlas.effects else ())):
-        values = {kind: figure_of(known, definition["name"]) for kind, known in atlas.kinds.items()}
-        there = {kind: figure for kind, figure in values.items() if figure is not None}
+        there: dict[Kind, np.ndarray] = {
+            kind: figure
+            for kind, known in atlas.kinds.items()
+            if (figure := figure_of(known, definition["name"])) is not None
+        }
         if definition["name"] in TITLES and there:
-            parts = (definition[part] for part in ("name", "words", "unit", "source"))
-            figures[definition["name"]] = HeadFigure(
-                *parts, there, tuple(values.keys() - there.keys())
-            )
+            parts = ("name", "words", "unit", "source")
+            name, words, unit, source = (definition[part] for part in parts)
+            lacking = atlas.kinds.keys() - there.keys()
+            figures[name] = HeadFigure(name, words, unit, source, there, lacking)
     return figures
 
 

@@ -74,6 +74,6 @@ def most_alike(distances: np.ndarray, names: list[str]) -> list[str]:
     order = np.argsort(distances[rows, columns], kind="stable")[:NEIGHBOURS]
     return [
         f"{names[rows[at]]} and {names[columns[at]].rpartition(' ')[2]} "
-        f"({number_text(distances[rows[at], columns[at]])})"
+        f"({number_text(float(distances[rows[at], columns[at]]))})"
         for at in order
     ]

@@ -1,5 +1,6 @@
 """The card of a head: what it does over the corpus, how this sentence compares, and examples."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import isnan
 
@@ -153,13 +154,15 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         kind = choose_kind()
         layer, head = choose_layer(kind), choose_head(kind)
-    address, known, figures = (kind, layer, head), atlas.kinds[kind], all_figures(atlas)
+    address = kind, layer, head
+    known, figures = atlas.kinds[kind], all_figures(atlas)
     words = site_words(*address)
     st.subheader(words)
     st.markdown("\n".join(f"- {line}" for line in in_words(address, known, figures)))
     of = replace(about_run(run, place=words), told=counted_over(run, *figures.values()))
-    left, right = st.columns([3, 2], gap="medium") if known.shares is not None else (st, None)
-    with left if right else st.container():
+    has_offsets = known.shares is not None
+    left, right = st.columns([3, 2], gap="medium") if has_offsets else (st.container(), None)
+    with left:
         caption(CARD)
         try:
             own = sentence_figures(run)[kind]
@@ -205,7 +208,7 @@ def rank(figure: HeadFigure, value: float) -> str:
 
 
 def spread_of(
-    shown: HeadFigure, known: KindOfHeads, own: dict, address: HeadAddress
+    shown: HeadFigure, known: KindOfHeads, own: Mapping[str, np.ndarray], address: HeadAddress
 ) -> Spread | None:
     """Return a figure of a head with its spread over sentences, and its value on this sentence."""
     at = address[1:]

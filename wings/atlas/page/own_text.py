@@ -76,10 +76,9 @@ def panel(active: bool, shown: str) -> None:
     own = own_atlas()
     if (is_active(), own.key if own else "") != (active, shown):
         st.rerun()
-    if active:
-        job = own_text().next.job
-        stage = "Tracing the examples" if job.collecting else ""
-        progress_of(job, BOX, own_text().cancel, stage)
+    if active and (mine := own_text().next):
+        stage = "Tracing the examples" if mine.job.collecting else ""
+        progress_of(mine.job, BOX, own_text().cancel, stage)
     if own:
         counted(own)
     elif own_text().newest:

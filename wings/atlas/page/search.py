@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from headlight.model.edits import HeadAddress
 from headlight.pages.shared.controls.measure import selected_head
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption
@@ -57,7 +58,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
 
 def table_of(looked: list[Looked], word: str) -> None:
     """Draw where heads look from a token, the surest first; choosing a row selects its head."""
-    heads = [(row.kind, row.layer, row.head) for row in looked]
+    heads: list[HeadAddress] = [(row.kind, row.layer, row.head) for row in looked]
     weights = [row.weight for row in looked]
     columns = {
         "weight": weights,

@@ -47,8 +47,8 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         across, up = choose_statistic(ACROSS, figures), choose_statistic(UP, figures)
         color = choose(COLOR)
-    both = {kind: across.values[kind] for kind in across.values if kind in up.values}
-    heads = [head for head in heads_of(both) if np.isfinite(pair(across, up, head)).all()]
+    both = heads_of({kind: across.values[kind] for kind in across.values if kind in up.values})
+    heads = [head for head in both if np.isfinite(pair(across, up, head)).all()]
     if not heads:
         st.info("No head has both of these statistics: choose another.")
         return
@@ -61,7 +61,8 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     groups = [f"layer {head[1] + 1}" if by_layer else KINDS[head[0]] for head in heads]
     address = selected_head()
     picture = head_points(
-        *numbers.T,
+        numbers[:, 0],
+        numbers[:, 1],
         [short(head) for head in heads],
         axes=(across.title, up.title),
         units=(across.suffix, up.suffix),

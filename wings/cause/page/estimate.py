@@ -28,7 +28,6 @@ from headlight.pages.shared.runs.heads import (
     cost_of_removals,
     estimated_effects,
     gaps_of,
-    measured_by,
     removal_effects,
 )
 from headlight.pages.shared.runs.run import ModelRun
@@ -218,14 +217,15 @@ def largest_beside(closings: Closings, at: int) -> str:
 
 def draw(run: ModelRun) -> None:
     """Draw the estimates of all heads against the true effects, and those of a head's cells."""
-    if run.objective() is None:
+    if (objective := run.objective()) is None:
         with place(NOTE):
             st.info(NOTHING_TO_MEASURE)
         return
     options = st.container(horizontal=True, vertical_alignment="bottom")
     with options:
         on = choose_measured(run)
-    caption(INTRO.format(measure=measured_by(run, on).description))
+    measure = (objective if on is None else objective.only(on)).description
+    caption(INTRO.format(measure=measure))
     try:
         estimated = estimated_effects(run, on)
     except ValueError as error:
@@ -244,7 +244,6 @@ def draw(run: ModelRun) -> None:
         st.markdown(f"**{WHAT['estimate-map']}**")
         picture = head_effects(estimated, labels=KINDS, selected=head)
         effects, unit = (estimated, "by the estimate") if true is None else (true, "in truth")
-        measure = measured_by(run, on).description
         ask = partial(least_without, effects, measure, f"nats {unit}")
         options = {"riddle": ask, "riddle_of": ("estimate-heads", "estimate-cells")}
         what = WHAT["estimate-map"]

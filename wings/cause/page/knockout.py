@@ -91,8 +91,8 @@ def read_layers(text: str, shape: Shape) -> Window | str:
 
 def write_layers(layers: Window | str) -> str:
     """Write the layers in which edges are closed in the form that links hold."""
-    if layers == ALL:
-        return ALL
+    if isinstance(layers, str):
+        return layers
     first, last = (layer + 1 for layer in layers)
     return str(first) if first == last else f"{first}-{last}"
 
@@ -116,8 +116,8 @@ def windows(layers: int) -> list[Window | str]:
 
 def in_words(layers: Window | str) -> str:
     """Return the layers in which edges are closed, in the words shown on screen."""
-    if layers == ALL:
-        return LAYERS.options[ALL]
+    if isinstance(layers, str):
+        return LAYERS.options[layers]
     first, last = (layer + 1 for layer in layers)
     return f"layer {first}" if first == last else f"layers {first} to {last}"
 
@@ -214,7 +214,7 @@ def map_of(
 def close_cell(run: ModelRun, result: Knockout, layers: Window | str, row: int, word: int) -> None:
     """Close the edge of a clicked cell on the page Masks; a callback."""
     kind, query = looks_at(run), result.queries[row]
-    window = None if layers == ALL else range(layers[0], layers[1] + 1)
+    window = None if isinstance(layers, str) else range(layers[0], layers[1] + 1)
     words = (
         f"Closed in all heads of {in_words(layers)}: the edge from “{rows_of(result)[row]}” "
         f"to “{result.words[word]}”."

@@ -52,7 +52,7 @@ def steps_of(run: ModelRun) -> list[Step]:
     if "cross" not in reader.shape.kinds:
         first = 2  # the first token of its text is read, not written
         (question,) = reader.questions(trace)
-        token = trace.logits[0, question.row].argmax().item()
+        token = int(trace.logits[0, question.row].argmax())
         words = reader.label(trace, question, token)
         steps.append(Step(question.row, token, words, f"next: {words}"))
     if objective is not None:

@@ -136,10 +136,12 @@ def measured(request: Request, texts: TwoTexts) -> Patched | None:
 def brings_most(shares: Shares) -> Riddle:
     """Ask which head brings most of the gap."""
     asks = "Which single head brings most of the way from one text’s answer to the other’s?"
-    percent = {kind: in_percent(those) for kind, those in shares.items()}
     in_words = partial(number_text, signed=True)
     return which_head(
-        asks, "most is brought by", percent, lambda share: f"{in_words(share)} {UNIT}"
+        asks,
+        "most is brought by",
+        {kind: in_percent(those) for kind, those in shares.items()},
+        lambda share: f"{in_words(share)} {UNIT}",
     )
 
 
@@ -193,7 +195,7 @@ def tokens_of_head(
     picture = sum_bars(
         in_percent(shares),
         names_of(texts, site, part)[: len(shares)],
-        ends=ENDS[::-1],
+        ends=(ENDS[1], ENDS[0]),
         total="At all tokens at once",
         unit=UNIT,
         whole=float(in_percent(whole)),

@@ -63,9 +63,9 @@ def draw(run: ModelRun, result: patching.Knockout, layers: tuple[int, int] | Non
     ends = [end for end in range(len(words)) if end != word]
     is_path = (abs(second) >= LEAST) & (abs(both - first) < abs(second))
     best = max(ends, key=lambda end: abs(by_way[end]) * is_path[end])
-    is_suggested = word == first_word and first_end in ends
     with row:
-        end = choose_one(END, words, ends, first_end if is_suggested else best)
+        likely = first_end if word == first_word and first_end in ends else best
+        end = choose_one(END, words, ends, likely)
     site, head, weight, alone = patching.in_one_head(run, token, word, end)
     numbers = {"first": first, "second": second[end], "both": both[end], "alone": alone}
     numbers |= {"rest": both[end] - first, "by_way": by_way[end], "most": by_way[best]}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from math import isnan
+from math import isnan, nan
 
 import numpy as np
 import streamlit as st
@@ -212,7 +212,7 @@ def in_lines(over: Sequence[Agreement]) -> str:
 def spread(over: Sequence[Agreement], name: str) -> tuple[float, float]:
     """Return the mean and the standard deviation of a reading's rank correlations over lines."""
     known = [line.correlations[name] for line in over if not isnan(line.correlations[name])]
-    return (float(np.mean(known)), float(np.std(known))) if known else (float("nan"),) * 2
+    return (float(np.mean(known)), float(np.std(known))) if known else (nan, nan)
 
 
 def table_of(here: Agreement, over: Sequence[Agreement]) -> list[str]:
@@ -238,7 +238,7 @@ def table_of(here: Agreement, over: Sequence[Agreement]) -> list[str]:
 
 def leader(ranks: Mapping[str, float]) -> str:
     known = {name: rank for name, rank in ranks.items() if not isnan(rank)}
-    return max(known, key=known.get, default="")
+    return max(known, key=lambda name: known[name], default="")
 
 
 def signed(value: float) -> str:

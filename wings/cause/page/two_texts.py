@@ -143,7 +143,7 @@ def read_step(written: str, shape: Shape) -> int | str:
 
 def write_step(step: int | str) -> str:
     """Write the written token at which answers are compared, in the form that links hold."""
-    return FIRST if step == FIRST else str(step + 1)
+    return step if isinstance(step, str) else str(step + 1)
 
 
 CHANGED = text("patch_text", "", LONGEST_SENTENCE, label="Changed text")

@@ -53,8 +53,8 @@ def parts_in_order(attribution: Attribution) -> dict[str, float]:
     """Return what each part adds, the heads of a site together, in the order of computation."""
     parts = {"embedding": attribution.embedding}
     for layer, feed_forward in enumerate(attribution.feed_forwards.tolist()):
-        for kind, name in (("decoder", "self"), ("cross", "cross")):
-            if (site := Site(kind, layer)) in attribution.heads:
+        for site, name in ((Site("decoder", layer), "self"), (Site("cross", layer), "cross")):
+            if site in attribution.heads:
                 heads = attribution.heads[site]
                 parts[f"layer {layer + 1} {PARTS[name]}"] = heads.sum().item()
         parts[f"layer {layer + 1} {PARTS['feed_forward']}"] = feed_forward
@@ -100,7 +100,7 @@ def all_heads(
             labels=KINDS,
             selected=head,
             measure="nats",
-            ends=pair.ends[::-1],
+            ends=(pair.ends[1], pair.ends[0]),
         ),
         "wrote-heads",
         DETAIL,

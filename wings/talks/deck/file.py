@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import TypeGuard
 
 import numpy as np
 
@@ -178,14 +179,13 @@ def written(slide: DrawnSlide, data: Data) -> dict[str, object]:
 def still_or_alive(drawn: Drawn, data: Data) -> dict[str, object]:
     """Return a picture in the form of the file."""
     if isinstance(drawn.picture, str):
-        still = {"part": "", "data": -1, "still": drawn.picture}
-        return still | {"question": None}
+        return {"part": "", "data": -1, "still": drawn.picture, "question": None}
     question = None
     if drawn.question:
         asks, verdicts = drawn.question
         question = {"data": data.place(asks), "verdicts": list(map(writable, verdicts))}
-    alive = {"part": drawn.picture.name, "data": data.place(drawn.picture), "still": ""}
-    return alive | {"question": question}
+    place = data.place(drawn.picture)
+    return {"part": drawn.picture.name, "data": place, "still": "", "question": question}
 
 
 def map_of(grid: CanvasPicture) -> CanvasPicture:
@@ -197,7 +197,7 @@ def map_of(grid: CanvasPicture) -> CanvasPicture:
     return CanvasPicture.pack(empty.part, unpacked(empty.data)[0], height=0)
 
 
-def named(picture: CanvasPicture | str, name: str) -> bool:
+def named(picture: CanvasPicture | str, name: str) -> TypeGuard[CanvasPicture]:
     return isinstance(picture, CanvasPicture) and picture.name == name
 
 

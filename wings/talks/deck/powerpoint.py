@@ -7,18 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from math import ceil
+from typing import cast
 
+import pptx
 from PIL import Image
-from pptx import Presentation
 from pptx.dml.color import RGBColor
 from pptx.enum.dml import MSO_THEME_COLOR
 from pptx.enum.text import MSO_ANCHOR, MSO_AUTO_SIZE, PP_ALIGN
 from pptx.oxml.ns import qn
+from pptx.presentation import Presentation
+from pptx.shapes.autoshape import Shape
 from pptx.shapes.base import BaseShape
 from pptx.slide import Slide
 from pptx.text.text import TextFrame, _Paragraph
+from pptx.util import Emu
 
-from headlight.viz.canvas import unpacked
+from headlight.viz.canvas import CanvasPicture, unpacked
 from headlight.viz.numbers import writable
 from headlight.wings.talks.deck.file import LARGEST, Drawn, DrawnSlide, within
 
@@ -55,8 +59,15 @@ class Box:
     height: float
 
     def put(self, shape: BaseShape) -> None:
-        shape.left, shape.top = round(self.left * PIXEL), round(self.top * PIXEL)
-        shape.width, shape.height = round(self.width * PIXEL), round(self.height * PIXEL)
+        shape.left, shape.top, shape.width, shape.height = self.measures()
+
+    def measures(self) -> tuple[Emu, Emu, Emu, Emu]:
+        """Return the left, the top, the width and the height in the format's own units."""
+        return emu(self.left), emu(self.top), emu(self.width), emu(self.height)
+
+
+def emu(pixels: float) -> Emu:
+    return Emu(round(pixels * PIXEL))
 
 
 def powerpoint_of(
@@ -67,7 +78,7 @@ def powerpoint_of(
     Pictures are the addresses of PNG images. A picture that is no image, or exceeds `most` bytes in
     all, is left out, and its slide says so. A question about a picture has its own slide before it.
     """
-    file = Presentation()
+    file = pptx.Presentation()
     widen(file)
     if dark:
         darken(file)
@@ -77,10 +88,10 @@ def powerpoint_of(
     properties.created = properties.modified = now
     left_out = []
     for number, slide in enumerate(within(slides, most), start=1):
-        asked = [drawn for drawn in slide.pictures if drawn.question]
-        for drawn in asked:
-            add(file, question_of(drawn, slide), marked=False)
-        answers = " ".join(drawn.question[1][0] for drawn in asked)  # to no guess
+        asked = [drawn.question for drawn in slide.pictures if drawn.question]
+        for question, _ in asked:
+            add(file, question_of(question, slide), marked=False)
+        answers = " ".join(verdicts[0] for _, verdicts in asked)  # to no guess
         title = (slide.typed and slide.title) or answers or slide.title
         if not add(file, replace(slide, title=title, typed=slide.typed and title == slide.title)):
             left_out.append(number)
@@ -93,14 +104,14 @@ def add(file: Presentation, slide: DrawnSlide, *, marked: bool = True) -> bool:
     """Add a slide with its notes, and return whether it is complete; for `marked` see `write`."""
     alone = not slide.pictures and not slide.missing
     made = file.slides.add_slide(file.slide_layouts[LAYOUTS[not alone]])
-    if slide.notes:
-        made.notes_slide.notes_text_frame.text = cleaned(slide.notes)
+    if slide.notes and (frame := made.notes_slide.notes_text_frame):
+        frame.text = cleaned(slide.notes)
     return write_alone(made, slide, marked) if alone else write_with_pictures(made, slide)
 
 
-def question_of(drawn: Drawn, slide: DrawnSlide) -> DrawnSlide:
+def question_of(question: CanvasPicture, slide: DrawnSlide) -> DrawnSlide:
     """Return a slide that asks about a picture, in its title if it has none."""
-    header, _ = unpacked(drawn.question[0].data)
+    header, _ = unpacked(question.data)
     options = "   ".join(filter(None, (option["text"] for option in header["options"])))
     words = MARKS.sub(lambda match: match[1] or match[2], slide.words)
     words = "\n".join(filter(None, [words, slide.title and header["asks"], options]))
@@ -110,14 +121,16 @@ def question_of(drawn: Drawn, slide: DrawnSlide) -> DrawnSlide:
 
 def widen(file: Presentation) -> None:
     """Make the slides of the template, and everything on them, 16 by 9."""
-    share = WIDTH * PIXEL / file.slide_width
-    high = HEIGHT * PIXEL / file.slide_height
+    wide = emu(WIDTH) / (file.slide_width or emu(WIDTH))
+    high = emu(HEIGHT) / (file.slide_height or emu(HEIGHT))
     for holder in (file.slide_master, *file.slide_layouts):
         for shape in holder.shapes:
             if shape.element.spPr.find(qn("a:xfrm")) is not None:  # otherwise as in the master
-                shape.left, shape.width = round(shape.left * share), round(shape.width * share)
-                shape.top, shape.height = round(shape.top * high), round(shape.height * high)
-    file.slide_width, file.slide_height = WIDTH * PIXEL, HEIGHT * PIXEL
+                shape.left = Emu(round(shape.left * wide))
+                shape.width = Emu(round(shape.width * wide))
+                shape.top = Emu(round(shape.top * high))
+                shape.height = Emu(round(shape.height * high))
+    file.slide_width, file.slide_height = emu(WIDTH), emu(HEIGHT)
 
 
 def darken(file: Presentation) -> None:
@@ -136,7 +149,7 @@ def write_alone(made: Slide, slide: DrawnSlide, marked: bool) -> bool:
     """Write a slide without pictures, and return True; for `marked` see `write`."""
     title, words = ALONE_SIZES
     title = LONG_TITLE_SIZE if lines_of(slide.title, title) > 2 else title
-    heading, below = made.shapes.title, made.placeholders[1]
+    heading, below = placeholder(made, 0), placeholder(made, 1)
     Box(90, 110, WIDTH - 180, 240).put(heading)
     Box(150, 370, WIDTH - 300, 290).put(below)
     style = {"bold": True, "anchor": MSO_ANCHOR.BOTTOM, "marked": slide.typed}
@@ -158,7 +171,7 @@ def write_with_pictures(made: Slide, slide: DrawnSlide) -> bool:
     title, words, room = places(slide.title, slide.words, bool(codes))
     if slide.missing and slide.pictures:
         room = replace(room, height=room.height - NOTE)
-    heading = made.shapes.title
+    heading = placeholder(made, 0)
     title.put(heading)
     style = {"bold": True, "anchor": MSO_ANCHOR.MIDDLE, "marked": slide.typed}
     write(heading.text_frame, slide.title, TITLE_SIZE, **style)
@@ -219,10 +232,13 @@ def lines_of(text: str, size: float, width: float = WIDTH) -> int:
     return sum(max(1, ceil(len(line) / a_line)) for line in text.splitlines()) or 1
 
 
+def placeholder(made: Slide, number: int) -> Shape:
+    """Return a placeholder for text; the one of the title is 0."""
+    return cast(Shape, made.placeholders[number])
+
+
 def text_box(made: Slide, box: Box) -> TextFrame:
-    shape = made.shapes.add_textbox(0, 0, 0, 0)
-    box.put(shape)
-    return shape.text_frame
+    return made.shapes.add_textbox(*box.measures()).text_frame
 
 
 def write(
@@ -240,10 +256,10 @@ def write(
     """
     frame.word_wrap, frame.vertical_anchor = True, anchor
     frame.auto_size = MSO_AUTO_SIZE.TEXT_TO_FIT_SHAPE
-    frame.margin_left = frame.margin_right = frame.margin_top = frame.margin_bottom = 0
+    frame.margin_left = frame.margin_right = frame.margin_top = frame.margin_bottom = Emu(0)
     for at, line in enumerate(cleaned(text).split("\n")):
         paragraph = frame.paragraphs[0] if at == 0 else frame.add_paragraph()
-        paragraph.font.size = round(size * PIXEL)
+        paragraph.font.size = emu(size)
         paragraph.font.bold = bold or None
         add_runs(paragraph, line, marked=marked)
 
@@ -269,7 +285,7 @@ def put_picture(made: Slide, drawn: Drawn, holder: Box, *, middle: bool) -> bool
         data = base64.b64decode(str(drawn.picture).partition("base64,")[2], validate=True)
         with Image.open(io.BytesIO(data), formats=["PNG"]) as image:
             width, height = (dots / TWICE for dots in image.size)
-        shape = made.shapes.add_picture(io.BytesIO(data), 0, 0)
+        shape = made.shapes.add_picture(io.BytesIO(data), Emu(0), Emu(0))
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return False
     share = min(1, holder.width / width, holder.height / height)
@@ -278,7 +294,8 @@ def put_picture(made: Slide, drawn: Drawn, holder: Box, *, middle: bool) -> bool
     top = holder.top + (holder.height - height) / 2 * middle
     Box(left, top, width, height).put(shape)
     shape.name = cleaned(drawn.what)
-    shape.element.nvPicPr.cNvPr.set("descr", cleaned(drawn.alternative))
+    properties = shape.element.nvPicPr.cNvPr  # pyright: ignore[reportAttributeAccessIssue]
+    properties.set("descr", cleaned(drawn.alternative))
     return True
 
 

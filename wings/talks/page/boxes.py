@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -59,7 +60,7 @@ def boxes(index: int, slide: Slide) -> None:
     """Draw the boxes of a slide, by its index from 0."""
 
     def box(widget: Widget, label: str, name: str, **more: object) -> None:
-        def changed(value: object) -> None:
+        def changed(value: Any) -> None:
             change(slide.name, **{name: tuple(value) if name == "pictures" else value})
 
         value = getattr(slide, name)
@@ -181,7 +182,7 @@ def take() -> None:
 
 def do(what: str, index: int, to: object = None) -> None:
     """Apply an action to a slide; ignore it if it makes no sense."""
-    slide, at, order = talk.own()[index], edited(), list(range(len(talk.own())))
+    slide, at, order = talk.own()[index], edited() or 0, list(range(len(talk.own())))
     match what:
         case "edit":
             edit(index)

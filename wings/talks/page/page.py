@@ -149,8 +149,7 @@ def saved_file() -> None:
         file = lambda: saving.file, f"{file_name()}.{ending}", mime
         inside = " with the model inside" if saving.kind == "live" else ""
         label = f"Download the {name} file{inside} again ({len(saving.file) / 1e6:.1f} MB)"
-        again = {"on_click": "ignore", "type": "primary", "key": "download"}
-        st.download_button(label, *file, **again)
+        st.download_button(label, *file, key="download", type="primary", on_click="ignore")
         show(press(f"{css_class('download')} button", saving.name), "press-download")
         if left_out := saving.left_out:
             st.text(LEFT_OUT.format(slides=", ".join(map(str, left_out))))

@@ -64,7 +64,7 @@ TASK = one_of("toy_task", {name: task.title for name, task in TASKS.items()}, la
 def option_of(task: Task, option: str, value: float | str) -> Choice | None:
     """Return the choice of an option, each task having its own; None if it has no such option."""
     key = f"toy_{task.name}_{option}"
-    if option in SHAPES:
+    if isinstance(value, str):
         names = {name: name for name in SHAPES[option]}
         return one_of(key, names, value, label=LABELS[option], help=HELP[option])
     if option not in BOUNDS and not task.length_name:

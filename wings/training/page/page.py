@@ -86,8 +86,8 @@ def smoothing() -> None:
         f"smoothing {share:g}": loss_of_probability(probability, CLASSES, share).numpy()
         for share in SMOOTHINGS
     }
-    axes = {"x": "probability of the wanted token", "y": "loss in nats"}
-    chart = position_lines(drawn, probability.numpy(), **axes, limits=(0, HIGHEST))
+    x, y = "probability of the wanted token", "loss in nats"
+    chart = position_lines(drawn, probability.numpy(), x=x, y=y, limits=(0, HIGHEST))
     what = "Loss by probability, for several smoothings"
     show_altair(chart, "toy_smoothing", of=NO_MODEL, what=what)
     lowest = ", ".join(

@@ -17,11 +17,17 @@ from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import about
 from headlight.pages.shared.state.choice import like
 from headlight.pages.shared.state.choices import KIND, KINDS, chosen, put
-from headlight.pages.shared.state.models import DEFAULT, SHIPPED, Training, refusals, workshop
+from headlight.pages.shared.state.models import (
+    DEFAULT,
+    SHIPPED,
+    Curve,
+    Training,
+    refusals,
+    workshop,
+)
 from headlight.pages.shared.state.showing import NOTE, place, showing
 from headlight.pages.shared.widgets.choose import choose_kind
 from headlight.viz import attention_film, measure_bars, training_curves
-from headlight.viz.curves.training_curves import Curve
 from headlight.wings.training.calls import lesioned
 from headlight.wings.training.jobs import TrainingJob, TrainingState, training_queue
 from headlight.wings.training.page.options import LABELS, changes, chosen_options
@@ -157,7 +163,7 @@ def panel(ready: bool, updating: bool) -> None:
     if refused := workshop().refused:
         st.error(refused)
         workshop().refused = ""
-    if training is None:
+    if not (training and state):
         st.info(EMPTY)
         curves(training, state)
         if showing().scene() is None:
@@ -170,8 +176,7 @@ def panel(ready: bool, updating: bool) -> None:
     caption(f"What to look for: {training.job.task.expectation} {PATTERN}")
     newest(training.job.task, state)
     curves(training, state)
-    if training.job.task.decoder_only:
-        lesion(training, state)
+    lesion(training, state)
     left, right = st.columns(2, gap="medium")
     with left:
         try_it(training, state)
@@ -184,7 +189,7 @@ still, growing = section(panel), section(panel, EVERY)
 
 def buttons(ready: bool, training: Training | None, state: TrainingState | None) -> None:
     """Draw start, pause, resume, stop and reset, each enabled if it can be pressed."""
-    name, job = (state.status, training.job) if training else ("", None)
+    name, job = (state.status, training.job) if training and state else ("", None)
     running = name in (*ACTIVE, "paused")
     with st.container(horizontal=True):
         begin = {"on_click": start, "disabled": running or not ready, "type": "primary"}
@@ -228,7 +233,7 @@ def curves(training: Training | None, state: TrainingState | None) -> None:
     """Draw the curves of this training over those of previous ones."""
     runs = {
         **workshop().earlier,
-        **({training.name: lines(training.job.task, state)} if training else {}),
+        **({training.name: lines(training.job.task, state)} if training and state else {}),
     }
     if not runs or (showing().scene() and not training):
         return
@@ -257,8 +262,11 @@ def film(snapshots: Snapshots, kind: Kind, name: str, key: str = "toy_film") -> 
 
 
 def lesion(training: Training, state: TrainingState) -> None:
-    """Draw the loss and the induction score with and without the previous-token head."""
-    result = lesioned(training.key, state.step, training.job)
+    """Draw what a model without an encoder loses without its previous-token head."""
+    decoder_only = training.job.task.decoder_only
+    result = lesioned(training.key, state.step, training.job) if decoder_only else None
+    if result is None:
+        return
     before = result.whole.previous[result.site.layer, result.head].item()
     st.subheader("Without the previous-token head")
     which = site_words(result.site.kind, result.site.layer, result.head)

@@ -40,17 +40,17 @@ EXAMPLES = 4  # made for the other pages
 
 def try_it(training: Training, state: TrainingState) -> None:
     """Draw a box for an input, the model's present answer, and the right one."""
-    task = training.job.task
+    job: TrainingJob = training.job
+    task = job.task
     st.subheader("Try it")
     label, key = f"Your own input, such as {task.example}", f"toy_input_{task.name}"
-    bounds = {"max_chars": LONGEST_INPUT, "persist_state": "session"}
-    source = st.text_input(label, task.example, key=key, **bounds)
+    source = st.text_input(label, task.example, LONGEST_INPUT, key=key, persist_state="session")
     try:
         read, answer = task.asked(source)
-        most = training.job.options.longest
+        most = job.options.longest
         if task.decoder_only and not 2 <= len(source) <= most:
             raise ValueError(f"Type 2 to {most} letters: this model has no place for more.")
-        reader = training.job.reader()
+        reader = job.reader()
         longest = len(answer) if task.decoder_only else None  # it has no end token
         writing = answered(training.key, state.step, read, longest, reader)
         written = [token for token in writing.target_tokens if token.id != END_ID]
@@ -86,8 +86,7 @@ def use_it(job: TrainingJob) -> None:
     with st.container(horizontal=True):
         st.button("Use it on the other pages", on_click=use, args=[job], key="toy_use")
         file = partial(packed, job), f"{task.name}.zip", "application/zip"
-        options = {"on_click": "ignore", "key": "toy_download"}
-        st.download_button("Download as a checkpoint", *file, **options)
+        st.download_button("Download as a checkpoint", *file, key="toy_download", on_click="ignore")
     confirm()
     caption(USE)
 
