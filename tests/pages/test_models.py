@@ -229,13 +229,17 @@ def saved(tmp_path_factory, translator):
     return folder
 
 
-@pytest.mark.parametrize("page", first_of([*PAGES]))
-def test_every_page_takes_a_checkpoint_of_ones_own(page, saved):
-    app = ask_for(open_page("models"), saved)
+def test_every_page_takes_a_checkpoint_of_ones_own(app, saved):
+    expect_on_every_page(ask_for(app, saved))
+
+
+def expect_on_every_page(app):
+    """Every page takes the model that was just loaded, a checkpoint."""
     assert "Same numbers as transformers?" not in [each.label for each in app.button]
-    go_to(app, page)
-    assert not app.exception
-    assert not app.error
+    for page in PAGES:
+        go_to(app, page)
+        assert not app.exception, page
+        assert not app.error, page
 
 
 # The other pages are opened with every model in test_every_model.py.

@@ -5,11 +5,9 @@ from dataclasses import replace
 import pytest
 
 from headlight.model.checkpoint import save_checkpoint
-from headlight.pages.parts.pages import PAGES
 from headlight.wings.training.small_models import SmallModel, default_options
-from tests.matrix import first_of
-from tests.pages.apps import go_to, open_page
-from tests.pages.test_models import ask_for
+from tests.pages.apps import open_page
+from tests.pages.test_models import ask_for, expect_on_every_page
 
 
 @pytest.fixture(scope="module")
@@ -21,11 +19,7 @@ def saved(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("page", first_of([*PAGES]))
-def test_every_page_takes_a_checkpoint_of_ones_own(page, saved):
+def test_every_page_takes_a_checkpoint_of_ones_own(saved):
     app = ask_for(open_page("models"), saved)
     assert app.session_state["sentence"] == "31415926"
-    assert "Same numbers as transformers?" not in [each.label for each in app.button]
-    go_to(app, page)
-    assert not app.exception
-    assert not app.error
+    expect_on_every_page(app)
