@@ -4,20 +4,17 @@ import base64
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from math import ceil
 from typing import cast
 
 import pptx
 from PIL import Image
-from pptx.dml.color import RGBColor
 from pptx.enum.dml import MSO_THEME_COLOR
 from pptx.enum.text import MSO_ANCHOR, MSO_AUTO_SIZE, PP_ALIGN
-from pptx.oxml.ns import qn
 from pptx.presentation import Presentation
 from pptx.shapes.autoshape import Shape
-from pptx.shapes.base import BaseShape
 from pptx.slide import Slide
 from pptx.text.text import TextFrame, _Paragraph
 from pptx.util import Emu
@@ -25,9 +22,8 @@ from pptx.util import Emu
 from headlight.viz.canvas import CanvasPicture, unpacked
 from headlight.viz.numbers import writable
 from headlight.wings.talks.deck.file import LARGEST, Drawn, DrawnSlide, within
+from headlight.wings.talks.deck.template import HEIGHT, WIDTH, Box, darken, emu, widen
 
-WIDTH, HEIGHT = 1280, 720  # pixels of a slide; an inch has 96
-PIXEL = 9525  # of the format's own units
 EDGE = 40  # pixels left and right of words; pictures include such a margin
 TITLE_SIZE, WORDS_SIZE, FOOTER_SIZE = 38, 25, 16  # pixels of letters
 ALONE_SIZES = 64, 34  # for a slide without pictures
@@ -41,33 +37,11 @@ CODE = 176, 194  # pixels of a scene's code with its address, in the corner
 NOTE = 40  # pixels for a sentence on what is missing
 TWICE = 2  # dots of an image in a pixel
 LAYOUTS = 0, 5  # of the writer's own template: only words, and a title above pictures
-DARK = RGBColor(0x17, 0x16, 0x14)  # the background of pictures in the dark theme
 # Characters that XML cannot hold, and those that some of its readers reject.
 FORBIDDEN = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 MARKS = re.compile(r"\*\*(?=\S)([^\n]*?\S)\*\*|\*(?=[^\s*])([^\n*]*?[^\s*])\*")  # as in turning.js
 LIVE = "Open this scene live"
 UNREADABLE = "The picture “{what}” could not be drawn when the file was saved."
-
-
-@dataclass(frozen=True)
-class Box:
-    """A rectangle on a slide, in pixels."""
-
-    left: float
-    top: float
-    width: float
-    height: float
-
-    def put(self, shape: BaseShape) -> None:
-        shape.left, shape.top, shape.width, shape.height = self.measures()
-
-    def measures(self) -> tuple[Emu, Emu, Emu, Emu]:
-        """Return the left, the top, the width and the height in the format's own units."""
-        return emu(self.left), emu(self.top), emu(self.width), emu(self.height)
-
-
-def emu(pixels: float) -> Emu:
-    return Emu(round(pixels * PIXEL))
 
 
 def powerpoint_of(
@@ -117,32 +91,6 @@ def question_of(question: CanvasPicture, slide: DrawnSlide) -> DrawnSlide:
     words = "\n".join(filter(None, [words, slide.title and header["asks"], options]))
     title, typed = slide.title or header["asks"], slide.typed and slide.title != ""
     return DrawnSlide(title, words, slide.notes, typed=typed)
-
-
-def widen(file: Presentation) -> None:
-    """Make the slides of the template, and everything on them, 16 by 9."""
-    wide = emu(WIDTH) / (file.slide_width or emu(WIDTH))
-    high = emu(HEIGHT) / (file.slide_height or emu(HEIGHT))
-    for holder in (file.slide_master, *file.slide_layouts):
-        for shape in holder.shapes:
-            if shape.element.spPr.find(qn("a:xfrm")) is not None:  # otherwise as in the master
-                shape.left = Emu(round(shape.left * wide))
-                shape.width = Emu(round(shape.width * wide))
-                shape.top = Emu(round(shape.top * high))
-                shape.height = Emu(round(shape.height * high))
-    file.slide_width, file.slide_height = emu(WIDTH), emu(HEIGHT)
-
-
-def darken(file: Presentation) -> None:
-    """Make the text of all slides light on a dark background."""
-    master = file.slide_master
-    colors = master.element.find(qn("p:clrMap"))
-    light = dict.fromkeys(("tx2", "hlink", "folHlink"), "lt2")
-    for name, other in {"bg1": "dk1", "tx1": "lt1", "bg2": "dk2", **light}.items():
-        colors.set(name, other)
-    fill = master.background.fill
-    fill.solid()
-    fill.fore_color.rgb = DARK
 
 
 def write_alone(made: Slide, slide: DrawnSlide, marked: bool) -> bool:

@@ -9,7 +9,8 @@ from playwright.sync_api import expect
 from pptx import Presentation
 
 import headlight.pages.parts.pages  # noqa: F401, what slides are of
-from headlight.wings.talks.deck.powerpoint import AROUND, LIVE, PIXEL, WIDTH, room_of
+from headlight.wings.talks.deck.powerpoint import AROUND, LIVE, room_of
+from headlight.wings.talks.deck.template import PIXEL, WIDTH
 from headlight.wings.talks.slides import Slide
 from tests.wings.talks.browser.talks import save_talk
 from tests.wings.talks.deck.test_powerpoint import pictures, texts

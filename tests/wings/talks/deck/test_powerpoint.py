@@ -10,16 +10,8 @@ from pptx import Presentation
 
 from headlight.wings.guess import part
 from headlight.wings.talks.deck.file import Drawn, DrawnSlide
-from headlight.wings.talks.deck.powerpoint import (
-    HEIGHT,
-    LIVE,
-    PIXEL,
-    WIDTH,
-    places,
-    powerpoint_of,
-    room_of,
-    shares,
-)
+from headlight.wings.talks.deck.powerpoint import LIVE, places, powerpoint_of, room_of, shares
+from headlight.wings.talks.deck.template import HEIGHT, PIXEL, WIDTH
 
 HOSTILE = "<a:t>&amp;\x00\x01\x0b\x1b\x7f\ufffe\ud800 </p:sld> “é” 𝔸"
 CLEAN = "<a:t>&amp;␀? </p:sld> “é” 𝔸"
