@@ -50,9 +50,10 @@ browsers: $(VENV)/.installed-dev ## try every page and the talks in Firefox and 
 wings: browser ## leave out each wing in turn, and try the app without it; ARGS="cause" tries some
 	$(BIN)/python -m tests.wings.left_out $(ARGS)
 
-lint: $(VENV)/.installed-dev ## check the formatting, the code and who imports whom
+lint: $(VENV)/.installed-dev ## check the formatting, the code, its types and who imports whom
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
+	$(BIN)/basedpyright
 	mkdir -p $(LINT)/headlight
 	ln -sfn $(addprefix $(CURDIR)/, model viz pages wings) $(LINT)/headlight
 	ln -sfn $(CURDIR)/recipe $(LINT)

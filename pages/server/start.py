@@ -58,7 +58,8 @@ def go_to_first_page(request: Request) -> RedirectResponse:
 
 ROUTES = [Route("/attention", go_to_first_page)]
 
-access_token(), framing_origins()  # both raise ValueError for what they do not take
+for check in (access_token, framing_origins):
+    check()  # raises ValueError for what it does not take
 
 
 def load_pages() -> None:

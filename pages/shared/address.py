@@ -222,7 +222,8 @@ def section(body: Callable[..., None], every: float | None = None) -> Callable[.
     @wraps(body)
     def published(*args: object) -> None:
         body(*args)
-        if get_script_run_ctx().fragment_ids_this_run:  # otherwise the page publishes them
+        run = get_script_run_ctx()
+        if run and run.fragment_ids_this_run:  # otherwise the page publishes them
             publish()
 
     apart = st.fragment(published, run_every=every)
