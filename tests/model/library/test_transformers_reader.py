@@ -251,7 +251,7 @@ def test_what_cannot_be_read(load):
         load("GPT-2").trace(TEXT, pad_to=30)
     with pytest.raises(ValueError, match="not known well enough to change them"):
         load("ALBERT").trace(TEXT, edits={"encoder": PositionEdit(shift=1)})
-    with pytest.raises(ValueError, match="no head"):
+    with pytest.raises(ValueError, match="no output layer"):
         load("headless").rerun(load("headless").trace(TEXT), Run())
 
 
