@@ -19,7 +19,7 @@ class FusedAttention(MultiHeadAttention):
 
     def __init__(self, plain: MultiHeadAttention) -> None:
         nn.Module.__init__(self)  # without weights of its own
-        self.site, self.heads = plain.site, plain.heads
+        self.site, self.heads, self.width = plain.site, plain.heads, plain.width
         parts = self.query, self.key, self.value = plain.query, plain.key, plain.value
         self.output = plain.output
         self.fused = nn.Linear(plain.query.in_features, 3 * plain.query.out_features)
@@ -29,7 +29,7 @@ class FusedAttention(MultiHeadAttention):
         self.fused.register_buffer("bias", bias, persistent=False)
 
     def projections(self, states: Tensor, memory: Tensor) -> tuple[Tensor, ...]:
-        return self.split(self.fused(states), parts=3).chunk(3, dim=1)
+        return self.split(self.fused(states)).chunk(3, dim=1)
 
 
 def lay_out(model: Transformer) -> Transformer:

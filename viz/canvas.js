@@ -218,8 +218,8 @@ export const isStaged = (shown) => getComputedStyle(shown).getPropertyValue("--o
  *
  * `fills` tells whether it is on a slide that says how high it may be; the picture then has the
  * class "staged", and "beside" if its words fit next to it. Elsewhere `height` is the distance
- * from the picture's top, with nothing scrolled, to the bottom of the window. It is Infinity if that
- * is too little, or on a slide that sets no height, because such a slide is fitted as a whole.
+ * from the picture's top, with nothing scrolled, to the window's bottom. It is Infinity if that is
+ * too little, or on a slide that sets no height, because such a slide is fitted as a whole.
  * @returns {{ fills: boolean, beside: boolean, height: number }}
  */
 export function roomOf(root) {

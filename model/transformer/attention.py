@@ -78,7 +78,7 @@ class MultiHeadAttention(nn.Module):
     def __init__(self, config: TransformerConfig, site: Site) -> None:
         super().__init__()
         self.site = site
-        self.heads = config.heads
+        self.heads, self.width = config.heads, config.d_model // config.heads  # H, D
         self.query = nn.Linear(config.d_model, config.d_model)
         self.key = nn.Linear(config.d_model, config.d_model)
         self.value = nn.Linear(config.d_model, config.d_model)
@@ -122,9 +122,9 @@ class MultiHeadAttention(nn.Module):
         parts = self.query(states), self.key(memory), self.value(memory)
         return tuple(map(self.split, parts))
 
-    def split(self, states: Tensor, parts: int = 1) -> Tensor:
-        """(B, Q, parts * d_model) -> (B, parts * H, Q, D)."""
-        return states.view(*states.shape[:-1], parts * self.heads, -1).transpose(1, 2)
+    def split(self, states: Tensor) -> Tensor:
+        """(B, Q, H * D) -> (B, H, Q, D)."""
+        return states.view(*states.shape[:-1], -1, self.width).transpose(1, 2)
 
     def join(self, heads: Tensor) -> Tensor:
         """(B, H, Q, D) -> (B, Q, d_model)."""
