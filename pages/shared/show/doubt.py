@@ -74,8 +74,8 @@ def offer_likelier(run: ModelRun, place: DeltaGenerator) -> None:
         return
     usual, beam = written(run), written(by_beam)
     if is_clearly_likelier(beam, usual):
-        times = exp(beam.score - usual.score)
-        times = f"{times:,.0f}" if times < MANY else f"more than {MANY:,}"
+        ratio = exp(beam.score - usual.score)
+        times = f"{ratio:,.0f}" if ratio < MANY else f"more than {MANY:,}"
         with place.container(
             horizontal=True, vertical_alignment="center", gap="small", key="likelier-line"
         ):

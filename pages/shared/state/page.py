@@ -17,13 +17,12 @@ class Page:
     """Everything that the app knows about a page.
 
     `key` names it in talk files and is never shown. `group` is a heading of the sidebar. `body`
-    draws the page below its title. `choices` are those of this page only, which its links hold in
-    addition to the common ones. `pictures` are those that a slide can show: their names by the keys
-    they are drawn with. A new slide shows those of `first`. Guess first asks about those of
-    `riddles`; `asks` says where on the page they are. The chosen layer is one of the `kind`.
-    `changes` says whether the body runs the model with the visitor's changes: all of them, those in
-    force, those of a side only, or none. `unread` are common choices that its pictures do not
-    depend on either.
+    draws the page below its title. `choices` are of this page only; its links hold them in addition
+    to the common ones. `pictures` names the pictures that a slide can show, by the keys with which
+    they are drawn. A new slide shows those of `first`. Guess first asks about those of `riddles`;
+    `asks` says where on the page they are. The chosen layer is one of the `kind`. `changes` says
+    whether the body runs the model with the visitor's changes: all of them, those in force, those
+    of a side only, or none. `unread` are common choices that its pictures do not depend on either.
     """
 
     key: str
