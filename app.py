@@ -1,6 +1,6 @@
-"""The server of Headlight, started by `streamlit run app.py`, and the page on which it opens.
+"""The server of Headlight, started by `streamlit run app.py`, and the first page of the app.
 
-That is the Attention page: what every head looks at in the visitor's sentence.
+The first page is Attention: what every head looks at in the visitor's sentence.
 """
 
 if __name__ == "__main__":  # a visitor opens the page
@@ -14,7 +14,7 @@ else:  # the server starts
 
     try:
         from headlight.pages.server.start import BEFORE_PAGES, ROUTES, announced
-    except ValueError as error:  # of an environment variable
+    except ValueError as error:  # an environment variable has a wrong value
         sys.exit(str(error))
 
     app = App(__file__, routes=ROUTES, middleware=BEFORE_PAGES, lifespan=announced)

@@ -1,4 +1,4 @@
-"""A window behind: a query sees itself and the tokens before it, up to a number.
+"""A window behind: a query sees itself and the tokens just before it, `width` in all.
 
 Source: Mistral 7B (Jiang et al. 2023), section 2, sliding window attention.
 """

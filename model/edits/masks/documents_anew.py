@@ -1,6 +1,6 @@
-"""Packed documents whose positions start again at 0, as if each were alone.
+"""Packed documents whose positions start again at 0, as if each document were alone.
 
-Source: as documents.py.
+Source: the papers named in documents.py.
 """
 
 from itertools import pairwise
@@ -10,7 +10,7 @@ from headlight.model.edits.masks.documents import CLICK, visible
 
 
 def positions(length: int, *borders: int) -> tuple[int, ...]:
-    """Return the position of each token in its own document."""
+    """Return the position of each of `length` tokens in its own document, from 0."""
     ends = [0, *(border for border in borders if border < length), length]
     return tuple(position for first, end in pairwise(ends) for position in range(end - first))
 

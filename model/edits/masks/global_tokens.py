@@ -1,4 +1,4 @@
-"""Global tokens: the first tokens see all and are seen by all; others have a window.
+"""Global tokens: the first tokens see all and are seen by all; other tokens see a window.
 
 Source: "Longformer: The Long-Document Transformer" (Beltagy et al. 2020), section 3.1.
 """
