@@ -84,7 +84,7 @@ class Weight(Generic[SomeRun]):
 
     @property
     def score_bias(self) -> Tensor | None:
-        """The numbers (K,) added to the query's scaled scores, one for each key; None without any."""
+        """The numbers (K,) added to the query's scaled scores, one for each key, if any."""
         record = self.record
         # T5's cross-attention adds zeros, since only its self-attention knows distances.
         if record.bias is None or not record.bias.any():

@@ -156,7 +156,7 @@ def doubts_of_text(text: str) -> Iterator[Doubt]:
 
 
 def foreign_language(text: str) -> str:
-    """Return the language of a text if it has more frequent words of it than English ones, or ""."""
+    """Return the language that has more frequent words in a text than English has, or ""."""
     parts = [part for word in WORD.findall(text.lower()) for part in parts_of(word)]
     english = sum(word in ENGLISH for word in parts)
     counts = {name: sum(word in common for word in parts) for name, common in LANGUAGES.items()}

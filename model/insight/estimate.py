@@ -221,7 +221,7 @@ def differentiating() -> Iterator[None]:
 
 
 def gradients(score: Tensor, of: list[Tensor], *, again: bool = False) -> Sequence[Tensor]:
-    """Return the gradients of a score for the tensors `of`; raises ValueError if one is infinite.
+    """Return the gradients of a score for the tensors `of`; raises ValueError if one is not finite.
 
     With `again`, the gradients of another score of the same run can be computed later.
     """
