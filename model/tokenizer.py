@@ -24,7 +24,7 @@ ELIDED = re.compile(
 )
 
 WHOLE_WORDS = 0.35  # the share of the vocabulary that is whole words
-UNFINISHED = 0x10FF00  # plus a byte: the character that stands for it until its others follow
+UNFINISHED = 0x10FF00  # plus a byte: a placeholder character until all bytes are there
 
 # A byte-pair token lies within one of these: an elided French word with its apostrophe (l', qu'),
 # a word, with an English contraction in it (don't), one digit, or a run of other signs.

@@ -19,10 +19,9 @@ from headlight.model.transformer.trace import Kind, Side, Site
 
 FILES = [import_module(f"{folder.__name__}.{file.name}") for file in iter_modules(folder.__path__)]
 MASKS: list[Mask] = [file.MASK for file in FILES]
-TRAINED = {
-    mask.name: mask for mask in MASKS if mask.trained
-}  # the model's own; can be switched off
-EXTRA = {mask.name: mask for mask in MASKS if not mask.trained}  # can be added
+# The masks of the model, which can be switched off, and the masks that can be added, by name.
+TRAINED = {mask.name: mask for mask in MASKS if mask.trained}
+EXTRA = {mask.name: mask for mask in MASKS if not mask.trained}
 
 
 NamedMask = tuple[str, Setting]  # the name of a mask, with its numbers
