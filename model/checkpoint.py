@@ -175,7 +175,7 @@ def replacing(path: Path) -> Iterator[Path]:
         os.replace(unfinished, path)
     except Exception as error:  # OSError, or the error of a library that wraps it
         why = getattr(error, "strerror", None) or str(error)
-        raise OSError(f"{path} could not be written, and is as it was: {why}.") from error
+        raise OSError(f"{path} could not be written, so it is unchanged: {why}.") from error
     finally:
         unfinished.unlink(missing_ok=True)
 

@@ -261,7 +261,7 @@ class Job(Generic[Result]):
             part()
         except EndedError as error:
             return error.status, error.note
-        except BaseException as error:  # also a panic in Rust code, which is no Exception
+        except BaseException as error:  # not Exception, since a panic in Rust code is none
             return "failed", self.explain(error)
         return "finished", ""
 

@@ -98,5 +98,5 @@ class Trace(Activations):
         if recorded and site not in recorded:
             last = dict(sorted(recorded))  # the last layer of each kind
             there = ", ".join(f"{kind} 0 to {layer}" for kind, layer in last.items())
-            raise ValueError(f"This trace has no {site!r}, but a Site of {there}.")
+            raise ValueError(f"This trace has no {site!r}; it has the sites {there}.")
         return site.kind

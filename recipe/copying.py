@@ -131,7 +131,7 @@ class Values:
             value = self.KINDS[kind](self, source)
             if is_unseen(value) == self.tested and not (self.tested and value in self.trained):
                 return value
-        raise ValueError(f"No {kind} is left that is in no training pair.")
+        raise ValueError(f"No {kind} was found that is not in a training pair.")
 
     def name(self, source: random.Random) -> str:
         """Return a real name in one of three cases, else a made-up one; for a test, always that."""

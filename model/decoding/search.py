@@ -207,7 +207,7 @@ def search(
     """
     begun = prefixes.ids[:, :0]  # nothing is written yet
     if strategy.width > 1 and len(begun) > 1:
-        raise ValueError(f"A beam takes one sentence at a time, not {len(begun)}.")
+        raise ValueError(f"Beam search takes one sentence at a time, not {len(begun)}.")
     refuse_impossible(forced, prefixes.vocabulary, max_new_tokens)
     ends = torch.tensor([*prefixes.ends], dtype=torch.long, device=begun.device)
     step = Steps(prefixes, record)
@@ -298,7 +298,7 @@ def refuse_impossible(forced: Sequence[int], vocabulary: int, limit: int) -> Non
     """Raise ValueError for a forced id that does not exist, or for more ids than the limit."""
     if len(forced) > limit:
         raise ValueError(
-            f"The forced beginning has {len(forced)} tokens; the text may have {limit}."
+            f"The forced beginning has {len(forced)} tokens, but the text may have only {limit}."
         )
     for index in forced:
         if not 0 <= index < vocabulary:

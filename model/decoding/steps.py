@@ -189,7 +189,7 @@ class Decoding:
 
     @cached_property
     def path(self) -> list[int]:
-        """The indices of the nodes in the tree that led to the text, step by step."""
+        """The path to the text: at each step, the index of its node in the tree."""
         written = [token.id for token in self.writing.target_tokens]
         ends = self.tree[len(written) - 1] if written else []
         paths = [

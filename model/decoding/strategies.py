@@ -79,11 +79,11 @@ class Strategy:
             )
         looks_at = self.method.options
         if "beam_size" in looks_at and self.beam_size < 1:
-            raise ValueError("A beam needs at least 1 prefix.")
+            raise ValueError("The beam size must be at least 1.")
         if "temperature" in looks_at and not self.temperature > 0:  # also refuses NaN
-            raise ValueError("The temperature must be above 0; for 0, decode greedily.")
+            raise ValueError("The temperature must be above 0; instead of 0, decode greedily.")
         if "top_k" in looks_at and self.top_k < 0:
-            raise ValueError("top_k must be 0, for all tokens, or more.")
+            raise ValueError("top_k must be 0, which means all tokens, or more.")
         if "top_p" in looks_at and not 0 < self.top_p <= 1:
             raise ValueError("top_p must be above 0 and at most 1.")
 

@@ -145,7 +145,9 @@ def checked_mask(address: MaskAddress, setting: Setting) -> tuple[MaskAddress, S
     if address.kind not in mask.kinds:
         raise ValueError(f"{mask.title} is not a mask for this kind of attention: {address.kind}")
     if mask.positions and address.layers != "all":
-        raise ValueError(f"{mask.title}: a token has one position in all layers, so choose all.")
+        raise ValueError(
+            f"{mask.title}: a token has one position in all layers, so choose all layers."
+        )
     return address, read_setting(mask, [*map(str, setting)], LAST_POSITION)
 
 

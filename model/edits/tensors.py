@@ -41,7 +41,7 @@ def check_sites(sites: Collection[Site] | None, shape: Shape) -> None:
     """Raise ValueError for a site that a model of this shape lacks."""
     for site in sites or ():
         if site not in shape.sites:
-            raise ValueError(f"This model has no {site!r}, but a Site of {layers_of(shape)}.")
+            raise ValueError(f"This model has no {site!r}; it has the sites {layers_of(shape)}.")
 
 
 def layers_of(shape: Shape) -> str:

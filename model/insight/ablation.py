@@ -15,8 +15,8 @@ from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Run, RunEdits, Site
 
 NOTHING_TO_MEASURE = (
-    "There is nothing to measure the effect of a head on: mask a word, or choose a model that "
-    "predicts something."
+    "Without a prediction, the effect of a head cannot be measured: mask a word, or choose a model "
+    "that predicts words."
 )
 ROWS_AT_ONCE = 16  # the most cells measured in one batch, so that long sentences fit into memory
 

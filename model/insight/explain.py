@@ -14,17 +14,17 @@ from headlight.model.transformer.trace import Kind, Run, Site
 
 NOTES = {
     "weights": "The share of this key's value in what the head takes; it does not say how large "
-    "that value is, nor whether anything later uses it.",
+    "this value is, or whether anything later uses it.",
     "value_norms": "The length of the vector that this key adds to the stream, its weight times "
     "its value after the output projection; it does not say whether the vectors of several keys "
-    "or heads cancel, nor whether anything later uses them.",
+    "or heads cancel out, or whether anything later uses them.",
     "gradient_times_attention": "How fast the log-probability would change with this weight, times "
-    "the weight; it holds for small changes of only this weight, not for taking it away.",
-    "rollout": "How much of each token would be mixed in by now if every layer were half mean "
-    "attention and half residual stream; it is the same for every head, and does not look at "
-    "values, feed-forward layers or the output.",
-    "removals": "The change of the log-probability with this cell closed, when the other keys "
-    "take over its weight; cells also act together, so the changes do not add up.",
+    "the weight; it holds for small changes of only this weight, not for removing it.",
+    "rollout": "How much of each token would have been mixed in so far if every layer were half "
+    "mean attention and half residual stream; it is the same for every head, and ignores values, "
+    "feed-forward layers and the output.",
+    "removals": "How the log-probability changes if this cell is closed and the other keys get its "
+    "weight; cells also act together, so the changes do not add up.",
 }
 
 

@@ -107,7 +107,7 @@ def word_similarity(translator: Translator, words: Sequence[str]) -> Similarity:
     tokens, embeddings, outputs = [], [], []
     for word in words:
         if not word:
-            raise ValueError("One of the words is empty: type it or take it out.")
+            raise ValueError("One of the words is empty: type it or remove it.")
         read = translator.read(word)
         before, after = both_vectors(translator, read)
         tokens.append(known(word, read[:-1]))

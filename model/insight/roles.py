@@ -48,8 +48,8 @@ ROLES = {
     ),
     "duplicate": Role(
         "Duplicate token",
-        "the mean weight on the other place of the same token, which a decoder has in the second "
-        f"reading only; {OVER_ROWS}",
+        "the mean weight on the same token in the other reading, which a decoder only sees in the "
+        f"second one; {OVER_ROWS}",
         "Wang et al. 2023 (duplicate token heads)",
         "a head that looks at all tokens alike reaches 1 divided by their number",
         SELF,
@@ -58,8 +58,8 @@ ROLES = {
     ),
     "induction": Role(
         "Induction",
-        "the mean weight, in the second reading, on the token that followed the same token in the "
-        f"first, which comes next if the text repeats; {OVER_ROWS}",
+        "the mean weight, in the second reading, on the token that followed the query's token in "
+        f"the first reading, and so comes next; {OVER_ROWS}",
         "Elhage et al. 2021; Olsson et al. 2022 (prefix matching score)",
         "a head that looks at all tokens alike reaches 1 divided by their number",
         ("decoder",),

@@ -66,5 +66,7 @@ class Positions(nn.Module):
         Raises ValueError for more tokens than the model takes.
         """
         if end > self.max_positions:
-            raise ValueError(f"{end} tokens are more than the {self.max_positions} positions.")
+            raise ValueError(
+                f"{end} tokens are more than the model's {self.max_positions} positions."
+            )
         return placement.vectors(self, start, end)

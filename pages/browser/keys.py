@@ -24,7 +24,7 @@ PLAYER_KEYS = (
     Key("p", "previous step", selector=".transport .back"),
     Key(" ", "play or pause", selector=".transport .play"),
 )
-ANSWER_KEY = Key("a", "show the answer of a question, or ask it again", selector=".guess .reveal")
+ANSWER_KEY = Key("a", "show the answer to a question, or ask it again", selector=".guess .reveal")
 KEYS_OF_SLIDES = (*PLAYER_KEYS, ANSWER_KEY)  # keys that work on slides as on pages
 KEYS = (
     Key("h", "next head", HEADS, 1),
@@ -52,7 +52,7 @@ DECK_KEYS = {  # keys of a talk that is saved as a file
     **{name: words for name, words in TALK_KEYS.items() if name != "Esc"},
     "o": "overview of all slides, and back",
     "d": "light or dark",
-    "x": "ask the model, if it is inside",
+    "x": "ask the model, if it is in the file",
     "Esc": "close whatever covers the slide",
 }
 

@@ -36,7 +36,7 @@ CLOSED = """<!doctype html>
 </main>
 </html>
 """
-WRONG = '<p role="alert">This token does not open it.</p>'
+WRONG = '<p role="alert">This is not the right token.</p>'
 
 
 def access_token() -> str:

@@ -11,7 +11,7 @@ WANTED = (65_536, 10_240)  # limits to try; the second one is the most that macO
 OF_PROCESS = 60  # files that the process itself needs, for libraries and pages
 OF_VISITOR = 2  # a visitor's websocket, and at times a file that the page loads
 FEW = 200  # the message at the start warns if there is room for fewer visitors
-NOTE = "The system lets it open {most} files, enough for some {visitors} visitors at once."
+NOTE = "The system lets Headlight open {most} files, enough for some {visitors} visitors at once."
 
 
 def raise_limit() -> None:

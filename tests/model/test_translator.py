@@ -391,7 +391,9 @@ def test_what_another_model_wrote_is_refused(translator, pairs, writer):
 @pytest.mark.parametrize("options", [{"beam_size": 4}, {"seed": 3}, {"beams": 4}])
 def test_options_that_a_strategy_does_not_have_are_refused(translator, options):
     (name,) = options
-    with pytest.raises(ValueError, match=f'The strategy "greedy" has no option {name}: choose a strategy'):
+    with pytest.raises(
+        ValueError, match=f'The strategy "greedy" has no option {name}: choose a strategy'
+    ):
         translator.translate("I love my cat.", **options)
 
 

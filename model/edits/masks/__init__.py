@@ -46,8 +46,8 @@ class Mask:
     positions, which apply to all layers.
     """
 
-    name: str  # in links
-    title: str  # on screen
+    name: str  # the name of the mask in links
+    title: str  # the name of the mask on screen
     visible: Callable[..., Tensor]
     opened: Callable[..., Tensor] | None = None
     lowered: Callable[..., Tensor] | None = None

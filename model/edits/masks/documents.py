@@ -30,6 +30,6 @@ MASK = Mask(
     borders=True,
     click=CLICK,
     words="in documents that end after {} tokens",
-    help="Hides the other documents of a packed text; positions do not restart in each document.",
+    help="A token only sees its own document; positions do not restart in each document.",
     source="Raffel et al. 2020",
 )

@@ -27,7 +27,7 @@ MASK = Mask(
     borders=True,
     click=CLICK,
     words="in documents that end after {} tokens, with positions that restart at 0",
-    help="Hides the other documents of a packed text, and counts positions from 0 in each. A token "
+    help="A token only sees its own document, and positions restart at 0 in each document. A token "
     "has one position for all layers, so the mask is in all of them.",
     source="Raffel et al. 2020",
 )

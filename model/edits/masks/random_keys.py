@@ -25,6 +25,6 @@ MASK = Mask(
     lowest=(1, 0),
     offered=[(2, 1), (4, 1), (4, 2)],
     words="sees one in {} keys, by seed {}",
-    help="Leaves one key in this many, drawn at random; the second number is the seed.",
+    help="A token sees one key in this many, drawn at random; the second number is the seed.",
     source="Zaheer et al. 2020",
 )

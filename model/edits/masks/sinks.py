@@ -15,6 +15,6 @@ MASK = Mask(
     lowest=(1, 1),
     offered=[(1, 1), (1, 2), (1, 4), (2, 2), (4, 4)],
     words="sees the first {} tokens and {} back, its own included",
-    help="Leaves the first tokens and a window behind, the keys that StreamingLLM keeps cached.",
+    help="A token sees the first tokens and those right before it, which StreamingLLM caches.",
     source="Xiao et al. 2023",
 )
