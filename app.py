@@ -3,11 +3,11 @@
 The first page is Attention: what every head looks at in the visitor's sentence.
 """
 
-if __name__ == "__main__":  # a visitor opens the page
+if __name__ == "__main__":  # a visitor opens the first page
     from headlight.pages.parts.pages import open_page
 
     open_page("attention")
-else:  # the server starts
+else:  # `streamlit run app.py` starts the server
     import sys
 
     from streamlit import App

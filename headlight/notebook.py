@@ -69,7 +69,8 @@ def show(reader: Reader, text: str = "") -> Shown:
     asked = {"model": LIBRARY + name, "sentence": text or reader.example}
     asked = {key: value for key, value in asked.items() if value}
     shown = Shown(name, f"{address}&{urlencode(asked)}")
-    print(shown, flush=True)  # programs that read a script's output wait for the address
+    # At once, because programs that read the output wait for the address.
+    print(shown, flush=True)
     return shown
 
 

@@ -29,9 +29,9 @@ UNREADABLE = "This gzip file cannot be read: save it again, or upload the text w
 class CorpusLine(NamedTuple):
     """A line of a corpus: one text, or two."""
 
-    number: int  # in the file, from 0
+    number: int  # the number of the line in the file, from 0
     text: str
-    second: str | None = None  # the text after a tab
+    second: str | None = None  # the text after a tab, if there is one
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Window:
 
     number: int
     lines: list[CorpusLine] = field(default_factory=list)
-    became: Counter[str] = field(default_factory=Counter)  # lines left out, by the reason
+    became: Counter[str] = field(default_factory=Counter)  # the lines left out, by the reason
     at: int = 0  # bytes of the file up to the end of this window
 
     @property

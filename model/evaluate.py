@@ -94,7 +94,7 @@ def score(
 
 def compare(translations: list[str], references: Sequence[Sequence[str]]) -> Scores:
     """Score translations against their references."""
-    import sacrebleu  # here, because the import takes long
+    import sacrebleu  # imported here, because it takes long
 
     most = max(map(len, references))
     # sacrebleu takes lists of first, second, ... references, with None where a sentence has fewer.

@@ -63,7 +63,7 @@ class JobQueue:
         self.patience = patience
         self.jobs: list[Job] = []  # the jobs that wait or run
         self.left: set[Job] = set()  # jobs that `leave` gave up, while their threads still run
-        self.lock = threading.Lock()  # held while the status of a job changes
+        self.lock = threading.Lock()  # held while the status of any job changes
 
     def add(self, job: Job) -> None:
         """Start a paused job if there is room, or let it wait.
@@ -142,7 +142,7 @@ class Job(Generic[Result]):
         self.status: Status = "paused"
         self.note = ""
         self.result: Result | Any = None  # None until it is finished
-        self.done, self.total = 0, 0  # steps of the work
+        self.done, self.total = 0, 0  # the finished and all steps of the work
         self.wanted: Status | None = None  # the status that a visitor asked for while it runs
         self._thread: threading.Thread | None = None
         self._idle = threading.Event()

@@ -54,7 +54,7 @@ def memory_of_system() -> int | None:
     """Return the bytes of memory that this computer has; None if unknown."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # Windows has no such call
+    except (AttributeError, OSError, ValueError):  # Windows has no sysconf
         return None
 
 
@@ -68,7 +68,8 @@ def free_of_container() -> int | None:
         parts = dict(
             line.split() for line in (folder / "memory.stat").read_text("ascii").splitlines()
         )
-        return limit - taken + int(parts["file"])  # the system drops file caches if needed
+        # File caches count as free memory, because the system drops them if needed.
+        return limit - taken + int(parts["file"])
     except (OSError, ValueError, LookupError):
         return None
 

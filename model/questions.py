@@ -14,7 +14,7 @@ from headlight.model.transformer.trace import RunEdits
 class Question(NamedTuple):
     """A question that one row of a trace's logits answers, such as the next token or a class."""
 
-    words: str  # "The next token", "In place of token 5", "The class"
+    words: str  # such as "The next token", "In place of token 5" or "The class"
     row: int
     together: str = ""  # what this and later rows answer together, such as the words of an answer
 
@@ -25,7 +25,7 @@ class Objective:
 
     rows: tuple[int, ...]  # (N,) the rows of the logits that predict the tokens
     ids: tuple[int, ...]  # (N,) the ids of the tokens
-    description: str  # "the log-probability of the whole target"
+    description: str  # such as "the log-probability of the whole target"
     texts: tuple[str, ...] = ()  # (N,) the texts of the ids, if they have any
 
     @classmethod

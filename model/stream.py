@@ -103,7 +103,7 @@ def stream_of(model: Transformer, recorded: Trace) -> DecoderStream:
     blocks = [recorded.residual[Block("decoder", layer, "feed_forward")] for layer in layers]
     sites = [site for site in shape_of(model.config).sites if site.kind != "encoder"]
     states, outputs = blocks[-1].outputs[0], recorded.outputs["decoder"][0]
-    norm = cast(nn.LayerNorm, model.decoder.norm)  # a LayerNorm in every pre-norm model
+    norm = cast(nn.LayerNorm, model.decoder.norm)  # every pre-norm model has a LayerNorm here
     gain, bias = norm.weight.detach(), norm.bias.detach()
     return DecoderStream(
         embedding=recorded.embedding["decoder"].states[0],
@@ -125,7 +125,7 @@ def freeze(
     Shapes: states and outputs (T, d_model), gain and bias (d_model,).
     """
     plain = gain * (states - states.mean(-1, keepdim=True) if centered else states)
-    scales = ((outputs - bias) * plain).sum(-1) / plain.square().sum(-1)  # least squares
+    scales = ((outputs - bias) * plain).sum(-1) / plain.square().sum(-1)  # the least-squares fit
     return FrozenNorm(scales, gain, bias, centered)
 
 
@@ -164,7 +164,7 @@ Linear = Callable[[Tensor], Tensor]  # takes vectors (N, D) and returns (N, othe
 
 
 class ScoreAddress(NamedTuple):
-    """The address of a score of one head: its query and its key; all indices count from 0."""
+    """Which score is meant: its site, head, query and key; all indices count from 0."""
 
     site: Site
     head: int

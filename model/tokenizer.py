@@ -113,7 +113,7 @@ class Tokenizer:
         """Read a tokenizer that `save` wrote; raises ValueError for anything else."""
         try:
             backend = tokenizers.Tokenizer.from_file(str(path))
-        except Exception as error:  # the library has no narrower class of errors
+        except Exception as error:  # the library has no narrower class for its errors
             raise ValueError(f"{path} is not a tokenizer: {error}.") from error
         return cls(backend)
 
@@ -131,7 +131,7 @@ class Tokenizer:
         """
         check_characters(text)
         encoding = self.backend.encode(text, add_special_tokens=False)
-        offsets = encoding.offsets  # read once: each access makes a new list
+        offsets = encoding.offsets  # read only once, because each access makes a new list
         pieces = self.whole_after_elided(encoding)
         starts = [offsets[span.start][0] for _, span in pieces[1:]]
         tokens: list[Token] = []

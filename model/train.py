@@ -140,7 +140,7 @@ class Progress:
     origin: dict[str, int | float | str]  # options and digests of files, which must stay the same
     step: int = 0  # the number of finished steps
     loss: float | None = None  # the running mean of the loss
-    rows: list[dict[str, float]] = field(default_factory=list)  # of the log
+    rows: list[dict[str, float]] = field(default_factory=list)  # the rows of the log
 
 
 def origin_of(options: argparse.Namespace, **files: Pairs) -> dict[str, int | float | str]:

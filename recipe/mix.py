@@ -30,8 +30,8 @@ FIELD_SENTENCES = (
 )
 
 HELD_OUT = ("europarl_general", "gutenberg_books", "storybooks", "tico19")
-TEST_PAIRS = 300  # held out from each of these files
-VALID_PAIRS = 100  # held out from each of these files
+TEST_PAIRS = 300  # test pairs from each file in HELD_OUT
+VALID_PAIRS = 100  # validation pairs from each file in HELD_OUT
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Share:
 
     name: str
     times: int = 1  # how often each pair is in the mix
-    most_words: int = 40  # on each side of a pair; pairs with more are left out
-    most_pairs: int | None = None  # before they are repeated; None for all
+    most_words: int = 40  # longer pairs, by the words on either side, are left out
+    most_pairs: int | None = None  # the most pairs, before they are repeated; None for all
 
 
 SHARES = (

@@ -53,7 +53,7 @@ class RecordedPrefixes(TransformerPrefixes):
             step = parts_of(trace)
             keys = [part for part in step if part[0].kind == "cross" and part[1] != "query"]
             memory: Parts = {part: step.pop(part) for part in keys}
-            self.memory_parts = self.memory_parts or memory  # the same at every step
+            self.memory_parts = self.memory_parts or memory  # the same keys at every step
             results = {"outputs": trace.outputs["decoder"], "logits": trace.logits}
             self.steps.append(newest(step) | results)
         return log_probabilities

@@ -205,7 +205,7 @@ def search(
     transformers. Each step is appended to `record`. Raises ValueError for forced ids that cannot be
     written or are too many, and if the model's scores are not numbers.
     """
-    begun = prefixes.ids[:, :0]  # nothing is written yet
+    begun = prefixes.ids[:, :0]  # (B, 0), because nothing is written yet
     if strategy.width > 1 and len(begun) > 1:
         raise ValueError(f"Beam search takes one sentence at a time, not {len(begun)}.")
     refuse_impossible(forced, prefixes.vocabulary, max_new_tokens)

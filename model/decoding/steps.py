@@ -71,7 +71,7 @@ class Candidate:
     token: Token
     probability: float
     drawn: float | None  # the probability of drawing it; None if the strategy draws nothing
-    rank: int  # 1 for the likeliest
+    rank: int  # the rank of the token by its probability; 1 is the likeliest
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,11 +133,11 @@ class Node:
     log_probability: float  # of the whole text, in nats
     score: float  # the score by which texts are ranked, with the length penalty
     kept: bool
-    ended: bool  # the token is one that ends a text
+    ended: bool  # True if the token ends the text
 
 
 class Tree(list[list[Node]]):
-    """The nodes of every step, in one list a step."""
+    """The nodes of a decoding, in one list for each step."""
 
     def __repr__(self) -> str:
         return f"Tree({len(self)} steps, {sum(map(len, self))} nodes)"

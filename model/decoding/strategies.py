@@ -120,7 +120,7 @@ class Method:
     `seed`, it draws tokens at random.
     """
 
-    words: str  # describe it on screen
+    words: str  # its description on screen
     # Returns the function that writes, with a random state of its own.
     begin: Callable[[Strategy, torch.device, decode.Watch], Write]
     options: tuple[str, ...] = ()  # the fields of `Strategy` that it uses

@@ -131,7 +131,7 @@ class Anatomy:
     softcap: float | None
     scores: Tensor  # (K,) the scaled scores of the query with every key
     masked_scores: Tensor  # (K,)
-    sink: float | None  # one more score in the softmax, which belongs to no key
+    sink: float | None  # the score of the attention sink, one more in the softmax, of no key
     weights: Tensor  # (K,)
     weighted_values: Tensor  # (K, Dv), each value times its weight
     gate: float  # 1, unless the head was switched off or faded
@@ -139,7 +139,7 @@ class Anatomy:
     heads: Tensor  # (H, Dv) the outputs of all heads, which the output projection reads
     contributions: Tensor | MaybeNone  # (H, d_model) each head's part of that projection's output
     bias: Tensor | None  # (d_model,) of that projection; None in models of the library
-    residual: ResidualRecord | MaybeNone  # of the whole block, for all positions
+    residual: ResidualRecord | MaybeNone  # the residual stream of the block, for all positions
 
     @property
     def dot(self) -> float:

@@ -26,7 +26,7 @@ class Attribution(ByShape):
     keys: Mapping[Site, Tensor]  # (H, K): what a head adds through each key
     weights: Mapping[Site, Tensor]  # (H, K): the attention weights of the row
     feed_forwards: Tensor  # (layers,)
-    biases: float  # of the output projections, the last norm and the output layer
+    biases: float  # of the output projections, the last norm and the output layer together
     difference: float
 
     @property

@@ -38,7 +38,8 @@ def cache_states(steps: Sequence[DecodingStep], kind: Kind) -> np.ndarray:
         before = steps[number - 1] if number else None
         for layer, site in enumerate(sites):
             visible = step.visible[site].any(dim=0).cpu().numpy()  # (K,)
-            old = 0 if before is None else before.visible[site].shape[-1]  # positions read before
+            # The number of positions that were read at earlier steps.
+            old = 0 if before is None else before.visible[site].shape[-1]
             row = states[number, layer, : len(visible)]
             row[:] = np.where(visible, READ, CLOSED)
             if before is None or kind == "decoder":
@@ -126,7 +127,7 @@ class Eviction(Further):
 
     def at(self, first_query: int, first_key: int = 0) -> Edit:
         self.edit = self.whole.at(first_query, first_key)
-        return self  # not a copy, so that all steps add to the same sums
+        return self  # itself and not a copy, so that all steps add to the same sums
 
     def mask(self, scores: Tensor, visible: Tensor | None) -> Tensor:
         masked_scores = super().mask(scores, visible)
@@ -134,7 +135,8 @@ class Eviction(Further):
             return masked_scores
         queries, keys = masked_scores.shape[-2:]
         self.sums = F.pad(self.sums, (0, queries))
-        self.sums[:, :-keys] = -torch.inf  # the keys that a layer's own window has dropped
+        # Keys that a layer's own window has dropped count as evicted.
+        self.sums[:, :-keys] = -torch.inf
         return masked_scores.masked_fill(self.sums[:, -keys:].isneginf()[None, :, None], -torch.inf)
 
     def reweigh(self, weights: Tensor) -> Tensor:

@@ -145,7 +145,8 @@ def doubts_of_text(text: str) -> Iterator[Doubt]:
     if not letters:
         yield Doubt("no words")
         return
-    if sum(character < "ɐ" for character in letters) < len(letters) / 2:  # few Latin letters
+    # Latin letters come before ɐ: less than half of the letters are Latin.
+    if sum(character < "ɐ" for character in letters) < len(letters) / 2:
         yield Doubt("script")
         return
     capitals = sum(character.isupper() for character in letters)

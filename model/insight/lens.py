@@ -74,7 +74,7 @@ def lens(reader: Reader, trace: Trace, top: int = 3) -> LensTable:
 def stream_norms(trace: Trace, side: Side) -> list[tuple[str, Tensor]]:
     """Return, for each block, its name and the lengths (T,) of the stream's vectors after it."""
     norms = [("embedding", trace.embedding[side].states[0].norm(dim=-1))]
-    for block, record in trace.residual.items():  # in the order of computation
+    for block, record in trace.residual.items():  # the blocks in the order of computation
         if block.side == side:
             label = f"layer {block.layer + 1} {PARTS[block.part]}"
             norms.append((label, record.outputs[0].norm(dim=-1)))

@@ -68,7 +68,7 @@ class AttentionRecord(ByShape):
     masked_scores: Tensor  # (B, H, Q, K)
     weights: Tensor  # (B, H, Q, K)
     heads: Tensor | MaybeNone  # (B, H, Q, D)
-    scale: float | None = None  # None means 1 / sqrt(D), or the scale of an edit
+    scale: float | None = None  # the factor on query · key; None means 1 / sqrt(D), or an edit's
     bias: Tensor | None = None  # added for relative positions; broadcasts to (B, H, Q, K)
     softcap: float | None = None
     sinks: Tensor | None = None  # (H,)

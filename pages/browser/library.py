@@ -21,7 +21,7 @@ DRAWING = ("viz/*", "pages/parts/*", "pages/browser", "wings/*/page", "wings/*/b
 BRING = HERE / "bring.js"
 THEME = HERE / "theme.css"
 
-PREFIX = "headlight_"  # of the names that Streamlit knows the parts by
+PREFIX = "headlight_"  # begins the names under which Streamlit knows the parts
 LIBRARY = """
 (() => {
   __CODE__

@@ -43,7 +43,8 @@ export function speaker(told, press) {
 }
 
 /**
- * The same for a talk that is saved as a file: it needs no channel, because its page does not reload.
+ * Make the speaker's window of a talk that is saved as a file: it needs no channel, because the page of
+ * the talk does not reload.
  * @param {() => Told} tell returns the data of the slide that is shown
  * @param {(key: string) => void} press
  */

@@ -149,7 +149,7 @@ def bounded_uploads(app: ASGIApp) -> ASGIApp:
         try:
             await app(scope, counted, send)
         except ClientDisconnect:
-            pass  # the connection has ended
+            pass  # the browser has closed the connection
         finally:
             coming.subtract(own)
             if not coming[session]:

@@ -23,7 +23,7 @@ def raise_limit() -> None:
         most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         if now == resource.RLIM_INFINITY or most <= now:
             break
-        with contextlib.suppress(OSError, ValueError):  # raised if the system allows fewer
+        with contextlib.suppress(OSError, ValueError):  # raised if the system allows fewer files
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
             break
 

@@ -35,7 +35,7 @@ def watch(ended: Callable[[], None]) -> None:
 @cache
 def _watch(runtime: Runtime, ended: Callable[[], None]) -> None:
     loop = runtime._get_async_objs().eventloop  # only its thread may change sessions
-    manager: Any = runtime._session_mgr  # a WebsocketSessionManager
+    manager: Any = runtime._session_mgr  # in fact a WebsocketSessionManager
     loop.call_soon_threadsafe(_look, loop, manager._session_storage, ended)
 
 
@@ -49,7 +49,7 @@ def _look(
 
 def end_what_was_left(storage: MemorySessionStorage) -> int:
     """End the sessions that have been kept for two minutes; return how many there were."""
-    cache: Any = storage._cache  # a TTLCache
+    cache: Any = storage._cache  # in fact a TTLCache
     left = [info.session for _, info in cache.expire()]
     for session in left:
         end(session)

@@ -15,7 +15,7 @@ from streamlit.runtime import get_instance
 
 def kept_bytes() -> Counter[str]:
     """Return the bytes of the files that Streamlit keeps, by session."""
-    manager: Any = get_instance().uploaded_file_mgr  # a MemoryUploadedFileManager
+    manager: Any = get_instance().uploaded_file_mgr  # in fact a MemoryUploadedFileManager
     storage = manager.file_storage
     return Counter(
         {

@@ -39,7 +39,7 @@ def look_up_one_value() -> None:
     owner: Any = SafeSessionState
     copied = owner.filtered_state.fget
     if hasattr(copied, "__wrapped__"):
-        return  # already replaced
+        return  # the property was replaced before
 
     @wraps(copied)
     def values(state: SafeSessionState) -> Values:

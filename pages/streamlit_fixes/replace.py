@@ -12,7 +12,7 @@ def replace(owner: Any, name: str, instead: Callable[..., Any]) -> None:
     """
     before = getattr(owner, name)
     if hasattr(before, "__wrapped__"):
-        return  # already replaced
+        return  # the function was replaced before
 
     @wraps(before)
     def replaced(*values: object, **more: object) -> Any:

@@ -21,7 +21,7 @@ class Cells(NamedTuple):
     unpadded: int  # the number of tokens of the decoder's text before its padding
 
     def none(self) -> Tensor:
-        """Return a tensor (Q, K) of False: no cell."""
+        """Return a mask (Q, K) without any cell, which is False everywhere."""
         return torch.zeros(len(self.query), len(self.key), dtype=torch.bool)
 
 
