@@ -42,7 +42,7 @@ def save_checkpoint(
 
 
 def pack_checkpoint(model: Transformer, tokenizer: Tokenizer) -> bytes:
-    """Return a checkpoint folder, as `save_checkpoint` writes it in float32, as a zip file."""
+    """Return a zip file of the folder that `save_checkpoint` writes, with weights in float32."""
     packed = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(packed, "w") as archive:
         save_checkpoint(Path(folder), model, tokenizer, torch.float32)
@@ -147,7 +147,7 @@ def copy_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
 
 
 def save_tokenizer(path: Path, tokenizer: Tokenizer) -> None:
-    """Write a tokenizer; the old file stays until the new one is complete."""
+    """Write a tokenizer to a file; an old file is replaced once the new one is complete."""
     with replacing(path) as unfinished:
         tokenizer.save(unfinished)
 
@@ -155,7 +155,7 @@ def save_tokenizer(path: Path, tokenizer: Tokenizer) -> None:
 def save_tensors(
     path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None
 ) -> None:
-    """Write tensors; the old file stays until the new one is complete."""
+    """Write tensors to a file; an old file is replaced once the new one is complete."""
     tensors = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
     with replacing(path) as unfinished:
         save_file(tensors, unfinished, metadata)

@@ -176,12 +176,12 @@ class Job(Generic[Result]):
         self.queue.add(self)
 
     def pause(self) -> None:
-        """Pause, and give up the place in the queue; `resume` continues with the next step."""
+        """Pause the job, which loses its place in the queue; `resume` goes on with the next step."""
         if self.queue.ask_to_end(self, "paused") and self._thread:
             self._thread.join()
 
     def stop(self, *, wait: bool = True) -> None:
-        """Stop for good; with `wait`, return only after the job's thread has ended."""
+        """Stop the job for good; with `wait`, return only after its thread has ended."""
         if self.queue.ask_to_end(self, "stopped"):
             if wait and self._thread:
                 self._thread.join()

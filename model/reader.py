@@ -152,7 +152,7 @@ class Reader(Protocol):
 
     @property
     def position_table(self) -> Tensor | None:
-        """The learned position vectors (positions, d_model), if the model has some and one side."""
+        """The learned position vectors (positions, d_model) of a model with one side, or None."""
         return None
 
     def questions(self, trace: Trace) -> Sequence[Question]:

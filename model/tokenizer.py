@@ -248,7 +248,7 @@ def add_words(
 
 
 def spread_over_bytes(tokens: list[Token], start: int, end: int) -> None:
-    """Set the span of the last tokens that are bytes of one character to start:end."""
+    """Set the span start:end of all the last tokens that are bytes of the same character."""
     for position in reversed(range(len(tokens))):
         token = tokens[position]
         if token.id < len(SPECIAL_TOKENS):  # a special token among the bytes, which has no text

@@ -134,7 +134,7 @@ class Values:
         raise ValueError(f"No {kind} was found that is not in a training pair.")
 
     def name(self, source: random.Random) -> str:
-        """Return a real name in one of three cases, else a made-up one; for a test, always that."""
+        """Return a made-up name, or, one time in three and not for a test, a real one."""
         if not self.tested and not source.randrange(3):
             return source.choice(self.real)
         while True:

@@ -28,7 +28,7 @@ NOT_A_NUMBER = (
 
 
 class Prefixes(Protocol):
-    """The rows of a decoding in progress, for any model."""
+    """The texts that a model is writing, one for each row of a batch."""
 
     vocabulary: int  # the number of tokens that the model knows
     ids: Tensor  # (R, N) the tokens that each row has read

@@ -116,7 +116,7 @@ class Further(Edit):
 
 @dataclass
 class Closed(Further):
-    """An edit that closes more cells than another one, for each text of a batch its own."""
+    """An edit that adds closed cells to another edit; they can differ within a batch."""
 
     cells: Tensor  # (B, H or 1, Q, K) bool
 

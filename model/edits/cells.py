@@ -91,7 +91,7 @@ def with_cells(
 
 
 def write_cells(cells: Sequence[CellEdit]) -> Iterator[str]:
-    """Yield cell edits as texts, one for each rectangle of cells; read in order, they are equal."""
+    """Yield cell edits as texts, one for each rectangle, in an order that has the same effect."""
     last: dict[CellEdit, CellEdit] = {}
     for cell in cells:
         either = replace(cell, opened=False)

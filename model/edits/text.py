@@ -58,7 +58,7 @@ def read_span(text: str, most: int) -> range:
 
 
 def read_number(text: str, lowest: int, highest: int) -> int:
-    """Return a text as a whole number; raises ValueError if it is below `lowest` or too high."""
+    """Return a text as a whole number; raises ValueError outside `lowest` to `highest`."""
     known = text.isascii() and text.isdecimal() and len(text) < 10
     if not (known and lowest <= int(text) <= highest):
         raise ValueError(f"This is not a number from {lowest} to {highest}: {text}")

@@ -212,7 +212,7 @@ def asked(reader: Reader, trace: Trace, objective: Objective | None) -> Objectiv
 
 @contextmanager
 def differentiating() -> Iterator[None]:
-    """Enable gradients in a block; raises ValueError if the model does not support them."""
+    """A context with gradients; it raises ValueError if the model does not support them."""
     try:
         with torch.inference_mode(False), torch.enable_grad():
             yield

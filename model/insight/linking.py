@@ -50,11 +50,11 @@ class Word(NamedTuple):
 
 
 class Linked(NamedTuple):
-    """In how many sentences each head links the pronoun to its noun, and in how many by chance."""
+    """Counts of the sentences in which each head links a pronoun to its noun."""
 
-    sentences: int
-    hits: np.ndarray  # (layers, H) numbers of sentences
-    chance: float  # the number for a head that picks any other word: the sum of 1 / other words
+    sentences: int  # the number of all sentences
+    hits: np.ndarray  # (layers, H) the number of sentences that each head links
+    chance: float  # the number if a head picked another word at random
 
 
 def words_of(line: Sequence[Piece]) -> list[Word]:

@@ -138,7 +138,7 @@ def role_scores(reader: Reader, seed: int = 0, edits: RunEdits | None = None) ->
 
 
 def random_ids(reader: Reader, chance: random.Random) -> list[int]:
-    """Return different random ids of a model's vocabulary, LONGEST or as many as it reads twice."""
+    """Return up to LONGEST different random ids of a vocabulary, as many as fit in twice."""
     vocabulary = reader.vocabulary
     count = min(LONGEST, (reader.shape.max_positions - SPECIAL) // 2, len(vocabulary))
     if count < 2:

@@ -36,7 +36,7 @@ function mount(draw, part, isOfAModel) {
   const { picture, menu } = split(part.data);
   const before = drawn.get(parentElement);
   const root = parentElement.querySelector(".picture");
-  const paper = isOfAModel && themeColor(root, "paper"); // differs between the themes
+  const paper = isOfAModel && themeColor(root, "paper"); // the background colour, which differs between the themes
   const now = { picture, menu, root, paper, part, answered: false, undo: before?.undo, saving: before?.saving };
   drawn.set(parentElement, now);
   const isSame = before?.root === root && equal(before.picture, picture);

@@ -33,7 +33,7 @@ export function tellOfLoss() {
     const dialog = openDialog();
     if (!dialog) return;
     dialog.hidden = true;
-    dialog.style.display = "none"; // until it has faded out
+    dialog.style.display = "none"; // hides the dialog until it has faded out
     dialog.querySelector("button[aria-label=Close]")?.click();
   });
   whenBack(
@@ -50,7 +50,7 @@ export function tellOfLoss() {
 
 /** Reload a page that has become blank; if it is blank again, show a message with a button. */
 export function mendBlank() {
-  let since = null; // when the page was first seen to be blank
+  let since = null; // the time at which the page was first found to be blank
   setInterval(() => {
     if (!isBlank()) since = null;
     else if (since === null) since = performance.now();

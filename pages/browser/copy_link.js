@@ -6,7 +6,7 @@ import { copied, sceneLink, settled } from "./link.js";
  */
 
 const LABEL = "Copy link";
-const SHOWN = 2000; // milliseconds that "Copied" stays
+const SHOWN = 2000; // milliseconds for which "Copied" is shown
 
 /**
  * Draw a button that copies the page's link, or shows the link if the browser does not let it copy.

@@ -77,7 +77,7 @@ export async function printed(svg, mm, title) {
 
 /** Return a PNG with an entry that says how many dots per inch it has. */
 export async function withDots(png) {
-  const chunk = new DataView(new ArrayBuffer(21)); // length, type, dots to a metre twice, unit, checksum
+  const chunk = new DataView(new ArrayBuffer(21)); // its parts: length, type, dots per metre twice, unit, checksum
   const type = [..."pHYs"].map((letter) => letter.charCodeAt());
   chunk.setUint32(0, 9);
   type.forEach((code, at) => chunk.setUint8(4 + at, code));

@@ -12,7 +12,7 @@ import { toSvg } from "./to_svg.js";
  * @property {() => number} speed steps per second
  */
 
-const WIDEST = 1280; // dots of a film
+const WIDEST = 1280; // the largest width of a film, in dots
 const RATE = 25; // frames per second, for the recorder
 const SLOWEST_START = 2000; // milliseconds to wait for a recorder to start
 const ENDS = 2; // how many times as long the first and the last step are shown: a recorder may start late

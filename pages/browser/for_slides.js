@@ -85,7 +85,7 @@ function fitInFrame() {
   /** @type {HTMLElement | null} */
   const picture = document.querySelector("#picture, body > svg");
   let isFitting = false;
-  document.body.style.display = "flow-root"; // makes it as high as its content with the margins
+  document.body.style.display = "flow-root"; // makes the body as high as its content with the margins
   async function fit() {
     if (isFitting) return;
     isFitting = true;

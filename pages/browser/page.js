@@ -40,7 +40,7 @@ function beginAtTop() {
 
 /** Delay a click on a link until a typed text is sent: sent later, it would bring the old page back. */
 function sendTextsFirst() {
-  let left = -Infinity; // when the visitor left a box
+  let left = -Infinity; // the time at which the visitor last left a box
   addEventListener("focusout", ({ target }) => target.matches("input, textarea") && (left = performance.now()), true);
   addEventListener(
     "click",

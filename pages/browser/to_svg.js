@@ -87,7 +87,7 @@ function showWhole(root) {
     if (part.matches(CONTROLS)) set(part, { display: "none" });
     const { overflowX, overflowY, position } = getComputedStyle(part);
     if (part.matches(SELECTED)) set(part, { outline: "none" });
-    if (position === "sticky") set(part, { position: "static" }); // else it may cover other parts
+    if (position === "sticky") set(part, { position: "static" }); // a sticky part may cover other parts
     if ([overflowX, overflowY].some((flow) => flow === "auto" || flow === "scroll")) {
       set(part, { overflow: "visible", maxHeight: "none" });
       if (part !== root) opened.push(part);

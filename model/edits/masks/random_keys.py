@@ -11,7 +11,7 @@ PRIMES = 73_856_093, 19_349_663, 83_492_791  # they hash query, key and seed (Te
 
 
 def visible(cells: Cells, one_in: int, seed: int) -> Tensor:
-    """Return the cells that are drawn; a cell's positions and the seed alone decide on it."""
+    """Return the drawn cells and the diagonal; the seed and its positions decide on each cell."""
     query, key, other = PRIMES
     drawn = (cells.query * query) ^ (cells.key * key) ^ (seed * other)
     return (drawn // 7 % one_in == 0) | (cells.query == cells.key)

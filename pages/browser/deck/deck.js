@@ -19,7 +19,7 @@ import { mounting } from "./mounting.js";
  * @property {Record<string, string>} labels by part: its label for screen readers
  */
 
-const IN_OVERVIEW = { ArrowDown: 1, ArrowUp: -1 }; // how many rows a key goes on
+const IN_OVERVIEW = { ArrowDown: 1, ArrowUp: -1 }; // how many rows each key moves the focus in the overview
 const NO_MODEL = "The model is not in this file. Save the talk with the model inside to ask it here.";
 const SHOWN_FOR = 6000; // milliseconds for which a notice is shown
 
