@@ -176,7 +176,7 @@ class Job(Generic[Result]):
         self.queue.add(self)
 
     def pause(self) -> None:
-        """Pause the job, which loses its place in the queue; `resume` goes on with the next step."""
+        """Pause the job, which leaves the queue; `resume` goes on with the next step."""
         if self.queue.ask_to_end(self, "paused") and self._thread:
             self._thread.join()
 
