@@ -1,4 +1,4 @@
-"""Opens the app from a notebook or script, in its own process, on models that it has in memory."""
+"""Opens the app within the process of a notebook or script, on models in its memory."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def show(reader: Reader, text: str = "") -> Shown:
 
     The app runs in this process, with the weights of `reader` itself, and ends with the process.
     Only people with the address can open it; a notebook displays the result as the app in a frame.
-    Raises ValueError for a model that is not a reader yet.
+    Raises ValueError for a model that `open_model` has not opened yet.
     """
     if not hasattr(reader, "example"):
         raise ValueError("Open the model first: show(open_model(model, tokenizer)).")
