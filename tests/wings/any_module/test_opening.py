@@ -192,7 +192,7 @@ def test_what_it_writes_is_what_the_whole_text_predicts(shape, opened):
     chosen = [row[index].item() for row, index in zip(rows, ids, strict=False)]
     assert chosen == pytest.approx(decoding.writing.log_probabilities[: len(chosen)], abs=1e-4)
     assert not reader.called.two_sided or reader.objective(trace).ids == tuple(ids)
-    with pytest.raises(ValueError, match=r"^This was written by another model"):
+    with pytest.raises(ValueError, match=r"^Another model wrote this"):
         reader.trace(SOURCE, load("en-fr").write("I love my cat.").writing)
 
 

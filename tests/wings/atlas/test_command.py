@@ -168,7 +168,7 @@ def test_a_search_tells_where_heads_look(text, tmp_path, atlas, capsys, folder, 
         (b"", "has no line of text to count, as it is empty."),
         (b"\n\n \n", "has no line of text to count (3 lines: empty)."),
         (b"\x89PNG\r\n\xff\n\xfe\0\n", "lines: not text in UTF-8"),
-        (b"\x1f\x8bnot gzip", "is cut or damaged after line 0"),
+        (b"\x1f\x8bnot gzip", "is cut off or damaged after line 0"),
     ],
 )
 def test_what_is_no_text_is_refused_in_a_sentence(data, expected, tmp_path, atlas):

@@ -80,7 +80,7 @@ def test_a_file_that_breaks_off_is_counted_to_there(tmp_path, text, reader, fold
     rows = rows_of(partial(windows, path, 100))
     *whole, wrong = through(Counter(str(folder), {"weights": digest_of(reader)}), rows)
     assert whole
-    assert "is cut or damaged after line" in str(wrong)
+    assert "is cut off or damaged after line" in str(wrong)
 
 
 def test_without_ray_it_says_what_to_install(monkeypatch, folder, text):
