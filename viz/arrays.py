@@ -51,8 +51,8 @@ def layer_weights(weights: Any) -> np.ndarray | Sequence[np.ndarray]:
     layers = [as_array(layer) for layer in weights]
     if any(layer.ndim == 4 and len(layer) != 1 for layer in layers):
         raise ValueError(
-            f"These are the weights of {len(layers[0])} texts, and one can be drawn. Take the "
-            "first with [layer[:1] for layer in weights], if weights is what you gave."
+            f"These are the weights of {len(layers[0])} texts, but a picture shows one text. Give "
+            "[layer[:1] for layer in weights] to draw the first text."
         )
     layers = [layer[0] if layer.ndim == 4 else layer for layer in layers]
     shapes = sorted({layer.shape for layer in layers})
