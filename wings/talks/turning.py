@@ -41,7 +41,7 @@ def slide() -> int | None:
 def turn_to(number: int | None) -> None:
     """Have `take_turn` show slide `number`, from 1, open its scene, or leave the talk; a callback.
 
-    `LIVE` opens the scene on its page, and None leaves the talk. This waits for `take_turn`, because
+    `LIVE` opens the scene on its page, and None leaves the talk. It waits for `take_turn`, because
     Streamlit may call callbacks of simultaneous clicks in the wrong order: a click on a slide would
     then change the page to which the talk has just returned.
     """
