@@ -81,7 +81,7 @@ def test_what_does_not_exist_here_is_left_out_with_a_note():
     damaged = GOOD | {"parameters": parameters, "pictures": ["grid", "</style>", "grid"]}
     slides, notes = read_talk(file_of({"page": "<b>"}, damaged))
     assert slides == (Slide("attention", {"head": "5"}, pictures=("grid",)),)
-    assert "no page <b>" in notes[0]
+    assert "no page “<b>”" in notes[0]
     assert all(name in notes[1] for name in ("layer", "moon", "model", "</style>"))
 
 

@@ -42,7 +42,7 @@ def widen(file: Presentation) -> None:
     high = emu(HEIGHT) / (file.slide_height or emu(HEIGHT))
     for holder in (file.slide_master, *file.slide_layouts):
         for shape in holder.shapes:
-            if shape.element.spPr.find(qn("a:xfrm")) is not None:  # without it, a shape follows the master
+            if shape.element.spPr.find(qn("a:xfrm")) is not None:  # None: placed by the master
                 shape.left = Emu(round(shape.left * wide))
                 shape.width = Emu(round(shape.width * wide))
                 shape.top = Emu(round(shape.top * high))

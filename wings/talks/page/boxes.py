@@ -28,8 +28,8 @@ WORDS_HELP = "Line breaks are kept. Write **bold** and *italic* between asterisk
 NOTES_HELP = "Only the speaker sees these, in a separate window."
 GUESS_HELP = (
     "The slide first asks what its head or its map shows. It draws the answer, and small maps of "
-    "all heads, after a click on a guess or the key a. A title that the page gave the slide is left "
-    "out, because it may tell the answer."
+    "all heads, after a click on a guess or the key a. A title that the page gave the slide is "
+    "left out, because it may tell the answer."
 )
 NOTHING_TO_GUESS = "Guess first asks about other pictures of this page: {pictures}."
 LEFT_OUT = "Left out: it may tell the answer"
