@@ -33,7 +33,7 @@ LARGEST_NUMBER = 4  # the most bytes that a number takes in a file of weights
 
 
 def load_model(name: str | Path, progress: Progress | None = None) -> Reader:
-    """Load a model by its name, from a folder or the Hugging Face Hub, onto the GPU if there is one.
+    """Load a model by its name, from a folder or from the Hugging Face Hub; onto a GPU if any.
 
     `progress` is called with the bytes downloaded so far and in all. Raises ValueError or
     FileNotFoundError with a message that says what to do.

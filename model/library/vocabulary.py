@@ -77,7 +77,7 @@ class Vocabulary:
         """Return the name of a token in the vocabulary, or its number, as <7>, if it has none.
 
         A vocabulary of bytes writes each byte as a letter, such as Ġ for a space. Such letters are
-        turned back into text; a byte that is only part of a character becomes its number, as <0xC3>.
+        turned back into text; a byte that is only part of a character becomes a number, as <0xC3>.
         """
         name = self.tokenizer.convert_ids_to_tokens(index) if index < self.size else None
         if not name:
@@ -119,7 +119,7 @@ def label_of(name: str, shown: str) -> str:
 
 
 def byte_names(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
-    """Return the byte that each letter of a vocabulary of bytes means; {} for other vocabularies."""
+    """Return the bytes that the letters of a vocabulary of bytes mean; {} for any other."""
     from transformers.convert_slow_tokenizer import bytes_to_unicode
 
     decoder = getattr(getattr(tokenizer, "backend_tokenizer", None), "decoder", None)
