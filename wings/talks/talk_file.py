@@ -74,7 +74,7 @@ def read_talk(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple
             continue
         page = PAGES.get(entry.page)
         if page is None or not page.pictures:
-            notes.append(f"Slide {number} was left out: there is no page “{entry.page}”.")
+            notes.append(f"Slide {number} was left out: no page “{entry.page}” makes slides here.")
             continue
         slide, refused = read_slide(entry, page, kept)
         slides.append(slide)
