@@ -290,7 +290,7 @@ def quantized():
         (lambda: Several().eval(), "takes ids, mask, states"),
         (lambda: Narrow().eval(), r"pooling \(2, 2, 3, 7\)"),
         (lambda: nn.Sequential(nn.Linear(4, 4)).eval(), r"cannot read ids of the shape \(2, 7\)"),
-        (lambda: "gpt2", "no torch.nn.Module"),
+        (lambda: "gpt2", "not a torch.nn.Module"),
     ],
 )
 def test_what_cannot_be_opened_is_said_in_a_sentence(make, message):
