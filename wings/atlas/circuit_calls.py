@@ -47,7 +47,7 @@ class HeadByWeights:
 
 
 def own_layers(name: str) -> OwnReader:
-    """Return the reader of a model, by its key; its layers must be known to be this project's."""
+    """Return the reader of the model with this key, which must have this project's layers."""
     return cast(OwnReader, reader(name))
 
 
@@ -101,7 +101,7 @@ def named(pairs: Sequence[CircuitEntry], names: Sequence[str]) -> Named:
 
 @model_call("Multiplying weights …")
 def of_token(name: str, loading: int, head: HeadAddress, token: int) -> dict[str, list[str]]:
-    """Return one token's strongest partners in both circuits of a head, keyed by the relation."""
+    """Return one token's strongest partners in a head's circuits, by relation ("looks most at")."""
     model = own_layers(name)
     ids = [*model.vocabulary, token]
     names, (looks, writes) = names_of(model, ids), both(model, head, ids)

@@ -47,7 +47,7 @@ class Circuit:
     columns: Tensor
 
     def strongest(self, count: int) -> tuple[list[CircuitEntry], list[CircuitEntry]]:
-        """Return the entries of the `count` rows with the largest maxima, and smallest minima."""
+        """Return the `count` rows with the largest maxima, and those with the smallest minima."""
         largest, smallest = [], []
         for part in self.rows.split(AT_ONCE):
             numbers = part @ self.columns.T  # (AT_ONCE, M)
@@ -199,7 +199,7 @@ def dictionary(model: Transformer, words: Sequence[int], ids: Sequence[int]) -> 
 
 
 class Maps(NamedTuple):
-    """The matrices of a site's heads, (H, D, d_model) each; all but `output` include a norm."""
+    """The matrices (H, D, d_model) of a site's heads; all but `output` include a norm's gain."""
 
     query: Tensor
     key: Tensor
@@ -226,7 +226,7 @@ def centered(weight: Tensor) -> Tensor:
 
 
 def feeds(earlier: Site, later: Site) -> tuple[Way, ...]:
-    """Return as what the heads of a later site can read the output of an earlier one's."""
+    """Return as what ("query", "key", "value") a later site's heads can read an earlier site's."""
     if earlier.kind == "encoder":
         if later.kind == "encoder":
             return WAYS if earlier.layer < later.layer else ()

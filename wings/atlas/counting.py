@@ -37,8 +37,8 @@ NUMBERS_AT_ONCE = 2**22  # attention weights of a batch, over all heads: 16 MB, 
 CUT = "too long for the model, counted up to its limit"
 REFUSED = "nothing that the model can read"
 LARGE = "too long to be counted with so many heads"
-LARGEST_DIFFERENCE = 1e-4  # of weights with and without padding; rounding leaves 1e-6
-COMPARED_ALL = 200  # in each of the first lines, heads are compared with each other
+LARGEST_DIFFERENCE = 1e-4  # that padding may make in a weight; rounding makes 1e-6
+COMPARED_ALL = 200  # first lines, in all of which heads are compared with each other
 COMPARED_EVERY = 10  # after them, heads are compared in every tenth line
 
 Text = tuple[str, str | None]
@@ -128,7 +128,7 @@ def count_window(
 
 
 def count_batch(reader: Reader, batch: Sequence[Sentence], count: Count) -> None:
-    """Add a batch of sentences to `count`; raises ValueError before that if the model fails."""
+    """Add a batch of sentences to `count`; raises ValueError and adds none if the model fails."""
     numbers = np.array([line.number for line, _ in batch])
     short = np.array([longest(trace) <= MOST for _, trace in batch])
     compared = torch.tensor([n < COMPARED_ALL or n % COMPARED_EVERY == 0 for n in numbers])
@@ -245,7 +245,7 @@ def lengths(trace: Trace) -> tuple[int, int, int]:
 
 
 def numbers_of(reader: Reader, sentences: int, last: Sentence) -> int:
-    """Return the number of weights of `sentences` sentences, of which `last` is the longest."""
+    """Return the number of weights of as many `sentences`, of which `last` is the longest."""
     size = longest(last[1])
     heads = sum(layers * heads for layers, heads in reader.shape.kinds.values())
     return sentences * heads * size * size

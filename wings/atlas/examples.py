@@ -16,7 +16,7 @@ SIGNS = {"clearest": 1, "least": -1}  # factors of scores: on either side, the h
 DIGITS = 6  # decimals to which scores are compared; rounding differs from batch to batch
 
 Best = dict[str, np.ndarray]  # "encoder/broad/clearest/scores" and ".../lines", each (L, H, KEPT)
-Sample = list[tuple[int, int, str, str | None]]  # rank, line, text, second
+Sample = list[tuple[int, int, str, str | None]]  # rank, line number, text, second text
 
 
 def best_of(name: str, total: Tensor, count: Tensor, lines: np.ndarray, usable: np.ndarray) -> Best:
@@ -47,7 +47,7 @@ def best(scores: np.ndarray, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def merge_best(a: Best, b: Best) -> Best:
-    """Return the highest scores in either, with their lines."""
+    """Return the highest scores of two sets of examples, with their lines."""
     merged = {}
     for key in sorted({*a, *b}):
         name, _, part = key.rpartition("/")

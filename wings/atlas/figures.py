@@ -37,7 +37,7 @@ Figures = Mapping[Kind, Mapping[str, np.ndarray]]  # (L, H) by kind and name; Na
 
 @dataclass(frozen=True)
 class Figure:
-    """One statistic of all heads of a kind, each (L, H); NaN where it is not defined.
+    """One statistic of all heads of a kind of attention: arrays (L, H), NaN where not defined.
 
     `mean` is over all rows of the corpus. The other fields exist for statistics with one number a
     row, and describe the means of single sentences: their mean, their standard deviation, and how
@@ -107,7 +107,7 @@ def divergences(count: Count, kind: Kind) -> np.ndarray:
 
 
 def clearest_pattern(count: Count, kind: Kind) -> list[list[str]]:
-    """Return each head's pattern with the largest ratio of score to threshold: (L, H)."""
+    """Return for each head the pattern with the largest ratio of score to threshold: (L, H)."""
     names = [name for name, pattern in BADGES.items() if kind in pattern.kinds]
     shares = [figure(count.sums, f"{kind}/{name}").mean / BADGES[name].threshold for name in names]
     return np.take(names, np.nan_to_num(np.stack(shares)).argmax(axis=0)).tolist()
@@ -223,7 +223,7 @@ def standing(
 ) -> Standing:
     """Return how a value compares with a mean, a deviation and bins (20,) of sentences.
 
-    All sentences in its own bin count as being as far out.
+    All sentences in the value's own bin count as being as far from the mean.
     """
     share = (value - statistic.low) / (statistic.high - statistic.low)
     own = int(np.clip(share * len(bins), 0, len(bins) - 1))

@@ -75,11 +75,11 @@ class CountJob(Job[Counted]):
             yield step
 
     def close(self) -> None:
-        """Let go of the model and the text."""
+        """Drop the model and the text."""
         self._what = None
 
     def explain(self, error: BaseException) -> str:
-        """Return a sentence for the visitor; nothing that could hold their text is logged."""
+        """Return a sentence for the visitor; nothing that could contain their text is logged."""
         if isinstance(error, ValueError):
             return str(error)
         name = type(error).__name__

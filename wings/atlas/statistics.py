@@ -141,7 +141,7 @@ def sums_of_first_cells(rows: Rows) -> dict[str, Tensor]:
 
 
 def sums_of_divergences(rows: Rows, chosen: Tensor) -> dict[str, Tensor]:
-    """Return the Jensen-Shannon divergences of all heads, summed over rows: (L * H, L * H).
+    """Return the Jensen-Shannon divergence of any two heads, summed over rows: (L * H, L * H).
 
     `chosen` (B,) says which sentences are counted. The divergence of two rows is the entropy of
     their mean minus the mean of their entropies.

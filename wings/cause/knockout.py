@@ -179,7 +179,7 @@ def knock_out(
 def changes(
     reader: Reader, trace: Trace, edges: Edges, held: RunEdits, before: Tensor
 ) -> Iterator[Tensor]:
-    """Yield the changes (N, words) of the written tokens from `before`, in blocks of words."""
+    """Yield the changes (N, words) from `before` without the edges to words, in blocks of words."""
     site = edges.sites[0]
     size = len(trace.query_tokens(site)), len(trace.key_tokens(site))
     most = rows_at_once(trace, ROWS_AT_ONCE)

@@ -43,7 +43,7 @@ def agreement(by_reading: Mapping[str, np.ndarray], changes: np.ndarray) -> Agre
 
 
 def agreement_on(reader: Reader, line: CorpusLine, layers: range | None) -> Agreement:
-    """Return the agreement on a line, after which the model writes, or reads the second text.
+    """Return the agreement on a line; the decoder writes, or reads the line's second text.
 
     Raises ValueError if nothing is written, or if the text is too long.
     """

@@ -36,7 +36,7 @@ def all_readings(run: ModelRun, layers: Window | None) -> dict[str, np.ndarray]:
 
 @dataclass(frozen=True)
 class Measured:
-    """Lines that are or were measured with a model, through the edges of some layers or of all."""
+    """A measurement of lines with one loading of a model; `layers` None means all layers."""
 
     model: str
     loading: int

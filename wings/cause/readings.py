@@ -26,10 +26,10 @@ def readings(
     """Return how much each written token took from each word, by every reading: (N, W) each.
 
     The first three cover the edges that `knock_out` closes: `weight` is the mean weight, `length`
-    the mean of `value_lengths` over the layers, `gradient` the sum of `gradients_by_edge`, in nats.
-    `rollout` and `relevance` follow all layers from the output to the words. The pieces of a word
-    are summed. `length` is missing if the output projection is not known. Raises ValueError for a
-    text or a model without gradients.
+    the mean of `value_lengths` over the layers, `gradient` the sum of `gradient_times_weights`, in
+    nats. `rollout` and `relevance` follow all layers from the output to the words. The pieces of a
+    word are summed. `length` is missing if the output projection is not known. Raises ValueError
+    for a text or a model without gradients.
     """
     asked(reader, trace, edges.written)
     record = Trace()

@@ -31,7 +31,7 @@ __all__ = ["WING"]
 NOTHING_ASKED = (
     "**Guess first** has no question about what is shown here. It has one about {pictures}."
 )
-ASKED_BELOW = "**Guess first** asks below: a question stands in place of a picture."
+ASKED_BELOW = "**Guess first** asks below: a question is in the place of a picture."
 HIDDEN = "A picture here is hidden while **Guess first** is on: it would give the answers away."
 ROOM_FOR_NOTE = "room_for_note"
 

@@ -18,7 +18,7 @@ from headlight.wings.training.repeats import Lesion, small_model
 from headlight.wings.training.small_models import TrainingOptions
 from headlight.wings.training.tasks import Task
 
-POINTS = 300  # that the loss curve has at most
+POINTS = 300  # of the loss curve, at most
 REST = 0.002  # seconds of sleep between two steps, so that other threads get their turn
 FULL = "{count} trainings are already waiting: try again in a few minutes."
 TOO_LONG = "Stopped after {seconds:.0f} seconds, the most a training may take."
@@ -82,7 +82,7 @@ class TrainingJob(Job[None]):
         return self._model.task
 
     def look(self) -> TrainingState:
-        """Return the progress, and note that the visitor is there: else the training is paused."""
+        """Return the progress, and note that the visitor is looking, so that training goes on."""
         self.last_look = time.monotonic()
         return self.progress()
 

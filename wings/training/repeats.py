@@ -104,7 +104,7 @@ class Repeats(SmallModel):
 
     @torch.inference_mode()
     def trace_example(self) -> Trace:
-        """Record the decoder while it reads the example twice."""
+        """Trace the decoder while it reads the example twice."""
         self.model.eval()
         tokens = self.tokenizer.encode(self.target)
         start = self.tokenizer.special_token(START_ID)

@@ -241,7 +241,7 @@ class SmallModel:
         self.target_tokens = [token.text for token in trace.target_tokens]
 
     def trace_example(self) -> Trace:
-        """Record the model on the example; the decoder reads the right target."""
+        """Trace the model on the example; its decoder reads the right target."""
         return Translator(self.model, self.tokenizer).trace(self.source, self.target)
 
     def snapshots(self) -> Snapshots:

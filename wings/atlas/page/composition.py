@@ -23,7 +23,7 @@ from headlight.wings.atlas.circuits import WAYS, Random, Way
 from headlight.wings.atlas.page.figures import short
 
 WAY = one_of("circuit_way", {way: way for way in WAYS}, "value", label="Read as")
-MOST_PAIRS = 20  # of heads in the table
+MOST_PAIRS = 20  # pairs of heads in the table
 PICTURE, WHAT = "circuit-feeds", "Which heads feed one another, by weights only"
 FEEDS = (
     "**Composition**: how much a later head reads, as query, key or value, of what an earlier head "

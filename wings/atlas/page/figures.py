@@ -125,7 +125,7 @@ def about_corpus(run: ModelRun, *shown: HeadFigure, place: str = "") -> About:
 
 
 def counted_over(run: ModelRun, *shown: HeadFigure) -> str:
-    """Return in words which text these figures, and the one with its own sentences, are over."""
+    """Return in words over which text figures were counted; one has sentences of its own."""
     told = f"Over {shown_text(run.model)}"
     has_own = any(figure.name == PRONOUN.name for figure in shown)
     return f"{told}; “{PRONOUN.name}” over sentences of its own" if has_own else told

@@ -37,7 +37,7 @@ NO_PATH = "No path by way of {word} was found, from any word."
 FAINT = "This does not show that {token} needs {end} by way of {word}: other paths may do as well."
 REST = "If {token} cannot see {word} anyway, closing the second edge changes it by {rest} nats"
 BY_WAY = f"{REST}. The difference, {{by_way}} nats, is what goes by way of {{word}}."
-NO_LESS = f"{REST}. This is no less, so nothing was found that goes by way of {{word}}."
+NO_LESS = f"{REST}. That is no less, so nothing is seen to go by way of {{word}}."
 MISSED = ", so it does not need this cell"
 LIMITS = (
     "One word at a time is hidden from the word in the middle, in all heads and layers of the "

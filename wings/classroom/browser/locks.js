@@ -8,7 +8,7 @@ import { BUTTONS, CHOICES, main, openPopover, popoverBody } from "../../../pages
  */
 
 /**
- * Close all controls of the page but the open ones, now and whenever new ones appear.
+ * Close all controls of the page except those in `open`, now and whenever new ones appear.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {

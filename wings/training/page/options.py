@@ -35,13 +35,13 @@ HELP = {
     "heads": "The heads share the width, which must be a multiple of their number.",
     "d_model": "How many numbers stand for a token between the layers.",
     "d_ff": "How many hidden units the feed-forward part of a layer has.",
-    "steps": "How many batches it learns from. Every batch is new; no example is stored.",
+    "steps": "How many batches the model learns from. Every batch is new; no example is stored.",
     "batch_size": "How many examples go into one step.",
     "warmup": "The learning rate rises for this many steps, then falls with 1/√step.",
     "rate": "Multiplies the learning rate of the paper's schedule at every step.",
     "label_smoothing": "The share of the wanted answer that is spread evenly over all tokens.",
     "seed": "Decides the first weights and the examples; the same seed gives the same run.",
-    "positions": "How a token knows its place. Without positions it reads a set of tokens.",
+    "positions": "How the model knows a token's place. Without positions it reads a set of tokens.",
     "norm": "Before each part of a layer (pre) or after it (post, as in the paper).",
 }
 EXPERIMENTS = {  # the options that each changes

@@ -113,7 +113,7 @@ def let_go(keep: bool = False) -> None:
 
 
 def lines(task: Task, state: TrainingState) -> dict[str, Curve]:
-    """Return the lines to draw of a training, by panel."""
+    """Return the curves to draw of a training, by panel."""
     loss, score = (REPEATED, INDUCTION) if task.decoder_only else ("Loss, in nats a token", MATCH)
     drawn = {
         loss: (state.loss_steps, state.losses),

@@ -119,7 +119,7 @@ def test_the_verdict_on_every_path_follows_from_its_numbers(shipped, sentence):
         is_on_the_way = not is_faint and abs(rest) < abs(second)
         assert ("This does not show" in said) == is_faint
         assert (f"{signed(second - rest)} nats, is what goes by way" in said) == is_on_the_way
-        assert ("This is no less" in said) == (not is_faint and abs(rest) >= abs(second))
+        assert ("That is no less" in said) == (not is_faint and abs(rest) >= abs(second))
         kinds.add((is_faint, is_on_the_way))
     assert len(kinds) > 1
 
