@@ -147,9 +147,7 @@ def copying(run: ModelRun, head: HeadAddress, of: About) -> None:
     key = "circuit-copying"
     if not show_heads(picture, key, of=of, what=WHAT[key], riddle=ask):
         return
-    matching = (
-        f" For its query-key circuit it is {told(result.matching)} (+1: tokens look at themselves)."
-    )
+    matching = f" Its query-key circuit: {told(result.matching)} (+1: tokens look at themselves)."
     numbers = {"head": site_words(*head), "copying": told(result.copying)}
     caption(COPYING.format(**numbers) + ("" if head[0] == "cross" else matching))
 
