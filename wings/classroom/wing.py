@@ -61,7 +61,7 @@ def read(text: str) -> Lesson:
     Raises ValueError for a text that makes no sense, or an unknown page or control.
     """
     if len(text) > LONGEST:
-        raise ValueError(f"The list of what is open has more than {LONGEST:,} characters.")
+        raise ValueError(f"The list of what is open may have at most {LONGEST:,} characters.")
     pages, _, controls = text.partition(":")
     for names in filter(None, (pages, controls)):
         if not NAMES.fullmatch(names):
