@@ -213,6 +213,6 @@ def test_a_full_disk_keeps_what_was_counted(text, tmp_path, atlas, monkeypatch):
 
     monkeypatch.setattr("headlight.wings.atlas.files.os.fsync", fsync)
     said = atlas(*options, "--save-every", 0)
-    assert "No space left on device. What was kept before is whole" in said
+    assert "No space left on device. What was saved before is intact" in said
     assert load_count(tmp_path).windows == [0, 1, 2]
     assert [path.name for path in tmp_path.iterdir()] == [COUNT]

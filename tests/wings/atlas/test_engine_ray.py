@@ -56,7 +56,7 @@ def test_an_actor_counts_as_one_process_does(reader, folder, text):
 
 
 def test_an_actor_with_other_weights_counts_nothing(folder):
-    with pytest.raises(ValueError, match="another model than here"):
+    with pytest.raises(ValueError, match="other weights than on this machine"):
         Counter(str(folder), {"weights": "others"})
 
 
