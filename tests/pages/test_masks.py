@@ -198,7 +198,7 @@ def test_a_padding_mask_without_padding_pads_by_a_click(app, shipped):
 
 def test_rows_of_tokens_read_and_to_be_written_are_explained(app):
     def is_said():
-        return any("before the arrow" in caption.value for caption in app.caption)
+        return any("read, an arrow, and" in caption.value for caption in app.caption)
 
     assert is_said()
     app.segmented_control(key="mask_kind").set_value("encoder").run()
