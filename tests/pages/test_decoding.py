@@ -112,7 +112,7 @@ def test_what_was_sampled_is_said_next_to_what_greedy_writes(shipped, longest):
     assert ("Greedy writes the same." in said) == (made.text == greedy)
     (token,) = shipped.begin("Un")
     forced = open_page(strategy="sample", seed="0", branch=f"1:{token.id}:{token.text}")
-    assert any("Greedy, with the same forced, writes" in text.value for text in forced.text)
+    assert any("Greedy, with the same tokens forced, writes" in text.value for text in forced.text)
 
 
 def test_a_beam_is_drawn_as_a_tree(shipped):
