@@ -82,7 +82,7 @@ def test_every_step_shows_the_run_that_made_the_translation(app, shipped):
         (written,) = [bar["text"] for bar in header["bars"][place] if bar["chosen"]]
         assert written == step.token.text
     np.testing.assert_array_equal(visible, np.tri(len(header["read"])))
-    assert header["ending"] == "The end token: it stops here."
+    assert header["ending"] == "The end token: the text stops here."
 
 
 def test_a_mean_over_heads_is_that_of_the_layer(app, shipped):
