@@ -152,7 +152,7 @@ def test_a_blocked_row_shows_what_each_way_of_blocking_does(app, method, blocked
     app.segmented_control(key="method").set_value(method).run()
     assert metric(app, "Sum of the blocked row").value == blocked_row
     assert metric(app, "Sums of the other rows").value == "1.000 to 1.000"
-    assert metric(app, "Weight on forbidden").value == forbidden
+    assert metric(app, "Weight on blocked").value == forbidden
 
 
 def test_zeroing_after_the_softmax_breaks_the_sums(app):

@@ -91,8 +91,8 @@ MASK_WORDS = {
         "**Both** `(B, 1, Q, K)`: the decoder's own mask. A cell is open where both masks, "
         "broadcast to one shape, leave it open."
     ),
-    "together": "The cells that are open in every mask; masks that only lower scores close none. "
-    "Your clicks on cells override all masks.",
+    "together": "Which cells are open if there are several masks. Masks that only lower scores "
+    "close no cell. Cells that you click override all masks.",
     "library": (
         "Each drawing shows a mask on 64 tokens. Click it to use that mask on your sentence, with "
         "smaller sizes. The figures are for {length:,} tokens. A cell takes 2 · d multiplications "
