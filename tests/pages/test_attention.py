@@ -322,7 +322,7 @@ def test_the_head_that_links_a_token_most_clearly_is_one_click_away(shipped):
         layer, head, key = np.unravel_index(block.argmax(), block.shape)
         name = f"layer {layer + 1}, head {head + 1}"
         share = f"{block.max():.2f}"
-        clearest = f"Clearest content word for “{query}”, neighbours aside, of all heads"
+        clearest = f"Clearest content word for “{query}”, neighbours left out, of all heads"
         assert f"{clearest}: {name} → “{keys[key]}” ({share})" in said(app)
         app.button(key="see-head").click().run()
         assert (app.session_state["layer"], app.session_state["head"]) == (layer, head)
@@ -342,7 +342,7 @@ def test_the_head_with_the_clearest_look_at_a_token_is_one_click_away(shipped):
     app = open_page(**place, picture="lines", lit=f"k{at + 1}")
     name = f"layer {layer + 1}, head {head + 1}"
     share = f"{block.max():.2f}"
-    clearest = "Clearest content word for “lamp”, neighbours aside, of all heads"
+    clearest = "Clearest content word for “lamp”, neighbours left out, of all heads"
     assert f"{clearest}: {name} ← “{queries[query]}” ({share})" in said(app)
     app.button(key="see-head").click().run()
     assert (app.session_state["layer"], app.session_state["head"]) == (layer, head)

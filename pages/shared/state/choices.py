@@ -104,7 +104,7 @@ TARGET = text("target", "", LONGEST_SENTENCE, label="Known target")
 SECOND = text("second", "", LONGEST_SENTENCE, label="Second sentence, or nothing")
 # The indices of the hidden tokens, from 0, separated by commas.
 MASKED = like("masked", "", r"\d{1,3}(,\d{1,3}){0,511}", label="Hidden words")
-# The pinned token, such as q3 for the third query; empty pins the query of the clearest weight.
+# The pinned token, such as q3 or k3 for the third query or key; if empty, the page chooses one.
 LIT = like("lit", "", r"[qk]\d{1,3}|none", label="Pinned token")
 GUESS = switch(
     "guess",
