@@ -189,7 +189,7 @@ def change_model(name: str, key: str) -> None:
 
 
 def reads_numbers(side: Side) -> bool:
-    """Return whether a side has a visitor's own model, whose texts no other model can read."""
+    """Return whether a side has a visitor's own model, whose texts only that model can read."""
     if isinstance(side, SnapshotSide):
         return side.source == OWN_TRAINING
     return models.named(side.model).is_own

@@ -210,7 +210,7 @@ class SnapshotSide(AnySide):
 
     @property
     def writer(self) -> str | None:
-        """The key of the trained model; None for a visitor's own, which reads the right answer."""
+        """The key of the trained model; None for an own one, whose decoder reads right answers."""
         return None if self.source == OWN_TRAINING else self.source
 
     @property

@@ -1,4 +1,4 @@
-"""The page Decoding: watch a text being written, one token at a time, and force tokens."""
+"""The page Decoding: watch how a text is written, one token at a time, and force tokens."""
 
 from dataclasses import replace
 

@@ -76,7 +76,7 @@ def choose_node(node: NodeAddress | None) -> None:
 
 
 def likeliest_next(decoding: Decoding, node: NodeAddress | None) -> Riddle:
-    """Draw the choice of a step; return the riddle which token is the likeliest there."""
+    """Draw the choice of a step; return a riddle that asks for the likeliest token there."""
     steps = decoding.steps_to(decoding.path_to(*node) if node else decoding.path)
     in_order = [f"token {number}" for number, _ in enumerate(steps, start=1)]
     box = {"widget": st.selectbox, "format_func": in_order.__getitem__, "width": 240}

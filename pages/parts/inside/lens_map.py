@@ -22,8 +22,8 @@ def lens_map(
     """Return a table of the likeliest next word of every layer and token, shaded by probability.
 
     `words` [layer, position, place] are the likeliest words, best first, with `probabilities` of
-    the same shape. `ranks` [layer, position] are those of the last layer's word, from 1; from the
-    row `settled` [position] on this word stays first. `layers` name the rows, `read` the columns.
+    the same shape. `ranks` [layer, position] are the ranks, from 1, of the last layer's word; from
+    the row `settled` [position] on this word stays first. `layers` name the rows, `read` the columns.
     """
     header = {
         "layers": list(layers),

@@ -191,7 +191,7 @@ def run_in_order(model: Transformer | Bert, trace: Trace, order: NormOrder, run:
 def in_order(stack: Encoder | Decoder, order: NormOrder) -> Encoder | Decoder:
     """Return a stack with the same weights; norms come before sublayers or after the sums."""
     twin: Any = twin_in_order(stack, order)
-    # A pre-norm stack ends with a norm; for weights trained without one it is a norm without gain.
+    # A pre-norm stack ends with a norm; weights trained without one get an untrained norm.
     embedding = twin.embedding.tokens.weight
     twin.norm = (
         nn.Identity()

@@ -166,7 +166,7 @@ def margin(weight: Weight, result: ScoreSum, side: str, ends: tuple[str, str], o
 
 
 def riddle(result: ScoreSum, ends: tuple[str, str]) -> Riddle:
-    """Return the riddle which pair adds most, among the largest pairs."""
+    """Return a riddle that asks which of the largest pairs adds most."""
     pairs = result.pairs.flatten()
     places = sorted(pairs.topk(min(OFFERED, len(pairs))).indices.tolist())
     names = [pair_words(result, *divmod(place, len(result.key))) for place in places]

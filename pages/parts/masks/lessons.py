@@ -95,7 +95,7 @@ def why_not_look_ahead(sentence: str, target: str) -> None:
 
 
 def ways_of_blocking(record: AttentionRecord, focus: Focus) -> None:
-    """Draw the weights if blocked in a chosen way, with one row blocked completely."""
+    """Draw the weights under the chosen way of blocking, with one row blocked completely."""
     queries, _ = focus.tokens
     choice, picture = st.columns(2, gap="medium")
     with choice:
@@ -150,7 +150,7 @@ def difference(numbers: Tensor) -> str:
 
 
 def states_of(steps: Sequence[BlockStep], closed: np.ndarray) -> np.ndarray:
-    """Return the state of every key (K,) at every step: (T, 1, K)."""
+    """Return the state of every key at every step, as a row of a picture: (T, 1, K)."""
     states = np.full((len(steps), 1, len(closed)), UNREAD, np.uint8)
     for number, step in enumerate(steps):
         states[number, 0, : step.keys.start] = SUMMED_UP

@@ -43,7 +43,7 @@ def masks_by_shape(run: ModelRun, of: About) -> None:
         "look-ahead mask": mask_matrix(look_ahead, rows, target, label="Look-ahead mask"),
         "both": mask_matrix(combined, rows, target, label="Both, as the decoder uses them"),
     }
-    # A single row of cells is wide, and the squares need room for their labels.
+    # The padding mask, one wide row, is above the two square masks, which need room for labels.
     places = [st.container(), *st.columns(2, gap="medium")]
     for room, (name, picture) in zip(places, pictures.items(), strict=True):
         with room:
@@ -80,7 +80,7 @@ def layer_words(run: ModelRun, mask: OwnMask) -> str:
 
 
 def configured_words(mask: OwnMask) -> str:
-    """Return the masks that the configuration names in words."""
+    """Return words for the masks that the configuration names."""
     parts = [
         " of ".join([BY_NAME[name].title.lower(), *map(str, numbers)])
         for name, numbers in mask.configured

@@ -158,7 +158,7 @@ def show_points(
     """Show a picture with a point for each of `heads`; a click selects one. See `show_heads`."""
 
     def open_point() -> None:
-        if (point := picked(key)) < len(heads):  # the model may be gone
+        if (point := picked(key)) < len(heads):  # the click may be on an earlier model's picture
             select_and_seek(heads[point], detail)
 
     return show(picture, key, open_point, **options)

@@ -143,7 +143,7 @@ def prepared_model_call(
 
 
 class ModelCall(Generic[Options, Value]):
-    """A function that calls a model; see `model_call`."""
+    """A function that calls a model and whose results are stored; see `model_call`."""
 
     def __init__(
         self,
@@ -229,7 +229,7 @@ def size_of(value: object) -> int:
 
 
 def parts_of(value: object) -> Iterable[object]:
-    """Return the items of a container, or an object's fields."""
+    """Return the items of a container, or the values of an object's fields."""
     if isinstance(value, dict):
         return [*value.keys(), *value.values()]
     if isinstance(value, list | tuple | set | frozenset):

@@ -110,7 +110,7 @@ def estimated_effects(run: ModelRun, position: int | None) -> Mapping[Kind, np.n
 
 @model_call("Taking the gaps apart …")
 def gaps_of(run: ModelRun, position: int | None, heads: tuple[HeadAddress, ...]) -> list[Gap]:
-    """Return, for some heads, the steps by which true effects differ from estimates."""
+    """Return, for each of some heads, the gap between true effect and estimate, by cause."""
     sites = [(Site(kind, layer), head) for kind, layer, head in heads]
     return gaps(run.reader, run.tokens(), sites, run.changes(), measured_by(run, position))
 
@@ -119,7 +119,7 @@ def gaps_of(run: ModelRun, position: int | None, heads: tuple[HeadAddress, ...])
 def closed_cells(run: ModelRun, position: int | None, head: HeadAddress, most: int) -> Closings:
     """Return the effects of closing single cells of a head, for at most `most` cells.
 
-    If more are open, these are picked at even steps from the largest estimate to the smallest.
+    If more cells are open, those are picked at even steps from the largest estimate to the smallest.
     Raises ValueError if there is nothing to measure.
     """
     kind, layer, number = head
@@ -149,5 +149,5 @@ def closed_cells(run: ModelRun, position: int | None, head: HeadAddress, most: i
 
 @model_call("Adding up …")
 def attributed(run: ModelRun, row: int, token: int, other: int) -> Attribution:
-    """Return what each part of the model adds to logit `token` minus logit `other`, in a row."""
+    """Return what each part adds to the logit of `token` minus that of `other`, at a row."""
     return attribute(run.reader, run.tokens(), row, token, other, run.changes())

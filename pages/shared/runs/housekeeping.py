@@ -1,4 +1,4 @@
-"""Return the memory that visitors leave behind to the system, once nobody is working."""
+"""Give memory that visitors no longer need back to the system, once nobody is working."""
 
 import ctypes
 import gc
@@ -18,7 +18,7 @@ ARENAS = 2
 # A run takes and frees blocks of many megabytes. Memory that glibc returns to the system at once
 # has to be taken again page by page in the next run; so it is kept until tidy() returns it.
 KEPT = 2**30  # bytes of freed memory that glibc may keep
-LARGEST_BLOCK = 2**25  # bytes of the largest block that glibc takes from its pools
+LARGEST_BLOCK = 2**25  # bytes; only smaller blocks come from these pools
 M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD = -8, -3, -1  # from malloc.h
 
 LEFT: list[Callable[[], None]] = []  # functions that free unused objects; `tidy` calls them

@@ -55,7 +55,7 @@ def of_this_worker(of_all: int) -> int:
 # wait for each other take ten times as long for a sentence as one thread.
 THREADS = whole_number("HEADLIGHT_THREADS", 1)
 RUNS = whole_number("HEADLIGHT_RUNS", 4, lowest=2)  # results of each function kept for a visitor
-RUN_MEGABYTES = whole_number("HEADLIGHT_RUN_MEGABYTES", 1_500)  # of results kept for a visitor
+RUN_MEGABYTES = whole_number("HEADLIGHT_RUN_MEGABYTES", 1_500)  # megabytes of results a visitor
 # Megabytes of results kept for all visitors together.
 ALL_RUNS_MEGABYTES = of_this_worker(whole_number("HEADLIGHT_ALL_RUNS_MEGABYTES", 2_000))
 MODELS_ALLOWED = patterns("HEADLIGHT_MODELS_ALLOWED")  # models that visitors may open
@@ -64,4 +64,4 @@ TRAININGS = of_this_worker(whole_number("HEADLIGHT_TRAININGS", 1))  # trainings 
 TRAINING_SECONDS = whole_number("HEADLIGHT_TRAINING_SECONDS", 600, lowest=10)  # for each training
 COUNTS = whole_number("HEADLIGHT_COUNTS", 1)  # visitors' texts that are counted at the same time
 COUNT_LINES = whole_number("HEADLIGHT_COUNT_LINES", 2_000)  # lines counted of each text
-COUNT_SECONDS = whole_number("HEADLIGHT_COUNT_SECONDS", 600, lowest=10)  # for each text
+COUNT_SECONDS = whole_number("HEADLIGHT_COUNT_SECONDS", 600, lowest=10)  # to count each text

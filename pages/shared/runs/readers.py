@@ -1,4 +1,4 @@
-"""The model with a key: shipped, a visitor's own or transformers', with size, card and parity."""
+"""Find a model by its key, shipped, own or from transformers; and its size, card and parity."""
 
 import sys
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ def translator(key: str) -> Translator:
 
 
 def tune() -> None:
-    """Set up this process for many sessions, unless it is another program's, as a notebook's.
+    """Set up this process for many sessions, unless it belongs to a program such as a notebook.
 
     Call this before the first model call.
     """

@@ -51,7 +51,7 @@ class ModelRun:
     masked: tuple[int, ...] = ()  # indices of hidden tokens, from 0
     moved: tuple[PositionEdit, PositionEdit] = (AS_TRAINED, AS_TRAINED)  # of encoder and decoder
     model: str = field(default_factory=lambda: models.chosen().key)
-    strategy: Strategy = Strategy()  # by which the model writes
+    strategy: Strategy = Strategy()  # how the model writes
     loading: int = field(default=0, init=False)  # tells apart models loaded under the same name
 
     def __post_init__(self) -> None:
@@ -79,7 +79,7 @@ class ModelRun:
         )
 
     def trace(self) -> Trace:
-        """Return the recorded run, which must not be modified; of a long text only the weights.
+        """Return the recorded run, which must not be modified; a large run has only its weights.
 
         The residual stream may be missing: see `streamed`.
         """
@@ -273,5 +273,5 @@ def evicted(run: ModelRun, policy: str, budget: int, longest: int) -> Decoding:
 
 @model_call("Running transformers' own BertModel …")
 def measured_parity(run: ModelRun) -> Parity:
-    """Return how far the numbers of a BERT in this project's layers are from the library's."""
+    """Return how far the numbers of a BERT in this project's layers are from transformers' own."""
     return cast("BertReader", run.reader).parity(run.sentence, run.second or None)

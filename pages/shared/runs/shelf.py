@@ -76,7 +76,7 @@ class LoadJob(Job[Loaded]):
         self.shelf = shelf
         self.name = name
         self.stage: Stage = "begin"
-        self.share = 0.0  # of the bytes to download that are here
+        self.share = 0.0  # how much of the download is done, 0 to 1
         self.reading: ReadJob | None = None  # the job that reads the model once it is downloaded
         self.visitors: WeakSet[object] = WeakSet()
 

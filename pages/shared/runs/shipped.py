@@ -24,7 +24,7 @@ def recorded_training() -> Snapshots:
 class Cheat(NamedTuple):
     """The results of a model trained without look-ahead mask: with and without a known target."""
 
-    score: float  # the log-probability of the whole known target, which it can look ahead in
+    score: float  # the log-probability of the whole known target, all of which it sees
     text: str  # the translation that it writes itself, with nothing to look ahead to
 
 

@@ -118,7 +118,7 @@ def open_inside(
 def choose_clearest(run: ModelRun, site: Site, head: HeadChoice) -> None:
     """Choose the clearest weight of a head, or of a summary, unless the visitor has chosen one.
 
-    A weight that the app itself chose for another head or text is chosen afresh.
+    If the app itself chose the present weight, for another head or text, it chooses again.
     """
     trace = run.trace()
     picked, nothing = (chosen(QUERY), chosen(KEY)), (None, None)

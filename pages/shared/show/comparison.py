@@ -104,7 +104,7 @@ def compare_writing(
 ) -> None:
     """Draw the texts that a model writes in two runs, and the effect of the changes, if it writes.
 
-    The `labels` name the edits by default. A text that stays the same is drawn once. Call this
+    By default the `labels` name the edits. A text that stays the same is drawn once. Call this
     last: it takes longer than any other part of a page.
     """
     if "write" in before.reader.missing:

@@ -1,4 +1,4 @@
-"""The warning, in words, that a translation may be wrong."""
+"""The warning that a translation may be wrong, and the offer of a likelier one by a beam."""
 
 from dataclasses import replace
 from math import exp

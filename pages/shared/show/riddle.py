@@ -95,7 +95,7 @@ def most_looked_at(
     blocked: np.ndarray | None = None,
     first: int = 0,
 ) -> Riddle:
-    """Draw the choice of a query; return the riddle which visible key it looks at most.
+    """Draw the choice of a query; return a riddle that asks which visible key it looks at most.
 
     `weights` are (Q, K), `where` names the head, and `first` is the default row.
     """
@@ -121,10 +121,10 @@ def stays_first(
     probabilities: np.ndarray,
     settled: np.ndarray,
 ) -> Riddle:
-    """Draw the choice of a token; return the riddle from which layer on the next word is settled.
+    """Draw the choice of a token; return a riddle on the layer at which its next word is settled.
 
-    `words` are the likeliest next words of each layer and token, `probabilities` (L, T) theirs;
-    `settled` (T,) are the right answers: the layers from which the last layer's word stays first.
+    `words` are the likeliest next words by layer and token, with their `probabilities` (L, T).
+    `settled` (T,) has the right answers: the layer from which on the last layer's word stays first.
     """
     row = choose_row(read)
     after, first = told_apart(read)[row], [line[row] for line in words]
@@ -149,7 +149,7 @@ def which_head(
     *,
     least: bool = False,
 ) -> Riddle:
-    """Return the riddle which head has the largest of `numbers`, or with `least` the smallest.
+    """Return a riddle that asks which head has the largest of `numbers`, or the `least`.
 
     `numbers` are (layers, heads) by kind; `told` returns a number in words.
     """
@@ -167,7 +167,7 @@ def which_head(
 
 
 def least_without(effects: Mapping[Kind, np.ndarray], measure: str, unit: str = "nats") -> Riddle:
-    """Return the riddle without which head a measure falls most, from the effects of removals."""
+    """Return a riddle that asks without which head a measure falls most; `effects` say it."""
     asks = f"Which head matters most: without which one does {measure} fall most?"
     told = partial(number_text, signed=True)
     finds = "most is lost without"

@@ -106,7 +106,7 @@ def cut(text: str, words: Sequence[re.Match]) -> str:
 
 
 def changed_places(before: Writing, after: Writing) -> set[int]:
-    """Return the indices of the tokens of `after` in new words, and of new ones without text."""
+    """Return the indices of `after`'s tokens that are in new words, or are new without text."""
     tokens = [[token.text for token in writing.target_tokens] for writing in (before, after)]
     new_tokens = {index for counterpart, index in aligned(*tokens) if counterpart is None}
     words = new_words(before.text, after.text)

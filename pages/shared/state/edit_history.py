@@ -14,7 +14,7 @@ from headlight.pages.shared.state.choices import AS_TRAINED, EDITS, chosen
 from headlight.pages.shared.state.wings import CLICKS, allows
 
 LONGEST = 100  # states of a model that are kept for undo
-BEFORE_AND_AFTER = "before_and_after"  # set if the page Compare is to open with the changes only
+BEFORE_AND_AFTER = "before_and_after"  # set when Compare shall show the effect of changes
 
 
 def edits(key: str | None = None) -> Edits:

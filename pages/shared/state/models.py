@@ -137,7 +137,7 @@ def use_model(
 
 
 def look_at(entry: CatalogEntry) -> None:
-    """Choose a model, and list it if it is of the transformers library; call as `use_model`."""
+    """Choose a model, and list it if it is from transformers; call it as `use_model` is called."""
     before = chosen()
     if entry.is_library:
         keep(entry)

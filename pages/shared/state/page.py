@@ -16,7 +16,7 @@ Changes = Literal["all", "in force", "by side", "none"]
 class Page:
     """Everything that the app knows about a page.
 
-    `key` names the page in talk files and is never shown. `group` is a heading of the sidebar.
+    `key` names the page in talk files and is never shown. `group` is its heading in the sidebar.
     `body` draws the page below its title. `choices` belong to this page only; its links hold them
     in addition to the common choices. `pictures` names the pictures that a slide can show, by the
     keys with which they are drawn. `first` are the keys of the pictures on a new slide, `riddles`

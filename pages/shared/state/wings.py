@@ -22,7 +22,7 @@ CLICKS, BUTTONS, TOOLS = "clicks", "buttons", "tools"  # controls that belong to
 
 
 class Usual(NamedTuple):
-    """The mean and standard deviation of a head's score over many sentences, and their source."""
+    """The mean and standard deviation of a head's score over a text, and the text's name."""
 
     mean: float
     deviation: float

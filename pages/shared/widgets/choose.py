@@ -1,4 +1,4 @@
-"""The common way to draw a choice, and the choices that every page has."""
+"""Draw the widgets of choices: of any choice, and of layers, heads and tokens."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -161,7 +161,7 @@ def choose_place(choice: Choice, options: Sequence[HeadChoice]) -> Any:
 
 
 def offer_head(words: str, see: Callable[[], None] | None) -> None:
-    """Draw words about a head, and a button that calls `see` to choose it; None: no button."""
+    """Draw words about a head, with a button that calls `see` to choose it, unless it is None."""
     with st.container(horizontal=True, vertical_alignment="center", key="clearest-head"):
         st.text(words, width="content")
         if see and allows(CLICKS):
