@@ -39,7 +39,7 @@ ON_THIS_MACHINE = (
     "`headlight --share`, and open this page by the address that the terminal shows."
 )
 TOO_MANY_WORDS = (
-    "There are too many changes for a link: opened elsewhere, it shows the model as trained."
+    "There are too many changes for a link: opened elsewhere, the link shows the model as trained."
 )
 # The choices of a model that is not in memory are checked when it is loaded.
 ANY = Shape(dict.fromkeys(KINDS, (999, 999)), 100_000)

@@ -158,7 +158,7 @@ def choose_changes(name: str, side: ModelSide) -> None:
     if side.edits:
         st.text(f"Changed: {side.edits.replace('~', ', ')}")
     if not address.fits(SIDES_EDITS[name], side.edits):
-        st.info("There are too many changes for a link: elsewhere, it shows this side as trained.")
+        st.info("There are too many changes for a link: it will show this side as trained.")
 
 
 def choose_model(name: str, side: Side) -> None:

@@ -23,7 +23,8 @@ def lens_map(
 
     `words` [layer, position, place] are the likeliest words, best first, with `probabilities` of
     the same shape. `ranks` [layer, position] are the ranks, from 1, of the last layer's word; from
-    the row `settled` [position] on this word stays first. `layers` name the rows, `read` the columns.
+    the row `settled` [position] on this word stays first. `layers` name the rows, and `read` the
+    columns.
     """
     header = {
         "layers": list(layers),

@@ -108,7 +108,7 @@ def estimated_effects(run: ModelRun, position: int | None) -> Mapping[Kind, np.n
     }
 
 
-@model_call("Taking the gaps apart …")
+@model_call("Splitting the gaps by cause …")
 def gaps_of(run: ModelRun, position: int | None, heads: tuple[HeadAddress, ...]) -> list[Gap]:
     """Return, for each of some heads, the gap between true effect and estimate, by cause."""
     sites = [(Site(kind, layer), head) for kind, layer, head in heads]
@@ -119,7 +119,7 @@ def gaps_of(run: ModelRun, position: int | None, heads: tuple[HeadAddress, ...])
 def closed_cells(run: ModelRun, position: int | None, head: HeadAddress, most: int) -> Closings:
     """Return the effects of closing single cells of a head, for at most `most` cells.
 
-    If more cells are open, those are picked at even steps from the largest estimate to the smallest.
+    If more cells are open, they are picked at even steps from the largest estimate downwards.
     Raises ValueError if there is nothing to measure.
     """
     kind, layer, number = head

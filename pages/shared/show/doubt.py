@@ -39,7 +39,7 @@ WHY = {
     ),
 }
 LIMITS = "The model's limits"
-LIKELIER = "A beam of {size} finds a text that the model holds {times} times as likely: “{text}”"
+LIKELIER = "A beam of {size} finds a text that is {times} times as likely for the model: “{text}”"
 MANY = 1_000  # from this many times on, the exact number is not shown
 LONGEST_WORD = 40  # characters shown of a word
 
