@@ -89,7 +89,7 @@ export function draw(mount) {
   };
 }
 
-/** Return a turn in degrees, with two digits if it is small. */
+/** Return a turn in degrees: whole ones, or with two digits below 10. */
 function degrees(turn) {
   const value = (turn * 180) / Math.PI;
   return value >= 10 ? value.toFixed(0) : value.toPrecision(2);
