@@ -66,7 +66,7 @@ def test_a_decoding_is_played_and_stepped_back(decoding, translator):
     page.locator(".decoding-player").get_by_label("Speed").select_option("8")
     page.locator(".decoding-player").get_by_role("button", name="Play").click()
     expect_step(page, steps, len(steps) - 1)
-    expect(text(page)).to_contain_text("The end token: it stops here.")
+    expect(text(page)).to_contain_text("The end token: the text stops here.")
     expect(
         page.locator(".decoding-player").get_by_role("button", name="Play")
     ).to_be_visible()  # it paused at the end
