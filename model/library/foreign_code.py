@@ -1,11 +1,8 @@
-"""Attention of models that compute it in their own code, met at the functions of torch they call.
+"""Attention of models that compute it in their own code, recorded and edited.
 
 DeBERTa, XLNet, Bloom, Falcon and GPT-J do not accept another attention function, and neither does a
-module that somebody wrote themselves. But each calls nn.MultiheadAttention, fused attention, or a
-softmax of its scores, and a `TorchFunctionMode`, which is bound to one thread, meets all three. A
-softmax belongs to attention if its scores are a product of queries and keys, or if it is called
-inside a module whose class has attention in its name; all others, such as the softmax of a router
-or of an output, pass untouched.
+module that somebody wrote themselves. `meeting.py` meets their attention at the functions of torch
+that they call; here it is computed, with edits, and recorded.
 """
 
 from __future__ import annotations
@@ -14,28 +11,25 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import cycle
-from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
-from torch.overrides import TorchFunctionMode
 
 from headlight.model.edits.attention import AttentionEdit, Further, replaces_steps
 from headlight.model.edits.positions import PositionEdit
 from headlight.model.library.attention_interface import Watch, attend, from_position_0, padded
-from headlight.model.library.flow import Flow, Mixing, Scores, relead
-from headlight.model.library.fused import Projected, multi_head, scaled_dot_product
-from headlight.model.library.layouts import FIXED, Layout
-from headlight.model.library.running import RUNNING, Running
+from headlight.model.library.flow import Heads, Mixing, Scores, relead
+from headlight.model.library.fused import Projected, Scored
+from headlight.model.library.joined_heads import Joined, by_head, read_the_same
+from headlight.model.library.layouts import Layout
+from headlight.model.library.meeting import meeting
+from headlight.model.library.running import Running
 from headlight.model.library.stages import Stages
 from headlight.model.shape import Ability
 from headlight.model.transformer.attention import UNCHANGED, Edit
 from headlight.model.transformer.trace import AttentionRecord, Run, Site
 
-SOFTMAXES = {"softmax", "special_softmax"}
 MISSING: Mapping[Ability, str] = {
     "open cells": (
         "This model's own code puts the mask into its scores before they can be read, so a closed "
@@ -50,69 +44,17 @@ HALF = (
     "This model does not attend once in every layer over this text, so its attention cannot be "
     "shown whole. Try a text of another length, or choose another model."
 )
-NOT_LAST = (
-    "{name} takes a softmax over axis {axis} of scores of the shape {shape}, which is not the last "
-    "one, so which of them are queries and keys cannot be told. Let the keys be the last axis of "
-    "the scores, and take the softmax over it."
-)
 
 
 class IncompleteError(ValueError):
-    """Some attention of a model has no place in the maps of its layers."""
+    """Some attention of a model has no place in the maps of its layers.
 
-    def __init__(self) -> None:
-        super().__init__(HALF)
-
-
-class AttentionMode(TorchFunctionMode):
-    """Lets a `CodeCall` compute all attention in modules with the hooks `enter` and `leave`."""
-
-    def __init__(self, call: CodeCall, running: list[Running]) -> None:
-        super().__init__()
-        self.call, self.running, self.flow = call, running, Flow()
-
-    def __torch_function__(
-        self, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None
-    ) -> Any:
-        running, kwargs = self.running, kwargs or {}
-        if not running or RUNNING.get() is not running:  # as in a trial within a call
-            return function(*args, **kwargs)
-        if function is F.multi_head_attention_forward:
-            return multi_head(partial(self.call.fused, running[-1], FIXED), *args, **kwargs)
-        if function is F.scaled_dot_product_attention:
-            return scaled_dot_product(partial(self.call.fused, running[-1], None), *args, **kwargs)
-        if getattr(function, "__name__", "") in SOFTMAXES and isinstance(args[0], Tensor):
-            given, *rest = args
-            origin = self.flow.origin(given)
-            axis = kwargs.get("dim", rest[0] if rest else -1)
-            if isinstance(origin, Scores) and axis not in (-1, given.dim() - 1):
-                name, shape = type(running[-1].module).__name__, tuple(given.shape)
-                raise ValueError(NOT_LAST.format(name=name, axis=axis, shape=shape))
-            known = isinstance(origin, Scores) or running[-1].is_attention
-            if known and given.dim() > 2 and axis in (-1, given.dim() - 1):
-                weights, mixing = self.call.softmax(
-                    running[-1], given, lambda scores: function(scores, *rest, **kwargs), origin
-                )
-                self.flow.origins[weights] = mixing
-                return weights
-            self.call.passed = running[-1].module, tuple(given.shape)
-        return self.flow.call(function, args, kwargs)
-
-
-@contextmanager
-def meeting(call: Any) -> Iterator[None]:
-    """Let a call of a model in this context and thread compute its attention by a `CodeCall`.
-
-    A trial, which has the same methods, can replace it.
+    `numbers` are those of its records, in the order of the call, and `why` is a part of a sentence.
     """
-    running: list[Running] = []
-    token = RUNNING.set(running)
-    try:
-        with AttentionMode(call, running):
-            yield
-        call.keep()
-    finally:
-        RUNNING.reset(token)
+
+    def __init__(self, numbers: Sequence[int] = (), why: str = "") -> None:
+        super().__init__(HALF)
+        self.numbers, self.why = numbers, why
 
 
 @dataclass(frozen=True)
@@ -127,6 +69,12 @@ class CodeSites:
     missing: Mapping[Ability, str] = field(default_factory=lambda: MISSING)
     most: int = 1  # times that a module attends in one call of it
     rotated: bool = False  # see `AttentionSites`
+    joined: Joined = field(default_factory=dict)
+
+    @property
+    def sites(self) -> list[Site]:
+        """The sites of all layers, as they are seen outside of a call."""
+        return [*self.joined] or [site for several in self.modules.values() for site in several]
 
     @contextmanager
     def watching(self, run: Run, *, first_query: int = 0) -> Iterator[None]:
@@ -141,6 +89,7 @@ class CodeSites:
         if run.trace is None and not run.edits:
             yield
             return
+        run = by_head(run, self.joined) if self.joined else run
         next_sites = {module: cycle(sites) for module, sites in self.modules.items()}
         counts: Counter[Site] = Counter()
 
@@ -200,8 +149,15 @@ class CodeCall:
     passed: tuple[nn.Module, tuple[int, ...]] | None = (
         None  # a softmax that does not belong to attention
     )
-    site: Site = field(init=False, repr=False)  # of the last module that attended
+    site: Site | None = None  # of the last module that attended
     waiting: AttentionRecord | None = None  # of the site, until its values are known
+    joined: list[Sequence[Site]] = field(default_factory=list)  # heads that were joined
+
+    def join(self, heads: Sequence[Heads]) -> None:
+        """Note that the outputs of these heads are joined over their features."""
+        sites = list(dict.fromkeys(head.site for head in heads if head.site is not None))
+        if len(sites) > 1 and read_the_same(heads):
+            self.joined.append(sites)
 
     def begin(self, running: Running) -> Edit:
         """Go on to the next site of a module, and return its edit."""
@@ -226,17 +182,17 @@ class CodeCall:
         """Attend in place of torch, with the edits of the module's next site, and record it."""
         edit = self.begin(running)
         layout = self.layout_of(self.site, parts.query) if fixed is None else fixed
-        query, key, value = (layout.maps(part) for part in parts[:3])
+        query, key, value = (layout.maps(part) for part in (parts.query, parts.key, parts.value))
         visible, bias = (
             part if part is None or part.dim() < 3
             else layout.maps(part.expand(*parts.query.shape[:-2], -1, -1))
             for part in (parts.visible, parts.bias)
         )  # fmt: skip
         first_query, first_key = self.watch.positions(self.site, query.size(2), key.size(2))
-        record = attend(
-            query, key, value, visible, edit.at(first_query, first_key),
-            scale=parts.scale, bias=bias,
-        )  # fmt: skip
+        edit = edit.at(first_query, first_key)
+        if parts.added is not None:
+            edit = Scored(edit, in_maps(parts.added, layout, parts))
+        record = attend(query, key, value, visible, edit, scale=parts.scale, bias=bias)
         self.waiting = from_position_0(record, first_key)
         self.keep()
         sizes = *parts.query.shape[:-1], parts.value.size(-1)
@@ -271,7 +227,11 @@ class CodeCall:
             # Cells in no block are 0.
             weights = running.as_given(replaced, given, layout, outside=0.0)
             weights = running.as_map(weights, layout)
-        self.waiting = record = from_position_0(stages.record(weights), first[1])
+        kept = weights
+        if weights[..., :1].isnan().any():  # of queries that see no key
+            empty = stages.masked_scores.isneginf().all(dim=-1, keepdim=True)
+            kept = weights.masked_fill(empty, 0.0)
+        self.waiting = record = from_position_0(stages.record(kept), first[1])
         own, mixes = plain(edit), replaces_steps(edit)
 
         def mix(used: Tensor, value: Tensor, summed: Tensor) -> Tensor | None:
@@ -295,3 +255,11 @@ class CodeCall:
         gate = None if own is None else own.gate
         gated = weights if gate is None else weights * gate.to(weights)[..., None, None]
         return running.as_given(gated, given, layout, outside=0.0), Mixing(mix)
+
+
+def in_maps(
+    function: Callable[[Tensor], Tensor], layout: Layout, parts: Projected
+) -> Callable[[Tensor], Tensor]:
+    """Return a function of scores in a model's own axes as one of scores (B, H, Q, K)."""
+    shape = *parts.query.shape[:-1], parts.key.size(-2)
+    return lambda scores: layout.maps(function(layout.given(scores, shape)))

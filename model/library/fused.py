@@ -1,19 +1,22 @@
 """Attention that torch computes in one call, and the same step by step.
 
-`scaled_dot_product_attention` takes queries, keys and values, and `multi_head_attention_forward`,
-which is what nn.MultiheadAttention and nn.Transformer call, also projects them.
+`scaled_dot_product_attention` and `flex_attention` take queries, keys and values.
+`multi_head_attention_forward`, which nn.MultiheadAttention and nn.Transformer call, also projects
+them.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from headlight.model.edits.attention import Further
 from headlight.model.library.flow import CLOSED
 
 MORE_THAN_TOKENS = (
@@ -32,6 +35,8 @@ class Projected(NamedTuple):
     visible: Tensor | None  # broadcasts to (B, H, Q, K)
     bias: Tensor | None
     scale: float
+    # Returns what the model's own function adds to scores, in the axes of the scores.
+    added: Callable[[Tensor], Tensor] | None = None
 
 
 # Attends, with edits and a record; returns heads with the axes of the queries, and the weights.
@@ -65,6 +70,65 @@ def scaled_dot_product(
         visible = cells.tril()
     factor = query.size(-1) ** -0.5 if scale is None else scale
     return attend(Projected(query, key, value, visible, bias, factor))[0]
+
+
+def flex(
+    attend: Attend,
+    attention: Callable[..., tuple[Tensor, Tensor, Tensor]],
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    score_function: Callable[..., Tensor],
+    block_mask: tuple,
+    scale: float,
+    *others: Any,
+    **options: Any,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Attend as flex_attention, whose operator of torch is `attention`.
+
+    Its functions of scores and of masks, which take one cell, are computed for all cells. Returns
+    the heads, and the two statistics of each row that the operator returns.
+    """
+    sizes = *query.shape[:-1], key.size(-2)
+    given = query, key, value, score_function, block_mask, scale, *others
+    _, *statistics = attention(*given, **options)
+    visible = for_cells(block_mask[-1], sizes, query.device)
+
+    def added(scores: Tensor) -> Tensor:
+        return for_cells(score_function, sizes, query.device, scores) - scores
+
+    heads, _ = attend(Projected(query, key, value, visible, None, scale, added))
+    return heads, *statistics
+
+
+def for_cells(
+    function: Callable[..., Tensor], sizes: Sequence[int], device: torch.device, *scores: Tensor
+) -> Tensor:
+    """Return a function of one cell for all cells (B, H, Q, K).
+
+    It takes the cell's score, if `scores` are given, and its text, head, query and key.
+    """
+    from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
+
+    for axis in reversed(range(4)):
+        axes = [0 if other == axis else None for other in range(4)]
+        function = torch.vmap(function, in_dims=(*[0 for _ in scores], *axes))
+    with TransformGetItemToIndex():  # lets it index a tensor by the number of a cell
+        cells = function(*scores, *(torch.arange(size, device=device) for size in sizes))
+    return cells.expand(*sizes)
+
+
+@dataclass
+class Scored(Further):
+    """The steps of attention after a function of the model's own has changed the scores."""
+
+    added: Callable[[Tensor], Tensor]
+
+    def bias_of(self, scores: Tensor) -> Tensor | None:
+        bias = self.added(scores)
+        own = self.edit.bias_of(scores + bias)
+        bias = bias if own is None else bias + own
+        return bias if bias.any() else None
 
 
 def multi_head(attend: Attend, *args: object, **kwargs: object) -> tuple[Tensor, Tensor | None]:

@@ -17,15 +17,19 @@ from headlight.model.library.foreign_code import (
     CodeCall,
     CodeSites,
     IncompleteError,
-    meeting,
 )
+from headlight.model.library.joined_heads import join_heads
 from headlight.model.library.layouts import FIXED, Layout
+from headlight.model.library.meeting import meeting
 from headlight.model.library.running import enter, leave
 from headlight.model.shape import Ability
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import KINDS, AttentionRecord, Kind, Run, Site
 
 NEAR = 1e-2  # of a row's sum to 1, in 16 bits too
+OTHER_TOKENS = "they are not over the tokens of a text"
+NOT_OF_TEXTS = "they are not those of each text, with rows that sum to 1"
+OTHER_HEADS = "other layers of the kind {kind} have {heads} heads"
 
 
 @dataclass
@@ -50,6 +54,7 @@ class Observed:
     def begin(self, proven: Sequence[Layout]) -> None:
         """Begin another call, with the layouts of its attention, and forget the one before."""
         self.proven = proven
+        self.call.joined.clear()
         self.modules.clear()
         self.trace.attention.clear()
 
@@ -58,6 +63,23 @@ class Observed:
         """A record for each of the modules."""
         self.call.keep()
         return [self.trace.attention[Site("encoder", n)] for n in range(len(self.modules))]
+
+    @property
+    def layers(self) -> list[list[int]]:
+        """The numbers of the records of each layer: several if its heads are modules of their own.
+
+        Heads in their own modules are one head each, over the same queries and keys.
+        """
+        records, first = self.records, {n: [n] for n in range(len(self.modules))}
+        for sites in self.call.joined:
+            numbers = [site.layer for site in sites]
+            shapes = {records[n].weights.shape for n in numbers}
+            if len(shapes) == 1 and shapes.pop()[1] == 1 and all(n in first for n in numbers):
+                first |= {min(numbers): numbers}
+                first = {
+                    n: each for n, each in first.items() if n not in numbers or n == min(numbers)
+                }
+        return [*first.values()]
 
     def site_of(self, module: nn.Module) -> Site:
         self.modules.append(module)
@@ -111,29 +133,65 @@ def find_sites(
     sizes: dict[tuple[int, ...], Kind] = {(source, source): "encoder"}
     if two_sided:
         sizes |= {(target, target): "decoder", (target, source): "cross"}
-    causal = not two_sided and not any(record.weights.triu(1).any() for record in observed.records)
+    causal = not two_sided and all(map(is_masked, observed.records))
     modules: dict[nn.Module, list[Site]] = defaultdict(list)
     layouts: dict[Site, Layout] = {}
+    joined: dict[Site, list[Site]] = {}
     heads: dict[Kind, int] = {}
-    counts: Counter[Kind] = Counter()
-    for n, (module, record) in enumerate(zip(observed.modules, observed.records, strict=True)):
+    counts: Counter[Kind] = Counter()  # of modules that attend
+    layers: Counter[Kind] = Counter()
+    for numbers in observed.layers:
+        module = observed.modules[numbers[0]]
+        record = join_heads([observed.records[n] for n in numbers])
         kind = told.get(module) or sizes.get(tuple(record.weights.shape[2:]))
-        if kind is None or not is_of_texts(record.weights, observed.rows):
-            raise IncompleteError
+        if kind is None:
+            raise IncompleteError(numbers, OTHER_TOKENS)
+        if not is_of_texts(record, observed.rows):
+            raise IncompleteError(numbers, NOT_OF_TEXTS)
         kind = "decoder" if causal else kind
         if heads.setdefault(kind, record.weights.size(1)) != record.weights.size(1):
-            raise IncompleteError
-        modules[module].append(Site(kind, counts[kind]))
-        layouts[Site(kind, counts[kind])] = observed.layouts.get(Site("encoder", n), FIXED)
-        counts[kind] += 1
-    sites = CodeSites(dict(modules), layouts, kept_back(observed.records), observed.call.most)
-    return sites, {kind: (counts[kind], heads[kind]) for kind in KINDS if kind in heads}
+            raise IncompleteError(numbers, OTHER_HEADS.format(kind=kind, heads=heads[kind]))
+        layer = Site(kind, layers[kind])
+        joined[layer] = []
+        layers[kind] += 1
+        for n in numbers:
+            site = Site(kind, counts[kind])
+            modules[observed.modules[n]].append(site)
+            layouts[site] = observed.layouts.get(Site("encoder", n), FIXED)
+            joined[layer].append(site)
+            counts[kind] += 1
+    sites = CodeSites(
+        dict(modules),
+        layouts,
+        kept_back(observed.records),
+        observed.call.most,
+        joined=joined if counts != layers else {},
+    )
+    return sites, {kind: (layers[kind], heads[kind]) for kind in KINDS if kind in heads}
 
 
-def is_of_texts(weights: Tensor, rows: int) -> bool:
-    """Return whether weights (B, H, Q, K) belong to the texts of a batch, and sum to 1."""
-    sums = weights.sum(dim=-1)
-    return len(weights) == rows and torch.allclose(sums, torch.ones_like(sums), atol=NEAR)
+def is_of_texts(record: AttentionRecord, rows: int) -> bool:
+    """Return whether weights (B, H, Q, K) belong to the texts of a batch.
+
+    Each row sums to 1, unless its query sees no key.
+    """
+    sums = record.weights.sum(dim=-1)
+    known = ((sums - 1).abs() <= NEAR) | record.masked_scores.isneginf().all(dim=-1)
+    return len(sums) == rows and bool(known.all())
+
+
+def is_masked(record: AttentionRecord) -> bool:
+    """Return whether no query sees a later key, which the queries of padding may do.
+
+    Padding on the left is seen by no query that sees earlier keys only.
+    """
+    empty = record.masked_scores.isneginf().all(dim=-1, keepdim=True)
+    seen = ((record.weights != 0) & ~empty).any(dim=1)  # (B, Q, K)
+    ahead = seen.triu(1).any(dim=-1)  # (B, Q)
+    backward = seen & ~ahead[..., None]
+    of_text = backward.any(dim=1)[:, : ahead.size(1)]  # (B, Q): as keys
+    looks_back = bool(backward.tril(-1).any()) or not ahead.any()
+    return looks_back and not (ahead & of_text).any()
 
 
 def kept_back(records: list[AttentionRecord]) -> dict[Ability, str]:

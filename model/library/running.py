@@ -28,6 +28,12 @@ class Running:
     attended: int = 0  # times, with all that it calls
 
     @property
+    def states(self) -> list[Tensor]:
+        """The tensors of numbers that it was given, which excludes ids and most masks."""
+        given = (*self.inputs, *self.options.values())
+        return [part for part in given if isinstance(part, Tensor) and part.is_floating_point()]
+
+    @property
     def is_attention(self) -> bool:
         return "attention" in type(self.module).__name__.lower()
 

@@ -16,10 +16,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headlight.model.library.flow import CLOSED, Mixing, Scores
-from headlight.model.library.foreign_code import meeting
+from headlight.model.library.flow import CLOSED, Heads, Mixing, Scores
 from headlight.model.library.fused import Projected
 from headlight.model.library.layouts import Changes, Layout, fitting, possible
+from headlight.model.library.meeting import meeting
 from headlight.model.library.running import RUNNING, Running
 
 UNPROVEN = (
@@ -61,19 +61,25 @@ class Trial:
     attended: list[Attended] = field(default_factory=list)
     passed: tuple[nn.Module, tuple[int, ...]] | None = None
 
+    site: None = None
+
     def keep(self) -> None:
-        """Nothing waits here; see `CodeCall.keep`."""
+        """Do nothing; see `CodeCall.keep`."""
+
+    def join(self, heads: Sequence[Heads]) -> None:
+        """Do nothing; see `CodeCall.join`."""
 
     def fused(
         self, running: Running, fixed: Layout | None, parts: Projected
     ) -> tuple[Tensor, Tensor]:
-        query, key, value = parts[:3]
+        query, key, value = parts.query, parts.key, parts.value
         if query.dim() > 3 and query.size(-3) != key.size(-3):
             groups = query.size(-3) // key.size(-3)
             key, value = (part.repeat_interleave(groups, -3) for part in (key, value))
         scores = query @ key.transpose(-2, -1) * parts.scale
         self.meet(running, scores, (-2,), fixed)
         scores = scores if parts.bias is None else scores + parts.bias
+        scores = scores if parts.added is None else scores + parts.added(scores)
         if parts.visible is not None:
             scores = scores.masked_fill(~parts.visible, -torch.inf)
         weights = scores.softmax(dim=-1).nan_to_num(0.0)

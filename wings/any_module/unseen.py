@@ -38,8 +38,7 @@ def unseen_parts(
     """
     off = {
         site: AttentionEdit(gate=torch.zeros(kinds[site.kind][1], device=called.device))
-        for several in sites.modules.values()
-        for site in several
+        for site in sites.sites
     }
 
     def outputs(texts: Sequence[Tensor]) -> list[ModuleCall]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, Literal, get_args
 
 import torch
@@ -12,7 +13,8 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from headlight.model.library.checks import Differences, check_openable
-from headlight.model.library.observing import Observed, observing, prepare
+from headlight.model.library.joined_heads import join_heads
+from headlight.model.library.observing import Observed, is_masked, observing, prepare
 from headlight.model.transformer.trace import AttentionRecord
 from headlight.wings.any_module.proof import find_layouts
 
@@ -165,21 +167,32 @@ def collect(
     """Record the attention of a call, and the kind of each."""
     seen.attention.clear()
     seen.kinds.clear()
-    for module, record in zip(observed.modules, observed.records, strict=True):
-        name = names[module]
+    for numbers in observed.layers:
+        name = name_of_layer([names[observed.modules[n]] for n in numbers])
         again = sum(other.partition(" #")[0] == name for other in seen.attention)
         key = f"{name} #{again + 1}" if again else name
+        record = join_heads([observed.records[n] for n in numbers])
         seen.attention[key] = record
-        seen.kinds[key] = kinds.get(name) or kind_of(record.weights)
+        seen.kinds[key] = kinds.get(name) or kind_of(record)
 
 
-def kind_of(weights: Tensor) -> SeenKind:
+def name_of_layer(heads: Sequence[str]) -> str:
+    """Return the name of the module that attends, or of the one that holds the modules of heads."""
+    parts = [name.split(".") for name in heads]
+    if len({*heads}) == 1:
+        return heads[0]
+    return (
+        ".".join(each[0] for each in takewhile(lambda x: len({*x}) == 1, zip(*parts))) or heads[0]
+    )
+
+
+def kind_of(record: AttentionRecord) -> SeenKind:
     """Return the kind of attention that weights (B, H, Q, K) show by their shape and zeros.
 
     A sink in the softmax, as in GPT-OSS, counts as one more key, the last.
     """
-    queries, keys = weights.shape[2:]
-    seen_later = weights[..., :queries].triu(1).any()
-    if keys not in (queries, queries + 1) or (keys > queries and seen_later):
+    queries, keys = record.weights.shape[2:]
+    if keys not in (queries, queries + 1):
         return "cross"
-    return "self" if seen_later else "masked"
+    masked = is_masked(record)
+    return "masked" if masked else "self" if keys == queries else "cross"
