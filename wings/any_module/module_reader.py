@@ -16,14 +16,14 @@ from headlight.model.library.answers import Answering, AnswerReader, OutputHead
 from headlight.model.library.attachment import CodeAttachment, Parity
 from headlight.model.library.calls import attention_edits
 from headlight.model.library.hub import first_line
-from headlight.model.library.pieces import Piece
+from headlight.model.library.pieces import Piece, as_pieces
 from headlight.model.questions import Request
 from headlight.model.reader import OTHER_WORDS, Reader
 from headlight.model.shape import Ability, Shape
 from headlight.model.tokens import Token
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Run, RunEdits, Site
-from headlight.wings.any_module.own_tokens import OwnTokens, read_numbers
+from headlight.wings.any_module.own_tokens import NO_PADDING, OwnTokens, read_numbers
 
 # Computes a model's logits (B, T, V), or (B, classes), for ids (B, T), or for ids (B, S) and (B,
 # T).
@@ -31,7 +31,7 @@ Call = Callable[..., Tensor]
 MISSING: Mapping[Ability, str] = {
     "read a pair": "This model is given one text, or a source and a target.",
     "mask words": "Which token hides a word of this model is not known.",
-    "pad": "This model is given its tokens only, and no mask for padding.",
+    "pad": NO_PADDING,
     "add up logits": "The parts of this model that add to its logits are not known.",
     "show the stream": "Only the attention of this model is recorded, not what lies between.",
     "own layers": "This model runs in its own code, not in layers made here.",
@@ -59,6 +59,7 @@ class Called:
     max_tokens: int
     start: int | None = None  # the ids that a target begins and ends with
     end: int | None = None
+    padding: int | None = None  # the id that the model's own mask hides
 
     def logits(self, *texts: Tensor) -> Tensor:
         """Return what the model computes; raises ValueError with a sentence if it cannot."""
@@ -118,6 +119,8 @@ class ModuleReader(Answering, Reader):
         missing: dict[Ability, str] = {**MISSING, **attached.missing}
         if called.tokens.encode is read_numbers:
             self.example = called.tokens.decode(range(1, 7))
+        if called.padding is not None:
+            del missing["pad"]
         if called.head != "next token":
             missing["write"] = NO_HEAD if self.shape.layers("decoder") else NO_DECODER
         elif called.two_sided and called.start is None:
@@ -140,14 +143,15 @@ class ModuleReader(Answering, Reader):
         """Return a trace of the tokens that both sides read; see `Reader.tokenized`."""
         text, target = request.text, request.target
         self.second_text(request.second)
-        if request.masked or request.pad_to:
-            raise ValueError(self.missing["mask words" if request.masked else "pad"])
+        if request.masked:
+            raise ValueError(self.missing["mask words"])
         if target is not None and "decoder" not in self.shape.kinds:
             raise ValueError("This model has no decoder that could read a second text.")
         read = self.read(text)
         if not self.called.two_sided and self.reads_source:
-            return Trace(source_tokens=read)
-        source, begun = (read, self.begun()) if self.called.two_sided else ((), read)
+            return Trace(source_tokens=self.padded(read, request.pad_to))
+        source = self.padded(read, request.pad_to) if self.called.two_sided else ()
+        begun = self.begun() if source else read
         if target is None and source:
             if "write" in self.missing:
                 raise ValueError(NO_TARGET)
@@ -157,7 +161,18 @@ class ModuleReader(Answering, Reader):
         if not tokens:
             raise ValueError(NO_TARGET)
         most = self.called.max_tokens
-        return Trace(source, tokens[:most], finished=request.ends and len(tokens) <= most)
+        finished = request.ends and len(tokens) <= most
+        return Trace(source, self.padded(tokens[:most], request.pad_to), finished=finished)
+
+    def padded(self, tokens: Sequence[Token], length: int | None) -> Sequence[Token]:
+        """Return tokens with padding up to a length, if any; raises ValueError if it is unknown."""
+        if length is None or length <= len(tokens):
+            return tokens
+        if length > self.called.max_tokens:
+            raise ValueError(
+                f"Cannot pad to {length} tokens: the model takes {self.called.max_tokens}."
+            )
+        return self.called.target_tokens.pad(as_pieces(tokens), length)
 
     def read(self, text: str) -> list[Piece]:
         """Return the tokens of a text that the model reads; raises ValueError if none."""
@@ -189,12 +204,20 @@ class ModuleReader(Answering, Reader):
         ]
         rows = [side for side in sides if side[0]]
         longest = [max(map(len, side)) for side in rows]
-        if self.reads_source and any(
-            len(line) < most for side, most in zip(rows, longest, strict=True) for line in side
+        padding = self.called.padding
+        if (
+            padding is None
+            and self.reads_source
+            and any(
+                len(line) < most for side, most in zip(rows, longest, strict=True) for line in side
+            )
         ):
-            raise ValueError(f"{MISSING['pad']} Read texts of one length together.")
-        filled = [  # a decoder's tokens do not see later ones
-            [line + line[-1:] * (most - len(line)) for line in side]
+            raise ValueError(f"{NO_PADDING} Or read texts of one length together.")
+        filled = [  # a decoder's tokens see no later ones, whatever these are
+            [
+                line + [line[-1] if padding is None else padding] * (most - len(line))
+                for line in side
+            ]
             for side, most in zip(rows, longest, strict=True)
         ]
         return [torch.tensor(side, device=self.called.device) for side in filled]
@@ -248,7 +271,7 @@ class ModuleReader(Answering, Reader):
     ) -> Decoding:
         """Write a text, each step computed over all tokens; see `Reader.write`."""
         read, tokens = self.read(text.text), self.called.target_tokens
-        source = read if self.called.two_sided else []
+        source = self.padded(read, text.pad_to) if self.called.two_sided else []
         begun = self.begun() if source else read
         limit = room_to_write(len(begun), self.called.max_tokens, longest)
         record: list[Expansion] = []

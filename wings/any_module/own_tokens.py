@@ -12,30 +12,39 @@ from headlight.model.tokens import Token, check_characters
 
 Encode = Callable[[str], Sequence[int]]
 Decode = Callable[[Sequence[int]], str]
+NO_PADDING = "The id that this model's texts are padded with is not known: open it with padding=."
 
 
 class OwnTokens:
     """Texts as pieces by `encode`, from a text to ids, and `decode`, back.
 
-    `special` are the ids that stand for no text, such as that of the start.
+    `special` are the ids that stand for no text, such as that of the start; `padding` is another.
     """
 
-    def __init__(self, encode: Encode, decode: Decode, special: Sequence[int | None] = ()) -> None:
-        self.encode, self.decode = encode, decode
-        self.special = {index for index in special if index is not None}
+    def __init__(
+        self,
+        encode: Encode,
+        decode: Decode,
+        special: Sequence[int | None] = (),
+        padding: int | None = None,
+    ) -> None:
+        self.encode, self.decode, self.padding = encode, decode, padding
+        self.special = {index for index in (*special, padding) if index is not None}
 
     @classmethod
-    def of(cls, tokenizer: Any, special: Sequence[int | None]) -> OwnTokens:
+    def of(
+        cls, tokenizer: Any, special: Sequence[int | None], padding: int | None = None
+    ) -> OwnTokens:
         """Return the tokens of a pair of functions, or of an object with `encode` and `decode`.
 
         Without any the text is numbers, with spaces between.
         """
         match tokenizer:
             case None:
-                return cls(read_numbers, lambda ids: " ".join(map(str, ids)), special)
+                return cls(read_numbers, lambda ids: " ".join(map(str, ids)), special, padding)
             case [encode, decode]:
-                return cls(encode, decode, special)
-        return cls(tokenizer.encode, tokenizer.decode, special)
+                return cls(encode, decode, special, padding)
+        return cls(tokenizer.encode, tokenizer.decode, special, padding)
 
     def read(self, text: str) -> list[Piece]:
         """Return the pieces of a text; raises ValueError if it cannot be read."""
@@ -60,7 +69,8 @@ class OwnTokens:
         word = before[-1].word + 1 if before else 0
         if index in self.special:
             name = self.decode([index]).strip() or f"<{index}>"
-            return text, Piece(index, name, len(text), len(text), word, role="special")
+            role = "padding" if index == self.padding else "special"
+            return text, Piece(index, name, len(text), len(text), word, role=role)
         known = [token.id for token in before if token.id not in self.special]
         longer, shorter = self.decode([*known, index]), self.decode(known) if known else ""
         added = longer[len(shorter) :] if longer.startswith(shorter) else self.decode([index])
@@ -69,6 +79,16 @@ class OwnTokens:
         goes_on = before and shown and not before[-1].is_special and not added[0].isspace()
         word = before[-1].word if goes_on else word
         return text + added, Piece(index, shown or VISIBLE_SPACE, start, start + len(shown), word)
+
+    def pad(self, pieces: Sequence[Piece], length: int) -> list[Piece]:
+        """Return pieces with padding appended until there are `length`.
+
+        Raises ValueError if the id of the padding is not known.
+        """
+        if self.padding is None:
+            raise ValueError(NO_PADDING)
+        missing = max(0, length - len(pieces))
+        return [*pieces, *self.written([self.padding] * missing, pieces)[1]]
 
     def piece(self, index: int) -> Piece:
         """Return the piece of an id, as if it were a text of its own."""

@@ -60,6 +60,7 @@ class Trial:
     stops: int | None = None
     attended: list[Attended] = field(default_factory=list)
     passed: tuple[nn.Module, tuple[int, ...]] | None = None
+    closed: int = 0  # cells of all scores that a mask closes
 
     site: None = None
 
@@ -82,6 +83,7 @@ class Trial:
         scores = scores if parts.added is None else scores + parts.added(scores)
         if parts.visible is not None:
             scores = scores.masked_fill(~parts.visible, -torch.inf)
+        self.count(scores)
         weights = scores.softmax(dim=-1).nan_to_num(0.0)
         return weights @ value, weights
 
@@ -93,7 +95,12 @@ class Trial:
         origin: Scores | Mixing | None,
     ) -> tuple[Tensor, Mixing]:
         self.meet(running, given, origin.queries if isinstance(origin, Scores) else ())
+        self.count(given)
         return softmax(given), Mixing(lambda *parts: None)
+
+    def count(self, masked_scores: Tensor) -> None:
+        """Count the closed cells; a score that is not a number is closed too."""
+        self.closed += int((~(masked_scores > CLOSED)).sum())
 
     def meet(
         self,
@@ -187,8 +194,10 @@ def changed(part: Tensor, index: Any) -> Tensor:
     if part.is_floating_point():
         noise = torch.randn(old.shape, generator=torch.Generator().manual_seed(0))
         part[index] = old + noise.to(old) * (1 + old.abs().max())
-    else:
-        part[index] = torch.where(old > 0, old - 1, 1)
+    else:  # the next larger id, from the largest the smallest, so that all are of the model's texts
+        known = part.unique()
+        following = known.roll(-1)[torch.searchsorted(known, old.contiguous())]
+        part[index] = following if len(known) > 1 else torch.where(old > 0, old - 1, 1)
     return part
 
 

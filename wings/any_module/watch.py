@@ -182,7 +182,8 @@ def name_of_layer(heads: Sequence[str]) -> str:
     if len({*heads}) == 1:
         return heads[0]
     return (
-        ".".join(each[0] for each in takewhile(lambda x: len({*x}) == 1, zip(*parts))) or heads[0]
+        ".".join(each[0] for each in takewhile(lambda x: len({*x}) == 1, zip(*parts, strict=False)))
+        or heads[0]
     )
 
 

@@ -1,0 +1,137 @@
+"""The trial texts that a module is opened with, and what is said if they show a misfit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from headlight.model.library.checks import Differences
+from headlight.model.library.foreign_code import IncompleteError
+from headlight.model.library.meeting import meeting
+from headlight.model.library.observing import Observed
+from headlight.wings.any_module.module_reader import Called
+from headlight.wings.any_module.proof import Trial
+
+ROWS, SOURCE, TARGET = 2, 7, 5  # texts and tokens of the trial
+MOST = 40  # ids that are tried
+NEAR = 1e-2  # of the weights of a text, read alone and with another
+
+
+def known_ids(model: nn.Module) -> int | None:
+    """Return the number of ids that all embeddings of a model know; None if it has none."""
+    # A model of transformers may have a smaller table too, such as for kinds of tokens.
+    inputs = getattr(model, "get_input_embeddings", lambda: model)()
+    sizes = [part.num_embeddings for part in inputs.modules() if isinstance(part, nn.Embedding)]
+    return min(sizes, default=None)
+
+
+def check_padding(padding: int, model: nn.Module) -> None:
+    """Raise ValueError if an id for padding is none that a model knows."""
+    known = known_ids(model)
+    is_id = isinstance(padding, int) and not isinstance(padding, bool)
+    if not is_id or not 0 <= padding < (known or math.inf):
+        size = "" if known is None else f", which knows {known:,} tokens, from 0"
+        raise ValueError(
+            f"padding={padding!r} is no id of this model{size}: give the id that its texts are "
+            "padded with, or leave padding= out."
+        )
+
+
+def trial_of(called: Called) -> list[Tensor]:
+    """Return the ids (ROWS, T) of each text of the trial, which a model with hooks can read.
+
+    Padding, and any other id that the model's mask hides, is left out.
+    """
+    ids = torch.tensor(seen_ids(called), device=called.device)
+    lengths = (SOURCE, TARGET)[: 1 + called.two_sided]
+    rows = torch.arange(ROWS, device=called.device)[:, None]
+    return [
+        ids[(torch.arange(length, device=called.device) + rows) % len(ids)] for length in lengths
+    ]
+
+
+def seen_ids(called: Called) -> list[int]:
+    """Return ids that a model does not hide: texts of one of them have the fewest closed cells."""
+    known = known_ids(called.model) or SOURCE
+    closed: dict[int, float] = {}
+    fewest: list[int] = []
+    for index in [*range(1, known), 0][:MOST]:
+        if index == called.padding and known > 1:
+            continue
+        closed[index] = closed_cells(called, index)
+        fewest = [each for each, count in closed.items() if count == min(closed.values())]
+        if len(fewest) == ROWS + SOURCE - 1:
+            break
+    return fewest
+
+
+def closed_cells(called: Called, index: int) -> float:
+    """Return how many cells a model's masks close in texts of one id; infinite if it fails."""
+    trial = Trial()
+    lengths = (SOURCE, TARGET)[: 1 + called.two_sided]
+    texts = [torch.full((ROWS, length), index, device=called.device) for length in lengths]
+    try:
+        with meeting(trial):
+            called.logits(*texts)
+    except ValueError:  # such as of ids that the model cannot read
+        return math.inf
+    return trial.closed
+
+
+def check_padded(called: Called, texts: Sequence[Tensor], outputs: Tensor, title: str) -> None:
+    """Raise ValueError if padding after the texts of the trial changes a model's outputs.
+
+    A text as long as the model reads is not padded.
+    """
+    if called.padding is None or called.max_tokens <= SOURCE:
+        return
+    padding = torch.full((ROWS, 1), called.padding, device=called.device)
+    padded = called.logits(*(torch.cat([text, padding], dim=1) for text in texts))
+    if outputs.dim() > 2 and padded.size(1) == outputs.size(1) + 1:
+        padded = padded[:, :-1]
+    try:
+        Differences.between(padded, outputs).checked(title)
+    except ValueError as error:
+        raise ValueError(
+            f"{title} computes something else of a text with its padding {called.padding} after "
+            "it, so the model does not hide this id: leave padding= out, or give the id that its "
+            "mask hides."
+        ) from error
+
+
+def misfit(
+    title: str, observed: Observed, names: Mapping[nn.Module, str], why: IncompleteError
+) -> str:
+    """Return which module's attention does not fit into maps by layer and kind, and what to do."""
+    number = why.numbers[0]
+    name = names[observed.modules[number]] or title
+    return (
+        f"The attention of {title} does not fit its texts of {SOURCE} tokens, or {TARGET} of a "
+        f"target. The weights (texts, heads, queries, keys) of {name} "
+        f"{tuple(observed.records[number].weights.shape)} do not: {why.why}. Let kinds= tell which "
+        "modules are encoder, decoder or cross, or look at this attention by `watch`."
+    )
+
+
+def together(
+    title: str, observed: Observed, alone: Observed, names: Mapping[nn.Module, str]
+) -> float:
+    """Return how far a text's weights differ when it is read alone.
+
+    Raises ValueError if that is no rounding error.
+    """
+    pairs = zip(observed.records, alone.records, strict=True)
+    apart = [(one.weights[0] - other.weights[0]).abs().max().item() for one, other in pairs]
+    largest = max(apart)
+    if not largest <= NEAR:
+        number = apart.index(largest)
+        shape = tuple(observed.records[number].weights.shape)
+        raise ValueError(
+            f"The weights {shape} of {names[observed.modules[number]] or title} over a text differ "
+            f"by {largest:.2g} when another text is read with it, so its heads and texts cannot be "
+            "told apart. Let each text be read by itself, as in evaluation mode, or use `watch`."
+        )
+    return largest
