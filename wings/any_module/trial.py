@@ -20,20 +20,19 @@ MOST = 40  # ids that are tried
 NEAR = 1e-2  # of the weights of a text, read alone and with another
 
 
-def known_ids(model: nn.Module) -> int | None:
-    """Return the number of ids that all embeddings of a model know; None if it has none."""
+def table_sizes(model: nn.Module) -> list[int]:
+    """Return how many numbers each embedding of a model knows, such as ids, or positions."""
     # A model of transformers may have a smaller table too, such as for kinds of tokens.
     inputs = getattr(model, "get_input_embeddings", lambda: model)()
-    sizes = [part.num_embeddings for part in inputs.modules() if isinstance(part, nn.Embedding)]
-    return min(sizes, default=None)
+    return [part.num_embeddings for part in inputs.modules() if isinstance(part, nn.Embedding)]
 
 
 def check_padding(padding: int, model: nn.Module) -> None:
     """Raise ValueError if an id for padding is none that a model knows."""
-    known = known_ids(model)
+    known = max(table_sizes(model), default=0)
     is_id = isinstance(padding, int) and not isinstance(padding, bool)
     if not is_id or not 0 <= padding < (known or math.inf):
-        size = "" if known is None else f", which knows {known:,} tokens, from 0"
+        size = f", which knows {known:,} tokens, from 0" if known else ""
         raise ValueError(
             f"padding={padding!r} is no id of this model{size}: give the id that its texts are "
             "padded with, or leave padding= out."
@@ -55,7 +54,7 @@ def trial_of(called: Called) -> list[Tensor]:
 
 def seen_ids(called: Called) -> list[int]:
     """Return ids that a model does not hide: texts of one of them have the fewest closed cells."""
-    known = known_ids(called.model) or SOURCE
+    known = min(table_sizes(called.model), default=SOURCE)
     closed: dict[int, float] = {}
     fewest: list[int] = []
     for index in [*range(1, known), 0][:MOST]:

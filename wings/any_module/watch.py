@@ -30,6 +30,12 @@ PASSED = (
     "with an axis for heads or none. Write it so, or call scaled_dot_product_attention."
 )
 
+NO_NUMBERS = (
+    "Weights are not a number (NaN) in {name}, so nothing is shown. A query whose every key is "
+    "masked by minus infinity, as by a causal mask with padding on the left, makes its whole text "
+    "so in the next layer. Let each query see a key, such as itself, or mask by -1e9."
+)
+
 
 @dataclass(repr=False)
 class Seen(Sequence[Tensor]):
@@ -172,6 +178,8 @@ def collect(
         again = sum(other.partition(" #")[0] == name for other in seen.attention)
         key = f"{name} #{again + 1}" if again else name
         record = join_heads([observed.records[n] for n in numbers])
+        if record.weights.isnan().any():
+            raise ValueError(NO_NUMBERS.format(name=key))
         seen.attention[key] = record
         seen.kinds[key] = kinds.get(name) or kind_of(record)
 
