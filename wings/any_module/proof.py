@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from headlight.model.library.flow import CLOSED, Heads, Mixing, Scores
 from headlight.model.library.fused import Projected
-from headlight.model.library.layouts import Changes, Layout, fitting, possible
+from headlight.model.library.layouts import Changes, Layout, differing, fitting, possible
 from headlight.model.library.meeting import meeting
 from headlight.model.library.running import RUNNING, Running
 
@@ -216,12 +216,14 @@ def find_layouts(
     for attention in trial.attended:
         if not any(attention.layouts.values()):
             raise ValueError(unproven(attention, names, NO_POSITION))
+    failed = []
     for axis, rows in enumerate(sizes):
         layouts = by_texts(call, inputs, trial, axis, rows)
-        failed = next((n for n, each in enumerate(layouts) if len(each) != 1), None)
-        if failed is None:
+        first = next((n for n, each in enumerate(layouts) if len(each) != 1), None)
+        if first is None:
             return [each for (each,) in layouts], trial.passed
-    raise ValueError(unproven(trial.attended[failed], names, NO_TEXT))
+        failed.append(first)
+    raise ValueError(unproven(trial.attended[max(failed)], names, NO_TEXT))
 
 
 def tried(call: Callable, inputs: Sequence[Any], trial: Trial) -> Trial:
@@ -268,7 +270,7 @@ def is_of_texts(part: object, axis: int, rows: int) -> bool:
 
 def is_of(layout: Layout, before: Tensor, after: Tensor, half: Tensor) -> bool:
     """Return whether the maps that changed are all those of a half of the texts."""
-    maps = layout.maps(before != after).flatten(2).any(dim=2).cpu()  # (B, H)
+    maps = layout.maps(differing(before, after)).flatten(2).any(dim=2).cpu()  # (B, H)
     return torch.equal(maps, half[:, None].expand_as(maps)) if len(maps) == len(half) else False
 
 
