@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from headlight.model.decoding.cache import CacheSize
 from headlight.model.decoding.search import Expansion, room_to_write, search
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
-from headlight.model.library.answers import Answering, AnswerReader, OutputHead
+from headlight.model.library.answers import Answering, AnswerReader
 from headlight.model.library.attachment import CodeAttachment, Parity
 from headlight.model.library.calls import attention_edits
-from headlight.model.library.hub import first_line
 from headlight.model.library.pieces import Piece, as_pieces
 from headlight.model.questions import Request
 from headlight.model.reader import OTHER_WORDS, Reader
@@ -23,11 +22,9 @@ from headlight.model.shape import Ability, Shape
 from headlight.model.tokens import Token
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Run, RunEdits, Site
-from headlight.wings.any_module.own_tokens import NO_PADDING, OwnTokens, read_numbers
+from headlight.wings.any_module.called import Called
+from headlight.wings.any_module.own_tokens import NO_PADDING, read_numbers
 
-# Computes a model's logits (B, T, V), or (B, classes), for ids (B, T), or for ids (B, S) and (B,
-# T).
-Call = Callable[..., Tensor]
 MISSING: Mapping[Ability, str] = {
     "read a pair": "This model is given one text, or a source and a target.",
     "mask words": "Which token hides a word of this model is not known.",
@@ -44,60 +41,6 @@ NO_START = (
     "The token that its texts begin with is not known: open it with start=, and end= for the last."
 )
 NO_TARGET = "This model reads a source and a target: give it a target text."
-
-
-@dataclass(frozen=True)
-class Called:
-    """How a model in memory is called, and what it reads."""
-
-    model: nn.Module
-    call: Call
-    tokens: OwnTokens
-    target_tokens: OwnTokens
-    two_sided: bool
-    head: OutputHead | None
-    max_tokens: int
-    start: int | None = None  # the ids that a target begins and ends with
-    end: int | None = None
-    padding: int | None = None  # the id that the model's own mask hides
-
-    def logits(self, *texts: Tensor) -> Tensor:
-        """Return what the model computes; raises ValueError with a sentence if it cannot."""
-        try:
-            output = self.call(self.model, *texts)
-            return logits_in(output)
-        except ValueError:
-            raise
-        except Exception as error:  # of many kinds, in somebody's own code
-            parts = self.model.modules()
-            known = [part.num_embeddings for part in parts if isinstance(part, nn.Embedding)]
-            if known and (largest := max(int(part.max()) for part in texts)) >= max(known):
-                raise ValueError(
-                    f"The model knows {max(known):,} tokens, from 0, and this text has the token "
-                    f"{largest:,}. Change the text."
-                ) from error
-            sizes = " and ".join(str(tuple(part.shape)) for part in texts)
-            raise ValueError(
-                f"{type(self.model).__name__} cannot read ids of the shape {sizes}: "
-                f"{first_line(error)} If its inputs have another form, open it with call=, a "
-                "function that takes the model and ids (B, T), of a source and a target if it has "
-                "both, and returns logits (B, T, V); if the text is too long, with max_tokens=."
-            ) from error
-
-    @property
-    def device(self) -> torch.device:
-        return next((weight.device for weight in self.model.parameters()), torch.device("cpu"))
-
-
-def logits_in(output: object) -> Tensor:
-    """Return the logits in a model's output: its entry of this name, or its first tensor."""
-    if isinstance(output, Mapping):
-        output = output.get("logits", next(iter(output.values()), None))
-    while isinstance(output, tuple | list) and output:
-        output = output[0]
-    if not isinstance(output, Tensor):
-        raise ValueError(f"The model returned {type(output).__name__}, and no tensor.")
-    return output
 
 
 class ModuleReader(Answering, Reader):

@@ -31,7 +31,8 @@ from headlight.model.library.transformers_loading import (
 from headlight.model.library.transformers_reader import TransformersReader
 from headlight.model.reader import Reader
 from headlight.model.transformer.trace import Kind
-from headlight.wings.any_module.module_reader import Call, Called, ModuleReader
+from headlight.wings.any_module.called import Call, Called
+from headlight.wings.any_module.module_reader import ModuleReader
 from headlight.wings.any_module.own_tokens import OwnTokens
 from headlight.wings.any_module.proof import find_layouts
 from headlight.wings.any_module.trial import (

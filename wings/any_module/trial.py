@@ -12,7 +12,7 @@ from headlight.model.library.checks import Differences
 from headlight.model.library.foreign_code import IncompleteError
 from headlight.model.library.meeting import meeting
 from headlight.model.library.observing import Observed
-from headlight.wings.any_module.module_reader import Called
+from headlight.wings.any_module.called import Called
 from headlight.wings.any_module.proof import Trial
 
 ROWS, SOURCE, TARGET = 2, 7, 5  # texts and tokens of the trial

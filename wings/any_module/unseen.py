@@ -11,7 +11,7 @@ from headlight.model.edits.attention import AttentionEdit
 from headlight.model.library.checks import tensors_in
 from headlight.model.library.foreign_code import CodeSites
 from headlight.model.transformer.trace import Kind, Run
-from headlight.wings.any_module.module_reader import Called
+from headlight.wings.any_module.called import Called
 
 PARTLY = (
     "{title} would be shown in part only: tokens also see each other in {names}, in a way that "

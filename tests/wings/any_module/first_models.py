@@ -179,6 +179,43 @@ class Flexible(nn.Module):
         return self.out(x)
 
 
+class Stacked(nn.Module):
+    """Puts its heads into the axis of the texts by a cat of slices, or reads time first."""
+
+    def __init__(self, time_first):
+        super().__init__()
+        self.time_first = time_first
+        self.maps = nn.ModuleList(nn.Linear(WIDTH, WIDTH) for _ in range(3))
+
+    def forward(self, x):  # (B, T, WIDTH), or (T, B, WIDTH)
+        parts = [layer(x) for layer in self.maps]
+        if self.time_first:  # (T, B, WIDTH) -> (B * HEADS, T, D)
+            folded = [part.reshape(len(x), -1, WIDTH // HEADS).transpose(0, 1) for part in parts]
+        else:  # (HEADS * B, T, D)
+            folded = [torch.cat(part.chunk(HEADS, dim=2), dim=0) for part in parts]
+        q, k, v = folded
+        heads = torch.bmm(torch.bmm(q, k.transpose(1, 2)).softmax(dim=-1), v)
+        if self.time_first:
+            return x + heads.transpose(0, 1).reshape(x.shape)
+        return x + torch.cat(heads.chunk(HEADS, dim=0), dim=2)
+
+
+class Folding(nn.Module):
+    """An encoder of two layers `Stacked`, which gives a class."""
+
+    def __init__(self, time_first=False):
+        super().__init__()
+        self.time_first = time_first
+        self.words, self.out = nn.Embedding(WORDS, WIDTH), nn.Linear(WIDTH, 3)
+        self.layers = nn.ModuleList(Stacked(time_first) for _ in range(2))
+
+    def forward(self, ids):
+        x = self.words(ids.T if self.time_first else ids)
+        for layer in self.layers:
+            x = layer(x)
+        return self.out(x[0] if self.time_first else x[:, 0])
+
+
 def build(make):
     """Return a model of other weights in each head, the same at each call."""
     torch.manual_seed(6)

@@ -19,6 +19,7 @@ from tests.wings.any_module.first_models import (
     WORDS,
     Both,
     Flexible,
+    Folding,
     Lecture,
     Padded,
     Translation,
@@ -259,6 +260,31 @@ def test_heads_that_read_other_inputs_are_layers():
         model(IDS)
     assert [weights.size(1) for weights in seen] == [1] * HEADS
     assert open_model(model).shape.kinds == {"decoder": (HEADS, 1)}
+
+
+@pytest.mark.parametrize("time_first", [False, True])
+@torch.no_grad()
+def test_heads_in_the_axis_of_the_texts_are_those_of_each_text(time_first):
+    model = build(lambda: Folding(time_first))
+    query, key, value = (split(layer(model.words(IDS))) for layer in model.layers[0].maps)
+    weights = (query @ key.transpose(-2, -1)).softmax(-1)
+    for count in (2, 1):
+        with watch(model) as seen:
+            model(IDS[:count])
+        torch.testing.assert_close(seen[0], weights[:count])
+        assert seen.kinds == {"layers.0": "self", "layers.1": "self"}
+    square = torch.arange(2, 2 + 16).reshape(4, 4)  # as many texts as tokens, and as heads
+    query, key, _ = (split(layer(model.words(square))) for layer in model.layers[0].maps)
+    with watch(model) as seen:
+        model(square)
+    torch.testing.assert_close(seen[0], (query @ key.transpose(-2, -1)).softmax(-1))
+    reader, site = open_model(model), Site("encoder", 1)
+    assert reader.shape.kinds == {"encoder": (2, HEADS)}
+    heads = reader.trace(TEXT).attention[site].heads
+    edited = reader.trace(TEXT, edits={site: AttentionEdit(gate=GATE)})
+    states = model.words(IDS[:1]) + (weights @ value)[:1].transpose(1, 2).flatten(2)
+    states = states + (heads * GATE[:, None, None]).transpose(1, 2).flatten(2)
+    torch.testing.assert_close(edited.logits.flatten(), model.out(states[:, 0]).flatten())
 
 
 def flex_parts(model, ids):
