@@ -14,18 +14,20 @@ from headlight.model.transformer.trace import ByShape
 
 @dataclass(frozen=True, repr=False)
 class AttentionEdit(Edit, ByShape):
-    """The changes at one site; None leaves a part as trained.
+    """The changes at one site; a field that is None changes nothing.
 
-    Cells, biases and weights are those of one text, from its first token: decoding applies them to
-    shorter prefixes and other lengths.
+    Cells, biases and weights are those of one text, from its first token. Decoding applies them to
+    shorter prefixes, and the further cells of a longer text stay as trained.
     """
 
-    gate: Tensor | None = None  # (H,) or (B, H): 1 keeps a head, 0 removes it, between fades it
+    gate: Tensor | None = None  # (H,) or (B, H): 1 keeps a head, 0 removes it, 0.5 halves it
     block: Tensor | None = None  # (Q, K) or (H, Q, K) bool: close these cells
-    open: Tensor | None = None  # same shapes: open these cells, against the mask
+    open: Tensor | None = None  # (Q, K) or (H, Q, K) bool: open these cells, whatever the mask
     bias: Tensor | None = None  # (H, Q, K): added to the scores before the softmax
     scale: float | None = None  # replaces 1 / sqrt(D)
-    weights: Tensor | None = None  # (Q, K), (H, Q, K) or (B, H, Q, K): replace the softmax's
+    weights: Tensor | None = (
+        None  # (Q, K), (H, Q, K) or (B, H, Q, K): replace the result of the softmax
+    )
 
     @property
     def batch(self) -> int:
@@ -58,9 +60,9 @@ class AttentionEdit(Edit, ByShape):
         return visible
 
     def reweigh(self, weights: Tensor) -> Tensor:
-        """Return the given weights of these queries, in the shape of `weights` (B, H, Q, K).
+        """Return the edit's weights of these queries, in the shape of `weights` (B, H, Q, K).
 
-        Raises ValueError if some are missing.
+        Raises ValueError if the edit has weights for fewer queries or keys.
         """
         if self.weights is None:
             return weights
@@ -83,7 +85,7 @@ AS_TRAINED = AttentionEdit()
 
 @dataclass
 class Further(Edit):
-    """A kind of edit that goes further than another edit, which stays in force."""
+    """An edit that does what another edit does, and a further change."""
 
     edit: Edit
 
@@ -116,7 +118,7 @@ class Further(Edit):
 
 @dataclass
 class Closed(Further):
-    """Attention with more cells closed, which can differ from text to text of a batch."""
+    """An edit that closes more cells, which can differ between the texts of a batch."""
 
     cells: Tensor  # (B, H or 1, Q, K) bool
 
@@ -130,9 +132,10 @@ class Closed(Further):
 
 @dataclass
 class OfHead(Further):
-    """An edit of all heads, as far as it changes one head in a module of its own.
+    """An edit of all heads for a module that computes only one of them.
 
-    The module's scores, weights and values have one head; the edit is given as many as it is for.
+    The module's scores, weights and values (B, 1, ...) are repeated for all heads, given to the
+    edit, and of the result the module's own head is taken.
     """
 
     head: int
@@ -162,7 +165,7 @@ class OfHead(Further):
 
 
 def of_head(edit: Edit, head: int, heads: int) -> Edit:
-    """Return an edit of `heads` heads for a module that computes one of them."""
+    """Return the part of an edit of `heads` heads that changes the one head of a module."""
     own = slice(head, head + 1)
     if isinstance(edit, Closed):
         cells = edit.cells if edit.cells.size(1) == 1 else edit.cells[:, own]
@@ -178,18 +181,18 @@ def of_head(edit: Edit, head: int, heads: int) -> Edit:
 
 
 def replaces_steps(edit: Edit) -> bool:
-    """Return whether an edit is of a kind that may change any step of the attention."""
+    """Return whether an edit may replace any step of the attention, as a subclass does."""
     while isinstance(edit, Closed):
         edit = edit.edit
     return type(edit) not in (Edit, AttentionEdit)
 
 
 def fitted(cells: Tensor, scores: Tensor) -> Tensor:
-    """Return cells (..., Q, K) on the device and in the size of scores (B, H, Q, K)."""
+    """Return cells (..., Q, K) on the device of scores (B, H, Q, K), for as many queries and keys."""
     return fit_cells(cells, *scores.shape[-2:]).to(scores.device)
 
 
 def fit_cells(cells: Tensor, queries: int, keys: int) -> Tensor:
-    """Return cells (..., Q, K) for so many queries and keys; False or 0 beyond their size."""
+    """Return cells (..., Q, K) for this many queries and keys; further cells are False or 0."""
     cells = cells[..., :queries, :keys]
     return F.pad(cells, (0, keys - cells.size(-1), 0, queries - cells.size(-2)))

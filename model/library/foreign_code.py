@@ -49,7 +49,8 @@ HALF = (
 class IncompleteError(ValueError):
     """Some attention of a model has no place in the maps of its layers.
 
-    `numbers` are those of its records, in the order of the call, and `why` is a part of a sentence.
+    `numbers` are the numbers of its records in the order of the call, and `why` is the end of a
+    sentence that gives the reason.
     """
 
     def __init__(self, numbers: Sequence[int] = (), why: str = "") -> None:
@@ -59,21 +60,23 @@ class IncompleteError(ValueError):
 
 @dataclass(frozen=True)
 class CodeSites:
-    """The modules of a model that attend in their own code, by site; no state of a call.
+    """The modules of a model that attend in their own code, and their sites.
 
-    A module that attends several times has several sites, in the order of its calls.
+    A module that attends several times has several sites, in the order of its calls. This object
+    keeps no state of a call. If modules are one head each, `joined` has the sites of the heads of
+    each layer.
     """
 
     modules: Mapping[nn.Module, Sequence[Site]]
     layouts: Mapping[Site, Layout]
     missing: Mapping[Ability, str] = field(default_factory=lambda: MISSING)
-    most: int = 1  # times that a module attends in one call of it
+    most: int = 1  # the most times that one module attends in a single call of it
     rotated: bool = False  # see `AttentionSites`
     joined: Joined = field(default_factory=dict)
 
     @property
     def sites(self) -> list[Site]:
-        """The sites of all layers, as they are seen outside of a call."""
+        """The sites of all layers; heads that are joined have one site together."""
         return [*self.joined] or [site for several in self.modules.values() for site in several]
 
     @contextmanager
@@ -81,8 +84,8 @@ class CodeSites:
         """Let a model call in this context and thread record into `run.trace`.
 
         The options are those of `attention_interface.watching`. A record lacks the stages that the
-        code keeps to itself. Raises ValueError for edits of these stages, and if a call does not
-        attend equally often in every layer.
+        model's code does not show. Raises ValueError for edits of these stages, and if the model
+        does not attend equally often in every layer.
         """
         for edit in run.edits.values():
             self.check(edit)
@@ -110,7 +113,7 @@ class CodeSites:
             raise IncompleteError
 
     def check(self, edit: Edit | PositionEdit) -> None:
-        """Raise ValueError for an edit that this model's code does not let through."""
+        """Raise ValueError for an edit that cannot be made in this model's own code."""
         if isinstance(edit, PositionEdit):
             raise ValueError(
                 "This model's own code gives its tokens their positions, which cannot be moved. "
@@ -129,7 +132,7 @@ class CodeSites:
 
 
 def plain(edit: Edit) -> AttentionEdit | None:
-    """Return the visitor's own edit, without what analyses have wrapped around it, or None."""
+    """Return the `AttentionEdit` that other edits of an analysis wrap, or None."""
     while isinstance(edit, Further):
         edit = edit.edit
     return edit if isinstance(edit, AttentionEdit) else None
@@ -137,21 +140,23 @@ def plain(edit: Edit) -> AttentionEdit | None:
 
 @dataclass
 class CodeCall:
-    """One call of a model, or one generation, that is watched.
+    """The record and the edits of one call of a model, or of one generation.
 
-    `layout_of` tells the axes of a site's scores.
+    `layout_of` returns the layout of a site's scores.
     """
 
     watch: Watch
     layout_of: Callable[[Site, Tensor], Layout]
-    limit: int | None = None  # times that a module may attend in one call of it
-    most: int = 0  # times that one has
+    limit: int | None = None  # the most times that one module may attend in a call of it
+    most: int = 0  # the most times that one module has attended so far
     passed: tuple[nn.Module, tuple[int, ...]] | None = (
-        None  # a softmax that does not belong to attention
+        None  # a softmax outside attention: its module, and the shape of its input
     )
-    site: Site | None = None  # of the last module that attended
-    waiting: AttentionRecord | None = None  # of the site, until its values are known
-    joined: list[Sequence[Site]] = field(default_factory=list)  # heads that were joined
+    site: Site | None = None  # the site of the last module that attended
+    waiting: AttentionRecord | None = None  # the record of `site`, until its values are known
+    joined: list[Sequence[Site]] = field(
+        default_factory=list
+    )  # the heads of each layer that was joined
 
     def join(self, heads: Sequence[Heads]) -> None:
         """Note that the outputs of these heads are joined over their features."""
@@ -160,7 +165,7 @@ class CodeCall:
             self.joined.append(sites)
 
     def begin(self, running: Running) -> Edit:
-        """Go on to the next site of a module, and return its edit."""
+        """Go on to the next site of a module, and return the edit of that site."""
         self.keep()
         running.attended += 1
         self.most = max(self.most, running.attended)
@@ -170,7 +175,7 @@ class CodeCall:
         return self.watch.run.edits.get(self.site, UNCHANGED)
 
     def keep(self) -> None:
-        """Record a site that waits for its values."""
+        """Record the last site, if its record is still waiting for the values."""
         waiting, self.waiting = self.waiting, None
         if waiting is not None:
             turned = self.watch.rotated and self.site.kind != "cross" and waiting.bias is None
@@ -179,7 +184,7 @@ class CodeCall:
     def fused(
         self, running: Running, fixed: Layout | None, parts: Projected
     ) -> tuple[Tensor, Tensor]:
-        """Attend in place of torch, with the edits of the module's next site, and record it."""
+        """Attend in place of torch, with the edit of the module's next site, and record it."""
         edit = self.begin(running)
         layout = self.layout_of(self.site, parts.query) if fixed is None else fixed
         query, key, value = (layout.maps(part) for part in (parts.query, parts.key, parts.value))
@@ -205,9 +210,9 @@ class CodeCall:
         softmax: Callable[[Tensor], Tensor],
         origin: Scores | Mixing | None,
     ) -> tuple[Tensor, Mixing]:
-        """Return the weights for a softmax's scores, in the shape of both.
+        """Return the weights of `given` scores in their own axes, and a `Mixing`.
 
-        Also returns what to do with the weights when they meet the values.
+        The `Mixing` records the values and the heads when the weights are multiplied by the values.
         """
         edit = self.begin(running)
         layout = self.layout_of(self.site, given)
@@ -217,25 +222,25 @@ class CodeCall:
         stages = Stages.of(given, given_map, layout, origin).edited(edit)
         if stages.changed:
             empty = stages.masked_scores.isneginf().all(dim=-1, keepdim=True)
-            filled = stages.masked_scores.masked_fill(empty, 0.0)  # -inf would become NaN
+            filled = stages.masked_scores.masked_fill(empty, 0.0)  # a softmax of -inf only is NaN
             weights = softmax(running.as_given(filled, given, layout, outside=-torch.inf))
             weights = running.as_map(weights, layout).masked_fill(empty, 0.0)
         else:
             weights = running.as_map(softmax(given), layout)
         replaced = edit.reweigh(weights)
         if replaced is not weights:
-            # Cells in no block are 0.
+            # cells that belong to no block get a weight of 0
             weights = running.as_given(replaced, given, layout, outside=0.0)
             weights = running.as_map(weights, layout)
         kept = weights
-        if weights[..., :1].isnan().any():  # of queries that see no key
+        if weights[..., :1].isnan().any():  # the softmax of a query that sees no key
             empty = stages.masked_scores.isneginf().all(dim=-1, keepdim=True)
             kept = weights.masked_fill(empty, 0.0)
         self.waiting = record = from_position_0(stages.record(kept), first[1])
         own, mixes = plain(edit), replaces_steps(edit)
 
         def mix(used: Tensor, value: Tensor, summed: Tensor) -> Tensor | None:
-            """Record values and heads, if they have the known form; return an edit's own heads."""
+            """Record values and heads, if their axes are known; return an edit's own heads."""
             same = used.shape[-2:] == given.shape[-2:] and given_map.numel() == given.numel()
             if not same or self.waiting is not record:
                 return None
@@ -251,7 +256,7 @@ class CodeCall:
             sizes = *given.shape[:-1], result.size(-1)
             return layout.given(result, sizes).reshape(summed.shape)
 
-        # A head is linear in its weights.
+        # a head is linear in its weights, so weights times the gate are the gated head
         gate = None if own is None else own.gate
         gated = weights if gate is None else weights * gate.to(weights)[..., None, None]
         return running.as_given(gated, given, layout, outside=0.0), Mixing(mix)
@@ -260,6 +265,6 @@ class CodeCall:
 def in_maps(
     function: Callable[[Tensor], Tensor], layout: Layout, parts: Projected
 ) -> Callable[[Tensor], Tensor]:
-    """Return a function of scores in a model's own axes as one of scores (B, H, Q, K)."""
+    """Return a function of scores in the model's own axes as one of scores (B, H, Q, K)."""
     shape = *parts.query.shape[:-1], parts.key.size(-2)
     return lambda scores: layout.maps(function(layout.given(scores, shape)))
