@@ -188,7 +188,7 @@ def replaces_steps(edit: Edit) -> bool:
 
 
 def fitted(cells: Tensor, scores: Tensor) -> Tensor:
-    """Return cells (..., Q, K) on the device of scores (B, H, Q, K), for as many queries and keys."""
+    """Return cells (..., Q, K) for the queries and keys of scores (B, H, Q, K), on their device."""
     return fit_cells(cells, *scores.shape[-2:]).to(scores.device)
 
 

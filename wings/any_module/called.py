@@ -12,13 +12,14 @@ from headlight.model.library.answers import OutputHead
 from headlight.model.library.hub import first_line
 from headlight.wings.any_module.own_tokens import OwnTokens
 
-# Returns logits (B, T, V) or (B, classes) of a model, for ids (B, T) of one text or of two.
+# Calls a model with ids (B, T) of one text, or of a source and a target; returns its logits
+# (B, T, V) or (B, classes).
 Call = Callable[..., Tensor]
 
 
 @dataclass(frozen=True)
 class Called:
-    """How a model in memory is called, and what it reads."""
+    """How a model in memory is called, and the tokens that it reads."""
 
     model: nn.Module
     call: Call
@@ -27,18 +28,18 @@ class Called:
     two_sided: bool
     head: OutputHead | None
     max_tokens: int
-    start: int | None = None  # the ids that a target begins and ends with
+    start: int | None = None  # the id that a target begins with, and next the id that ends it
     end: int | None = None
-    padding: int | None = None  # the id that the model's own mask hides
+    padding: int | None = None  # the id of padding, which the model's own mask hides
 
     def logits(self, *texts: Tensor) -> Tensor:
-        """Return what the model computes; raises ValueError with a sentence if it cannot."""
+        """Return the model's logits; raises ValueError with a sentence if the call fails."""
         try:
             output = self.call(self.model, *texts)
             return logits_in(output)
         except ValueError:
             raise
-        except Exception as error:  # of many kinds, in somebody's own code
+        except Exception as error:  # the model's own code can raise any kind
             parts = self.model.modules()
             known = [part.num_embeddings for part in parts if isinstance(part, nn.Embedding)]
             if known and (largest := max(int(part.max()) for part in texts)) >= max(known):
@@ -60,7 +61,7 @@ class Called:
 
 
 def logits_in(output: object) -> Tensor:
-    """Return the logits in a model's output: its entry of this name, or its first tensor."""
+    """Return the logits in a model's output: the entry `logits`, or the first tensor."""
     if isinstance(output, Mapping):
         output = output.get("logits", next(iter(output.values()), None))
     while isinstance(output, tuple | list) and output:

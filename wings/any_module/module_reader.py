@@ -44,10 +44,10 @@ NO_TARGET = "This model reads a source and a target: give it a target text."
 
 
 class ModuleReader(Answering, Reader):
-    """A module in memory with functions for text; its weights stay its owner's.
+    """A reader of a module in memory, which shares the weights of that module.
 
-    An encoder reads a text as the source, a model with only a decoder as the target. An
-    encoder-decoder reads both.
+    An encoder reads a text as the source. A model with only a decoder reads it as the target. An
+    encoder-decoder reads a source and a target.
     """
 
     def __init__(self, title: str, called: Called, attached: CodeAttachment) -> None:
@@ -71,7 +71,7 @@ class ModuleReader(Answering, Reader):
         self.missing = missing
 
     def parity(self) -> Parity:
-        """The differences of watched calls from unwatched ones, measured when it was opened."""
+        """Return how far watched calls were from unwatched ones when the model was opened."""
         return self.attached.parity
 
     @property
@@ -83,7 +83,7 @@ class ModuleReader(Answering, Reader):
 
     @torch.inference_mode()
     def tokenized(self, request: Request) -> Trace:
-        """Return a trace of the tokens that both sides read; see `Reader.tokenized`."""
+        """Return a trace with the tokens that both sides read; see `Reader.tokenized`."""
         text, target = request.text, request.target
         self.second_text(request.second)
         if request.masked:
@@ -108,7 +108,10 @@ class ModuleReader(Answering, Reader):
         return Trace(source, self.padded(tokens[:most], request.pad_to), finished=finished)
 
     def padded(self, tokens: Sequence[Token], length: int | None) -> Sequence[Token]:
-        """Return tokens with padding up to a length, if any; raises ValueError if it is unknown."""
+        """Return tokens with padding appended until there are `length`.
+
+        Raises ValueError if the model does not read that many, or if its padding is not known.
+        """
         if length is None or length <= len(tokens):
             return tokens
         if length > self.called.max_tokens:
@@ -118,14 +121,14 @@ class ModuleReader(Answering, Reader):
         return self.called.target_tokens.pad(as_pieces(tokens), length)
 
     def read(self, text: str) -> list[Piece]:
-        """Return the tokens of a text that the model reads; raises ValueError if none."""
+        """Return the tokens of a text that the model reads; raises ValueError if there are none."""
         pieces = self.called.tokens.read(text) if text.strip() else []
         if not pieces:
             raise ValueError("There is nothing to read: type a text.")
         return pieces[: self.called.max_tokens]
 
     def written(self, target: str | Writing, begun: Sequence[Piece]) -> Sequence[Token]:
-        """Return the tokens of a target that a decoder reads after others, without its end."""
+        """Return the tokens of a target that follow `begun`, without the token that ends it."""
         tokens = self.called.target_tokens
         if isinstance(target, Writing):
             return target.read_by(lambda ids: tokens.written(ids, begun))
@@ -135,12 +138,16 @@ class ModuleReader(Answering, Reader):
         return tokens.written(ids, begun)[1]
 
     def begun(self) -> list[Piece]:
-        """Return the tokens that a target begins with."""
+        """Return the start token that a target begins with, if there is one."""
         start = self.called.start
         return [] if start is None else [self.called.target_tokens.piece(start)]
 
     def ids(self, traces: Sequence[Trace]) -> list[Tensor]:
-        """Return the ids (B, T) of each side of several traces; raises ValueError if uneven."""
+        """Return the ids (B, T) that each side reads of several traces.
+
+        Shorter texts are padded. Raises ValueError if an encoder reads texts of different lengths
+        and the padding is not known.
+        """
         sides = [
             [[token.id for token in tokens] for tokens in side]
             for side in zip(*((x.source_tokens, x.target_tokens) for x in traces), strict=True)
@@ -156,7 +163,7 @@ class ModuleReader(Answering, Reader):
             )
         ):
             raise ValueError(f"{NO_PADDING} Or read texts of one length together.")
-        filled = [  # a decoder's tokens see no later ones, whatever these are
+        filled = [  # without padding, any id will do: a decoder's tokens see no later ones
             [
                 line + [line[-1] if padding is None else padding] * (most - len(line))
                 for line in side
@@ -166,7 +173,7 @@ class ModuleReader(Answering, Reader):
         return [torch.tensor(side, device=self.called.device) for side in filled]
 
     def together(self, traces: Sequence[Trace], run: Run) -> Tensor | None:
-        """Run over the tokens of traces in one batch; return the rows of the logits, if any."""
+        """Call the model on several traces in one batch; return their rows of logits, if any."""
         with self.attached.watching(run):
             logits = self.called.logits(*self.ids(traces))
         return self.answers.rows(traces[0], {"logits": logits})
@@ -175,7 +182,7 @@ class ModuleReader(Answering, Reader):
         trace.logits = self.together([trace], Run(edits or {}, trace))
 
     def rerun(self, trace: Trace, run: Run) -> Tensor:
-        """Run again over the tokens of a trace; raises ValueError if the model has no logits."""
+        """Call the model again on a trace with edits; raises ValueError if it has no logits."""
         rows = max((edit.batch for edit in attention_edits(run.edits).values()), default=1)
         logits = self.together([trace] * rows, run)
         if logits is None:
@@ -212,7 +219,7 @@ class ModuleReader(Answering, Reader):
         longest: int | None = None,
         forced: Sequence[int] = (),
     ) -> Decoding:
-        """Write a text, each step computed over all tokens; see `Reader.write`."""
+        """Write a text; each step computes all tokens again. See `Reader.write`."""
         read, tokens = self.read(text.text), self.called.target_tokens
         source = self.padded(read, text.pad_to) if self.called.two_sided else []
         begun = self.begun() if source else read
@@ -232,13 +239,13 @@ class ModuleReader(Answering, Reader):
 
 @dataclass
 class ModulePrefixes:
-    """The texts that a module has begun to write; each step computes all positions again."""
+    """The texts that a module has begun to write; each step computes all tokens again."""
 
     reader: ModuleReader
     source: Sequence[Piece]
     begun: Sequence[Piece]
     edits: RunEdits
-    ids: Tensor = field(init=False)  # (R, N)
+    ids: Tensor = field(init=False)  # (R, N): the ids of each row so far
 
     def __post_init__(self) -> None:
         self.ids = torch.tensor([[piece.id for piece in self.begun]])
@@ -258,5 +265,5 @@ class ModulePrefixes:
         return {}
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
-        """Continue with these rows, in this order, and append one of ids (R,) to each."""
+        """Go on with these rows in this order, and append one of ids (R,) to each."""
         self.ids = torch.cat([self.ids[rows], ids[:, None]], dim=1)

@@ -1,4 +1,4 @@
-"""Opening a model that somebody holds in memory: of transformers, or any module that attends."""
+"""Opens a model in memory: one of the library transformers, or any other module that attends."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from headlight.wings.any_module.watch import nowhere
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-NEAR = 1e-4  # heads, compared with the input of an output projection
+NEAR = 1e-4  # how far joined heads may be from the input of an output projection
 
 
 def open_model(
@@ -103,11 +103,11 @@ def open_model(
 
 
 def with_same_weights(model: nn.Module) -> nn.Module:
-    """Return a copy of a model's modules that holds the very same weights."""
+    """Return a copy of a model's modules that shares the model's weights."""
     kept = {id(part): part for part in (*model.parameters(), *model.buffers())}
     try:
         return copy.deepcopy(model, kept)
-    except Exception as error:  # of any kind: a module may hold anything
+    except Exception as error:  # of any kind, since a module may hold anything
         raise ValueError(
             f"{type(model).__name__} holds something besides its weights that cannot be copied: "
             f"{first_line(error)} Use `watch`, which copies nothing."
@@ -137,7 +137,7 @@ def open_of_transformers(
 
 
 def call_of(model: nn.Module) -> tuple[Call, bool]:
-    """Return what calls a model with ids only, and whether it takes a source and a target."""
+    """Return a function that calls a model with ids, and whether it takes a source and a target."""
     if is_of_transformers(model):
         if model.config.is_encoder_decoder:
             return (lambda model, *ids: model(input_ids=ids[0], decoder_input_ids=ids[1])), True
@@ -146,9 +146,9 @@ def call_of(model: nn.Module) -> tuple[Call, bool]:
 
 
 def sides_of(function: Callable, before: int) -> bool:
-    """Return whether a function requires two texts after its first `before` arguments.
+    """Return whether a function takes two texts after its first `before` arguments.
 
-    Raises ValueError if it requires more.
+    Only arguments without a default are texts. Raises ValueError if there are more than two.
     """
     given = inspect.signature(function).parameters.values()
     needed = [part for part in given if part.default is part.empty]
@@ -166,7 +166,7 @@ def sides_of(function: Callable, before: int) -> bool:
 
 
 def longest_of(model: nn.Module) -> int:
-    """Return how many tokens a model is given to read, by its table of positions if it has one."""
+    """Return how many tokens a model can read; a table of positions limits them."""
     tables = [
         part.num_embeddings
         for name, part in model.named_modules()
@@ -177,7 +177,11 @@ def longest_of(model: nn.Module) -> int:
 
 @torch.inference_mode()
 def open_module(called: Called, title: str, told: Mapping[str, Kind]) -> ModuleReader:
-    """Return the reader of a module; raises ValueError if its attention cannot be shown whole."""
+    """Return the reader of a module.
+
+    `told` are the kinds of modules that the caller knows. Raises ValueError if some attention of
+    the module cannot be shown.
+    """
     names = dict(called.model.named_modules())
     name_of = {module: name for name, module in names.items()}
     prepare(called.model)
@@ -219,14 +223,14 @@ def open_module(called: Called, title: str, told: Mapping[str, Kind]) -> ModuleR
 def head_of_outputs(
     outputs: Tensor, kinds: Mapping[Kind, object], ids: Tensor
 ) -> OutputHead | None:
-    """Return the kind of a model's outputs over the trial, by their shape and its attention."""
+    """Return what a model's outputs are, by their shape over the trial and its attention."""
     if "decoder" in kinds and outputs.dim() == 3 and outputs.shape[:2] == ids.shape:
         return "next token"
     return "class" if outputs.dim() == 2 and len(outputs) == ROWS else None
 
 
 def known_projections(called: Called, texts: list[Tensor], observed: Observed) -> bool:
-    """Return whether the input of each output projection is its module's joined heads."""
+    """Return whether the module that reads the joined heads is known in every layer."""
     given: dict[nn.Module, Tensor] = {}
     wanted: dict[nn.Module, list[Tensor]] = {}
     for module, record in zip(observed.modules, observed.records, strict=True):

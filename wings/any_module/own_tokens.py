@@ -1,4 +1,4 @@
-"""Texts to pieces and back by two functions of one's own, or by plain numbers."""
+"""Turns texts into pieces and back by two functions of a user, or by plain numbers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ NO_PADDING = "The id that this model's texts are padded with is not known: open 
 
 
 class OwnTokens:
-    """Texts as pieces by `encode`, from a text to ids, and `decode`, back.
+    """The tokens of a model in memory, by `encode`, from a text to ids, and `decode`, back.
 
-    `special` are the ids that stand for no text, such as that of the start; `padding` is another.
+    `special` are ids that represent no text, such as that of the start token. `padding` is the id
+    of padding, if it is known.
     """
 
     def __init__(
@@ -37,7 +38,7 @@ class OwnTokens:
     ) -> OwnTokens:
         """Return the tokens of a pair of functions, or of an object with `encode` and `decode`.
 
-        Without any the text is numbers, with spaces between.
+        Without a tokenizer, a text is numbers with spaces between them.
         """
         match tokenizer:
             case None:
@@ -52,7 +53,7 @@ class OwnTokens:
         try:
             encoded = self.encode(text)
             ids = [int(index) for index in getattr(encoded, "ids", encoded)]
-        except Exception as error:  # of many kinds, in somebody's own function
+        except Exception as error:  # somebody's own function can raise any kind
             raise ValueError(
                 f"The tokenizer cannot read this text: {first_line(error)} Change the text."
             ) from error
@@ -62,7 +63,7 @@ class OwnTokens:
         return written_by(self.append, ids, before)
 
     def append(self, text: str, before: Sequence[Any], index: int) -> tuple[str, Piece]:
-        """Return a text with one more id after all tokens before it, and that id's piece.
+        """Return a text with one more id after the tokens `before`, and the piece of that id.
 
         A piece that begins with a space begins a word, and so does every number.
         """
@@ -83,7 +84,7 @@ class OwnTokens:
     def pad(self, pieces: Sequence[Piece], length: int) -> list[Piece]:
         """Return pieces with padding appended until there are `length`.
 
-        Raises ValueError if the id of the padding is not known.
+        Raises ValueError if the id of padding is not known.
         """
         if self.padding is None:
             raise ValueError(NO_PADDING)
@@ -91,12 +92,12 @@ class OwnTokens:
         return [*pieces, *self.written([self.padding] * missing, pieces)[1]]
 
     def piece(self, index: int) -> Piece:
-        """Return the piece of an id, as if it were a text of its own."""
+        """Return the piece of an id alone."""
         return self.written([index])[1][0]
 
 
 def read_numbers(text: str) -> list[int]:
-    """Return the numbers in a text; raises ValueError for anything else."""
+    """Return the numbers in a text; raises ValueError for a word that is not a number."""
     words = text.replace(",", " ").split()
     if wrong := [word for word in words if not (word.isascii() and word.isdecimal())]:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The trial texts that a module is opened with, and what is said if they show a misfit."""
+"""The texts of a trial, on which a module is opened, and the refusals that they can lead to."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from torch import Tensor, nn
 
 from headlight.model.library.checks import Differences
 from headlight.model.library.foreign_code import IncompleteError
-from headlight.model.library.meeting import meeting
+from headlight.model.library.meeting import UNCOMPILED, meeting
 from headlight.model.library.observing import Observed
 from headlight.wings.any_module.called import Called
 from headlight.wings.any_module.proof import Trial
 
-ROWS, SOURCE, TARGET = 2, 7, 5  # texts and tokens of the trial
-MOST = 40  # ids that are tried
-NEAR = 1e-2  # of the weights of a text, read alone and with another
+ROWS, SOURCE, TARGET = 2, 7, 5  # the number of texts, and the tokens of each side
+MOST = 40  # how many ids are tried
+NEAR = 1e-2  # how far a text's weights may differ between reading it alone and with another text
 
 
 def table_sizes(model: nn.Module) -> list[int]:
@@ -73,9 +73,9 @@ def closed_cells(called: Called, index: int) -> float:
     lengths = (SOURCE, TARGET)[: 1 + called.two_sided]
     texts = [torch.full((ROWS, length), index, device=called.device) for length in lengths]
     try:
-        with meeting(trial):
+        with torch.no_grad(), meeting(trial):
             called.logits(*texts)
-    except ValueError:  # such as of ids that the model cannot read
+    except ValueError:  # the model cannot read this id
         return math.inf
     return trial.closed
 
@@ -88,7 +88,8 @@ def check_padded(called: Called, texts: Sequence[Tensor], outputs: Tensor, title
     if called.padding is None or called.max_tokens <= SOURCE:
         return
     padding = torch.full((ROWS, 1), called.padding, device=called.device)
-    padded = called.logits(*(torch.cat([text, padding], dim=1) for text in texts))
+    with UNCOMPILED:  # it need not compile for another length
+        padded = called.logits(*(torch.cat([text, padding], dim=1) for text in texts))
     if outputs.dim() > 2 and padded.size(1) == outputs.size(1) + 1:
         padded = padded[:, :-1]
     try:

@@ -1,4 +1,4 @@
-"""Looking at the attention of any model in memory while it is called as usual."""
+"""Records the attention of any model in memory while it is called as usual."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ NO_NUMBERS = (
 class Seen(Sequence[Tensor]):
     """The attention of a model's last call; as a sequence, the weights (B, H, Q, K) of each.
 
-    `attention` has the records by the module's name, in the order of the call; a module that
-    attended again has "name #2". `kinds` are found by their shapes, or told. `difference` is the
-    largest one between the watched outputs and those of the same call unwatched.
+    `attention` has the records by the name of the module, in the order of the call. A module that
+    attended again has "name #2". `kinds` are found by the shapes of the weights, or given by the
+    caller. `difference` is the largest one between the watched outputs and those of the same call
+    unwatched.
     """
 
     attention: dict[str, AttentionRecord] = field(default_factory=dict)
@@ -65,7 +66,7 @@ class Seen(Sequence[Tensor]):
         return len(self.attention)
 
     def weights(self, kind: SeenKind) -> list[Tensor]:
-        """Return the weights (B, H, Q, K) of a kind of attention, one tensor a layer.
+        """Return the weights (B, H, Q, K) of one kind of attention, a tensor for each layer.
 
         Raises ValueError if there is no such kind.
         """
@@ -77,12 +78,14 @@ class Seen(Sequence[Tensor]):
 
 @dataclass
 class LastCall:
-    """What a model was called with, and what came out."""
+    """The inputs and the output of a model's last call."""
 
     inputs: tuple[tuple, dict] | None = None
     output: object = None
-    trying: bool = False  # whether a call of it is one of a trial
-    passed: tuple[nn.Module, tuple[int, ...]] | None = None  # a softmax that is no attention
+    trying: bool = False  # True while the model is called for a trial
+    passed: tuple[nn.Module, tuple[int, ...]] | None = (
+        None  # a softmax outside attention: its module, and the shape of its input
+    )
 
 
 @contextmanager
@@ -146,7 +149,7 @@ def watch(model: nn.Module, kinds: Mapping[str, SeenKind] | None = None) -> Iter
 def nowhere(
     name: str, passed: tuple[nn.Module, tuple[int, ...]] | None, names: Mapping[nn.Module, str]
 ) -> str:
-    """Return a sentence about a model without attention, or about a softmax outside attention."""
+    """Return a sentence on a model without attention, or on its softmax outside attention."""
     if passed is None:
         return NOWHERE.format(name=name)
     part, shape = passed
@@ -155,7 +158,7 @@ def nowhere(
 
 @contextmanager
 def without_fast_path() -> Iterator[None]:
-    """Keep torch from its own shortcut for encoders, which writes 0 in place of padding."""
+    """Turn off torch's shortcut for encoders, which writes 0 in place of padding."""
     enabled = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
@@ -185,7 +188,7 @@ def collect(
 
 
 def name_of_layer(heads: Sequence[str]) -> str:
-    """Return the name of the module that attends, or of the one that holds the modules of heads."""
+    """Return the name of the module that attends, or of the one around the heads' modules."""
     parts = [name.split(".") for name in heads]
     if len({*heads}) == 1:
         return heads[0]
@@ -196,7 +199,7 @@ def name_of_layer(heads: Sequence[str]) -> str:
 
 
 def kind_of(record: AttentionRecord) -> SeenKind:
-    """Return the kind of attention that weights (B, H, Q, K) show by their shape and zeros.
+    """Return the kind of attention that a record shows by the shape and the zeros of its weights.
 
     A sink in the softmax, as in GPT-OSS, counts as one more key, the last.
     """
