@@ -82,13 +82,16 @@ class Heads:
     path: tuple[Running, ...]
 
 
+Origin = Scores | Mixing | Heads
+
+
 class Flow:
     """Follows scores and weights in one call of a model; what the model lets go of is forgotten."""
 
     def __init__(self) -> None:
         self.origins = WeakTensorKeyDictionary()  # of Scores, Mixing and Heads
 
-    def origin(self, tensor: object) -> Scores | Mixing | Heads | None:
+    def origin(self, tensor: object) -> Origin | None:
         return self.origins.get(tensor) if isinstance(tensor, Tensor) else None
 
     def call(self, function: Callable, args: tuple, kwargs: dict) -> object:

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from headlight.model.edits.attention import AttentionEdit, Further, replaces_steps
 from headlight.model.edits.positions import PositionEdit
 from headlight.model.library.attention_interface import Watch, attend, from_position_0, padded
-from headlight.model.library.flow import Heads, Mixing, Scores, relead
+from headlight.model.library.flow import Heads, Mixing, Origin, relead
 from headlight.model.library.fused import Projected, Scored
 from headlight.model.library.joined_heads import Joined, by_head, read_the_same
 from headlight.model.library.layouts import Layout
@@ -164,20 +164,20 @@ class CodeCall:
         if len(sites) > 1 and read_the_same(heads):
             self.joined.append(sites)
 
-    def begin(self, running: Running) -> Edit:
-        """Go on to the next site of a module, and return the edit of that site."""
+    def begin(self, running: Running) -> tuple[Site, Edit]:
+        """Go on to the next site of a module; return it, and its edit."""
         self.keep()
         running.attended += 1
         self.most = max(self.most, running.attended)
         if self.limit is not None and self.most > self.limit:
             raise IncompleteError
-        self.site = self.watch.site_of(running.module)
-        return self.watch.run.edits.get(self.site, UNCHANGED)
+        self.site = site = self.watch.site_of(running.module)
+        return site, self.watch.run.edits.get(site, UNCHANGED)
 
     def keep(self) -> None:
         """Record the last site, if its record is still waiting for the values."""
         waiting, self.waiting = self.waiting, None
-        if waiting is not None:
+        if waiting is not None and self.site is not None:
             turned = self.watch.rotated and self.site.kind != "cross" and waiting.bias is None
             self.watch.record(self.site, replace(waiting, rotated=turned))
 
@@ -185,15 +185,15 @@ class CodeCall:
         self, running: Running, fixed: Layout | None, parts: Projected
     ) -> tuple[Tensor, Tensor]:
         """Attend in place of torch, with the edit of the module's next site, and record it."""
-        edit = self.begin(running)
-        layout = self.layout_of(self.site, parts.query) if fixed is None else fixed
+        site, edit = self.begin(running)
+        layout = self.layout_of(site, parts.query) if fixed is None else fixed
         query, key, value = (layout.maps(part) for part in (parts.query, parts.key, parts.value))
         visible, bias = (
             part if part is None or part.dim() < 3
             else layout.maps(part.expand(*parts.query.shape[:-2], -1, -1))
             for part in (parts.visible, parts.bias)
         )  # fmt: skip
-        first_query, first_key = self.watch.positions(self.site, query.size(2), key.size(2))
+        first_query, first_key = self.watch.positions(site, query.size(2), key.size(2))
         edit = edit.at(first_query, first_key)
         if parts.added is not None:
             edit = Scored(edit, in_maps(parts.added, layout, parts))
@@ -208,16 +208,16 @@ class CodeCall:
         running: Running,
         given: Tensor,
         softmax: Callable[[Tensor], Tensor],
-        origin: Scores | Mixing | None,
+        origin: Origin | None,
     ) -> tuple[Tensor, Mixing]:
         """Return the weights of `given` scores in their own axes, and a `Mixing`.
 
         The `Mixing` records the values and the heads when the weights are multiplied by the values.
         """
-        edit = self.begin(running)
-        layout = self.layout_of(self.site, given)
+        site, edit = self.begin(running)
+        layout = self.layout_of(site, given)
         given_map = running.as_map(given, layout, outside=-torch.inf)  # (B, H, Q, K)
-        first = self.watch.positions(self.site, *given_map.shape[-2:])
+        first = self.watch.positions(site, *given_map.shape[-2:])
         edit = edit.at(*first)
         stages = Stages.of(given, given_map, layout, origin).edited(edit)
         if stages.changed:

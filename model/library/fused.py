@@ -97,14 +97,14 @@ def flex(
     """
     sizes = *query.shape[:-1], key.size(-2)
     given = query, key, value, score_function, block_mask, scale, *others
-    _, *statistics = attention(*given, **options)
+    _, sums, largest = attention(*given, **options)
     visible = for_cells(block_mask[-1], sizes, query.device)
 
     def added(scores: Tensor) -> Tensor:
         return for_cells(score_function, sizes, query.device, scores) - scores
 
     heads, _ = attend(Projected(query, key, value, visible, None, scale, added))
-    return heads, *statistics
+    return heads, sums, largest
 
 
 def for_cells(

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from headlight.model.library.flow import Flow, Heads, Mixing, Scores
+from headlight.model.library.flow import Flow, Heads, Mixing, Origin, Scores
 from headlight.model.library.fused import Projected, flex, multi_head, scaled_dot_product
 from headlight.model.library.layouts import FIXED, Layout
 from headlight.model.library.running import RUNNING, Running
@@ -54,7 +54,7 @@ class Meets(Protocol):
         running: Running,
         given: Tensor,
         softmax: Callable[[Tensor], Tensor],
-        origin: object,
+        origin: Origin | None,
     ) -> tuple[Tensor, Mixing]: ...
 
     def join(self, heads: Sequence[Heads]) -> None: ...

@@ -189,9 +189,10 @@ def is_masked(record: AttentionRecord) -> bool:
     """
     empty = record.masked_scores.isneginf().all(dim=-1, keepdim=True)
     seen = ((record.weights != 0) & ~empty).any(dim=1)  # (B, Q, K)
+    seen = seen[..., : seen.size(1)]  # without a sink, which counts as the last key
     ahead = seen.triu(1).any(dim=-1)  # (B, Q)
     backward = seen & ~ahead[..., None]
-    of_text = backward.any(dim=1)[:, : ahead.size(1)]  # (B, Q): as keys
+    of_text = backward.any(dim=1)  # (B, Q): as keys
     looks_back = bool(backward.tril(-1).any()) or not ahead.any()
     return looks_back and not (ahead & of_text).any()
 

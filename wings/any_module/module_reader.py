@@ -107,18 +107,19 @@ class ModuleReader(Answering, Reader):
         finished = request.ends and len(tokens) <= most
         return Trace(source, self.padded(tokens[:most], request.pad_to), finished=finished)
 
-    def padded(self, tokens: Sequence[Token], length: int | None) -> Sequence[Token]:
+    def padded(self, tokens: Sequence[Token], length: int | None) -> list[Piece]:
         """Return tokens with padding appended until there are `length`.
 
         Raises ValueError if the model does not read that many, or if its padding is not known.
         """
+        pieces = as_pieces(tokens)
         if length is None or length <= len(tokens):
-            return tokens
+            return pieces
         if length > self.called.max_tokens:
             raise ValueError(
                 f"Cannot pad to {length} tokens: the model takes {self.called.max_tokens}."
             )
-        return self.called.target_tokens.pad(as_pieces(tokens), length)
+        return self.called.target_tokens.pad(pieces, length)
 
     def read(self, text: str) -> list[Piece]:
         """Return the tokens of a text that the model reads; raises ValueError if there are none."""

@@ -200,7 +200,9 @@ def open_module(called: Called, title: str, told: Mapping[str, Kind]) -> ModuleR
         raise ValueError(
             f"{title} has no module {unknown[0]!r}: kinds= takes names of its modules."
         )
-    kinds_told = {part: kind for name, kind in told.items() for part in names[name].modules()}
+    kinds_told: dict[nn.Module, Kind] = {
+        part: kind for name, kind in told.items() for part in names[name].modules()
+    }
     try:
         sites, kinds = find_sites(observed, called.two_sided, SOURCE, TARGET, kinds_told)
     except IncompleteError as error:

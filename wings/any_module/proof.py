@@ -16,11 +16,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headlight.model.library.flow import CLOSED, Heads, Mixing, Scores
+from headlight.model.library.flow import CLOSED, Heads, Mixing, Origin, Scores
 from headlight.model.library.fused import Projected
 from headlight.model.library.layouts import Changes, Layout, differing, fitting, possible
 from headlight.model.library.meeting import meeting
 from headlight.model.library.running import RUNNING, Running
+from headlight.model.transformer.trace import Site
 
 UNPROVEN = (
     "In {name}, which of the axes of its scores {shape} are texts, heads, queries and keys cannot "
@@ -65,7 +66,7 @@ class Trial:
     passed: tuple[nn.Module, tuple[int, ...]] | None = None
     closed: int = 0  # how many cells of all scores a mask closes
 
-    site: None = None
+    site: Site | None = None  # a trial has no sites
 
     def keep(self) -> None:
         """Do nothing; a `CodeCall` records here."""
@@ -95,7 +96,7 @@ class Trial:
         running: Running,
         given: Tensor,
         softmax: Callable[[Tensor], Tensor],
-        origin: Scores | Mixing | None,
+        origin: Origin | None,
     ) -> tuple[Tensor, Mixing]:
         self.meet(running, given, origin.queries if isinstance(origin, Scores) else ())
         self.count(given)
