@@ -27,10 +27,10 @@ from headlight.wings.any_module.own_tokens import NO_PADDING, read_numbers
 
 MISSING: Mapping[Ability, str] = {
     "read a pair": "This model is given one text, or a source and a target.",
-    "mask words": "Which token hides a word of this model is not known.",
+    "mask words": "It is not known which token of this model hides a word.",
     "pad": NO_PADDING,
     "add up logits": "The parts of this model that add to its logits are not known.",
-    "show the stream": "Only the attention of this model is recorded, not what lies between.",
+    "show the stream": "Only the attention of this model is recorded, not its residual stream.",
     "own layers": "This model runs in its own code, not in layers made here.",
     "move positions": "This model's own code gives its tokens positions, which cannot be moved.",
     "compare words": OTHER_WORDS,
@@ -38,7 +38,8 @@ MISSING: Mapping[Ability, str] = {
 NO_HEAD = "This model returns no logits for every token that it reads, so it does not write."
 NO_DECODER = "This model reads a text and does not write one: all tokens see those after them."
 NO_START = (
-    "The token that its texts begin with is not known: open it with start=, and end= for the last."
+    "The token that a target begins with is not known: open the model with start=, and with end= for "
+    "the last token."
 )
 NO_TARGET = "This model reads a source and a target: give it a target text."
 

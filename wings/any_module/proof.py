@@ -24,8 +24,8 @@ from headlight.model.library.running import RUNNING, Running
 from headlight.model.transformer.trace import Site
 
 UNPROVEN = (
-    "In {name}, which of the axes of its scores {shape} are texts, heads, queries and keys cannot "
-    "be told: {why}. Nothing is shown rather than something wrong. Attend by "
+    "In {name}, it cannot be told which axes of the scores {shape} are texts, heads, queries and "
+    "keys: {why}. Nothing is shown rather than something wrong. Attend by "
     "scaled_dot_product_attention or by scores (texts, heads, queries, keys), a product of queries "
     "and keys, in a module of its own that is called with the states (texts, tokens, features)."
 )

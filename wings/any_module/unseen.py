@@ -16,7 +16,7 @@ from headlight.wings.any_module.called import Called
 PARTLY = (
     "{title} would be shown in part only: tokens also see each other in {names}, in a way that "
     "is not recorded, such as attention without a softmax of queries and keys. `watch` shows the "
-    "others."
+    "attention that can be recorded."
 )
 
 
