@@ -38,8 +38,8 @@ MISSING: Mapping[Ability, str] = {
 NO_HEAD = "This model returns no logits for every token that it reads, so it does not write."
 NO_DECODER = "This model reads a text and does not write one: all tokens see those after them."
 NO_START = (
-    "The token that a target begins with is not known: open the model with start=, and with end= for "
-    "the last token."
+    "The token that a target begins with is not known: open the model with start=, and with end= "
+    "for the last token."
 )
 NO_TARGET = "This model reads a source and a target: give it a target text."
 
