@@ -28,7 +28,7 @@ def table_sizes(model: nn.Module) -> list[int]:
 
 
 def check_padding(padding: int, model: nn.Module) -> None:
-    """Raise ValueError if an id for padding is none that a model knows."""
+    """Raise ValueError if `padding` is not an id that a model knows."""
     known = max(table_sizes(model), default=0)
     is_id = isinstance(padding, int) and not isinstance(padding, bool)
     if not is_id or not 0 <= padding < (known or math.inf):
@@ -53,7 +53,10 @@ def trial_of(called: Called) -> list[Tensor]:
 
 
 def seen_ids(called: Called) -> list[int]:
-    """Return ids that a model does not hide: texts of one of them have the fewest closed cells."""
+    """Return ids that a model's masks do not hide.
+
+    In texts of one such id, fewer cells are closed than in texts of padding.
+    """
     known = min(table_sizes(called.model), default=SOURCE)
     closed: dict[int, float] = {}
     fewest: list[int] = []
@@ -68,7 +71,7 @@ def seen_ids(called: Called) -> list[int]:
 
 
 def closed_cells(called: Called, index: int) -> float:
-    """Return how many cells a model's masks close in texts of one id; infinite if it fails."""
+    """Return how many cells a model's masks close in texts of one id; infinite if a call fails."""
     trial = Trial()
     lengths = (SOURCE, TARGET)[: 1 + called.two_sided]
     texts = [torch.full((ROWS, length), index, device=called.device) for length in lengths]
@@ -105,7 +108,7 @@ def check_padded(called: Called, texts: Sequence[Tensor], outputs: Tensor, title
 def misfit(
     title: str, observed: Observed, names: Mapping[nn.Module, str], why: IncompleteError
 ) -> str:
-    """Return which module's attention does not fit into maps by layer and kind, and what to do."""
+    """Return a sentence on the attention that fits into no layer, and on what to do."""
     number = why.numbers[0]
     name = names[observed.modules[number]] or title
     return (

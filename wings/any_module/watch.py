@@ -21,8 +21,9 @@ from headlight.wings.any_module.proof import find_layouts
 SeenKind = Literal["self", "masked", "cross"]
 NOT_CALLED = "The model was not called in the block below `with watch(model)`: call it there."
 NOWHERE = (
-    "{name} attended nowhere: it called neither nn.MultiheadAttention nor "
-    "scaled_dot_product_attention, and took no softmax of a product of queries and keys."
+    "{name} attended nowhere: it called neither nn.MultiheadAttention, "
+    "scaled_dot_product_attention nor flex_attention, and took no softmax of a product of queries "
+    "and keys."
 )
 PASSED = (
     "{name} attended nowhere that is known here: {part} took a softmax of numbers of the shape "
@@ -96,11 +97,11 @@ def watch(model: nn.Module, kinds: Mapping[str, SeenKind] | None = None) -> Iter
             model(x)
         seen.attention["blocks.0.attention"].weights  # (B, H, Q, K)
 
-    Meets nn.MultiheadAttention, scaled_dot_product_attention, and every softmax of a product of
-    queries and keys. `kinds` tells those that shapes do not show, by the name of the module. After
-    the block the last call is made once more without the watch. Raises ValueError if the outputs
-    differ, if the model was not called or attended nowhere, and for a model in training mode, one
-    that is compiled or quantized, and one without its weights.
+    It records nn.MultiheadAttention, scaled_dot_product_attention, flex_attention, and every softmax
+    of a product of queries and keys. `kinds` gives kinds that shapes do not show, by the name of the
+    module. After the block the last call is made once more without the watch. Raises ValueError if
+    the outputs differ, if the model was not called or attended nowhere, and for a model that is in
+    training mode, compiled, quantized or without weights.
     """
     check_openable(model)
     names = {module: name or type(model).__name__ for name, module in model.named_modules()}

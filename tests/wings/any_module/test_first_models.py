@@ -133,6 +133,13 @@ def test_texts_of_other_lengths_are_padded_with_the_models_own_id():
     assert [token.is_padding for token in padded.source_tokens] == [False, False, True, True, True]
     assert not padded.attention[Site("encoder", 1)].weights[..., 2:].any()
     torch.testing.assert_close(padded.logits[0, :3], together[1], atol=1e-5, rtol=1e-5)
+    source = torch.tensor([[8, 6, PAD, PAD, PAD]])
+    states = model.source(source.T) + model.places[:5]
+    attention = model.transformer.encoder.layers[0].self_attn
+    _, weights = attention(
+        *[states] * 3, key_padding_mask=source == PAD, average_attn_weights=False
+    )
+    torch.testing.assert_close(padded.attention[Site("encoder", 0)].weights, weights)
     with pytest.raises(ValueError, match="the model takes"):
         reader.trace("8 6", "6 8", pad_to=9999)
     without = open_model(model, call=call_translation, start=2, end=3)
