@@ -97,11 +97,11 @@ def watch(model: nn.Module, kinds: Mapping[str, SeenKind] | None = None) -> Iter
             model(x)
         seen.attention["blocks.0.attention"].weights  # (B, H, Q, K)
 
-    It records nn.MultiheadAttention, scaled_dot_product_attention, flex_attention, and every softmax
-    of a product of queries and keys. `kinds` gives kinds that shapes do not show, by the name of the
-    module. After the block the last call is made once more without the watch. Raises ValueError if
-    the outputs differ, if the model was not called or attended nowhere, and for a model that is in
-    training mode, compiled, quantized or without weights.
+    It records nn.MultiheadAttention, scaled_dot_product_attention, flex_attention, and every
+    softmax of a product of queries and keys. `kinds` gives kinds that shapes do not show, by the
+    name of the module. After the block the last call is made once more without the watch. Raises
+    ValueError if the outputs differ, if the model was not called or attended nowhere, and for a
+    model that is in training mode, compiled, quantized or without weights.
     """
     check_openable(model)
     names = {module: name or type(model).__name__ for name, module in model.named_modules()}
