@@ -14,7 +14,7 @@ from headlight.model.transformer.trace import ByShape
 
 @dataclass(frozen=True, repr=False)
 class AttentionEdit(Edit, ByShape):
-    """The changes at one site; None leaves a part as trained.
+    """The changes at one site; a field that is None changes nothing.
 
     Cells, biases and weights are given for one text, from its first token on. Decoding cuts them
     for shorter texts; for longer ones, cells and biases are padded with False and 0.
@@ -126,6 +126,56 @@ class Closed(Further):
 
     def mask(self, scores: Tensor, visible: Tensor | None) -> Tensor:
         return super().mask(scores, visible).masked_fill(self.cells.to(scores.device), -torch.inf)
+
+
+@dataclass
+class OfHead(Further):
+    """An edit of all heads for a module that computes only one of them.
+
+    The module's scores, weights and values (B, 1, ...) are repeated for all heads, given to the
+    edit, and of the result the module's own head is taken.
+    """
+
+    head: int
+    heads: int
+
+    def score(self, query: Tensor, key: Tensor, scale: float) -> Tensor:
+        return self.own(super().score(self.all(query), self.all(key), scale))
+
+    def bias_of(self, scores: Tensor) -> Tensor | None:
+        bias = super().bias_of(self.all(scores))
+        return None if bias is None else self.own(bias.expand_as(self.all(scores)))
+
+    def mask(self, scores: Tensor, visible: Tensor | None) -> Tensor:
+        return self.own(super().mask(self.all(scores), visible))
+
+    def reweigh(self, weights: Tensor) -> Tensor:
+        return self.own(super().reweigh(self.all(weights)))
+
+    def mix(self, weights: Tensor, value: Tensor) -> Tensor:
+        return self.own(super().mix(self.all(weights), self.all(value)))
+
+    def all(self, part: Tensor) -> Tensor:
+        return part.expand(-1, self.heads, -1, -1)
+
+    def own(self, part: Tensor) -> Tensor:
+        return part[:, self.head : self.head + 1]
+
+
+def of_head(edit: Edit, head: int, heads: int) -> Edit:
+    """Return the part of an edit of `heads` heads that changes the one head of a module."""
+    own = slice(head, head + 1)
+    if isinstance(edit, Closed):
+        cells = edit.cells if edit.cells.size(1) == 1 else edit.cells[:, own]
+        return replace(edit, edit=of_head(edit.edit, head, heads), cells=cells)
+    if type(edit) is not AttentionEdit:
+        return edit if type(edit) is Edit else OfHead(edit, head, heads)
+    parts = {name: getattr(edit, name) for name in ("block", "open", "bias", "weights")}
+    rest = {
+        name: part if part is None or part.dim() < 3 else part[..., own, :, :]
+        for name, part in parts.items()
+    }
+    return replace(edit, gate=None if edit.gate is None else edit.gate[..., own], **rest)
 
 
 def replaces_steps(edit: Edit) -> bool:

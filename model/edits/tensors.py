@@ -31,8 +31,9 @@ def check_edits(edits: RunEdits | None, shape: Shape, missing: Mapping[Ability, 
                 f"AttentionEdit at a Site ({layers_of(shape)}), or a PositionEdit at "
                 f"{' or '.join(sides)}."
             )
-        if isinstance(edit, AttentionEdit) and isinstance(place, Site):
-            check_edit(edit, place, shape.heads(place.kind))
+        if isinstance(place, Site):
+            if isinstance(edit, AttentionEdit):
+                check_edit(edit, place, shape.heads(place.kind))
         elif why_not := missing.get("move positions"):
             raise ValueError(why_not)
 

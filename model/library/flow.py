@@ -9,10 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 from torch.utils.weak import WeakTensorKeyDictionary
+
+from headlight.model.transformer.trace import Site
+
+if TYPE_CHECKING:
+    from headlight.model.library.running import Running
 
 # Masks write or add -1e4 (OpenAI's first GPT) or less; no score without a mask is that low.
 CLOSED = -9e3
@@ -60,15 +66,30 @@ class Mixing:
     """
 
     mix: Callable[[Tensor, Tensor, Tensor], Tensor | None]
+    heads: Heads | None = None  # the origin of the heads
+
+
+@dataclass(frozen=True)
+class Heads:
+    """The origin of heads: the site that computed them, and the modules that ran, innermost last.
+
+    The site is None in a trial.
+    """
+
+    site: Site | None
+    path: tuple[Running, ...]
+
+
+Origin = Scores | Mixing | Heads
 
 
 class Flow:
     """Follows scores and weights in one call of a model; it keeps no tensor alive."""
 
     def __init__(self) -> None:
-        self.origins = WeakTensorKeyDictionary()  # Scores or Mixing, by tensor
+        self.origins = WeakTensorKeyDictionary()  # Scores, Mixing or Heads, by tensor
 
-    def origin(self, tensor: object) -> Scores | Mixing | None:
+    def origin(self, tensor: object) -> Origin | None:
         return self.origins.get(tensor) if isinstance(tensor, Tensor) else None
 
     def call(self, function: Callable, args: tuple, kwargs: dict) -> object:
@@ -195,13 +216,16 @@ class Flow:
         if key not in letters[1] or key in output:
             raise ValueError(OTHER_AXIS.format(shape=tuple(weights.shape)))
         values = arranged(value, letters[1], [*letters[0], width])
-        if more or values is None or {*queries, width} != {*output}:
-            return heads
-        seen = arranged(heads, output, [*letters[0], width])
-        other = self.origins[weights].mix(weights, values, seen)
-        if other is None:
-            return heads
-        return other.squeeze(-2).permute([[*queries, width].index(letter) for letter in output])
+        mixing = self.origins[weights]
+        if not more and values is not None and {*queries, width} == {*output}:
+            seen = arranged(heads, output, [*letters[0], width])
+            other = mixing.mix(weights, values, seen)
+            if other is not None:
+                order = [[*queries, width].index(letter) for letter in output]
+                heads = other.squeeze(-2).permute(order)
+        if mixing.heads is not None:
+            self.origins[heads] = mixing.heads
+        return heads
 
 
 def arranged(part: Tensor, have: str, want: Sequence[str]) -> Tensor | None:

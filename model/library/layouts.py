@@ -75,12 +75,17 @@ class Changes(NamedTuple):
         """Compare scores before and after; with `shifts`, a shift of a whole row does not count."""
         seen = (before > CLOSED) | (after > CLOSED)
         if not shifts:
-            return cls(before != after, seen)
+            return cls(differing(before, after), seen)
         apart = (after - before).float().masked_fill(~seen, torch.nan)
         apart = (apart - apart.nanmedian(dim=-1, keepdim=True).values).nan_to_num(0.0)
         moved = apart.abs() > NEAR * apart.abs().max()
         moved |= moved.sum(dim=-1, keepdim=True) > 1  # a changed query moves the median too
         return cls(moved, seen & (seen.sum(dim=-1, keepdim=True) > 2))
+
+
+def differing(before: Tensor, after: Tensor) -> Tensor:
+    """Return which numbers differ; two that are no number (NaN) do not."""
+    return (before != after) & ~(before.isnan() & after.isnan())
 
 
 def possible(shape: Sequence[int], queries: Sequence[int], rows: int) -> Iterator[Layout]:

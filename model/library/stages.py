@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from headlight.model.edits.attention import replaces_steps
-from headlight.model.library.flow import CLOSED, Mixing, Scores
+from headlight.model.library.flow import CLOSED, Origin, Scores
 from headlight.model.library.layouts import Layout
 from headlight.model.transformer.attention import UNCHANGED, Edit
 from headlight.model.transformer.trace import AttentionRecord, MaybeNone
@@ -27,9 +27,7 @@ class Stages:
     changed: bool = False
 
     @classmethod
-    def of(
-        cls, given: Tensor, cells: Tensor, layout: Layout, origin: Scores | Mixing | None
-    ) -> Stages:
+    def of(cls, given: Tensor, cells: Tensor, layout: Layout, origin: Origin | None) -> Stages:
         """Return the stages of scores whose origin was traced; `cells` are the scores by head."""
         masked_scores = cells.masked_fill(cells < CLOSED, -torch.inf)
         if not isinstance(origin, Scores) or origin.lost or cells.numel() != given.numel():

@@ -1,10 +1,11 @@
-"""Looking at the attention of any model in memory while it is called as usual."""
+"""Records the attention of any model in memory while it is called as usual."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, Literal, get_args
 
 import torch
@@ -12,15 +13,17 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from headlight.model.library.checks import Differences, check_openable
-from headlight.model.library.observing import Observed, observing, prepare
+from headlight.model.library.joined_heads import join_heads
+from headlight.model.library.observing import Observed, is_masked, observing, prepare
 from headlight.model.transformer.trace import AttentionRecord
 from headlight.wings.any_module.proof import find_layouts
 
 SeenKind = Literal["self", "masked", "cross"]
 NOT_CALLED = "The model was not called in the block below `with watch(model)`: call it there."
 NOWHERE = (
-    "{name} attended nowhere: it called neither nn.MultiheadAttention nor "
-    "scaled_dot_product_attention, and took no softmax of a product of queries and keys."
+    "{name} attended nowhere: it called neither nn.MultiheadAttention, "
+    "scaled_dot_product_attention nor flex_attention, and took no softmax of a product of queries "
+    "and keys."
 )
 PASSED = (
     "{name} attended nowhere that is known here: {part} took a softmax of numbers of the shape "
@@ -28,14 +31,21 @@ PASSED = (
     "with an axis for heads or none. Write it so, or call scaled_dot_product_attention."
 )
 
+NO_NUMBERS = (
+    "Weights are not a number (NaN) in {name}, so nothing is shown. A query whose every key is "
+    "masked by minus infinity, as by a causal mask with padding on the left, makes its whole text "
+    "so in the next layer. Let each query see a key, such as itself, or mask by -1e9."
+)
+
 
 @dataclass(repr=False)
 class Seen(Sequence[Tensor]):
     """The attention of a model's last call; as a sequence, the weights (B, H, Q, K) of each.
 
-    `attention` has the records by the module's name, in the order of the call; a module that
-    attended again has "name #2". `kinds` are found by their shapes, or told. `difference` is the
-    largest one between the watched outputs and those of the same call unwatched.
+    `attention` has the records by the name of the module, in the order of the call. A module that
+    attended again has "name #2". `kinds` are found by the shapes of the weights, or given by the
+    caller. `difference` is the largest one between the watched outputs and those of the same call
+    unwatched.
     """
 
     attention: dict[str, AttentionRecord] = field(default_factory=dict)
@@ -57,7 +67,7 @@ class Seen(Sequence[Tensor]):
         return len(self.attention)
 
     def weights(self, kind: SeenKind) -> list[Tensor]:
-        """Return the weights (B, H, Q, K) of a kind of attention, one tensor a layer.
+        """Return the weights (B, H, Q, K) of one kind of attention, a tensor for each layer.
 
         Raises ValueError if there is no such kind.
         """
@@ -69,12 +79,14 @@ class Seen(Sequence[Tensor]):
 
 @dataclass
 class LastCall:
-    """What a model was called with, and what came out."""
+    """The inputs and the output of a model's last call."""
 
     inputs: tuple[tuple, dict] | None = None
     output: object = None
-    trying: bool = False  # whether a call of it is one of a trial
-    passed: tuple[nn.Module, tuple[int, ...]] | None = None  # a softmax that is no attention
+    trying: bool = False  # True while the model is called for a trial
+    passed: tuple[nn.Module, tuple[int, ...]] | None = (
+        None  # a softmax outside attention: its module, and the shape of its input
+    )
 
 
 @contextmanager
@@ -85,11 +97,11 @@ def watch(model: nn.Module, kinds: Mapping[str, SeenKind] | None = None) -> Iter
             model(x)
         seen.attention["blocks.0.attention"].weights  # (B, H, Q, K)
 
-    Meets nn.MultiheadAttention, scaled_dot_product_attention, and every softmax of a product of
-    queries and keys. `kinds` tells those that shapes do not show, by the name of the module. After
-    the block the last call is made once more without the watch. Raises ValueError if the outputs
-    differ, if the model was not called or attended nowhere, and for a model in training mode, one
-    that is compiled or quantized, and one without its weights.
+    It records nn.MultiheadAttention, scaled_dot_product_attention, flex_attention, and every
+    softmax of a product of queries and keys. `kinds` gives kinds that shapes do not show, by the
+    name of the module. After the block the last call is made once more without the watch. Raises
+    ValueError if the outputs differ, if the model was not called or attended nowhere, and for a
+    model that is in training mode, compiled, quantized or without weights.
     """
     check_openable(model)
     names = {module: name or type(model).__name__ for name, module in model.named_modules()}
@@ -138,7 +150,7 @@ def watch(model: nn.Module, kinds: Mapping[str, SeenKind] | None = None) -> Iter
 def nowhere(
     name: str, passed: tuple[nn.Module, tuple[int, ...]] | None, names: Mapping[nn.Module, str]
 ) -> str:
-    """Return a sentence about a model without attention, or about a softmax outside attention."""
+    """Return a sentence on a model without attention, or on its softmax outside attention."""
     if passed is None:
         return NOWHERE.format(name=name)
     part, shape = passed
@@ -147,7 +159,7 @@ def nowhere(
 
 @contextmanager
 def without_fast_path() -> Iterator[None]:
-    """Keep torch from its own shortcut for encoders, which writes 0 in place of padding."""
+    """Turn off torch's shortcut for encoders, which writes 0 in place of padding."""
     enabled = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
@@ -165,21 +177,35 @@ def collect(
     """Record the attention of a call, and the kind of each."""
     seen.attention.clear()
     seen.kinds.clear()
-    for module, record in zip(observed.modules, observed.records, strict=True):
-        name = names[module]
+    for numbers in observed.layers:
+        name = name_of_layer([names[observed.modules[n]] for n in numbers])
         again = sum(other.partition(" #")[0] == name for other in seen.attention)
         key = f"{name} #{again + 1}" if again else name
+        record = join_heads([observed.records[n] for n in numbers])
+        if record.weights.isnan().any():
+            raise ValueError(NO_NUMBERS.format(name=key))
         seen.attention[key] = record
-        seen.kinds[key] = kinds.get(name) or kind_of(record.weights)
+        seen.kinds[key] = kinds.get(name) or kind_of(record)
 
 
-def kind_of(weights: Tensor) -> SeenKind:
-    """Return the kind of attention that weights (B, H, Q, K) show by their shape and zeros.
+def name_of_layer(heads: Sequence[str]) -> str:
+    """Return the name of the module that attends, or of the one around the heads' modules."""
+    parts = [name.split(".") for name in heads]
+    if len({*heads}) == 1:
+        return heads[0]
+    return (
+        ".".join(each[0] for each in takewhile(lambda x: len({*x}) == 1, zip(*parts, strict=False)))
+        or heads[0]
+    )
+
+
+def kind_of(record: AttentionRecord) -> SeenKind:
+    """Return the kind of attention that a record shows by the shape and the zeros of its weights.
 
     A sink in the softmax, as in GPT-OSS, counts as one more key, the last.
     """
-    queries, keys = weights.shape[2:]
-    seen_later = weights[..., :queries].triu(1).any()
-    if keys not in (queries, queries + 1) or (keys > queries and seen_later):
+    queries, keys = record.weights.shape[2:]
+    if keys not in (queries, queries + 1):
         return "cross"
-    return "self" if seen_later else "masked"
+    masked = is_masked(record)
+    return "masked" if masked else "self" if keys == queries else "cross"

@@ -320,7 +320,7 @@ def test_abilities_that_it_lacks_are_said_where_they_are_asked_for(opened):
     for options, message in (
         ({"second": "3"}, "one text"),
         ({"masked": [1]}, "hides a word"),
-        ({"pad_to": 9}, "no mask for padding"),
+        ({"pad_to": 9}, "open it with padding="),
         ({"edits": {"encoder": PositionEdit(off=True)}}, "cannot be moved"),
     ):
         with pytest.raises(ValueError, match=message):
