@@ -30,7 +30,7 @@ import { pageOf, plainTitle, turnButton } from "../turning.js";
 const NOT_HERE =
   "This is not in the file, which holds what was computed when it was saved. Open the talk in Headlight to try it.";
 const SELECTING = ["beam_tree", "head_effects"]; // parts that mark what was clicked
-const SILENT = ["attention_lines"]; // parts whose clicks stay within them
+const SILENT = ["attention_lines", "attention_text"]; // parts whose clicks stay within them
 const JOINED = "So many weights share a dot of this grid that a map of its own cannot be made of them here.";
 
 /**

@@ -98,6 +98,9 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     common = {"of": of, "what": what, "riddle": ask, "below": below}
     if picture == "lines":
         is_shown = overview.large_lines(*drawn, lit=lit, **common)
+    elif picture == "text":
+        *sides, words = view.text
+        is_shown = overview.large_text(drawn[0], *sides, words=words, lit=lit, **common)
     else:
         cells = {"blocked": view.blocked(layer), "open_cell": if_taken_apart(run, open_cell)}
         if lit and lit[0] == "query":  # what is said of it
@@ -244,8 +247,9 @@ PAGE = Page(
         "grid": "all heads",
         "heatmap": "one head as a heatmap",
         "lines": "one head as lines",
+        "text": "one head in running text",
         "answer-0": "what the model chooses",
     },
     first=lambda: (choices.chosen(choices.PICTURE),),
-    riddles=("heatmap", "lines"),
+    riddles=("heatmap", "lines", "text"),
 )

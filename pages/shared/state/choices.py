@@ -19,7 +19,7 @@ KINDS: dict[Kind, str] = {
     "cross": "Cross-attention",
 }
 SUMMARIES = ("mean", "max")
-PICTURES = {"heatmap": "Heatmap", "lines": "Lines"}
+PICTURES = {"heatmap": "Heatmap", "lines": "Lines", "text": "Text"}
 TOO_MANY = "too-many"  # in a link, in place of edits that are too long for it
 LONGEST_EDITS = 1_200  # characters; this keeps a link below 2,000
 
