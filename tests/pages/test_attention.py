@@ -54,7 +54,7 @@ def test_the_first_page_shows_the_translation_of_the_first_example(app, shipped)
 def test_the_heatmap_shows_the_trace_of_the_translation(app, shipped):
     app.text_input(key="sentence").set_value("My sister sold seven boats.").run()
     app.segmented_control(key="kind").set_value("cross").run()
-    app.segmented_control(key="layer").set_value(2).run()
+    app.selectbox(key="layer").set_value(2).run()
     app.selectbox(key="head").set_value(4).run()
     translation = shipped.translate("My sister sold seven boats.")
     trace = shipped.trace("My sister sold seven boats.", translation)
@@ -271,7 +271,7 @@ def test_the_page_opens_so_once_and_choices_win(shipped):
     app = open_page()
     app.segmented_control(key="picture").set_value("heatmap").run()
     app.segmented_control(key="kind").set_value("cross").run()
-    app.segmented_control(key="layer").set_value(1).run()
+    app.selectbox(key="layer").set_value(1).run()
     app.selectbox(key="head").set_value("mean").run()
     assert address(app) == {"model": "en-fr"}
     app.query_params.clear()

@@ -27,7 +27,7 @@ from headlight.pages.streamlit_fixes.late_values import (
     tell,
 )
 
-MOST_LAYERS = 6  # side by side with their summaries, next to a head and a picture
+MOST_LAYERS = 6  # side by side, next to a head
 
 
 def choose(
@@ -153,10 +153,10 @@ def choose_head_or_summary(kind: Kind) -> HeadChoice:
 def choose_place(choice: Choice, options: Sequence[HeadChoice]) -> Any:
     """Draw the choice of one of the layers or heads.
 
-    Heads, and many layers, are in a drop-down box: this leaves room for all choices of a head in a
-    row.
+    Heads, many layers, and layers with their summaries are in a drop-down box: this leaves room for
+    all choices of a head, and of its picture, in a row.
     """
-    boxed = choice is not LAYER or len(options) > MOST_LAYERS
+    boxed = choice is not LAYER or len(options) > MOST_LAYERS or SUMMARIES[0] in options
     return choose(choice, options, **({"widget": st.selectbox, "width": 86} if boxed else {}))
 
 
