@@ -60,8 +60,12 @@ def block_of(tokens: Sequence[str], words: Sequence[int] | None) -> dict[str, li
     Raises ValueError if there are not as many numbers of words as tokens.
     """
     texts = [token.rpartition(WRITES)[2] for token in tokens]
-    if texts != list(tokens):  # they write, and one that has written nothing yet is not its own text
-        texts = [text if WRITES in token else "…" for token, text in zip(tokens, texts, strict=True)]
+    if texts != list(
+        tokens
+    ):  # they write, and one that has written nothing yet is not its own text
+        texts = [
+            text if WRITES in token else "…" for token, text in zip(tokens, texts, strict=True)
+        ]
     if words is None:
         texts, words = by_marks(texts)
     if len(words) != len(tokens):
