@@ -43,7 +43,7 @@ def note(page):
 def weights_of(tokens):
     """What is told of each token to those who do not see its shade."""
     told = [each.get_attribute("aria-label").rpartition(" ")[2] for each in tokens.all()]
-    return [float(number.removeprefix("<")) for number in told]
+    return [0 if number.startswith("<") else float(number) for number in told]
 
 
 def test_pointing_shades_a_text_by_where_the_token_looks_or_what_looks_at_it(page, weights):

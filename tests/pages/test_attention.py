@@ -100,6 +100,40 @@ def test_choosing_lines_replaces_the_heatmap(app):
     assert lines(app)
 
 
+def test_a_text_is_the_run_in_words_and_pieces_and_looks_at_itself_once(app, shipped):
+    sentence = "An untranslatable cat sleeps."
+    app.text_input(key="sentence").set_value(sentence)
+    app.segmented_control(key="picture").set_value("text").run()
+    (header,) = [header for header, _ in canvas_pictures(app) if "blocks" in header]
+    trace = shipped.trace(sentence, shipped.translate(sentence))
+    queries, keys = header["blocks"]
+    read = [*trace.target_tokens[1:], None]
+    for block, tokens in ((queries, read), (keys, trace.source_tokens)):
+        assert block["texts"] == [token.text if token else "<end>" for token in tokens]
+    assert spelled(keys) == f"{sentence} <end>"
+    assert spelled(queries) == f"{shipped.translate(sentence).text} <end>"
+    app.segmented_control(key="kind").set_value("decoder").run()
+    (header,) = [header for header, _ in canvas_pictures(app) if "blocks" in header]
+    (block,) = header["blocks"]
+    assert spelled(block) == f"<start> {shipped.translate(sentence).text}"
+
+
+def spelled(block):
+    """The tokens of a block of running text, with a space between words."""
+    pairs = zip(block["texts"], block["words"], [None, *block["words"]], strict=False)
+    return "".join(text if word == last else f" {text}" for text, word, last in pairs).strip()
+
+
+def test_a_long_text_offers_to_be_read_as_one(app):
+    for words, offered in (("We sing.", 0), ("We sing a song. " * 20, 1)):
+        app.text_input(key="sentence").set_value(words).run()
+        buttons = [button for button in app.button if button.key == "as-text"]
+        assert len(buttons) == offered
+    buttons[0].click().run()
+    assert app.segmented_control(key="picture").value == "text"
+    assert not [button for button in app.button if button.key == "as-text"]
+
+
 def test_blocked_cells_of_the_decoder_are_crossed_out(app):
     app.segmented_control(key="kind").set_value("decoder").run()
     values = heatmaps(app)[0][0]

@@ -101,8 +101,8 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     if picture == "lines":
         is_shown = overview.large_lines(*drawn, lit=lit, **common)
     elif picture == "text":
-        *sides, words = view.text
-        is_shown = overview.large_text(drawn[0], *sides, words=words, lit=lit, **common)
+        queries, keys, words = view.text
+        is_shown = overview.large_text(drawn[0], queries, keys, words=words, lit=lit, **common)
     else:
         cells = {"blocked": view.blocked(layer), "open_cell": if_taken_apart(run, open_cell)}
         if lit and lit[0] == "query":  # what is said of it
