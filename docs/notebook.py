@@ -48,8 +48,8 @@ lines = attention_lines(weights, queries, keys)
 lines
 
 # %% [markdown]
-# The encoder's first head in running text, shaded by where “car” looks. Point at other words, or let
-# it show what looks at them.
+# The encoder's first head in running text, shaded by where “car” looks. Point at others, or let it
+# show what looks at them.
 
 # %%
 words = [token.text for token in trace.source_tokens]
