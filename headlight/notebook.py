@@ -1,4 +1,4 @@
-"""The app in a notebook's or script's own process, on models that it holds in memory."""
+"""Opens the app within the process of a notebook or script, on models in its memory."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from headlight.model.reader import Reader
 
 HOST = "127.0.0.1"
-NOTEBOOKS = "http://localhost:* http://127.0.0.1:*"  # that may show the app in a frame
-LOOK = 0.05  # seconds between two checks whether the server is up
+NOTEBOOKS = "http://localhost:* http://127.0.0.1:*"  # the sites that may show the app in a frame
+LOOK = 0.05  # seconds between two checks of whether the server has started
 FRAME = (
     '<iframe src="{}" width="100%" height="760" style="border: 0" '
     'allow="clipboard-write; fullscreen"></iframe>'
@@ -34,7 +34,7 @@ FRAME = (
 
 
 class Shown:
-    """A model on the app's list, until it is closed; in a notebook it shows the app in a frame."""
+    """A model that the app offers until `close`; a notebook displays it as the app in a frame."""
 
     def __init__(self, name: str, address: str) -> None:
         self.name, self.address = name, address
@@ -46,7 +46,7 @@ class Shown:
         return FRAME.format(html.escape(self.address))
 
     def close(self) -> None:
-        """Take the model off the app's list, and forget it."""
+        """Remove the model from the app's list, and free its memory."""
         from headlight.pages.shared.runs.shelf import shelf
 
         shelf().hide(self.name)
@@ -55,8 +55,9 @@ class Shown:
 def show(reader: Reader, text: str = "") -> Shown:
     """Open the app on a model in memory and a text, for this machine only; print its address.
 
-    The app runs in this process, with the model's own weights, and ends with it. Only who has the
-    address can open it; in a notebook the result is the app in a frame.
+    The app runs in this process, with the weights of `reader` itself, and ends with the process.
+    Only people with the address can open it; a notebook displays the result as the app in a frame.
+    Raises ValueError for a model that `open_model` has not opened yet.
     """
     if not hasattr(reader, "example"):
         raise ValueError("Open the model first: show(open_model(model, tokenizer)).")
@@ -68,13 +69,14 @@ def show(reader: Reader, text: str = "") -> Shown:
     asked = {"model": LIBRARY + name, "sentence": text or reader.example}
     asked = {key: value for key, value in asked.items() if value}
     shown = Shown(name, f"{address}&{urlencode(asked)}")
-    print(shown, flush=True)  # programs that read a script's output wait for the address
+    # At once, because programs that read the output wait for the address.
+    print(shown, flush=True)
     return shown
 
 
 @cache
 def server() -> str:
-    """Serve the app from a thread of this process; return its address with the token."""
+    """Start the app's server in a thread of this process; return its address with the token."""
     os.environ.setdefault(door.VARIABLE, secrets.token_urlsafe(12))
     os.environ.setdefault(guards.EMBED, NOTEBOOKS)
     limits.GUEST = True

@@ -237,7 +237,7 @@ def test_a_temperature_of_zero_is_explained_and_the_last_result_stays():
     app = open_page(strategy="sample", seed="5", temperature="2.0")
     before = player(app)[0]
     app.number_input(key="temperature").set_value(0.0).run()
-    assert any("for 0, decode greedily" in text.value for text in app.text)
+    assert any("instead of 0, decode greedily" in text.value for text in app.text)
     assert "previous result is still shown" in app.error[0].value
     assert player(app)[0] == before
     app.number_input(key="temperature").set_value(1.0).run()
