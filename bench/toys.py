@@ -88,7 +88,7 @@ def both(task: str) -> tuple[Callable[[], object], Callable[[], object]]:
     options = replace(default_options(task), steps=10_000)
     ours = SmallModel(options)
     # Without snapshots and counting, which the peer does not do.
-    vars(ours).update(snapshot=lambda step: None, exact_match=lambda: None)
+    vars(ours).update(keep_snapshot=lambda step: None, score=lambda: None)
     steps = ours.train()
     peer = Peer(ours.model.config)
     theirs = peer_steps(peer, SmallModel(options).batches(), options.d_model, options.settings)

@@ -12,6 +12,7 @@ from headlight import (
     Site,
     attention_heatmap,
     attention_lines,
+    attention_text,
     compared_maps,
     head_grid,
     load_model,
@@ -45,6 +46,15 @@ heatmap
 # %%
 lines = attention_lines(weights, queries, keys)
 lines
+
+# %% [markdown]
+# The encoder's first head in running text, shaded by where “car” looks. Point at others, or let it
+# show what looks at them.
+
+# %%
+words = [token.text for token in trace.source_tokens]
+text = attention_text(trace.weights("encoder")[0, 0], words, lit=("query", 2))
+text
 
 # %% [markdown]
 # The same head when all heads but the fifth are removed from the layer before, beside what it was:

@@ -60,6 +60,12 @@ EXHIBITS = (
         {**CROSS, "picture": "lines"},
     ),
     Exhibit(
+        "The same head in running text",
+        'attention_text(weights[3], queries, keys, lit=("query", 1))',
+        "",
+        {**CROSS, "picture": "text"},
+    ),
+    Exhibit(
         "Two heads and their difference",
         "compared_maps(weights[3], weights[7], (queries, keys), (queries, keys))",
         "compare",

@@ -55,7 +55,7 @@ def test_the_notebook_is_made_from_the_script_beside_it():
 
 def test_every_picture_shows_itself(notebook):
     pictures = [value for value in notebook.values() if isinstance(value, CanvasPicture)]
-    assert len(pictures) == 5
+    assert len(pictures) == 6
     for picture in pictures:
         assert picture._repr_html_().startswith("<iframe")
 

@@ -16,6 +16,7 @@ from headlight.viz import (
     Chip,
     attention_heatmap,
     attention_lines,
+    attention_text,
     compared_maps,
     head_grid,
     mask_matrix,
@@ -42,6 +43,7 @@ def pictures(trace, kind):
     return {
         "heatmap": (heatmap, "rows", "columns"),
         "lines": (attention_lines(head, queries, keys), "queries", "keys"),
+        "text": (attention_text(head, queries, keys), "queries", "keys"),
         "grid": (head_grid(weights, queries, keys), "queries", "keys"),
         "mask": (mask_matrix(visible, queries, keys), "queries", "keys"),
     }

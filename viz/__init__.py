@@ -11,6 +11,7 @@ from headlight.viz.curves.training_curves import training_curves
 from headlight.viz.maps.architecture_map import architecture_map
 from headlight.viz.maps.attention_film import attention_film
 from headlight.viz.maps.attention_lines import attention_lines
+from headlight.viz.maps.attention_text import attention_text
 from headlight.viz.maps.compared_maps import (
     Change,
     clearest_change,

@@ -1,11 +1,15 @@
 """Label and align the tokens on the axes of pictures."""
 
+import re
 from collections.abc import Sequence
 from difflib import Match, SequenceMatcher
 
 Pair = tuple[int | None, int | None]  # the index of a token in each of two lists, None if absent
 
 WRITES = " → "  # stands between the token that a decoder has read and the token that it writes
+SPACED = re.compile("[ ▁Ġ](?=.)", re.DOTALL)  # begins a word in the names of many vocabularies
+CONTINUES = re.compile("##(?=.)")  # begins a piece that continues a word, in BERT's
+SPECIAL = re.compile(r"<(?!0x)[^<>]+>|\[[A-Z]+\]")  # the name of a token that represents no text
 
 
 def and_written(read: Sequence[str], written: Sequence[str]) -> list[str]:
@@ -44,3 +48,20 @@ def aligned(first: Sequence[str], second: Sequence[str]) -> list[Pair]:
         pairs += [(start + step, end + step) for step in range(block.size)]
         left, right = start + block.size, end + block.size
     return pairs
+
+
+def by_marks(tokens: Sequence[str]) -> tuple[list[str], list[int]]:
+    """Return tokens without the marks of their vocabulary, and the number of each one's word.
+
+    If some begin with a space or its sign, as in "▁cat", all others continue the word before; a
+    token such as "##s" always does. Special tokens are words, and without marks all tokens are.
+    """
+    is_spaced = any(map(SPACED.match, tokens))
+    words: list[int] = []
+    for index, token in enumerate(tokens):
+        goes_on = not SPACED.match(token) if is_spaced else CONTINUES.match(token)
+        neighbours = tokens[max(0, index - 1) : index + 1]
+        apart = not goes_on or any(map(SPECIAL.fullmatch, neighbours))
+        words.append(words[-1] + apart if words else 0)
+    mark = SPACED if is_spaced else CONTINUES
+    return [mark.sub("", token, count=1) if mark.match(token) else token for token in tokens], words

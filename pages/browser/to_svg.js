@@ -117,7 +117,10 @@ function describe(part, group, pen, opacity) {
   const x = round(box.left - pen.left);
   const y = round(box.top - pen.top);
   const place = { x, y, width: round(box.width), height: round(box.height) };
-  frame(part, style, place, group, pen, shown);
+  // Letters that go on in the next line have a box in each.
+  for (const { left, top, width, height } of part.getClientRects()) {
+    frame(part, style, { x: round(left - pen.left), y: round(top - pen.top), width: round(width), height: round(height) }, group, pen, shown);
+  }
   if (part instanceof HTMLCanvasElement) {
     if (!part.width || !part.height || !box.width || !box.height) return;
     const view = { ...place, viewBox: `0 0 ${part.width} ${part.height}`, preserveAspectRatio: "none" };

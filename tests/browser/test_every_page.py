@@ -12,6 +12,7 @@ from tests.matrix import first_of
 ADDRESSES = {
     "": "All heads",
     "?picture=lines": "All heads",
+    "?picture=text": "All heads",
     "masks": "Why −∞ and nothing else",
     "heads": "Which heads matter",
     "compare": "Translation of B",

@@ -24,12 +24,13 @@ PICTURES = {
     "grid": ("Cross-attention, all heads", ".head-grid"),
     "heatmap": (f"Cross-attention, layer {LAYER}, head {HEAD}", ".heatmap"),
     "lines": (f"Cross-attention, layer {LAYER}, head {HEAD}, as lines", ".attention-lines"),
+    "text": (f"Cross-attention, layer {LAYER}, head {HEAD}, as a text", ".attention-text"),
 }
 
 
 def open_picture(page, server, key):
     """The picture on the Attention page, and the menu that saves it."""
-    picture = "lines" if key == "lines" else "heatmap"
+    picture = "heatmap" if key == "grid" else key
     page.goto(f"{server}/?sentence={SENTENCE}&layer={LAYER}&head={HEAD}&picture={picture}")
     what, selector = PICTURES[key]
     page.locator(selector).wait_for()
@@ -209,7 +210,7 @@ def test_a_file_says_what_it_shows_and_nothing_of_pointing(page, server, transla
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize("key", first_of(["heatmap", "lines"]))
+@pytest.mark.parametrize("key", first_of(["heatmap", "lines", "text"]))
 def test_the_texts_of_an_svg_fit_in_a_wider_font(page, server, browser, key):
     _, menu = open_picture(page, server, key)
     data, _ = save(page, menu, "svg")

@@ -27,6 +27,7 @@ STATES = [  # a page, what is one of several there, and which of them is chosen
     ("", ".architecture-map .block[data-kind=encoder]", "[aria-pressed=true]"),
     ("", ".head-grid .map", "[aria-pressed=true]"),
     ("?picture=lines", ".attention-lines .token", "[aria-pressed=true]"),
+    ("?picture=text&lit=q2", ".attention-text .token", "[aria-pressed=true]"),
     ("?edits=gate.cross.1.4.0", ".token-strip .chip:not(.special)", ".changed"),
     ("heads", ".switchboard .head", ".selected"),
     ("heads?edits=gate.cross.1.4.0", ".switchboard .head:not(.selected)", ".off"),

@@ -54,7 +54,7 @@ def test_the_first_page_shows_the_translation_of_the_first_example(app, shipped)
 def test_the_heatmap_shows_the_trace_of_the_translation(app, shipped):
     app.text_input(key="sentence").set_value("My sister sold seven boats.").run()
     app.segmented_control(key="kind").set_value("cross").run()
-    app.segmented_control(key="layer").set_value(2).run()
+    app.selectbox(key="layer").set_value(2).run()
     app.selectbox(key="head").set_value(4).run()
     translation = shipped.translate("My sister sold seven boats.")
     trace = shipped.trace("My sister sold seven boats.", translation)
@@ -98,6 +98,40 @@ def test_choosing_lines_replaces_the_heatmap(app):
     app.segmented_control(key="picture").set_value("lines").run()
     assert not heatmaps(app)
     assert lines(app)
+
+
+def test_a_text_is_the_run_in_words_and_pieces_and_looks_at_itself_once(app, shipped):
+    sentence = "An untranslatable cat sleeps."
+    app.text_input(key="sentence").set_value(sentence)
+    app.segmented_control(key="picture").set_value("text").run()
+    (header,) = [header for header, _ in canvas_pictures(app) if "blocks" in header]
+    trace = shipped.trace(sentence, shipped.translate(sentence))
+    queries, keys = header["blocks"]
+    read = [*trace.target_tokens[1:], None]
+    for block, tokens in ((queries, read), (keys, trace.source_tokens)):
+        assert block["texts"] == [token.text if token else "<end>" for token in tokens]
+    assert spelled(keys) == f"{sentence} <end>"
+    assert spelled(queries) == f"{shipped.translate(sentence).text} <end>"
+    app.segmented_control(key="kind").set_value("decoder").run()
+    (header,) = [header for header, _ in canvas_pictures(app) if "blocks" in header]
+    (block,) = header["blocks"]
+    assert spelled(block) == f"<start> {shipped.translate(sentence).text}"
+
+
+def spelled(block):
+    """The tokens of a block of running text, with a space between words."""
+    pairs = zip(block["texts"], block["words"], [None, *block["words"]], strict=False)
+    return "".join(text if word == last else f" {text}" for text, word, last in pairs).strip()
+
+
+def test_a_long_text_offers_to_be_read_as_one(app):
+    for words, offered in (("We sing.", 0), ("We sing a song. " * 20, 1)):
+        app.text_input(key="sentence").set_value(words).run()
+        buttons = [button for button in app.button if button.key == "as-text"]
+        assert len(buttons) == offered
+    buttons[0].click().run()
+    assert app.segmented_control(key="picture").value == "text"
+    assert not [button for button in app.button if button.key == "as-text"]
 
 
 def test_blocked_cells_of_the_decoder_are_crossed_out(app):
@@ -271,7 +305,7 @@ def test_the_page_opens_so_once_and_choices_win(shipped):
     app = open_page()
     app.segmented_control(key="picture").set_value("heatmap").run()
     app.segmented_control(key="kind").set_value("cross").run()
-    app.segmented_control(key="layer").set_value(1).run()
+    app.selectbox(key="layer").set_value(1).run()
     app.selectbox(key="head").set_value("mean").run()
     assert address(app) == {"model": "en-fr"}
     app.query_params.clear()

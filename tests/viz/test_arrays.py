@@ -6,6 +6,7 @@ from headlight.viz import (
     attention_film,
     attention_heatmap,
     attention_lines,
+    attention_text,
     compared_maps,
     head_grid,
     head_scores,
@@ -43,6 +44,7 @@ def test_pictures_of_one_head_take_a_tensor(attentions):
     expected = values(attentions)[1, 2]
     assert attention_lines(head, TOKENS) == attention_lines(expected, TOKENS, TOKENS)
     assert attention_heatmap(head, TOKENS) == attention_heatmap(expected, TOKENS, TOKENS)
+    assert attention_text(head, TOKENS) == attention_text(expected, TOKENS)
 
 
 def test_bfloat16_becomes_an_array(attentions):
@@ -67,7 +69,7 @@ def test_bytes_stay_bytes(attentions):
         np.testing.assert_array_equal(layer, as_levels(expected))
 
 
-@pytest.mark.parametrize("picture", [attention_heatmap, attention_lines])
+@pytest.mark.parametrize("picture", [attention_heatmap, attention_lines, attention_text])
 def test_pictures_of_one_head_take_bytes(picture, attentions):
     levels = as_levels(values(attentions)[0, 0])
     assert picture(levels, TOKENS) == picture(levels / np.float32(255), TOKENS)
@@ -105,7 +107,7 @@ def test_what_the_grid_cannot_draw(weights, sentence):
         head_grid(weights, TOKENS)
 
 
-@pytest.mark.parametrize("picture", [attention_heatmap, attention_lines])
+@pytest.mark.parametrize("picture", [attention_heatmap, attention_lines, attention_text])
 def test_what_a_picture_of_one_head_cannot_draw(picture, attentions):
     with pytest.raises(ValueError, match=r"shape \(1, 4, 3, 3\).*attentions\[layer\]\[0, head\]"):
         picture(attentions[0], TOKENS)
@@ -119,6 +121,8 @@ def test_what_a_picture_of_one_head_cannot_draw(picture, attentions):
     [
         lambda weights, tokens: attention_heatmap(weights, tokens),
         lambda weights, tokens: attention_lines(weights, TOKENS, tokens),
+        lambda weights, tokens: attention_text(weights, tokens),
+        lambda weights, tokens: attention_text(weights, TOKENS, tokens),
         lambda weights, tokens: head_grid(weights[None, None], tokens),
         lambda weights, tokens: head_grid(weights[None, None], TOKENS, tokens),
         lambda weights, tokens: attention_film(weights[None, None], [0], tokens),
@@ -142,6 +146,7 @@ def pictures_of(weights):
         "heatmap": lambda: attention_heatmap(weights, TOKENS),
         "heatmap up to the largest": lambda: attention_heatmap(weights, TOKENS, maximum=None),
         "lines": lambda: attention_lines(weights, TOKENS),
+        "text": lambda: attention_text(weights, TOKENS),
         "grid": lambda: head_grid(grid, TOKENS),
         "grid of tensors": lambda: head_grid([torch.from_numpy(grid[0])], TOKENS),
         "grid with own scales": lambda: head_grid(grid, TOKENS, own_scale=True),

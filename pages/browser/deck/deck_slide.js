@@ -30,7 +30,7 @@ import { pageOf, plainTitle, turnButton } from "../turning.js";
 const NOT_HERE =
   "This file only has what was computed when it was saved. Open the talk in Headlight to try this.";
 const SELECTING = ["beam_tree", "head_effects"]; // parts that mark the place that was clicked
-const SILENT = ["attention_lines"]; // parts that handle their clicks themselves
+const SILENT = ["attention_lines", "attention_text"]; // parts that handle their clicks themselves
 const JOINED = "This map cannot be enlarged here: in this small picture, several weights share a dot.";
 
 /**

@@ -38,6 +38,7 @@ from headlight.pages.shared.show.words import formula, reading_of
 from headlight.pages.shared.state import choices, edit_history, models
 from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.state.showing import say
+from headlight.pages.shared.state.wings import allows
 from headlight.pages.shared.widgets.choose import (
     choose,
     choose_head_or_summary,
@@ -46,6 +47,7 @@ from headlight.pages.shared.widgets.choose import (
     place_options,
 )
 
+MANY = 64  # tokens of a side, from which on a heatmap has no room for their names
 SAID = "weight-said"  # the key of the sentence on the enlarged head, above its picture
 
 
@@ -98,6 +100,9 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     common = {"of": of, "what": what, "riddle": ask, "below": below}
     if picture == "lines":
         is_shown = overview.large_lines(*drawn, lit=lit, **common)
+    elif picture == "text":
+        queries, keys, words = view.text
+        is_shown = overview.large_text(drawn[0], queries, keys, words=words, lit=lit, **common)
     else:
         cells = {"blocked": view.blocked(layer), "open_cell": if_taken_apart(run, open_cell)}
         if lit and lit[0] == "query":  # frame the weights that the sentence names
@@ -108,6 +113,8 @@ def detail(run: ModelRun, view: View, of: About) -> None:
             cells |= {"behind": behind, "name": summary_name(layer, head)}
         is_shown = overview.large_heatmap(*drawn, **common, **cells)
     if is_shown:
+        with above:
+            offer_text(picture, max(drawn[0].shape))
         with above, st.container(key=SAID, gap=None):
             reveal_if_sought(SAID)
             is_off = are_off(run, kind, layer, head)
@@ -130,6 +137,14 @@ def detail(run: ModelRun, view: View, of: About) -> None:
     if "own layers" not in run.reader.missing:
         config = run.reader.model.config
         st.latex(formula(kind, config.d_model // config.heads, **sides))
+
+
+def offer_text(picture: str, tokens: int) -> None:
+    """Draw a button that shows a long text as a text, unless it is, or the choice is closed."""
+    if picture != "text" and tokens > MANY and allows(choices.PICTURE.key):
+        words = f"Read it as a text: {tokens} tokens leave little room for names here"
+        put = {"on_click": choices.put, "args": [choices.PICTURE, "text"]}
+        st.button(words, type="tertiary", icon=":material/notes:", key="as-text", **put)
 
 
 def are_off(run: ModelRun, kind: Kind, layer: choices.HeadChoice, head: choices.HeadChoice) -> bool:
@@ -244,8 +259,9 @@ PAGE = Page(
         "grid": "all heads",
         "heatmap": "one head as a heatmap",
         "lines": "one head as lines",
+        "text": "one head in running text",
         "answer-0": "what the model chooses",
     },
     first=lambda: (choices.chosen(choices.PICTURE),),
-    riddles=("heatmap", "lines"),
+    riddles=("heatmap", "lines", "text"),
 )

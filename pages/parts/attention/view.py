@@ -1,5 +1,6 @@
 """The choice of the tokens that are drawn, and the weights of a run's heads on these tokens."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,6 +30,7 @@ from headlight.pages.shared.state.choices import LONGEST_SENTENCE, SUMMARIES, He
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import Behind
 from headlight.viz.arrays import as_floats
+from headlight.viz.tokens import WRITES
 
 BETWEEN_WORDS: dict[Between, str] = {
     "all": "both",
@@ -108,6 +110,19 @@ class View:
             return [piece.text for piece in read], [piece.text for piece in seen]
         queries, keys = labels_of(self.run, self.kind)
         return [queries[row] for row in shown.rows], [keys[column] for column in shown.columns]
+
+    @property
+    def text(self) -> tuple[list[str], list[str] | None, tuple[list[int], list[int]]]:
+        """Return the labels of running text for rows and columns, and the words of both by number.
+
+        A text that looks at itself has no columns: its rows are labelled as the columns would be.
+        """
+        shown, (queries, keys) = self.selection, self.tokens
+        words = numbers_of_words(shown.keys, shown.columns, keys, shown.words)
+        if self.kind != "cross" and shown.rows == shown.columns:
+            return keys, None, (words, words)
+        rows = numbers_of_words(shown.queries, shown.rows, queries, shown.words)
+        return queries, keys, (rows, words)
 
     @property
     def row_words(self) -> str:
@@ -197,6 +212,19 @@ class View:
         block = np.stack([weights[index][np.ix_(heads, queries, keys)] for index in layers])
         at = np.unravel_index(block.argmax(), block.shape)
         return self.kind, layers[at[0]], heads[at[1]], int(queries[at[2]]), int(keys[at[3]])
+
+
+def numbers_of_words(
+    pieces: Sequence[Piece], places: Sequence[int], labels: Sequence[str], are_words: bool
+) -> list[int]:
+    """Return the number of the word that each label is a piece of, unless the labels `are_words`.
+
+    A label "read → written" is a piece of the word of its written token, which is the next piece.
+    """
+    if are_words:
+        return [*range(len(labels))]
+    words = [*(piece.word for piece in pieces), -1]  # the written end follows the last piece
+    return [words[place + (WRITES in label)] for place, label in zip(places, labels, strict=True)]
 
 
 def choose_view(run: ModelRun, kind: Kind) -> View:

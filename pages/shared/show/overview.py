@@ -32,6 +32,7 @@ from headlight.viz import (
     architecture_map,
     attention_heatmap,
     attention_lines,
+    attention_text,
     head_grid,
     selected_map,
 )
@@ -160,6 +161,34 @@ def large_lines(
     if show(lines, "lines", lambda: light(picked("lines")), of=of, what=what, riddle=riddle):
         below()
         caption(HOW_TO_READ["lines"].format(click=if_clicks(HOW_TO_READ["kept lines"])))
+        return True
+    return False
+
+
+def large_text(
+    weights: np.ndarray,
+    query_tokens: Sequence[str],
+    key_tokens: Sequence[str] | None,
+    *,
+    words: tuple[Sequence[int], Sequence[int]],
+    of: About,
+    what: str,
+    lit: tuple[str, int] | None = None,
+    riddle: Callable[[], Riddle] | None = None,
+    below: Callable[[], None] = lambda: None,
+) -> bool:
+    """Draw a head's weights (Q, K) in running text, with the shades of the token `lit` if any.
+
+    `words` numbers the words of the queries and of the keys; without `key_tokens` there is one
+    text. For `of`, `what`, `riddle` and the return value see `show`; `below` draws what is said
+    below it.
+    """
+    options = {"words": words[0], "key_words": words[1], "lit": lit, "keeps": allows(CLICKS)}
+    text = attention_text(weights, query_tokens, key_tokens, **options)
+    what = f"{what}, as a text"
+    if show(text, "text", lambda: light(picked("text")), of=of, what=what, riddle=riddle):
+        below()
+        caption(HOW_TO_READ["text"].format(click=if_clicks(HOW_TO_READ["kept shades"])))
         return True
     return False
 

@@ -24,6 +24,11 @@ HOW_TO_READ = {
         "thicker line is a larger [weight]. Point at a token, or tap it, to see only its "
         "lines and their weights{click}."
     ),
+    "text": (
+        "The stronger a token's shade, the larger its [weight]; the largest one shown has the full "
+        "shade. Point at a token, or tap it, to shade those that it looks at, or those that look "
+        "at it{click}."
+    ),
     "grid": (
         "Every small map is one [head]: rows look, columns are looked at, dark is 0 and bright is "
         "{bright}. "
@@ -31,6 +36,7 @@ HOW_TO_READ = {
         "bright column is a token that all tokens look at."
     ),
     "kept lines": "; click the token to keep them",
+    "kept shades": "; click the token to keep these shades and to read single weights",
     "groups": " Heads under one line share their [keys] and [values]; each has its own queries.",
 }
 

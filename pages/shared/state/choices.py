@@ -19,7 +19,7 @@ KINDS: dict[Kind, str] = {
     "cross": "Cross-attention",
 }
 SUMMARIES = ("mean", "max")
-PICTURES = {"heatmap": "Heatmap", "lines": "Lines"}
+PICTURES = {"heatmap": "Heatmap", "lines": "Lines", "text": "Text"}
 TOO_MANY = "too-many"  # stands in a link for edits that are too long for it
 LONGEST_EDITS = 1_200  # characters, which keeps a link below 2,000 characters
 

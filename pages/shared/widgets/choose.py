@@ -153,10 +153,10 @@ def choose_head_or_summary(kind: Kind) -> HeadChoice:
 def choose_place(choice: Choice, options: Sequence[HeadChoice]) -> Any:
     """Draw the choice of a layer or a head, and return it.
 
-    Heads, and layers if there are many, are in a drop-down box, so that the choices of kind, layer
-    and head fit in one row.
+    Heads, many layers, and layers with their summaries are in a drop-down box: this leaves room for
+    all choices of a head, and of its picture, in a row.
     """
-    boxed = choice is not LAYER or len(options) > MOST_LAYERS
+    boxed = choice is not LAYER or len(options) > MOST_LAYERS or SUMMARIES[0] in options
     return choose(choice, options, **({"widget": st.selectbox, "width": 86} if boxed else {}))
 
 

@@ -176,7 +176,7 @@ def test_the_link_of_thirty_words_with_edits_is_below_2000_characters():
 
 def test_a_choice_is_written_into_the_address():
     app = open_page(kind="cross")
-    app.segmented_control(key="layer").set_value(2).run()
+    app.selectbox(key="layer").set_value(2).run()
     assert address(app) == {"v": "2", "layer": "3"}
 
 
@@ -192,21 +192,21 @@ def test_an_address_of_version_1_is_written_anew():
 
 def test_back_and_forward_restore_the_choices():
     app = open_page(kind="cross")
-    app.segmented_control(key="layer").set_value(2).run()
+    app.selectbox(key="layer").set_value(2).run()
     go_back(app, v="2", head="5")
     assert app.selectbox(key="head").value == 4
-    assert app.segmented_control(key="layer").value == 1
+    assert app.selectbox(key="layer").value == 1
     go_back(app, v="2", layer="3")
     assert app.selectbox(key="head").value == "mean"
-    assert app.segmented_control(key="layer").value == 2
+    assert app.selectbox(key="layer").value == 2
 
 
 def test_a_choice_after_going_back_is_kept():
     app = open_page()
     go_back(app, head="5")
-    app.segmented_control(key="layer").set_value(0).run()
+    app.selectbox(key="layer").set_value(0).run()
     app.run()
-    assert app.segmented_control(key="layer").value == 0
+    assert app.selectbox(key="layer").value == 0
     assert app.selectbox(key="head").value == 4
 
 
@@ -215,7 +215,7 @@ def test_an_address_the_browser_had_not_received_yet_changes_nothing():
     app.selectbox(key="head").set_value(5).run()
     app.query_params.clear()
     app.query_params.update({"head": "5"})
-    app.segmented_control(key="layer").set_value(0).run()
+    app.selectbox(key="layer").set_value(0).run()
     assert app.selectbox(key="head").value == 5
 
 

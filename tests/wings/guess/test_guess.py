@@ -33,7 +33,7 @@ ATTENTION = {"guess": "on", "guess_row": "3", **HEAD}
 HEADS = {"guess": "on", "sentence": SENTENCE, "roles": "on"}
 CAUSE = {"guess": "on", "sentence": SENTENCE, "guess_row": "2"}
 # With numbers of the model, and those that name a head to begin with.
-TELLING = {"heatmap", "lines", "grid", "map", "effects", "role-scores", "knockout"}
+TELLING = {"heatmap", "lines", "text", "grid", "map", "effects", "role-scores", "knockout"}
 TELLING |= {"wrote-heads", "wrote-keys", "patch-heads", "patch-tokens"}
 TELLING |= {"player", "certainty", "alignment", "forced", "tree"}
 TELLING |= {"estimate-heads", "estimate-map", "estimate-cells"}
@@ -68,6 +68,7 @@ def measured_heads():
         [
             ("attention", ATTENTION, "heatmap"),
             ("attention", {**ATTENTION, "picture": "lines"}, "lines"),
+            ("attention", {**ATTENTION, "picture": "text"}, "text"),
             ("attention", {**ATTENTION, "head": "mean", "layer": "max"}, "heatmap"),
             ("heads", HEADS, "map"),
             ("cause", CAUSE, "knockout"),

@@ -230,7 +230,7 @@ def test_turning_shows_another_slide_with_its_own_choices(asked):
     app = with_talk(talk="2")
     asked(app, 3)
     assert on_stage(app) == ["lines"]
-    assert app.segmented_control(key="layer").value == 0
+    assert app.selectbox(key="layer").value == 0
     assert app.selectbox(key="head").value == "mean"  # the slide does not name one
     assert address(app) == {"talk": "3", "ready_talk": "own"}
     asked(app, 1)

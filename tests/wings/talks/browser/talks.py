@@ -15,6 +15,7 @@ TOKENS = {  # where each picture writes tokens as text
     "trained": ".chip",
     "changed": ".chip",
     "lines": ".token .name",
+    "text": ".token",
     "player": ".weighed-tokens .name",
     "tree": ".leaf",
     "story-dot": ".label",

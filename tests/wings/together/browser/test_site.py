@@ -62,7 +62,7 @@ def is_own(url):
 def test_every_picture_draws_at_every_width(visitor, address):
     visitor.goto(f"{address}/gallery.html")
     visitor.wait_for_function(f"() => ({DRAWN})().every(Boolean)")
-    assert len(visitor.evaluate(DRAWN)) == len(EXHIBITS) == 10
+    assert len(visitor.evaluate(DRAWN)) == len(EXHIBITS) == 11
     for width in (1280, 390):
         visitor.set_viewport_size({"width": width, "height": 720})
         assert visitor.evaluate(WIDER) <= 0
