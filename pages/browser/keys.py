@@ -1,6 +1,6 @@
 """The keys of pages and talks: what each does, in words, and what it clicks."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 
@@ -29,7 +29,9 @@ PLAYER_KEYS = (
     Key(" ", "play or pause", selector=".transport .play"),
 )
 ANSWER_KEY = Key("a", "show the answer of a question, or ask it again", selector=".guess .reveal")
-KEYS_OF_SLIDES = (*PLAYER_KEYS, ANSWER_KEY)  # keys that a slide shares with pages
+KEYS_OF_FILES = (*PLAYER_KEYS, ANSWER_KEY)  # keys that a talk's file shares with pages
+ROOM_KEY = Key("g", "show what a room has guessed", selector=".room .close-guesses")
+KEYS_OF_SLIDES = (*KEYS_OF_FILES, ROOM_KEY)  # keys that a slide shares with pages
 KEYS = (
     Key("h", "next head", HEADS, 1),
     Key("H", "previous head", HEADS, -1),
@@ -61,7 +63,7 @@ DECK_KEYS = {  # keys of a talk in a file of its own
 }
 
 
-def named_keys(keys: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return keys by name for the help sheet, followed by those that pages share."""
-    whole = {**keys, **{NAMES.get(key.key, key.key): key.words for key in KEYS_OF_SLIDES}}
+def named_keys(keys: Mapping[str, str], shared: Iterable[Key]) -> list[dict[str, str]]:
+    """Return keys by name for the help sheet, followed by the keys `shared` with pages."""
+    whole = {**keys, **{NAMES.get(key.key, key.key): key.words for key in shared}}
     return [{"name": name, "words": words} for name, words in whole.items()]
