@@ -85,6 +85,14 @@ class Room:
         self.poll.is_closed = True
         self.poll.right = right or self.poll.right
 
+    def show(self) -> None:
+        """Let phones see the question, as the lecturer's screen shows it."""
+        self.is_shown = True
+
+    def hide(self) -> None:
+        """Let phones wait: the lecturer's screen does not show the question."""
+        self.is_shown = False
+
     def enter(self) -> str:
         """Return the name of a new phone; raises ValueError if the room is full."""
         if len(self.seen) >= MOST_PHONES:
@@ -121,7 +129,6 @@ class Room:
 
     def shown_to_lecturer(self) -> dict[str, Any]:
         """Return how many phones are in the room and have guessed, and the result."""
-        self.is_shown = True
         self.lecturer_seen = now = time.monotonic()
         poll = self.poll
         present = {phone for phone, last in self.seen.items() if now - last < AWAY}

@@ -7,9 +7,11 @@
 /room/CODE/guess       takes a guess: the number of the question, and the index of the option
 /room/CODE/count       the numbers for the lecturer, who sends the room's key
 /room/CODE/close       ends the guesses, and answers as `count`
+/room/CODE/leave       lets phones wait, since the lecturer's screen shows something else
 """
 
 import json
+from collections.abc import Awaitable, Callable
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -132,16 +134,19 @@ def read_guess(sent: bytes) -> tuple[int, int]:
     raise ValueError(NO_GUESS)
 
 
-async def count(request: Request) -> Response:
-    """Answer the lecturer's page with the numbers; a POST to /close ends the guesses first."""
-    room = lecturers_room(request.path_params["code"], request.headers.get(KEY, ""))
-    if room is None:
-        return refused(NO_ROOM, 404)
-    if request.method == "POST":
-        room.close_guesses()
-    answer = JSONResponse(room.shown_to_lecturer(), headers=HEADERS)
-    if request.cookies.get(LECTURER) != (pair := f"{room.code} {room.key}"):
-        answer.set_cookie(LECTURER, pair, path=public("/"), httponly=True, samesite="strict")
+def to_lecturer(act: Callable[[Room], None]) -> Callable[[Request], Awaitable[Response]]:
+    """Return the answer to the lecturer's page, which acts on the room and has its numbers."""
+
+    async def answer(request: Request) -> Response:
+        room = lecturers_room(request.path_params["code"], request.headers.get(KEY, ""))
+        if room is None:
+            return refused(NO_ROOM, 404)
+        act(room)
+        response = JSONResponse(room.shown_to_lecturer(), headers=HEADERS)
+        if request.cookies.get(LECTURER) != (pair := f"{room.code} {room.key}"):
+            response.set_cookie(LECTURER, pair, path=public("/"), httponly=True, samesite="strict")
+        return response
+
     return answer
 
 
@@ -154,8 +159,9 @@ app = Starlette(
             (f"/{NAME}/{{code:str}}", enter, "GET"),
             (f"/{NAME}/{{code:str}}/now", now, "GET"),
             (f"/{NAME}/{{code:str}}/guess", guess, "POST"),
-            (f"/{NAME}/{{code:str}}/count", count, "GET"),
-            (f"/{NAME}/{{code:str}}/close", count, "POST"),
+            (f"/{NAME}/{{code:str}}/count", to_lecturer(Room.show), "GET"),
+            (f"/{NAME}/{{code:str}}/close", to_lecturer(Room.close_guesses), "POST"),
+            (f"/{NAME}/{{code:str}}/leave", to_lecturer(Room.hide), "POST"),
         )
     ]
 )

@@ -60,7 +60,10 @@ export function draw(mount) {
   }
   follow();
   root.stop = () => (isOpen = false);
-  return root.stop;
+  return () => {
+    root.stop();
+    ask("leave", { method: "POST", keepalive: true }); // phones wait until the question is shown again
+  };
 }
 
 /** A bar for every option that was guessed, or is right, the most frequent first. */
