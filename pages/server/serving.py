@@ -54,10 +54,10 @@ def proxy_config(ports: Sequence[int]) -> str:
         address=f"{config.get_option('server.address')}:{config.get_option('server.port')}",
         cookie=COOKIE,
         ready=public(READY),
-        named=public("/[^/]+/[0-9]+-"),
+        named=f"^{public('/[^/]+/[0-9]+-')}",
         framed="SameSite=None; Partitioned" if framing_origins() else "SameSite=Lax",
         workers="\n".join(
-            f"    use-server worker{number} if {{ path_reg {public('/[^/]+/')}{number}- }}\n"
+            f"    use-server worker{number} if {{ path_reg ^{public('/[^/]+/')}{number}- }}\n"
             f"    server worker{number} 127.0.0.1:{port} cookie {number}"
             for number, port in enumerate(ports, 1)
         ),

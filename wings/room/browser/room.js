@@ -53,10 +53,9 @@ export function draw(mount) {
   }
 
   async function follow() {
-    while (isOpen) {
-      if (root.isConnected) await ask("count");
-      await new Promise((done) => setTimeout(done, EVERY));
-    }
+    if (!isOpen) return;
+    await ask("count");
+    setTimeout(follow, EVERY);
   }
   follow();
   root.stop = () => (isOpen = false);
