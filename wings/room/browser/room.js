@@ -29,7 +29,7 @@ export function draw(mount) {
   const [bars, buttons] = [element("div", "bars"), element("p", "buttons", [close, keep])];
   const enter = element("p", "enter", ["Open ", element("b", "", header.address), " or scan the code."]);
   const own = element("p", "asks", header.asks);
-  root.replaceChildren(codeOf(header, array), element("div", "", [enter, own, said, buttons, bars]));
+  root.replaceChildren(codeOf(header, array), element("div", "", [enter, own, said, buttons]), bars);
   let latest = { number: -1, counts: [], right: [], closed: false };
   let isOpen = true;
 
