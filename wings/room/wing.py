@@ -98,7 +98,7 @@ def ask() -> None:
         st.caption(INTRO)
         if earlier := earlier_room():
             st.button(f"Return to room {earlier.code}", on_click=enter, args=[earlier])
-        st.button("Open a room", on_click=begin, type="primary")
+        st.button("Open a room", key="begin-room", on_click=begin, type="primary")
         st.caption(WIFI)
         return
     code, questions = st.columns([2, 3], gap="medium")
