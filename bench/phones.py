@@ -1,4 +1,4 @@
-"""Phones in a room that guess what a lecturer's page asks, by the requests that their pages send."""
+"""Phones in a room that guess what a lecturer's page asks, by their pages' requests."""
 
 from __future__ import annotations
 
