@@ -20,6 +20,8 @@ head) is compared with what the model computes without a server.
 - `N rush`: N visitors open the same link within ten seconds, with a sentence that is new to the
   server: the longest time that any of them waited for the first picture, and the 95th percentile,
   against a lone visitor who opens another link.
+- `N phones`: N phones of a room guess within five seconds: how long after the last guess the
+  lecturer's page has counted all of them, against the same for a lone phone.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ import torch
 
 from bench.crowd import Clock, Served, Work, serving
 from bench.performance import meaning, page_options, publish
+from bench.phones import guess_together
 from bench.report import Case
 from bench.visitors import Rerun, Visitor
 from headlight.model.transformer.trace import Site
@@ -48,6 +51,8 @@ from headlight.pages.shared.runs.limits import RUNS
 
 SESSIONS = (10, 25, 50, 100)
 RUSH = (100,)
+PHONES = (100,)
+GUESSING = 5.0  # seconds within which all phones of a room guess
 WITHIN = 10.0  # seconds within which all visitors of a rush arrive
 EVERY = 2.0  # seconds between a visitor's actions
 TOLERANCE = 1e-5  # the largest difference of right weights
@@ -207,6 +212,17 @@ def rush_cases(answers: Sequence[Rerun], lone: Sequence[Rerun]) -> list[Case]:
     ]
 
 
+async def phone_case(served: Served, phones: int) -> Case:
+    """The delay of the count in a room; raises RuntimeError if a guess is not counted."""
+    lone, all_of_them = [
+        await guess_together(served, size, GUESSING if size > 1 else 0.0) for size in (1, phones)
+    ]
+    if all_of_them.guesses != phones:
+        raise RuntimeError(f"{all_of_them.guesses} of {phones} guesses were counted.")
+    ours, peer = 1000 * all_of_them.late, 1000 * lone.late
+    return Case(f"{phones} phones", ours, peer, "ms", ours / peer)
+
+
 async def measure(options: argparse.Namespace) -> list[Case]:
     """Return all cases; raises RuntimeError if an answer is wrong or the app shows an error."""
     cases, everything, keep = [], [], options.keep
@@ -239,6 +255,8 @@ async def measure(options: argparse.Namespace) -> list[Case]:
             everything += [*alone, *answers]
             first += 1
             cases += rush_cases(answers, alone)
+        for size in options.phones:
+            cases.append(await phone_case(served, size))
     if mistakes := wrong(everything):
         raise RuntimeError(f"{mistakes} of {len(everything)} answers are wrong.")
     print(f"All {len(everything)} answers are right.", file=sys.stderr)
@@ -256,6 +274,7 @@ def main() -> None:
     )
     parser.add_argument("--sessions", type=int, nargs="*", default=SESSIONS, metavar="N")
     parser.add_argument("--rush", type=int, nargs="*", default=RUSH, metavar="N")
+    parser.add_argument("--phones", type=int, nargs="*", default=PHONES, metavar="N")
     parser.add_argument("--seconds", type=float, default=60, help="how long visitors act")
     parser.add_argument(
         "--keep",

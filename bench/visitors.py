@@ -94,6 +94,10 @@ class Visitor:
         """Change a widget, and read what the page shows afterwards."""
         return self.shown(key, *await self.rerun({key: value}, self.fragments[key]))
 
+    async def press(self, key: str) -> None:
+        """Press a button, which reruns the part of the page that it is in."""
+        await self.rerun({key: True}, self.fragments[key])
+
     def shown(self, action: str, seconds: float, received: int) -> Rerun:
         """Read what the page shows after an action."""
         tokens, translation = self.header("source")["chips"], self.header("target-tokens")["text"]
@@ -112,7 +116,7 @@ class Visitor:
         return header_of(self.elements[key].bidi_component)
 
     async def rerun(
-        self, changed: Mapping[str, str], fragment: str, address: str = ""
+        self, changed: Mapping[str, str | bool], fragment: str, address: str = ""
     ) -> tuple[float, int]:
         """Run the page with changed widgets; return the seconds it took and the bytes received.
 
@@ -123,7 +127,10 @@ class Visitor:
         message.rerun_script.fragment_id = fragment
         for key, value in changed.items():
             state = message.rerun_script.widget_states.widgets.add(id=self.ids[key])
-            state.string_value = value
+            if isinstance(value, bool):
+                state.trigger_value = value
+            else:
+                state.string_value = value
         begin = time.perf_counter()
         await self.connection.send(message.SerializeToString())
         received = 0

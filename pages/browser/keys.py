@@ -1,6 +1,6 @@
 """The keyboard shortcuts of pages and talks: what each one does, and what it clicks."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 
@@ -25,7 +25,9 @@ PLAYER_KEYS = (
     Key(" ", "play or pause", selector=".transport .play"),
 )
 ANSWER_KEY = Key("a", "show the answer to a question, or ask it again", selector=".guess .reveal")
-KEYS_OF_SLIDES = (*PLAYER_KEYS, ANSWER_KEY)  # keys that work on slides as on pages
+KEYS_OF_FILES = (*PLAYER_KEYS, ANSWER_KEY)  # keys that a talk's file shares with pages
+ROOM_KEY = Key("g", "show what a room has guessed", selector=".room .close-guesses")
+KEYS_OF_SLIDES = (*KEYS_OF_FILES, ROOM_KEY)  # keys that a slide shares with pages
 KEYS = (
     Key("h", "next head", HEADS, 1),
     Key("H", "previous head", HEADS, -1),
@@ -57,7 +59,7 @@ DECK_KEYS = {  # keys of a talk that is saved as a file
 }
 
 
-def named_keys(keys: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return the given keys, and those that work on pages, too, for the help sheet of slides."""
-    whole = {**keys, **{NAMES.get(key.key, key.key): key.words for key in KEYS_OF_SLIDES}}
+def named_keys(keys: Mapping[str, str], shared: Iterable[Key]) -> list[dict[str, str]]:
+    """Return keys by name for the help sheet, followed by the keys `shared` with pages."""
+    whole = {**keys, **{NAMES.get(key.key, key.key): key.words for key in shared}}
     return [{"name": name, "words": words} for name, words in whole.items()]

@@ -42,13 +42,21 @@ def contents(entries: Mapping[str, str]) -> CanvasPicture:
     return packed("contents", {"entries": listed}, height=40)
 
 
-def qr_code(address: str) -> CanvasPicture:
-    """Return a QR code of an address with its text; raises ValueError if it is too long."""
+def qr_modules(address: str) -> np.ndarray:
+    """Return the modules of an address's QR code (side, side), 1 if dark; 0 otherwise.
+
+    Raises ValueError if the address is too long.
+    """
     try:
         code = segno.make(address, micro=False, error="m", boost_error=False)
     except segno.DataOverflowError as error:
         raise ValueError("This address is too long for a QR code: shorten the text.") from error
-    modules = np.array([list(row) for row in code.matrix], np.uint8)  # (side, side)
+    return np.array([list(row) for row in code.matrix], np.uint8)
+
+
+def qr_code(address: str) -> CanvasPicture:
+    """Return a QR code of an address with its text; raises ValueError if it is too long."""
+    modules = qr_modules(address)
     header = {"address": address, "side": len(modules)}
     return packed("qr_code", header, modules, height=480)
 

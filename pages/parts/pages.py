@@ -20,6 +20,7 @@ PARTS = (
     "headlight.pages.parts.decoding.page",
     "headlight.wings.training.wing",
     "headlight.wings.guess.wing",
+    "headlight.wings.room.wing",
     "headlight.wings.talks.wing",
     "headlight.wings.classroom.wing",
     "headlight.wings.live.wing",

@@ -26,6 +26,7 @@ from headlight.pages.server.announce import announcement
 from headlight.pages.server.door import access_token
 from headlight.pages.server.guards import framing_origins
 from headlight.pages.server.handles import raise_limit
+from headlight.pages.server.open_paths import WORKER
 from headlight.pages.shared.runs.limits import BEHIND
 from headlight.pages.streamlit_fixes.own_address import load_config_options
 from headlight.pages.streamlit_fixes.paths import READY, public
@@ -53,8 +54,10 @@ def proxy_config(ports: Sequence[int]) -> str:
         address=f"{config.get_option('server.address')}:{config.get_option('server.port')}",
         cookie=COOKIE,
         ready=public(READY),
+        named=f"^{public('/[^/]+/[0-9]+-')}",
         framed="SameSite=None; Partitioned" if framing_origins() else "SameSite=Lax",
         workers="\n".join(
+            f"    use-server worker{number} if {{ path_reg ^{public('/[^/]+/')}{number}- }}\n"
             f"    server worker{number} 127.0.0.1:{port} cookie {number}"
             for number, port in enumerate(ports, 1)
         ),
@@ -154,8 +157,8 @@ async def serve(workers: int, options: Sequence[str], proxy: str) -> None:
         file.write_text(proxy_config(ports), encoding="utf-8")
         async with asyncio.TaskGroup() as group:
             for number, port in enumerate(ports, 1):
-                command = worker_command(port, options)
-                group.create_task(keep_running(f"Worker {number}", command, environ))
+                command, own = worker_command(port, options), environ | {WORKER: str(number)}
+                group.create_task(keep_running(f"Worker {number}", command, own))
             group.create_task(open_when_up([proxy, "-db", "-f", str(file)], ports))
 
 

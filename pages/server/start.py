@@ -26,6 +26,7 @@ from headlight.pages.server.guards import (
     tells_ready,
     with_policy,
 )
+from headlight.pages.server.open_paths import answers_open_paths
 from headlight.pages.shared.runs import limits
 from headlight.pages.streamlit_fixes.fixed_sections import name_sections_without_place
 from headlight.pages.streamlit_fixes.late_values import pass_over_late_values
@@ -44,6 +45,7 @@ BEFORE_PAGES = [
         tells_ready,
         with_policy,
         only_own_names,
+        answers_open_paths,
         behind_door,
         with_scripts,
         bounded_uploads,

@@ -63,7 +63,7 @@ def slide(
         "kept": kept,
         "live": live,
         "controls": {key.key: key.selector for key in KEYS_OF_SLIDES},
-        "keys": named_keys(TALK_KEYS),
+        "keys": named_keys(TALK_KEYS, KEYS_OF_SLIDES),
     }
     return packed("slide", header, height=160, folder=BROWSER)
 

@@ -85,8 +85,10 @@ def show(
     with the keys `riddle_of`, must be guessed first, or because it `tells` the answer to the riddle
     about another picture.
     """
-    if riddle and any(wing.asks((key, *riddle_of), riddle, of, what) for wing in WINGS):
-        return False
+    if riddle:
+        ask = cache(riddle)  # it draws a choice
+        if any([wing.asks((key, *riddle_of), ask, of, what) for wing in WINGS]):
+            return False
     again = partial(show, picture, key, on_pick, of=of, what=what, to_keep=to_keep, changes=changes)
     if tells and any(wing.hides(key, of, again) for wing in WINGS):
         place(key, of and (of, what))

@@ -9,7 +9,7 @@ def test_a_slide_plays_steps_and_answers_by_the_keys_that_the_help_sheet_lists()
     header, _ = unpack(slide("", "", number=1, count=1))
     listed = {key.key: key.selector for key in KEYS_OF_SLIDES}
     assert header["controls"] == listed
-    assert set(listed) == {"n", "p", " ", "a"}
+    assert set(listed) == {"n", "p", " ", "a", "g"}
     assert {*KEYS_OF_SLIDES} <= {*KEYS}
     assert {"n", "p", "Space", "a"} <= {key["name"] for key in header["keys"]}
 

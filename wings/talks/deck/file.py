@@ -11,7 +11,7 @@ from typing import TypeGuard
 import numpy as np
 
 from headlight.pages.browser import library
-from headlight.pages.browser.keys import DECK_KEYS, KEYS_OF_SLIDES, named_keys
+from headlight.pages.browser.keys import DECK_KEYS, KEYS_OF_FILES, named_keys
 from headlight.pages.browser.library import as_json, digest_of, safe
 from headlight.pages.shared.state.wings import TalkModel
 from headlight.pages.streamlit_fixes.own_font import font_face
@@ -111,8 +111,8 @@ def file_of(
         "title": writable(slides[0].title) or "Talk",
         "slides": [written(slide, data) for slide in fitting],
         "data": data.texts,
-        "controls": {key.key: key.selector for key in KEYS_OF_SLIDES},
-        "keys": named_keys(DECK_KEYS),
+        "controls": {key.key: key.selector for key in KEYS_OF_FILES},
+        "keys": named_keys(DECK_KEYS, KEYS_OF_FILES),
         "labels": {part.name: part.label for part in data.parts},
     }
     inside = elements_of(model) if model else ""

@@ -1,0 +1,35 @@
+"""Paths that answer everyone, with or without the access token; wings add theirs.
+
+With several workers, a path with a name that begins with a worker's number and a dash, such as
+`/room/2-ABCD`, is answered by that worker.
+"""
+
+import os
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from headlight.pages.streamlit_fixes.paths import path_of
+
+WORKER = "HEADLIGHT_WORKER"  # this process's number among several workers
+_apps: dict[str, ASGIApp] = {}  # by the first name of their paths
+
+
+def open_to_all(name: str, app: ASGIApp) -> None:
+    """Let an app answer every request for a path that begins with a name."""
+    _apps[name] = app
+
+
+def leads_here(name: str) -> str:
+    """Return a name that leads to this process when it follows the first name of an open path."""
+    number = os.environ.get(WORKER)
+    return f"{number}-{name}" if number else name
+
+
+def answers_open_paths(app: ASGIApp) -> ASGIApp:
+    """Answer requests for the open paths, and pass on all others."""
+
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+        names = path_of(scope).split("/") if scope["type"] == "http" else []
+        await _apps.get("".join(names[1:2]), app)(scope, receive, send)
+
+    return guard

@@ -1,0 +1,3 @@
+from tests.browser.conftest import translator
+
+__all__ = ["translator"]

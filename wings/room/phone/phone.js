@@ -1,0 +1,73 @@
+// The page of a phone in a room: the question, a button for each answer, and after the guesses are
+// closed how often each was guessed. A phone that reloads or was away shows the same as the others.
+
+const EVERY = 1000; // milliseconds between two requests
+const room = document.currentScript.dataset.room;
+const [title, sentence, options, said] = ["h1", ".sentence", ".options", ".said"].map((of) => document.querySelector(of));
+let drawn = ""; // the question whose buttons are on the page
+
+/** Request a path of the room; return the answer, or nothing if the room cannot be reached. */
+async function request(path, sent) {
+  const more = sent ? { method: "POST", body: JSON.stringify(sent) } : {};
+  const answer = await fetch(`${room}/${path}`, { cache: "no-store", ...more });
+  const state = await answer.json();
+  if (!answer.ok) throw new Error(state.said);
+  return state;
+}
+
+async function guess(number, option) {
+  try {
+    draw(await request("guess", { number, option }));
+  } catch (error) {
+    say(error);
+  }
+}
+
+function say(error) {
+  said.textContent = error instanceof TypeError ? "No connection to the room. Trying again …" : error.message;
+}
+
+function buttonOf(option, number, place) {
+  const button = document.createElement("button");
+  const [text, count] = [document.createElement("span"), document.createElement("span")];
+  text.textContent = option;
+  button.append(text, count);
+  button.onclick = () => guess(number, place);
+  return button;
+}
+
+function draw(state) {
+  const { number, asks, closed, counts, right } = state;
+  const question = JSON.stringify([number, asks, state.options]);
+  if (question !== drawn) {
+    title.textContent = asks || "Wait for the next question.";
+    sentence.textContent = state.sentence;
+    options.replaceChildren(...state.options.map((option, place) => buttonOf(option, number, place)));
+    drawn = question;
+  }
+  const all = counts.reduce((sum, count) => sum + count, 0);
+  [...options.children].forEach((button, place) => {
+    button.disabled = closed;
+    button.ariaPressed = String(state.guess === place);
+    button.style.setProperty("--share", closed && all ? `${(100 * counts[place]) / all}%` : "0%");
+    button.lastChild.textContent = closed ? `${counts[place]}${right.includes(place) ? " ✓" : ""}` : "";
+  });
+  said.textContent = wordsOn(state);
+}
+
+function wordsOn({ asks, closed, guess: mine, options: texts, right }) {
+  if (!asks) return "";
+  if (closed && right.length && mine !== null) return right.includes(mine) ? "You were right." : `It is ${texts[right[0]]}.`;
+  if (closed) return "The guesses are closed.";
+  return mine === null ? "" : "Your guess counts. You can change it until the guesses are closed.";
+}
+
+async function follow() {
+  try {
+    draw(await request("now"));
+  } catch (error) {
+    say(error);
+  }
+  setTimeout(follow, EVERY);
+}
+follow();

@@ -1,0 +1,221 @@
+"""A room of phones that guess what Guess first asks, or what the lecturer types."""
+
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from secrets import token_hex
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from headlight.pages.browser.parts import qr_code
+from headlight.pages.server.open_paths import open_to_all
+from headlight.pages.shared.address import ON_THIS_MACHINE, is_of_this_machine
+from headlight.pages.shared.show.pictures import show
+from headlight.pages.shared.show.riddle import Riddle, is_open
+from headlight.pages.shared.show.saving import About
+from headlight.pages.shared.state.page import Page, shown
+from headlight.pages.shared.state.showing import SAID, showing
+from headlight.pages.shared.state.wings import TOOLS, Wing, allows
+from headlight.pages.streamlit_fixes.paths import public
+from headlight.wings.room import routes
+from headlight.wings.room.part import panel
+from headlight.wings.room.rooms import (
+    NO_QUESTION,
+    ROOMS,
+    Question,
+    Room,
+    close_room,
+    lecturers_room,
+    open_room,
+)
+
+ROOM, OWN, DRAWN = "room_opened", "room_question", "room_drawn"  # names in the session
+PLACE = "room_place"
+ANSWERS = (2, 4)  # answers to a question of the lecturer's own
+LONGEST = 200  # characters of a question or of an answer
+INTRO = (
+    "Phones open the room by its QR code or address, and guess what **Guess first** asks on a page "
+    "or slide. They need no name, see nothing else of this app, and the room is forgotten once you "
+    "close it."
+)
+WIFI = (
+    "If phones on the same Wi-Fi cannot open the address, the network separates its clients, as "
+    "in many lecture halls. Then switch on the hotspot of this computer or of a phone, connect "
+    "this computer and the audience to it, and open Headlight by the new address in the terminal."
+)
+ASK_OWN = "Ask a question of your own, with two to four answers"
+OWN_NEEDED = (
+    f"A question and {ANSWERS[0]} to {ANSWERS[1]} different answers are needed, one a line, each "
+    f"of at most {LONGEST} characters."
+)
+
+
+def own_room() -> Room | None:
+    """Return the room that this session has opened, if it is still open."""
+    room = st.session_state.get(ROOM)
+    return room if room and ROOMS.get(room.code) is room else None
+
+
+def earlier_room() -> Room | None:
+    """Return the room that this browser opened before the page was reloaded, if it is open."""
+    code, _, key = st.context.cookies.get(routes.LECTURER, "").partition(" ")
+    return lecturers_room(code, key)
+
+
+def own_question() -> Question | None:
+    return st.session_state.get(OWN)
+
+
+def address_of(room: Room) -> str:
+    """Return the address that a phone opens."""
+    here = urlsplit(str(st.context.url or ""))
+    return here._replace(path=path_of(room), query="", fragment="").geturl()
+
+
+def path_of(room: Room) -> str:
+    return public(f"/{routes.NAME}/{room.code}")
+
+
+def read_question(asks: str, answers: str) -> Question:
+    """Return a typed question with its answers, one a line; raises ValueError."""
+    options = tuple(line.strip() for line in answers.splitlines() if line.strip())
+    texts = (asks.strip(), *options)
+    few, many = ANSWERS
+    if (
+        not few <= len(set(options)) == len(options) <= many
+        or not all(texts)
+        or max(map(len, texts)) > LONGEST
+    ):
+        raise ValueError(OWN_NEEDED)
+    return Question(asks.strip(), options, scene=token_hex())
+
+
+@st.dialog("Ask the room", width="large", on_dismiss="rerun")
+def ask() -> None:
+    """Draw how phones enter the room, and take a question of the lecturer's own."""
+    room = own_room()
+    if room is None:
+        st.caption(INTRO)
+        if earlier := earlier_room():
+            st.button(f"Return to room {earlier.code}", on_click=enter, args=[earlier])
+        st.button("Open a room", key="begin-room", on_click=begin, type="primary")
+        st.caption(WIFI)
+        return
+    code, questions = st.columns([2, 3], gap="medium")
+    link = address_of(room)
+    with code:
+        show(qr_code(link), "room-code")
+        st.text(f"Code: {room.code}")
+        if is_of_this_machine(link):
+            st.info(ON_THIS_MACHINE)
+    with questions:
+        st.caption(INTRO)
+        with st.form("room-question", border=False):
+            st.caption(ASK_OWN)
+            asks = st.text_input("Question", max_chars=LONGEST)
+            answers = st.text_area("Answers, one a line", height=120)
+            if st.form_submit_button("Ask this"):
+                try:
+                    st.session_state[OWN] = read_question(asks, answers)
+                    st.rerun()
+                except ValueError as error:
+                    st.error(str(error))
+        with st.container(horizontal=True):
+            if own_question():
+                st.button("Ask what the page asks", on_click=st.session_state.pop, args=[OWN, None])
+            st.button("Close the room", on_click=end)
+        st.caption(WIFI)
+
+
+def begin() -> None:
+    """Open a room for this session; a callback."""
+    try:
+        st.session_state[ROOM] = open_room()
+    except ValueError as error:
+        st.error(str(error))
+
+
+def enter(room: Room) -> None:
+    """Take up a room that this browser opened earlier; a callback."""
+    st.session_state[ROOM] = room
+
+
+def end() -> None:
+    """Close the session's room; a callback."""
+    if room := own_room():
+        close_room(room)
+    st.session_state.pop(OWN, None)
+    st.session_state.pop(ROOM, None)
+
+
+def draw(room: Room, question: Question, own: bool) -> None:
+    """Draw the panel of a room, above the pictures of a slide."""
+    part = panel(
+        path_of(room),
+        room.key,
+        address_of(room),
+        room.code,
+        room.poll.number,
+        question.options,
+        question.asks if own else "",
+    )
+    with showing().place(SAID):
+        show(part, "room-panel")
+    st.session_state[DRAWN] = True
+
+
+class RoomWing(Wing):
+    """Asks the phones of a room what the page asks, until the answer is shown."""
+
+    def begin(self, page: Page) -> None:
+        st.session_state[DRAWN] = False
+
+    def buttons(self, page: Page) -> None:
+        """Draw the button that opens a room."""
+        if allows(TOOLS) and st.button(
+            "Room", key="open-room", help="Phones guess what is asked here"
+        ):
+            ask()
+
+    def asks(
+        self, keys: Sequence[str], ask: Callable[[], Riddle], of: About | None, what: str
+    ) -> bool:
+        """Ask the room what the page asks; it is told the answer once the page shows it."""
+        room = own_room()
+        states = {is_open(key) for key in keys} - {None}
+        if room is None or not states:
+            return False
+        own, riddle = own_question(), ask()
+        question = own or question_of(riddle, of.sentence if of else "")
+        is_asked = True in states
+        room.pose(question, again=is_asked and bool(room.poll.right))
+        if not is_asked:
+            room.close_guesses(() if own else tuple(riddle.right))
+        draw(room, question, own is not None)
+        return False
+
+    def above(self, page: Page) -> None:
+        """Ask a question of the lecturer's own above a page."""
+        st.session_state[PLACE] = st.empty() if own_room() else None
+
+    def after(self, page: Page) -> None:
+        """On a page that asks nothing, ask the lecturer's own question, if there is one."""
+        room, place = own_room(), st.session_state.pop(PLACE, None)
+        if room is None or place is None or st.session_state[DRAWN]:
+            return
+        own = own_question()
+        room.pose(own or NO_QUESTION)
+        if own:
+            with place.container():
+                draw(room, own, own=True)
+
+
+def question_of(riddle: Riddle, sentence: str) -> Question:
+    """Return a riddle about a sentence as a question for phones."""
+    scene = repr((shown().key, showing().scene(), riddle))
+    digest = sha256(scene.encode()).hexdigest()[:12]
+    return Question(riddle.asks, tuple(riddle.names), sentence, digest)
+
+
+WING = RoomWing()
+open_to_all(routes.NAME, routes.app)
