@@ -3,41 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import index
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from headlight.model.decoding.steps import Writing
 from headlight.model.transformer.trace import RunEdits
 
+# A choice of one, a label that a text has or not, or a number in the model's own unit.
+Kind = Literal["choice", "label", "score"]
+
 
 class Question(NamedTuple):
-    """The prediction in one row of a trace's logits, such as the next token or a class."""
+    """The prediction in one row of a trace's logits, such as the next token, a class or a score."""
 
-    words: str  # "The next token", "In place of token 5", "The class"
+    words: str  # "The next token", "In place of token 5", "The class", "The score"
     row: int
     together: str = ""  # the joint result of this and later rows, such as the words of an answer
+    kind: Kind = "choice"
 
 
 @dataclass(frozen=True)
 class Objective:
-    """The measure of an effect: the log-probability of ids, each after a row of logits."""
+    """The measure of an effect: the log-probability of ids in rows of logits, or rows of scores."""
 
     rows: tuple[int, ...]  # (N,)
     ids: tuple[int, ...]  # (N,)
-    description: str  # "the log-probability of the whole target"
+    description: str  # "the log-probability of the whole target", "the score"
     texts: tuple[str, ...] = ()  # (N,) the texts of the ids, if they have any
+    each: str = "token"  # what an id is of: a token, a text, a label, a tag; "score" without ids
 
     @classmethod
-    def of(cls, what: str, ids: Mapping[int, int], texts: Sequence[str]) -> Objective:
-        """Return the log-probability of `what`: of ids by the row that each one follows."""
-        return cls(tuple(ids), tuple(ids.values()), f"the log-probability of {what}", tuple(texts))
+    def of(
+        cls, what: str, ids: Mapping[int, int], texts: Sequence[str], each: str = "token"
+    ) -> Objective:
+        """Return the log-probability of `what`: of ids, each in its row of logits; or scores."""
+        described = what if each == "score" else f"the log-probability of {what}"
+        return cls(tuple(ids), tuple(ids.values()), described, tuple(texts), each)
+
+    @property
+    def is_score(self) -> bool:
+        """True if the numbers in the rows themselves are measured."""
+        return self.each == "score"
+
+    @property
+    def unit(self) -> str:
+        """The unit of the measure: nats of log-probability, or the model's own."""
+        return "units of the score" if self.is_score else "nats"
 
     def only(self, index: int) -> Objective:
         """Return the objective of only one of the ids, by its index."""
         chosen = slice(index, index + 1)
-        what = "the log-probability of the chosen token"
-        return Objective(self.rows[chosen], self.ids[chosen], what, self.texts[chosen])
+        what = f"the {'' if self.is_score else 'log-probability of the '}chosen {self.each}"
+        rows, ids, texts = self.rows[chosen], self.ids[chosen], self.texts[chosen]
+        return replace(self, rows=rows, ids=ids, description=what, texts=texts)
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,12 @@ NOTES = {
     "value_norms": "The length of the vector that this key adds to the stream, its weight times "
     "its value after the output projection; it does not say whether the vectors of several keys "
     "or heads cancel, nor whether anything later uses them.",
-    "gradient_times_attention": "How fast the log-probability would change with this weight, times "
+    "gradient_times_attention": "How fast what is measured would change with this weight, times "
     "the weight; it holds for small changes of only this weight, not for taking it away.",
     "rollout": "How much of each token would be mixed in by now if every layer were half mean "
     "attention and half residual stream; it is the same for every head, and does not look at "
     "values, feed-forward layers or the output.",
-    "removals": "The change of the log-probability with this cell closed, when the other keys "
+    "removals": "The change of what is measured with this cell closed, when the other keys "
     "take over its weight; cells also act together, so the changes do not add up.",
 }
 
@@ -32,9 +32,9 @@ NOTES = {
 class Explanation:
     """One query's keys seen in five ways, each (K,); NOTES says what each does not say.
 
-    `gradient_times_attention` and `removals` are in nats of the objective; `weights` and `rollout`
-    are shares of 1; `value_norms` are lengths in the residual stream. A view is None if it was not
-    asked for, or needs an objective or an output projection that is not known.
+    `gradient_times_attention` and `removals` are in the unit of the objective; `weights` and
+    `rollout` are shares of 1; `value_norms` are lengths in the residual stream. A view is None if
+    it was not asked for, or needs an objective or an output projection that is not known.
     """
 
     weights: Tensor

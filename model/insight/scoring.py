@@ -48,7 +48,8 @@ def scores_by_shift(
 ) -> list[float]:
     """Return the objective with all positions shifted by each of `shifts`.
 
-    It is the mean log-probability of a token in nats; NaN if the model has no such positions.
+    It is the mean log-probability of an id in nats, or the mean score; NaN if the model has no such
+    positions.
     """
     scores = []
     for shift in shifts:
@@ -63,7 +64,7 @@ def scores_by_shift(
 
 
 def log_probability(reader: Reader, trace: Trace, objective: Objective, run: Run) -> Tensor:
-    """Return the objective (B,), in nats, in another run over a trace's tokens.
+    """Return the objective (B,), in its unit, in another run over a trace's tokens.
 
     The batch size B is that of the run's edits.
     """
@@ -71,12 +72,16 @@ def log_probability(reader: Reader, trace: Trace, objective: Objective, run: Run
 
 
 def log_probabilities(logits: Tensor, objective: Objective) -> Tensor:
-    """Return the log-probability (B, N), in nats, of an objective's ids, from logits (B, T, V)."""
+    """Return what an objective measures in each of its rows (B, N), from logits (B, T, V).
+
+    It is the log-probability of the row's id in nats, or the row's score.
+    """
     if objective.rows != tuple(range(logits.size(1))):
         logits = logits[:, list(objective.rows)]
     ids = torch.tensor(objective.ids, device=logits.device)
     ids = ids[None, :, None].expand(len(logits), -1, 1)  # (B, N, 1)
-    return logits.log_softmax(dim=-1).gather(-1, ids)[..., 0]
+    measured = logits if objective.is_score else logits.log_softmax(dim=-1)
+    return measured.gather(-1, ids)[..., 0]
 
 
 def rows_at_once(trace: Trace, most: int) -> int:

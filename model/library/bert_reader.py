@@ -127,7 +127,7 @@ class BertReader(PieceReader):
         """Return a trace with only its tokens; see `read` for the errors.
 
         The tokens are Pieces, and all sites of a trace the encoder's. The rows of its logits are
-        those of the masked tokens, one of classes, or the beginning and the end of an answer.
+        those of `AnswerReader.rows`.
         """
         if request.target is not None:
             raise ValueError(f"There is no decoder to read a target. {NO_DECODER}")

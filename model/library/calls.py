@@ -30,9 +30,9 @@ class Calls:
         self.model = model
         self.tokens = tokens
         self.attached = attached
-        segments = getattr(model.config, "type_vocab_size", None) or 0
+        types = getattr(model.config, "type_vocab_size", None) or 0
         named = tokens.tokenizer.model_input_names
-        self.takes_segments = segments > 1 and "token_type_ids" in named
+        self.takes_types = types > 1 and "token_type_ids" in named
 
     def __call__(self, trace: Trace, run: Run, **options: bool) -> Mapping[str, Tensor]:
         """Call the model on the tokens of a trace, with a row for each row of the edits."""
@@ -64,9 +64,9 @@ class Calls:
         longest, filling = max(map(len, lines)), self.tokens.tokenizer.pad_token_id or 0
         ids = [[token.id for token in tokens] for tokens in lines]
         inputs = {"input_ids": filled(ids, longest, filling)}
-        if self.takes_segments:
-            segments = [[piece.segment for piece in as_pieces(tokens)] for tokens in lines]
-            inputs["token_type_ids"] = filled(segments, longest, 0)
+        if self.takes_types:
+            types = [[piece.token_type for piece in as_pieces(tokens)] for tokens in lines]
+            inputs["token_type_ids"] = filled(types, longest, 0)
         seen = filled([[not token.is_padding for token in tokens] for tokens in lines], longest, 0)
         if not seen.all():
             inputs["attention_mask"] = seen.bool()

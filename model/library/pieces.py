@@ -33,13 +33,15 @@ class Piece(Token):
     Pieces of one word share its number, which counts from 0 along the line; a special token is its
     own word. A segment is the first sentence, 0, or the second, 1, with its separator; the span
     start:end counts characters of the segment's own text. A mask that hides a token knows the
-    token's id; a mask that was typed does not.
+    token's id; a mask that was typed does not. The token type is the tokenizer's number of the text
+    that a token belongs to, for models that read it.
     """
 
     word: int = 0
     segment: int = 0
     role: Role = "written"
     hides: int | None = None
+    token_type: int = 0
 
     @property
     def is_unknown(self) -> bool:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from headlight.model.library.answers import OutputHead
 from headlight.model.library.attachment import (
     Attachment,
     PartlyRecordedError,
@@ -27,6 +26,7 @@ from headlight.model.library.files import (
     weight_files,
 )
 from headlight.model.library.hub import LoadingError, Progress, fetch, first_line
+from headlight.model.library.output_heads import OF_A_TEXT, OutputHead, classifier_head
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.transformers_reader import TransformersReader
 from headlight.model.memory import check_memory
@@ -105,7 +105,8 @@ def saved_head(config: PreTrainedConfig) -> OutputHead | None:
         return "next token"
     heads: dict[str, OutputHead] = {
         "ForMaskedLM": "masked words",
-        "ForSequenceClassification": "class",
+        "ForSequenceClassification": classifier_head(config),
+        "ForTokenClassification": "tags",
         "ForQuestionAnswering": "span",
         "ForCausalLM": "next token",
         "LMHeadModel": "next token",
@@ -124,7 +125,8 @@ def model_class(config: PreTrainedConfig, head: OutputHead | None) -> type:
     kinds = {
         None: transformers.AutoModel,
         "masked words": transformers.AutoModelForMaskedLM,
-        "class": transformers.AutoModelForSequenceClassification,
+        **dict.fromkeys(OF_A_TEXT, transformers.AutoModelForSequenceClassification),
+        "tags": transformers.AutoModelForTokenClassification,
         "span": transformers.AutoModelForQuestionAnswering,
         "next token": transformers.AutoModelForSeq2SeqLM
         if config.is_encoder_decoder
@@ -157,14 +159,15 @@ def load_pretrained(
     except Exception as error:  # of many kinds: no such class, other shapes, a broken file
         raise LoadingError(CANNOT_LOAD.format(name=name, why=first_line(error))) from error
     # A pooler is often not saved, and not shown unless classes are read from it.
-    needed = sorted(key for key in report["missing_keys"] if head == "class" or "pooler" not in key)
+    pooled = head in OF_A_TEXT
+    needed = sorted(key for key in report["missing_keys"] if pooled or "pooler" not in key)
     if needed:
         raise LoadingError(
             f"The weights of {name} lack {len(needed)} tensors, such as {needed[0]}. Download "
             "or save it again, or choose another model."
         )
     settings = model.config.get_text_config()
-    if head == "class" and settings.pad_token_id is None:
+    if pooled and settings.pad_token_id is None:
         settings.pad_token_id = -1  # or a decoder with classes reads no batch
     check_weights(model)
     return model.to(device).eval().requires_grad_(False)

@@ -12,7 +12,7 @@ from torch import Tensor
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import NamedMask
-from headlight.model.library.answers import AnswerReader, OutputHead, PieceReader, class_labels
+from headlight.model.library.answers import AnswerReader, PieceReader
 from headlight.model.library.attachment import Attachment, Parity
 from headlight.model.library.calls import Calls, attention_edits, last_states
 from headlight.model.library.configuration import configured_masks
@@ -20,6 +20,7 @@ from headlight.model.library.decoder_hooks import capturing
 from headlight.model.library.decoder_modules import decoder_states
 from headlight.model.library.decoder_parts import CapturedRun
 from headlight.model.library.missing import what_is_missing
+from headlight.model.library.output_heads import OutputHead, class_labels
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece, as_pieces
 from headlight.model.library.positions import moving
@@ -86,8 +87,7 @@ class TransformersReader(PieceReader):
     def record(self, trace: Trace, edits: RunEdits | None = None) -> None:
         """Run over the tokens of a trace under edits; see `Reader.record`.
 
-        The logits have a row for every token that a decoder reads, for each masked token, for the
-        classes, or for an answer's first and last position.
+        For the rows of the logits see `AnswerReader.rows`.
         """
         outputs = self.calls(trace, Run(edits or {}, trace), output_hidden_states=True)
         rows = self.answers.rows(trace, outputs)

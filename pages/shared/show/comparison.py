@@ -30,6 +30,8 @@ LABELS = (TRAINED, CHANGED)
 MUCH = 1.0  # nats; a text that loses more counts as less likely
 MILLION = log(1e6)
 ROUNDING = 1e-4  # nats; a change of order alone changes a text's sum by less
+SCORE_ROUNDING = 1e-5  # units of a score, which no softmax follows
+OWN_UNIT = "The number that the model’s last layer gives, in the unit that it was trained on."
 NOTHING_ASKED = "Hide a word, or change something, to see what it does."
 
 
@@ -196,7 +198,8 @@ def scores_in_words(before: ModelRun, after: ModelRun) -> str:
         return ""
     trained, now = scores_of(before, after, objective)
     what = objective.description.removeprefix("the ").capitalize()
-    scores = f"{number_text(trained)} → {number_text(now)} nats"
+    unit = "" if objective.is_score else f" {objective.unit}"
+    scores = f"{number_text(trained)} → {number_text(now)}{unit}"
     return f"{what}: {scores} ({number_text(now - trained, signed=True)})."
 
 
@@ -207,7 +210,8 @@ def score_of(run: ModelRun, objective: Objective) -> float:
 def scores_of(before: ModelRun, after: ModelRun, objective: Objective) -> tuple[float, float]:
     """Return the scores of two runs, made equal if they differ only by rounding."""
     first, second = score_of(before, objective), score_of(after, objective)
-    return (first, first) if abs(first - second) < ROUNDING else (first, second)
+    least = SCORE_ROUNDING if objective.is_score else ROUNDING
+    return (first, first) if abs(first - second) < least else (first, second)
 
 
 def lost_in(before: ModelRun, after: ModelRun, objective: Objective) -> float:
@@ -215,7 +219,7 @@ def lost_in(before: ModelRun, after: ModelRun, objective: Objective) -> float:
 
 
 def compare_scores(before: ModelRun, after: ModelRun) -> None:
-    """Show the log-probability of the target, with changes and as trained.
+    """Show the log-probability of the target, or the score, with changes and as trained.
 
     A model that writes nothing shows the change of its last states instead; one that fills in
     words says what to do first if nothing is changed yet.
@@ -237,11 +241,11 @@ def compare_scores(before: ModelRun, after: ModelRun) -> None:
     # Streamlit recognises only an ASCII minus sign.
     st.metric(
         objective.description.capitalize(),
-        f"{number_text(now)} nats",
+        number_text(now) if objective.is_score else f"{number_text(now)} nats",
         change,
         delta_arrow=arrow,
         delta_color=color,
-        help=GLOSSARY["nats"],
+        help=OWN_UNIT if objective.is_score else GLOSSARY["nats"],
     )
 
 

@@ -176,9 +176,9 @@ HEAD_WORDS = {
     ),
     "open": " Click a cell to open its head.",
     "effects": (
-        "The [heads] are removed one at a time, and {measure} is measured again. Blue: the model "
-        "finds it less likely without the head, so the head helped. Red: more likely. What you "
-        "changed stays in force meanwhile. The unit is nats of log-probability.{click}"
+        "The [heads] are removed one at a time, and {measure} is measured again. Blue: it is lower "
+        "without the head, so the head raised it. Red: higher. What you changed stays in force "
+        "meanwhile. The unit is {unit}.{click}"
     ),
 }
 

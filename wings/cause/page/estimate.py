@@ -56,7 +56,7 @@ UNASKED = 6_000  # tokens, in all runs together, that are measured without a but
 MOST_CELLS = 120  # cells of a head that are measured
 MOST_NAMED = 5  # points, those furthest from the line
 LEAST_NAMED = 0.02  # of the largest effect: points further from the line than this get labels
-NOTHING = 1e-3  # nats: smaller effects are invisible on screen
+NOTHING = 1e-3  # nats, or units of a score: smaller effects are invisible on screen
 
 INTRO = (
     "One backward pass estimates what takes a run for each head: the gradient for its [gate], "
@@ -65,7 +65,7 @@ INTRO = (
     "2019. It is exact for small changes only. Below 0 the head helped {measure}."
 )
 WHY = (
-    "Why the effect differs from its estimate, in nats, by two more removals of each head. "
+    "Why the effect differs from its estimate, in {unit}, by two more removals of each head. "
     "**Output**: the softmax of the output is not linear. **Attention**: the softmax of later "
     "heads, gone if all weights are held as they were. **Rest**: norms and feed-forward layers. "
     "These three sum to the gap. **Sharpness**, the mean of the largest weights of the head’s "
@@ -104,7 +104,7 @@ def correlation(true: np.ndarray, estimated: np.ndarray) -> None:
 
 
 def all_heads(
-    estimated: Mapping[Kind, np.ndarray], true: Effects, selected: HeadAddress, of: About
+    estimated: Mapping[Kind, np.ndarray], true: Effects, selected: HeadAddress, unit: str, of: About
 ) -> list[int]:
     """Draw a point for every head; return the indices of those that have a name."""
     heads, effects, guesses = heads_of(estimated), flat(true), flat(estimated)
@@ -115,6 +115,7 @@ def all_heads(
         [site_words(*head) for head in heads],
         groups=[KINDS[kind] for kind, *_ in heads],
         named={at: short(heads[at]) for at in named},
+        unit=unit,
         selected=heads.index(selected),
         clickable=True,
     )
@@ -127,7 +128,9 @@ def short(head: HeadAddress) -> str:
     return f"{SHORT[kind]} L{layer + 1} H{number + 1}"
 
 
-def why(run: ModelRun, on: int | None, heads: list[HeadAddress], numbers: np.ndarray) -> None:
+def why(
+    run: ModelRun, on: int | None, heads: list[HeadAddress], numbers: np.ndarray, unit: str
+) -> None:
     """Draw the table of the heads furthest from the line, with the cause of each gap.
 
     `numbers` are the true and the estimated effects of all heads (2, N).
@@ -146,10 +149,10 @@ def why(run: ModelRun, on: int | None, heads: list[HeadAddress], numbers: np.nda
         rows.append(f"| {' | '.join(cells)} |")
     st.markdown("**Furthest from the line**")
     st.markdown("\n".join(rows))
-    caption(WHY)
+    caption(WHY.format(unit=unit))
 
 
-def cells_of_head(run: ModelRun, on: int | None, head: HeadAddress, of: About) -> None:
+def cells_of_head(run: ModelRun, on: int | None, head: HeadAddress, unit: str, of: About) -> None:
     """Draw a point for every measured cell of a head, and list those furthest from the line."""
     kind, layer, _ = head
     words = site_words(*head)
@@ -181,6 +184,7 @@ def cells_of_head(run: ModelRun, on: int | None, head: HeadAddress, of: About) -
             for name, at in zip(names, closings.weights, strict=True)
         ],
         named={at: names[at].replace(" looks at ", " → ") for at in named},
+        unit=unit,
         clickable=opens is not None,
     )
     left, right = st.columns([3, 2], gap="medium")
@@ -192,16 +196,16 @@ def cells_of_head(run: ModelRun, on: int | None, head: HeadAddress, of: About) -
         caption(CELLS.format(count=count) + (TO_CELL if opens else ""))
     with right:
         correlation(closings.true, closings.estimated)
-        furthest_cells(closings, names, named)
+        furthest_cells(closings, names, named, unit)
     follow()
 
 
-def furthest_cells(closings: Closings, names: list[str], named: list[int]) -> None:
+def furthest_cells(closings: Closings, names: list[str], named: list[int], unit: str) -> None:
     """Draw the list of the cells furthest from the line."""
     st.markdown("**Furthest from the line**")
     lines = [
         f"{names[at]}: estimated {number_text(closings.estimated[at], signed=True)}, "
-        f"true {number_text(closings.true[at], signed=True)} nats; "
+        f"true {number_text(closings.true[at], signed=True)} {unit}; "
         f"weight {number_text(closings.weights[at])}{largest_beside(closings, at)}"
         for at in named
     ]
@@ -225,6 +229,7 @@ def draw(run: ModelRun) -> None:
     with options:
         on = choose_measured(run)
     measure = (objective if on is None else objective.only(on)).description
+    unit = objective.unit
     caption(INTRO.format(measure=measure))
     try:
         estimated = estimated_effects(run, on)
@@ -242,9 +247,10 @@ def draw(run: ModelRun) -> None:
     left, right = st.columns(2, gap="medium")
     with left if true is None else right:
         st.markdown(f"**{WHAT['estimate-map']}**")
-        picture = head_effects(estimated, labels=KINDS, selected=head)
-        effects, unit = (estimated, "by the estimate") if true is None else (true, "in truth")
-        ask = partial(least_without, effects, measure, f"nats {unit}")
+        said = f"{unit} without it"
+        picture = head_effects(estimated, labels=KINDS, selected=head, measure=said)
+        effects, how = (estimated, "by the estimate") if true is None else (true, "in truth")
+        ask = partial(least_without, effects, measure, f"{unit} {how}")
         options = {"riddle": ask, "riddle_of": ("estimate-heads", "estimate-cells")}
         what = WHAT["estimate-map"]
         if not show_heads(picture, "estimate-map", DETAIL, of=of, what=what, **options):
@@ -252,8 +258,9 @@ def draw(run: ModelRun) -> None:
     if true is not None:
         with left:
             st.markdown(f"**{WHAT['estimate-heads']}**")
-            named = all_heads(estimated, true, head, of)
+            named = all_heads(estimated, true, head, unit, of)
             correlation(flat(true), guesses)
-        why(run, on, [heads[at] for at in named], np.stack([flat(true), guesses])[:, named])
+        numbers = np.stack([flat(true), guesses])[:, named]
+        why(run, on, [heads[at] for at in named], numbers, unit)
     with st.container(key=DETAIL):
-        cells_of_head(run, on, head, of)
+        cells_of_head(run, on, head, unit, of)
