@@ -16,8 +16,8 @@ from torch import Tensor
 
 from headlight.model.transformer import decode
 
-# Extends texts with a step, ids that end a text and a maximum length.
-Write = Callable[[decode.Step, decode.Texts, Tensor, int], decode.Texts]
+# Extends texts with a step, what ends a text, and a maximum length.
+Write = Callable[[decode.Step, decode.Texts, decode.Ends, int], decode.Texts]
 
 
 def option(default: float, label: str, bounds: tuple, help: str, step: float | None = None) -> Any:

@@ -235,7 +235,11 @@ class TransformersReader(PieceReader):
         target = request.target
         if target is None and self.reads_source:
             return self.write_greedily(trace, request.edits or {})
-        begun = self.writer.start() if self.reads_source else self.writer.prompt(request.text)
+        if self.reads_source:
+            begun = self.writer.start()
+        else:
+            wrote = isinstance(target, Writing)
+            begun = (self.writer.begun if wrote else self.writer.prompt)(request.text)
         if isinstance(target, Writing):
             written = as_pieces(target.read_by(lambda ids: self.tokens.written(ids, begun)))
         elif self.reads_source and target is not None:
