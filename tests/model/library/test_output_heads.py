@@ -14,6 +14,7 @@ from headlight.model.library.loading import load_model
 from headlight.model.transformer.trace import Site
 from tests.model.library.conftest import FOLDERS
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 TEXT, SECOND = "I love my cat.", "Where is the school?"
 LABELS = ["rude", "short", "kind"]
 SITE = Site("encoder", 0)
