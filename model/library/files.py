@@ -89,6 +89,7 @@ def type_of_model(folder: Path, name: str) -> str:
         check_counts(entries, path)
         model_type = entries["model_type"]
     except FileNotFoundError as error:
+        refuse_adapter(fetch(name, (ADAPTER_FILE,)))
         raise LoadingError(
             f"{name} has no {CONFIG_FILE}, so it is not a model of the transformers library. Give "
             "the folder that save_pretrained wrote, or a name such as "
@@ -148,11 +149,7 @@ def counted(paths: Iterable[Path]) -> Counted:
 
 def weight_files(folder: Path) -> list[Path]:
     """Return the safetensors files of a folder; raises LoadingError if there are none."""
-    if (folder / ADAPTER_FILE).is_file():
-        raise LoadingError(
-            f"{folder} has {ADAPTER_FILE}, so it changes a model that is kept elsewhere. Merge the "
-            "two, and save the whole model with save_pretrained."
-        )
+    refuse_adapter(folder)
     if (folder / WEIGHTS_FILE).is_file():
         return [folder / WEIGHTS_FILE]
     index = folder / INDEX_FILE
@@ -177,6 +174,15 @@ def weight_files(folder: Path) -> list[Path]:
             "again."
         )
     return paths
+
+
+def refuse_adapter(folder: Path) -> None:
+    """Raise LoadingError if a folder has an adapter, as the library peft saves it."""
+    if (folder / ADAPTER_FILE).is_file():
+        raise LoadingError(
+            f"{folder} has {ADAPTER_FILE}, so it changes a model that is kept elsewhere. Merge the "
+            "two, and save the whole model with save_pretrained."
+        )
 
 
 @contextmanager
