@@ -1,4 +1,4 @@
-"""The predictions of a model with a head: its questions, and the objective of effects."""
+"""What a model with an output head predicts, and which of its numbers effects are measured on."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from headlight.model.transformer.trace import Site
 
 
 class NamedIds(Protocol):
-    """Anything that gives the text of an id in a vocabulary."""
+    """A vocabulary that gives the text of an id."""
 
     def piece(self, index: int) -> Piece:
-        """Return the piece of an id, as if it were a text of its own."""
+        """Return the piece of an id, as in a text of only this token."""
         ...
 
 
@@ -35,7 +35,7 @@ class Answer(NamedTuple):
 
 
 class AnswerReader:
-    """Reads the rows of logits of a head; with `head` None there are none.
+    """Reads the rows of logits that a model's output head gives; without a `head` there are none.
 
     `classes` are the names of the classes by number. `ends` are the ids that end a decoder's text,
     the usual one first.
@@ -69,7 +69,7 @@ class AnswerReader:
         return logits[:, masked_positions(trace)] if self.head == "masked words" else logits
 
     def questions(self, trace: Trace) -> list[Question]:
-        """Return the questions of the rows of a trace's logits; for a decoder only the last."""
+        """Return the questions that a trace's logits answer; of a decoder only the last row's."""
         if self.head == "next token":
             return [Question("The next token", len(read_ids(trace)) - 1)]
         if self.head == "masked words":
@@ -92,6 +92,7 @@ class AnswerReader:
 
     @property
     def scores(self) -> int:
+        """The number of scores that a head of scores gives."""
         return max(1, len(self.classes))
 
     def name(self, index: int) -> str:
@@ -123,9 +124,9 @@ class AnswerReader:
     ) -> Objective | None:
         """Return the tokens that a decoder should write, or the model's likeliest prediction.
 
-        For one query of a decoder this is only the token after it. For masked words it is the
-        hidden words, and not the likeliest. None without a head, if nothing is masked, and for a
-        text of one token.
+        With one query of a decoder it is only the token after that query. For masked words it is
+        the words that were hidden, even if others are likelier. It is None without a head, if no
+        word is masked, and for a text of one token.
         """
         if not self.questions(trace) or trace.logits is None:
             return None
@@ -190,7 +191,7 @@ class AnswerReader:
 
 
 class Answering:
-    """A mixin for readers, which makes predictions with their `answers`."""
+    """A mixin for readers: their predictions are those of their `answers`."""
 
     answers: AnswerReader
 
@@ -227,9 +228,9 @@ class PieceReader(Answering, Reader):
         """Return the tokens that the model reads of a text, or of two.
 
         `masked` are positions in this list that are hidden. As in transformers, the name of a
-        special token in the text is that token. A longer text is cut, from the longer of the two
+        special token in the text is that token. A text that is too long is cut, the longer of two
         first; see `is_cut`. `pad_to` appends padding until there are that many tokens. Raises
-        ValueError if there is nothing to read, or for what the model does not have.
+        ValueError if there is nothing to read, or if the model reads no pair or no masked word.
         """
         if not text.strip():
             raise ValueError("There is nothing to read: type a sentence.")

@@ -1,4 +1,4 @@
-"""Models of the transformers library: texts in, traces and answers out, and their heads edited."""
+"""The reader of a model of the transformers library: texts in, traces and predictions out."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ NO_PARTS = (
 class TransformersReader(PieceReader):
     """A model of the transformers library with its tokenizer, which threads may share.
 
-    An encoder reads a text as the source, a model with only a decoder as the target. An
-    encoder-decoder reads both. `head` is the kind of the model's logits.
+    A model with an encoder reads a text as the source, and one with only a decoder as the target.
+    An encoder-decoder also reads a target. `head` is the kind of the model's output head.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class TransformersReader(PieceReader):
         self.missing = what_is_missing(self)
 
     def parity(self) -> Parity:
-        """The differences between recorded attention and the library's, measured at loading."""
+        """Return how far recorded attention was from the library's own when it was loaded."""
         return self.attached.parity
 
     @property

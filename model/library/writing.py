@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 class Writer:
     """A model that writes: an encoder-decoder, or one with only a decoder that continues a prompt.
 
-    The search is ours; `generate` of transformers prepares the cache, the encoder's outputs and the
-    demands of the model's generation config, such as suppressed tokens and penalties for
-    repetition. The log-probabilities are those of the model after these changes. Stop strings and
-    the healing of a prompt's last token need the tokenizer, which `generate` does not take together
-    with another search: both are done here, by the library's own code.
+    The search is this project's. `generate` of transformers prepares the cache, the encoder's
+    outputs, and the processors of the model's generation configuration, such as suppressed tokens
+    and penalties for repetition; log-probabilities are those after these processors. Stop strings
+    and token healing need the tokenizer, which `generate` does not take with another search: they
+    are applied here, by the library's own code.
     """
 
     def __init__(self, model: PreTrainedModel, tokens: PieceTokenizer, attached: Watchable) -> None:
@@ -55,7 +55,7 @@ class Writer:
 
     @property
     def end_ids(self) -> list[int]:
-        """The tokens that end the model's texts, the usual one first, without unknown ones."""
+        """The ids that end the model's texts, the usual one first; only ids that it knows."""
         settings = getattr(self.model, "generation_config", None)
         ids = getattr(settings, "eos_token_id", None)
         named = ids if isinstance(ids, list) else [ids]
@@ -63,7 +63,10 @@ class Writer:
 
     @cached_property
     def stops(self) -> Callable[[Tensor], Tensor] | None:
-        """Which texts (R, N) end with a stop string: (R,), as the library decides; None if none."""
+        """The library's test of which texts (R, N) end with a stop string: bool (R,).
+
+        None if the configuration has no stop string.
+        """
         if not self.stop_strings:
             return None
         from transformers import StopStringCriteria
@@ -109,14 +112,14 @@ class Writer:
         edits: RunEdits | None = None,
         record: list[Expansion] | None = None,
     ) -> Decoded:
-        """Write after the tokens that the decoder has read, for the source of the encoder, if any.
+        """Write after the tokens `begun`, with the source of the encoder if there is one.
 
-        If edits let a position see later ones, every step computes all positions anew. `record`
+        If edits let a position see later ones, every step runs over all positions again. `record`
         receives the steps. Raises ValueError as `write` does.
         """
         edits = edits or {}
         limit = room_to_write(len(begun), self.tokens.max_tokens, longest)
-        encoding = ExitStack()  # the encoder runs under the edits, and then each step does
+        encoding = ExitStack()  # the edits are in force while the encoder runs, and at each step
 
         def our_search(
             model: PreTrainedModel,
@@ -148,7 +151,7 @@ class Writer:
         return decoded
 
     def begin(self, text: str) -> list[Piece]:
-        """Return the tokens of a text that writing should begin with; a typed leading space counts.
+        """Return the tokens of a text that writing should begin with; a leading space is kept.
 
         Raises ValueError if the model has no token for some of the text.
         """
@@ -162,8 +165,8 @@ class Writer:
     def start(self) -> list[Piece]:
         """Return the tokens that the decoder of an encoder-decoder reads first: its start token.
 
-        In a multilingual model the token of the target language follows, which `generate` would
-        force instead.
+        In a multilingual model the token of the target language follows; `generate` of transformers
+        would force it as the first written token instead.
         """
         config = self.model.generation_config
         first = config.decoder_start_token_id
