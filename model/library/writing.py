@@ -43,7 +43,7 @@ class Writer:
         self.model = model
         self.tokens = tokens
         self.attached = attached
-        settings = getattr(model, "generation_config", None)  # only models that write have it
+        settings: Any = getattr(model, "generation_config", None)  # of models that write
         self.stop_strings: list[str] | str = getattr(settings, "stop_strings", None) or []
         self.heals = bool(getattr(settings, "token_healing", None))
         if self.heals:  # the library heals by a text of one token, which it would heal again
@@ -190,7 +190,8 @@ class Writer:
         ids = token_ids(read, self.model.device)
         try:
             with self.tokens.tokenizing, torch.inference_mode():
-                healed = self.model.heal_tokens(ids, self.tokens.tokenizer)
+                model: Any = self.model
+                healed = model.heal_tokens(ids, self.tokens.tokenizer)
         except (TypeError, ValueError) as error:  # it needs tokens of padding and of a beginning
             raise ValueError(
                 "The model's configuration asks for token healing, which the library cannot do "

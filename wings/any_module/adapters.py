@@ -59,10 +59,10 @@ def adapted_layers(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
 @torch.no_grad()
 def merged(part: nn.Module, name: str) -> nn.Linear:
     """Return a linear layer with the outputs of a layer and its adapters; raises ValueError."""
-    base: Any = part.base_layer
-    while isinstance(getattr(base, "base_layer", None), nn.Module):  # adapters of adapters
+    base: Any = part
+    while isinstance(getattr(base, "base_layer", None), nn.Module):  # adapters may be nested
         base = base.base_layer
-    is_linear = isinstance(base, nn.Linear)
+    is_linear = issubclass(type(base), nn.Linear)
     if not is_linear and type(base).__name__ != "Conv1D":
         raise ValueError(f"The layer {name}, a {type(base).__name__}, has adapters. {MERGE}")
     size, made = base.weight.shape if not is_linear else base.weight.shape[::-1]
@@ -72,7 +72,7 @@ def merged(part: nn.Module, name: str) -> nn.Linear:
         base.bias = nn.Parameter(torch.zeros_like(bias), requires_grad=False)
     rows = [part(identity_rows(first, size, **like)) for first in range(0, size, ROWS_AT_ONCE)]
     base.bias = bias
-    layer = nn.Linear(size, made, bias=False, device="meta")
+    layer: Any = nn.Linear(size, made, bias=False, device="meta")
     layer.weight = nn.Parameter(torch.cat(rows).T.contiguous(), requires_grad=False)
     layer.bias = bias
     numbers = torch.randn(4, size, generator=torch.Generator().manual_seed(0)).to(**like)

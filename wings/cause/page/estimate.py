@@ -19,6 +19,7 @@ from headlight.pages.shared.controls.measure import (
     selected_among,
     show_heads,
     show_points,
+    words_of_effects,
 )
 from headlight.pages.shared.runs.arrays import heads_of
 from headlight.pages.shared.runs.heads import (
@@ -62,7 +63,7 @@ INTRO = (
     "One backward pass estimates what takes a run for each head: the gradient for its [gate], "
     "times the way of the gate to 0. This is attribution patching (Nanda 2023, Syed et al. 2023) "
     "with nothing put in place of the head, and without its sign the importance of Michel et al. "
-    "2019. It is exact for small changes only. Below 0 the head helped {measure}."
+    "2019. It is exact for small changes only. Below 0 the head raised {measure}."
 )
 WHY = (
     "Why the effect differs from its estimate, in {unit}, by two more removals of each head. "
@@ -247,8 +248,7 @@ def draw(run: ModelRun) -> None:
     left, right = st.columns(2, gap="medium")
     with left if true is None else right:
         st.markdown(f"**{WHAT['estimate-map']}**")
-        said = f"{unit} without it"
-        picture = head_effects(estimated, labels=KINDS, selected=head, measure=said)
+        picture = head_effects(estimated, selected=head, **words_of_effects(objective))
         effects, how = (estimated, "by the estimate") if true is None else (true, "in truth")
         ask = partial(least_without, effects, measure, f"{unit} {how}")
         options = {"riddle": ask, "riddle_of": ("estimate-heads", "estimate-cells")}
