@@ -81,7 +81,9 @@ class AnswerReader:
             begins = Question("Where the answer begins", 0, likeliest_answer(trace).text)
             return [begins, Question("Where the answer ends", 1)]
         if self.head == "tags":
-            return [Question(f"The tag of token {row + 1}", row) for row in read_rows(trace)]
+            read = trace.source_tokens or trace.target_tokens
+            rows = ((row, read[row].text) for row in read_rows(trace))
+            return [Question(f"The tag of “{text}”, token {row + 1}", row) for row, text in rows]
         if self.head == "labels":
             return [
                 Question(f"The label “{self.name(row)}”", row, kind="label") for row in self.classes
@@ -147,7 +149,7 @@ class AnswerReader:
             case "class":
                 what, ids, each = "the likeliest class", {0: chosen[0]}, "text"
             case "labels":
-                what, ids = "each label as it is likelier", dict(enumerate(chosen))
+                what, ids = "each label’s likelier answer", dict(enumerate(chosen))
                 each = "label"
             case "score":
                 what = "the score" if self.scores == 1 else "the sum of all scores"

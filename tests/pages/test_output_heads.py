@@ -64,7 +64,7 @@ def test_a_tag_of_a_chosen_token_is_drawn(transformers_folders, read):
     reader, trace = read("tags")
     app = open_on(transformers_folders, "tags", "attention")
     (box,) = (box for box in app.selectbox if box.label == "Shown")
-    box.set_value("The tag of token 3").run()
+    box.set_value("The tag of “love”, token 3").run()
     ((names, values),) = bars(app)
     expected = trace.logits[0, 2].softmax(dim=-1)
     assert names == [

@@ -129,11 +129,13 @@ def test_of_a_score_it_is_said_whether_it_rises_and_of_labels_and_tags_which_cha
         said, numbers = outcomes.pop()
         assert said == f"The score {'rises' if second > first else 'falls'}."
         assert numbers.startswith(f"Score: {number_text(first)} → {number_text(second)} (")
-        for name, what in (("labels", "label “{}”"), ("tags", "likeliest tag of token {}")):
+        for name, what in (("labels", "label “{}”"), ("tags", "likeliest tag of {}")):
             before = run_in(name)
             after = switched_off(before, "encoder", heads)
             say_predictions(before, after)
-            places = ["rude", "short", "kind"] if name == "labels" else range(2, 99)
+            read = enumerate(before.trace().source_tokens, start=1)
+            tokens = [f"“{piece.text}”, token {at}" for at, piece in read if not piece.is_special]
+            places = ["rude", "short", "kind"] if name == "labels" else tokens
             ends = [likeliest(run) for run in (before, after)]
             named = [
                 f"the {what.format(place)} {became(*pair)}"
