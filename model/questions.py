@@ -3,41 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import index
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from headlight.model.decoding.steps import Writing
 from headlight.model.transformer.trace import RunEdits
 
+# A choice of one, a label that a text has or not, or a number in the model's own unit.
+Kind = Literal["choice", "label", "score"]
+
 
 class Question(NamedTuple):
-    """A question that one row of a trace's logits answers, such as the next token or a class."""
+    """A question that one row of a trace's logits answers: the next token, a class or a score."""
 
-    words: str  # such as "The next token", "In place of token 5" or "The class"
+    words: str  # such as "The next token", "In place of token 5", "The class" or "The score"
     row: int
     together: str = ""  # what this and later rows answer together, such as the words of an answer
+    kind: Kind = "choice"
 
 
 @dataclass(frozen=True)
 class Objective:
-    """What an effect is measured on: the sum of the log-probabilities of some tokens."""
+    """What an effect is measured on: the sum of log-probabilities of some ids, or of scores."""
 
     rows: tuple[int, ...]  # (N,) the rows of the logits that predict the tokens
     ids: tuple[int, ...]  # (N,) the ids of the tokens
-    description: str  # such as "the log-probability of the whole target"
+    description: str  # such as "the log-probability of the whole target" or "the score"
     texts: tuple[str, ...] = ()  # (N,) the texts of the ids, if they have any
+    each: str = "token"  # what an id is of: a token, a text, a label, a tag; "score" without ids
 
     @classmethod
-    def of(cls, what: str, ids: Mapping[int, int], texts: Sequence[str]) -> Objective:
-        """Return the objective `what`: the log-probability of `ids`, each by the row before it."""
-        return cls(tuple(ids), tuple(ids.values()), f"the log-probability of {what}", tuple(texts))
+    def of(
+        cls, what: str, ids: Mapping[int, int], texts: Sequence[str], each: str = "token"
+    ) -> Objective:
+        """Return the objective `what`: the log-probability of `ids` by their rows, or the scores."""
+        described = what if each == "score" else f"the log-probability of {what}"
+        return cls(tuple(ids), tuple(ids.values()), described, tuple(texts), each)
+
+    @property
+    def is_score(self) -> bool:
+        """True if the numbers in the rows themselves are measured."""
+        return self.each == "score"
+
+    @property
+    def unit(self) -> str:
+        """The unit of the measure: nats of log-probability, or the model's own."""
+        return "units of the score" if self.is_score else "nats"
 
     def only(self, index: int) -> Objective:
         """Return the objective of a single token, the one at `index` in `ids`."""
         chosen = slice(index, index + 1)
-        what = "the log-probability of the chosen token"
-        return Objective(self.rows[chosen], self.ids[chosen], what, self.texts[chosen])
+        what = f"the {'' if self.is_score else 'log-probability of the '}chosen {self.each}"
+        rows, ids, texts = self.rows[chosen], self.ids[chosen], self.texts[chosen]
+        return replace(self, rows=rows, ids=ids, description=what, texts=texts)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from headlight.model.edits import opens_the_future
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from headlight.model.trace import Trace
 from headlight.model.transformer.cache import KeyValueCache
-from headlight.model.transformer.decode import Step, Texts
+from headlight.model.transformer.decode import Ends, Step, Texts
 from headlight.model.transformer.trace import Run, RunEdits, Site
 from headlight.model.transformer.transformer import Transformer
 
@@ -125,6 +125,7 @@ class Decoded:
     end: int | None  # the end token; None if the length limit ended the text
     log_probabilities: list[float]  # of each token, with the end token if it was reached
     rows: list[int]  # for each token, the index of the prefix that it extends
+    stopped: bool = False  # the last token completed a text that the model must stop at
 
     @property
     def finished(self) -> bool:
@@ -153,6 +154,7 @@ class Expansion:
     ids: Tensor  # (C,) the token it adds
     totals: Tensor  # (C,) the log-probability of all its tokens
     kept: Set[int]  # the indices of the candidates that were kept, as prefixes or finished texts
+    ended: Set[int] = frozenset()  # the indices of the candidates that end their text
 
 
 def decode(
@@ -196,21 +198,23 @@ def search(
     max_new_tokens: int,
     forced: Sequence[int] = (),
     record: list[Expansion] | None = None,
+    stop: Callable[[Tensor], Tensor] | None = None,
 ) -> list[Decoded]:
     """Write a text for each prefix by a strategy; beam search takes only one prefix.
 
     Every text begins with the `forced` ids, and stops at an end token or after `max_new_tokens`.
-    Beam search returns what `generate` of transformers does with `early_stopping="never"`. The
-    order of texts with exactly equal log-probabilities or scores is not defined, as in
-    transformers. Each step is appended to `record`. Raises ValueError for forced ids that cannot be
-    written or are too many, and if the model's scores are not numbers.
+    `stop` returns which texts (R, T) stop at their last token for another reason: bool (R,). Beam
+    search returns what `generate` of transformers does with `early_stopping="never"`. The order of
+    texts with exactly equal log-probabilities or scores is not defined, as in transformers. Each
+    step is appended to `record`. Raises ValueError for forced ids that cannot be written or are too
+    many, and if the model's scores are not numbers.
     """
     begun = prefixes.ids[:, :0]  # (B, 0), because nothing is written yet
     if strategy.width > 1 and len(begun) > 1:
         raise ValueError(f"Beam search takes one sentence at a time, not {len(begun)}.")
     refuse_impossible(forced, prefixes.vocabulary, max_new_tokens)
-    ends = torch.tensor([*prefixes.ends], dtype=torch.long, device=begun.device)
-    step = Steps(prefixes, record)
+    ends = Ends(torch.tensor([*prefixes.ends], dtype=torch.long, device=begun.device), stop)
+    step = Steps(prefixes, ends, record)
     write = strategy.method.begin(strategy, begun.device, step.note)
     texts = Texts(begun, begun, torch.zeros(len(begun), 1, device=begun.device))
     finished: list[Decoded] = []
@@ -218,14 +222,15 @@ def search(
         go_on = partial(force, forced) if texts.ids.size(1) < len(forced) else write
         texts = go_on(step, texts, ends, max_new_tokens)
         step.note(texts)
-        is_end = torch.isin(texts.ids[:, -1], ends)
-        finished += texts_of(texts.take(is_end), ended=True)
-        texts = texts.take(~is_end)
+        stops, has_end = ends.of(texts.ids), torch.isin(texts.ids[:, -1], ends.ids)
+        finished += texts_of(texts.take(has_end), ended=True)
+        finished += texts_of(texts.take(stops & ~has_end), ended=False, stopped=True)
+        texts = texts.take(~stops)
     finished += texts_of(texts, ended=False)
     return sorted(finished, key=lambda text: text.rows[:1])
 
 
-def force(forced: Sequence[int], step: Step, texts: Texts, ends: Tensor, longest: int) -> Texts:
+def force(forced: Sequence[int], step: Step, texts: Texts, ends: Ends, longest: int) -> Texts:
     """Append the forced ids to every text; raise ValueError if one cannot be written."""
     while texts.go_on(ends, len(forced)):
         index = forced[texts.ids.size(1)]
@@ -239,9 +244,8 @@ def force(forced: Sequence[int], step: Step, texts: Texts, ends: Tensor, longest
 class Steps:
     """Computes the steps of a decoding: extends the prefixes, and adds each step to `record`."""
 
-    def __init__(self, prefixes: Prefixes, record: list[Expansion] | None) -> None:
-        self.prefixes = prefixes
-        self.record = record
+    def __init__(self, prefixes: Prefixes, ends: Ends, record: list[Expansion] | None) -> None:
+        self.prefixes, self.ends, self.record = prefixes, ends, record
         # Makes the Expansion of the last step from its candidates, which are not known yet.
         self.expanded: Callable[..., Expansion] | None = None
 
@@ -271,15 +275,15 @@ class Steps:
         if self.record is not None and self.expanded is not None:
             ids, rows, totals = (part[:, -1] for part in candidates)
             kept = range(len(ids)) if kept is None else kept
-            self.record.append(self.expanded(rows, ids, totals, {*kept}))
+            ended = {*self.ends.of(candidates.ids).nonzero()[:, 0].tolist()}
+            self.record.append(self.expanded(rows, ids, totals, {*kept}, ended))
             self.expanded = None
 
 
-def texts_of(texts: Texts, ended: bool) -> list[Decoded]:
-    each = texts.totals.diff(dim=1)
-    parts = texts.ids, texts.totals[:, -1], each, texts.rows
+def texts_of(texts: Texts, ended: bool, stopped: bool = False) -> list[Decoded]:
+    parts = texts.ids, texts.totals[:, -1], texts.totals.diff(dim=1), texts.rows
     return [
-        Decoded(ids[: len(ids) - ended], total, ids[-1] if ended else None, each, rows)
+        Decoded(ids[: len(ids) - ended], total, ids[-1] if ended else None, each, rows, stopped)
         for ids, total, each, rows in zip(*(part.tolist() for part in parts), strict=True)
     ]
 
@@ -289,9 +293,8 @@ def newest(parts: Mapping[Part, Tensor]) -> dict[Part, Tensor]:
 
     The rows of the earlier queries, such as a prompt's, would fill the memory.
     """
-    return {
-        name: rows if rows.size(2) == 1 else rows[:, :, -1:].clone() for name, rows in parts.items()
-    }
+    last = {name: rows[:, :, -1:] for name, rows in parts.items()}
+    return {name: part if parts[name].size(2) == 1 else part.clone() for name, part in last.items()}
 
 
 def refuse_impossible(forced: Sequence[int], vocabulary: int, limit: int) -> None:
@@ -300,6 +303,5 @@ def refuse_impossible(forced: Sequence[int], vocabulary: int, limit: int) -> Non
         raise ValueError(
             f"The forced beginning has {len(forced)} tokens, but the text may have only {limit}."
         )
-    for index in forced:
-        if not 0 <= index < vocabulary:
-            raise ValueError(f"The model cannot write a token with the id {index}.")
+    if unknown := [index for index in forced if not 0 <= index < vocabulary]:
+        raise ValueError(f"The model cannot write a token with the id {unknown[0]}.")

@@ -41,6 +41,7 @@ class Writing:
     score: float  # log-probability of the target tokens, in nats
     finished: bool  # True if the end token came before the limit
     log_probabilities: list[float]  # of each target token, in nats
+    stopped: bool = False  # the last token completed a stop string of the model's configuration
 
     def read_by(self, decode: Decode) -> Sequence[Token]:
         """Return the tokens without the end token, as `decode` of a model makes them of their ids.
@@ -257,7 +258,7 @@ class Decoding:
                 before = "" if parent is None else tree[-1][parent].text
                 text, token = self.append(before, read[row], index)
                 score, kept = self.strategy.score(total, length), position in expansion.kept
-                ended = index in self.ends
+                ended = index in self.ends or position in expansion.ended
                 nodes.append(Node(parent, row, token, text, total, score, kept, ended))
             tree.append(nodes)
             prefixes = [

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from headlight.model.transformer import decode
 
-# Takes a step, texts, the ids that end a text and the maximum length; returns the longer texts.
-Write = Callable[[decode.Step, decode.Texts, Tensor, int], decode.Texts]
+# Takes a step, texts, what ends a text and the maximum length; returns the longer texts.
+Write = Callable[[decode.Step, decode.Texts, decode.Ends, int], decode.Texts]
 
 
 def option(default: float, label: str, bounds: tuple, help: str, step: float | None = None) -> Any:

@@ -181,10 +181,13 @@ def removed(
     ids = torch.tensor(objective.ids, device=logits.device)[:, None]  # (N, 1)
     before = logits.log_softmax(dim=-1)
     after = rows_of(without, objective)
-    true = (after.log_softmax(dim=-1) - before).gather(-1, ids).sum()
     # Tokens that can never be written have -inf before and after: they do not change.
     change = (after - logits).nan_to_num(nan=0.0)
-    straight = change.gather(-1, ids).sum() - (before.exp() * change).sum()
+    straight = change.gather(-1, ids).sum()
+    if objective.is_score:  # no softmax follows
+        return straight.item(), straight.item()
+    true = (after.log_softmax(dim=-1) - before).gather(-1, ids).sum()
+    straight = straight - (before.exp() * change).sum()
     return true.item(), straight.item()
 
 

@@ -18,12 +18,12 @@ NOTES = {
     "value_norms": "The length of the vector that this key adds to the stream, its weight times "
     "its value after the output projection; it does not say whether the vectors of several keys "
     "or heads cancel out, or whether anything later uses them.",
-    "gradient_times_attention": "How fast the log-probability would change with this weight, times "
+    "gradient_times_attention": "How fast the measured number would change with this weight, times "
     "the weight; it holds for small changes of only this weight, not for removing it.",
     "rollout": "How much of each token would have been mixed in so far if every layer were half "
     "mean attention and half residual stream; it is the same for every head, and ignores values, "
     "feed-forward layers and the output.",
-    "removals": "How the log-probability changes if this cell is closed and the other keys get its "
+    "removals": "How the measured number changes if this cell is closed and the other keys get its "
     "weight; cells also act together, so the changes do not add up.",
 }
 
@@ -32,9 +32,9 @@ NOTES = {
 class Explanation:
     """How much one query takes from each key, in five ways, each (K,); NOTES has their limits.
 
-    `gradient_times_attention` and `removals` are in nats of the objective; `weights` and `rollout`
-    are shares of 1; `value_norms` are lengths in the residual stream. One is None if it was not
-    asked for, or if it needs an objective or an output projection that is missing.
+    `gradient_times_attention` and `removals` are in the unit of the objective; `weights` and
+    `rollout` are shares of 1; `value_norms` are lengths in the residual stream. One is None if it
+    was not asked for, or if it needs an objective or an output projection that is missing.
     """
 
     weights: Tensor

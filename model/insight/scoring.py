@@ -47,8 +47,8 @@ def scores_by_shift(
 ) -> list[float]:
     """Return the objective after shifting all positions by each of `shifts`.
 
-    It is given as the mean log-probability per token, in nats; NaN if the model lacks positions
-    that far.
+    It is given as the mean log-probability per id in nats, or the mean score; NaN if the model
+    lacks positions that far.
     """
     scores = []
     for shift in shifts:
@@ -63,7 +63,7 @@ def scores_by_shift(
 
 
 def log_probability(reader: Reader, trace: Trace, objective: Objective, run: Run) -> Tensor:
-    """Run again over the tokens of a trace; return the objective (B,), in nats.
+    """Run again over the tokens of a trace; return the objective (B,), in its unit.
 
     B is the batch size of the run's edits.
     """
@@ -71,12 +71,16 @@ def log_probability(reader: Reader, trace: Trace, objective: Objective, run: Run
 
 
 def log_probabilities(logits: Tensor, objective: Objective) -> Tensor:
-    """Return the log-probabilities (B, N) of an objective's ids, in nats, from logits (B, T, V)."""
+    """Return what an objective measures in each of its rows (B, N), from logits (B, T, V).
+
+    It is the log-probability of the row's id in nats, or the row's score.
+    """
     if objective.rows != tuple(range(logits.size(1))):
         logits = logits[:, list(objective.rows)]
     ids = torch.tensor(objective.ids, device=logits.device)
     ids = ids[None, :, None].expand(len(logits), -1, 1)  # (B, N, 1)
-    return logits.log_softmax(dim=-1).gather(-1, ids)[..., 0]
+    measured = logits if objective.is_score else logits.log_softmax(dim=-1)
+    return measured.gather(-1, ids)[..., 0]
 
 
 def rows_at_once(trace: Trace, most: int) -> int:

@@ -1,13 +1,14 @@
-"""The predictions of a model with a head: its questions, and the objective of effects."""
+"""What a model with an output head predicts, and which of its numbers effects are measured on."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
+from headlight.model.library.output_heads import OF_A_TEXT, OutputHead, rows_by_text
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece, as_pieces, whole_words
 from headlight.model.questions import Objective, Question
@@ -15,17 +16,12 @@ from headlight.model.reader import Reader
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Site
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedConfig
-
-OutputHead = Literal["next token", "masked words", "class", "span"]
-
 
 class NamedIds(Protocol):
-    """Anything that gives the text of an id in a vocabulary."""
+    """A vocabulary that gives the text of an id."""
 
     def piece(self, index: int) -> Piece:
-        """Return the piece of an id, as if it were a text of its own."""
+        """Return the piece of an id, as in a text of only this token."""
         ...
 
 
@@ -38,16 +34,8 @@ class Answer(NamedTuple):
     probability: float  # of this beginning times that of this end
 
 
-def class_labels(config: PreTrainedConfig) -> list[str]:
-    """Return the classes that a head chooses one of; none if each is a separate yes or no."""
-    if config.problem_type == "multi_label_classification":
-        return []
-    labels: Any = config.id2label or {}  # by number
-    return [labels[index] for index in range(len(labels))]
-
-
 class AnswerReader:
-    """Reads the rows of logits of a head; with `head` None there are none.
+    """Reads the rows of logits that a model's output head gives; without a `head` there are none.
 
     `classes` are the names of the classes by number. `ends` are the ids that end a decoder's text,
     the usual one first.
@@ -68,20 +56,20 @@ class AnswerReader:
     def rows(self, trace: Trace, outputs: Mapping[str, Tensor]) -> Tensor | None:
         """Return the rows (B, N, V) of a head's logits that apply to the tokens of a trace.
 
-        A row for every token that a decoder read, for each masked token, for the classes, or for
-        each end of an answer.
+        A row for every token that a decoder read or that gets a tag, for each masked token, for
+        the classes of a text, for each label or score, or for each end of an answer.
         """
         if self.head is None:
             return None
         if self.head == "span":
             return torch.stack([outputs["start_logits"], outputs["end_logits"]], dim=1).float()
         logits = outputs["logits"].float()
-        if self.head == "class":
-            return logits[:, None]
-        return logits if self.head == "next token" else logits[:, masked_positions(trace)]
+        if self.head in OF_A_TEXT:
+            return rows_by_text(self.head, logits)
+        return logits[:, masked_positions(trace)] if self.head == "masked words" else logits
 
     def questions(self, trace: Trace) -> list[Question]:
-        """Return the questions of the rows of a trace's logits; for a decoder only the last."""
+        """Return the questions that a trace's logits answer; of a decoder only the last row's."""
         if self.head == "next token":
             return [Question("The next token", len(read_ids(trace)) - 1)]
         if self.head == "masked words":
@@ -92,12 +80,43 @@ class AnswerReader:
         if self.head == "span":
             begins = Question("Where the answer begins", 0, likeliest_answer(trace).text)
             return [begins, Question("Where the answer ends", 1)]
+        if self.head == "tags":
+            read = trace.source_tokens or trace.target_tokens
+            rows = ((row, read[row].text) for row in read_rows(trace))
+            return [Question(f"The tag of “{text}”, token {row + 1}", row) for row, text in rows]
+        if self.head == "labels":
+            return [
+                Question(f"The label “{self.name(row)}”", row, kind="label") for row in self.classes
+            ]
+        if self.head == "score":
+            return [Question(self.score_name(row), row, kind="score") for row in range(self.scores)]
         return [Question("The class", 0)] if self.head == "class" and len(self.classes) > 1 else []
 
-    def label(self, trace: Trace, index: int) -> str:
-        """Return a token of the vocabulary, a class, or a position with its token: 5: Paris."""
-        if self.head == "class":
-            return self.classes.get(index, f"Class {index + 1}")
+    @property
+    def scores(self) -> int:
+        """The number of scores that a head of scores gives."""
+        return max(1, len(self.classes))
+
+    def name(self, index: int) -> str:
+        """Return the model's own name of a class, a label or a score."""
+        return self.classes.get(index, f"Class {index + 1}")
+
+    def score_name(self, row: int) -> str:
+        """Return the name of a score; a model's only one needs none."""
+        return "The score" if self.scores == 1 else f"The score “{self.name(row)}”"
+
+    def label(self, trace: Trace, row: int, index: int) -> str:
+        """Return the text of an answer in a row of logits.
+
+        It is a token of the vocabulary, a class, whether a text has a label, or a position with its
+        token: 5: Paris.
+        """
+        if self.head in ("class", "tags"):
+            return self.name(index)
+        if self.head == "labels":
+            return f"{'' if index else 'not '}{self.name(row)}"
+        if self.head == "score":
+            return self.score_name(row)
         if self.head == "span":
             return f"{index + 1}: {trace.source_tokens[index].text}"
         return self.tokens.piece(index).text
@@ -107,13 +126,14 @@ class AnswerReader:
     ) -> Objective | None:
         """Return the tokens that a decoder should write, or the model's likeliest prediction.
 
-        For one query of a decoder this is only the token after it. For masked words it is the
-        hidden words, and not the likeliest. None without a head, if nothing is masked, and for a
-        text of one token.
+        With one query of a decoder it is only the token after that query. For masked words it is
+        the words that were hidden, even if others are likelier. It is None without a head, if no
+        word is masked, and for a text of one token.
         """
         if not self.questions(trace) or trace.logits is None:
             return None
         chosen = trace.logits[0].argmax(dim=-1).tolist()
+        each = "token"
         match self.head:
             case "next token":
                 what, ids = self.following(trace)
@@ -127,13 +147,28 @@ class AnswerReader:
                 if not ids:  # masks were typed, so the hidden words are unknown
                     what, ids = "the likeliest words", dict(enumerate(chosen))
             case "class":
-                what, ids = "the likeliest class", {0: chosen[0]}
+                what, ids, each = "the likeliest class", {0: chosen[0]}, "text"
+            case "labels":
+                what, ids = "each label’s likelier answer", dict(enumerate(chosen))
+                each = "label"
+            case "score":
+                what = "the score" if self.scores == 1 else "the sum of all scores"
+                ids, each = dict(enumerate(chosen)), "score"
+            case "tags":
+                ids = {row: chosen[row] for row in read_rows(trace)}
+                what, each = "the likeliest tag of each token", "tag"
+                if site is not None and query in ids:
+                    what, ids = "the likeliest tag of this query", {query: ids[query]}
             case "span":
                 start, end, *_ = likeliest_answer(trace)
                 what, ids = "where the answer begins and ends", {0: start, 1: end}
         if not ids:
             return None
-        return Objective.of(what, ids, [self.label(trace, index) for index in ids.values()])
+        texts = [self.label(trace, row, index) for row, index in ids.items()]
+        if self.head == "tags":
+            read = trace.source_tokens or trace.target_tokens
+            texts = [f"{read[row].text}: {text}" for row, text in zip(ids, texts, strict=True)]
+        return Objective.of(what, ids, texts, each)
 
     def following(self, trace: Trace) -> tuple[str, dict[int, int]]:
         """Return a description of the tokens after the first, and their ids by row.
@@ -158,7 +193,7 @@ class AnswerReader:
 
 
 class Answering:
-    """A mixin for readers, which makes predictions with their `answers`."""
+    """A mixin for readers: their predictions are those of their `answers`."""
 
     answers: AnswerReader
 
@@ -166,8 +201,8 @@ class Answering:
         return self.answers.questions(trace)
 
     def label(self, trace: Trace, question: Question, index: int) -> str:
-        """Return a token of the vocabulary, a class, or a position with its token: 5: Paris."""
-        return self.answers.label(trace, index)
+        """Return the text of an answer to a question, such as a token, a class, or 5: Paris."""
+        return self.answers.label(trace, question.row, index)
 
     def objective(
         self, trace: Trace, site: Site | None = None, query: int | None = None
@@ -195,9 +230,9 @@ class PieceReader(Answering, Reader):
         """Return the tokens that the model reads of a text, or of two.
 
         `masked` are positions in this list that are hidden. As in transformers, the name of a
-        special token in the text is that token. A longer text is cut, from the longer of the two
+        special token in the text is that token. A text that is too long is cut, the longer of two
         first; see `is_cut`. `pad_to` appends padding until there are that many tokens. Raises
-        ValueError if there is nothing to read, or for what the model does not have.
+        ValueError if there is nothing to read, or if the model reads no pair or no masked word.
         """
         if not text.strip():
             raise ValueError("There is nothing to read: type a sentence.")
@@ -220,6 +255,12 @@ class PieceReader(Answering, Reader):
 def masked_positions(trace: Trace) -> list[int]:
     """Return the positions of the masked tokens of a trace."""
     return [i for i, piece in enumerate(as_pieces(trace.source_tokens)) if piece.role == "mask"]
+
+
+def read_rows(trace: Trace) -> list[int]:
+    """Return the positions of the tokens of a text, without special ones."""
+    pieces = as_pieces(trace.source_tokens or trace.target_tokens)
+    return [row for row, piece in enumerate(pieces) if not piece.is_special]
 
 
 def read_ids(trace: Trace) -> list[int]:

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 from torch import Tensor, nn
 
-from headlight.model.library.answers import OutputHead
+from headlight.model.library.output_heads import (
+    OF_A_TEXT,
+    OutputHead,
+    classifier_head,
+    rows_by_text,
+)
 from headlight.model.library.pieces import Piece
 from headlight.model.shape import checked_config
 from headlight.model.transformer.attention import MultiHeadAttention
@@ -41,7 +46,8 @@ MODULES = {
 # The names of the modules of transformers' models that turn the last hidden states into logits.
 HEADS: dict[OutputHead | None, Sequence[str]] = {
     "masked words": ["cls"],
-    "class": ["bert.pooler", "classifier"],
+    **dict.fromkeys(OF_A_TEXT, ("bert.pooler", "classifier")),
+    "tags": ["classifier"],
     "span": ["qa_outputs"],
     None: [],
 }
@@ -111,15 +117,16 @@ class Bert(nn.Module):
     def logits(self, states: Tensor) -> Tensor:
         """Return the logits that the head makes of the last hidden states (B, S, d_model).
 
-        A masked-word head gives a row for each token (B, S, V). A classifier gives one row
-        (B, 1, classes), from the first token, [CLS]. A head for answers gives two rows (B, 2, S),
-        for an answer's first and its last position. Without a head there are none (B, 0, 0).
+        A head for masked words or for classes of tokens gives a row for each token (B, S, V). A
+        class, labels or scores of a text are read from the first token, [CLS]: see `rows_by_text`.
+        A head for answers gives two rows (B, 2, S), for an answer's first and its last position.
+        Without a head there are none (B, 0, 0).
         """
         match self.head_kind:
-            case "masked words":
+            case "masked words" | "tags":
                 return self.head(states)
-            case "class":
-                return self.head(states)[:, None]
+            case "class" | "labels" | "score":
+                return rows_by_text(self.head_kind, self.head(states))
             case "span":
                 return self.head(states).transpose(1, 2)
         return states.new_empty(len(states), 0, 0)
@@ -165,6 +172,11 @@ def head_of(config: PreTrainedConfig, names: Collection[str]) -> OutputHead | No
         return "masked words"
     if "qa_outputs.weight" in names:
         return "span"
+    if "classifier.weight" not in names:
+        return None
+    architectures = {*(config.architectures or ())}
+    if architectures == {"BertForTokenClassification"}:
+        return "tags"
     pooled = any(name.endswith("pooler.dense.weight") for name in names)
-    of_texts = set(config.architectures or ()) <= {"BertForSequenceClassification"}
-    return "class" if "classifier.weight" in names and pooled and of_texts else None
+    of_texts = architectures <= {"BertForSequenceClassification"}
+    return classifier_head(config) if pooled and of_texts else None

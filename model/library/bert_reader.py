@@ -126,8 +126,8 @@ class BertReader(PieceReader):
     def tokenized(self, request: Request) -> Trace:
         """Return a trace with only its tokens, which are Pieces; see `read` for the errors.
 
-        After a run, all sites of the trace are the encoder's. Its logits have a row for each masked
-        token, or one row of classes, or a row for the beginning and one for the end of an answer.
+        The tokens are Pieces. After a run, all sites of the trace are the encoder's, and its logits
+        have the rows of `AnswerReader.rows`.
         """
         if request.target is not None:
             raise ValueError(f"There is no decoder to read a target. {NO_DECODER}")

@@ -1,4 +1,4 @@
-"""Calls of models of the transformers library on the tokens of a trace, with edits in a batch."""
+"""Calling a model of the transformers library on the tokens of traces, under edits."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class Calls:
         self.model = model
         self.tokens = tokens
         self.attached = attached
-        segments = getattr(model.config, "type_vocab_size", None) or 0
+        types = getattr(model.config, "type_vocab_size", None) or 0
         named = tokens.tokenizer.model_input_names
-        self.takes_segments = segments > 1 and "token_type_ids" in named
+        self.takes_types = types > 1 and "token_type_ids" in named
 
     def __call__(self, trace: Trace, run: Run, **options: bool) -> Mapping[str, Tensor]:
-        """Call the model on the tokens of a trace, with a row for each row of the edits."""
+        """Call the model on a trace's tokens, repeated for each row of edits that are a batch."""
         rows = max((edit.batch for edit in attention_edits(run.edits).values()), default=1)
         return self.together([trace] * rows, run, **options)
 
     def together(self, traces: Sequence[Trace], run: Run, **options: bool) -> Mapping[str, Tensor]:
-        """Call the model on the tokens of several traces in one batch, each padded on the right."""
+        """Call the model on a batch of several traces' tokens, each padded on the right."""
         kinds = self.attached.kinds
         if "encoder" in kinds:
             inputs = self.inputs([trace.source_tokens for trace in traces])
@@ -58,15 +58,15 @@ class Calls:
     def inputs(self, lines: Sequence[Sequence[Token]]) -> dict[str, Tensor]:
         """Return the model's inputs for the tokens of each row: each (rows, T).
 
-        Padding is hidden from all other tokens, so its id does not matter. A padding token that the
-        model wrote, or that was typed, is a token like others.
+        Padding is hidden from all other tokens, so its id does not matter. A padding token that was
+        typed, or that the model wrote, is not hidden.
         """
         longest, filling = max(map(len, lines)), self.tokens.tokenizer.pad_token_id or 0
         ids = [[token.id for token in tokens] for tokens in lines]
         inputs = {"input_ids": filled(ids, longest, filling)}
-        if self.takes_segments:
-            segments = [[piece.segment for piece in as_pieces(tokens)] for tokens in lines]
-            inputs["token_type_ids"] = filled(segments, longest, 0)
+        if self.takes_types:
+            types = [[piece.token_type for piece in as_pieces(tokens)] for tokens in lines]
+            inputs["token_type_ids"] = filled(types, longest, 0)
         seen = filled([[not token.is_padding for token in tokens] for tokens in lines], longest, 0)
         if not seen.all():
             inputs["attention_mask"] = seen.bool()
@@ -79,12 +79,12 @@ def filled(rows: Sequence[list[int]], length: int, filling: int) -> Tensor:
 
 
 def attention_edits(edits: RunEdits) -> dict[Site, Edit]:
-    """Return the edits of sites, without those of positions."""
+    """Return the edits of attention, without those of positions."""
     return {site: edit for site, edit in edits.items() if isinstance(site, Site)}
 
 
 def last_states(outputs: Mapping[str, Tensor], side: Side) -> dict[Side, Tensor]:
-    """Return the last hidden states (B, T, d_model) of both sides, or of the only one."""
+    """Return the last hidden states (B, T, d_model) by side, of both or of the model's only one."""
     if "encoder_last_hidden_state" in outputs:
         return {
             "encoder": outputs["encoder_last_hidden_state"].float(),

@@ -48,8 +48,8 @@ VOCABULARIES = (
 )
 WEIGHTS_SUFFIX = ".safetensors"
 ADAPTER_FILE = "adapter_config.json"
-# The library replaces itself at the end of its import, so that threads which wait for it would get
-# the unfinished module.
+# The library replaces its own module at the end of its import: without this lock, threads that wait
+# for the import would get the unfinished module.
 FIRST_IMPORT = Lock()
 
 
@@ -77,7 +77,7 @@ def read_config(name: str) -> PreTrainedConfig:
             f"The weights of {name} are quantized, and only plain ones are read. Choose another "
             "model."
         )
-    config.transformers_weights = None  # it could name a file that is no safetensors
+    config.transformers_weights = None  # this entry could name a file that is no safetensors
     return config
 
 
@@ -89,6 +89,7 @@ def type_of_model(folder: Path, name: str) -> str:
         check_counts(entries, path)
         model_type = entries["model_type"]
     except FileNotFoundError as error:
+        refuse_adapter(fetch(name, (ADAPTER_FILE,)))
         raise LoadingError(
             f"{name} has no {CONFIG_FILE}, so it is not a model of the transformers library. Give "
             "the folder that save_pretrained wrote, or a name such as "
@@ -114,7 +115,7 @@ def count_numbers(folder: Path) -> int:
 
 
 def saved_dtype(folder: Path) -> torch.dtype:
-    """Return the dtype of most weights in a folder if it is a half precision, or else float32."""
+    """Return the half precision that most weights in a folder have, or else float32."""
     (name, _), *_ = numbers_by_dtype(folder).most_common(1) or [("F32", 0)]
     return {"F16": torch.float16, "BF16": torch.bfloat16}.get(name, torch.float32)
 
@@ -133,7 +134,7 @@ def numbers_by_dtype(folder: Path) -> Counter[str]:
 def saved_tensors(paths: Iterable[Path]) -> Iterator[tuple[str, str, int]]:
     """Yield the name, the dtype and the number of weights of each tensor in safetensors files."""
     for path in paths:
-        # For torch it would ask for as much memory as the file is long.
+        # As torch tensors, opening the file would reserve as much memory as it is long.
         with reading(path), safe_open(path, framework="numpy") as file:
             names = file.keys()
             for name, tensor in zip(names, map(file.get_slice, names), strict=True):
@@ -141,18 +142,14 @@ def saved_tensors(paths: Iterable[Path]) -> Iterator[tuple[str, str, int]]:
 
 
 def counted(paths: Iterable[Path]) -> Counted:
-    """Return a mode of torch in which no model can be made that is larger than its files."""
+    """Return a mode of torch that refuses to make a model larger than its files."""
     numbers = [numbers for *_, numbers in saved_tensors(paths)]
     return Counted(sum(numbers), len(numbers))
 
 
 def weight_files(folder: Path) -> list[Path]:
     """Return the safetensors files of a folder; raises LoadingError if there are none."""
-    if (folder / ADAPTER_FILE).is_file():
-        raise LoadingError(
-            f"{folder} has {ADAPTER_FILE}, so it changes a model that is kept elsewhere. Merge the "
-            "two, and save the whole model with save_pretrained."
-        )
+    refuse_adapter(folder)
     if (folder / WEIGHTS_FILE).is_file():
         return [folder / WEIGHTS_FILE]
     index = folder / INDEX_FILE
@@ -177,6 +174,15 @@ def weight_files(folder: Path) -> list[Path]:
             "again."
         )
     return paths
+
+
+def refuse_adapter(folder: Path) -> None:
+    """Raise LoadingError if a folder has an adapter, as the library peft saves it."""
+    if (folder / ADAPTER_FILE).is_file():
+        raise LoadingError(
+            f"{folder} has {ADAPTER_FILE}, so it changes a model that is kept elsewhere. Merge the "
+            "two, and save the whole model with save_pretrained."
+        )
 
 
 @contextmanager
@@ -208,7 +214,7 @@ def read_tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenize
         tokenizer = AutoTokenizer.from_pretrained(
             folder, config=config, trust_remote_code=False, local_files_only=True
         )
-        # It may have been made of another file, such as sentencepiece's.
+        # Its normalizer may come from a file that was not checked, such as sentencepiece's.
         if normalizer := getattr(getattr(tokenizer, "backend_tokenizer", None), "normalizer", None):
             check_growth(json.loads(normalizer.__getstate__()))
         return tokenizer

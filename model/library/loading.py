@@ -8,7 +8,6 @@ from pathlib import Path
 import torch
 
 from headlight.model.checkpoint import CONFIG, WEIGHTS, load_config
-from headlight.model.library.answers import class_labels
 from headlight.model.library.bert import Bert, fits_our_layers, head_of, our_config
 from headlight.model.library.bert_reader import BertReader, WordPieces
 from headlight.model.library.bounds import check_counts, check_files, check_tokenizer
@@ -21,6 +20,7 @@ from headlight.model.library.files import (
     weight_files,
 )
 from headlight.model.library.hub import LoadingError, Progress, as_folder, fetch, first_line
+from headlight.model.library.output_heads import class_labels
 from headlight.model.library.transformers_loading import load_pretrained, load_transformers_reader
 from headlight.model.memory import check_memory
 from headlight.model.memory_layout import best_device

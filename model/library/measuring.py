@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
+from headlight.model.library.generation import GenerationPrefixes, Watchable, generate
 from headlight.model.library.hub import LoadingError, first_line
 from headlight.model.library.running import join_blocks
-from headlight.model.library.writing import GenerationPrefixes, Watchable, generate
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Kind, Run
 

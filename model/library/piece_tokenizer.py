@@ -117,14 +117,16 @@ class PieceTokenizer(Vocabulary):
         """Return an encoding's pieces with their spans in the texts; a word begins at a space."""
         pieces: list[Piece] = []
         word, segment = -1, 0
-        for index, name, (start, end), number in zip(
-            encoding.ids, encoding.tokens, encoding.offsets, encoding.sequence_ids, strict=True
-        ):
+        for index, name, (start, end), number, kind in zip(
+            encoding.ids, encoding.tokens, encoding.offsets, encoding.sequence_ids,
+            encoding.type_ids, strict=True,
+        ):  # fmt: skip
             last = pieces[-1] if pieces else None
             if number is None:
                 begin = last.end if last else 0
                 word += 1
-                pieces.append(Piece(index, name, begin, begin, word, segment, "special"))
+                span = begin, begin
+                pieces.append(Piece(index, name, *span, word, segment, "special", token_type=kind))
                 continue
             begin = last.end if last and number == segment and not last.is_special else 0
             segment = number
@@ -140,7 +142,7 @@ class PieceTokenizer(Vocabulary):
             if not last or last.is_special or last.segment != segment or start > last.end:
                 word += 1
             label, role = label_of(own, shown), self.role(index)
-            pieces.append(Piece(index, label, start, end, word, segment, role))
+            pieces.append(Piece(index, label, start, end, word, segment, role, token_type=kind))
         return pieces
 
     def mask(self, pieces: Sequence[Piece], positions: Collection[int]) -> list[Piece]:

@@ -1,4 +1,4 @@
-"""Tokens of models from the transformers library: pieces, words, and the choice to show."""
+"""Tokens of models of the transformers library, their words, and the choice of those drawn."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ Role = Literal["written", "unknown", "mask", "special", "padding"]
 BYTE_NAME = re.compile("<0x[0-9A-F]{2}>")
 CONTINUES = "##"  # begins a piece of BERT's that continues the previous word
 SPACES = (VISIBLE_SPACE, "▁", "Ġ")  # how vocabularies write the space before a word
-# With two sentences: the one that looks, and the one that is looked at.
+# Of two sentences: whose tokens are drawn, or which sentence looks at which.
 Between = Literal["all", "first", "second", "first to second", "second to first"]
 BETWEEN: tuple[Between, ...] = get_args(Between)
 SEGMENTS: dict[Between, tuple[int, int]] = {
@@ -28,18 +28,20 @@ SEGMENTS: dict[Between, tuple[int, int]] = {
 
 @dataclass(frozen=True)
 class Piece(Token):
-    """A token with its own role, since every vocabulary has other special ids.
+    """A token of any vocabulary; its role says whether it is special, since ids differ.
 
     Pieces of one word share its number, which counts from 0 along the line; a special token is its
     own word. A segment is the first sentence, 0, or the second, 1, with its separator; the span
     start:end counts characters of the segment's own text. A mask that hides a token knows the
-    token's id; a mask that was typed does not.
+    token's id; a mask that was typed does not. The token type is the tokenizer's number of the text
+    that a token belongs to, for models that read it.
     """
 
     word: int = 0
     segment: int = 0
     role: Role = "written"
     hides: int | None = None
+    token_type: int = 0
 
     @property
     def is_unknown(self) -> bool:
@@ -51,19 +53,19 @@ class Piece(Token):
 
     @property
     def is_byte(self) -> bool:
-        """Whether the vocabulary lacks this character; a vocabulary of bytes lacks none."""
+        """False: characters spelled in bytes are noted only for models of this project."""
         return False
 
     @property
     def is_special(self) -> bool:
-        """Whether this token represents no written text; a mask represents a written word."""
+        """True if this token represents no written text; a mask represents a written word."""
         return self.role in ("special", "padding")
 
 
 def as_pieces(tokens: Sequence[Token]) -> list[Piece]:
-    """Return tokens as pieces; a token without a gap before it continues the word.
+    """Return tokens as pieces; a token that begins where the last one ends continues its word.
 
-    A space that is a separate token begins a word.
+    A token that is only a space begins a word.
     """
     pieces: list[Piece] = []
     for token in tokens:
@@ -87,7 +89,7 @@ def is_of_a_word(piece: Piece) -> bool:
 
 
 def whole_words(pieces: Sequence[Piece]) -> list[Piece]:
-    """Return each word as one piece with the id of its first piece, for axes of merged weights."""
+    """Return each word as one piece, with the id of its first, to label merged weights."""
     words = [list(word) for _, word in groupby(pieces, key=lambda piece: piece.word)]
     return [
         replace(
@@ -145,11 +147,11 @@ def word_starts(words: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
 class Selection:
     """The rows and columns of a run's weights that are drawn.
 
-    `rows` and `columns` are the positions of the pieces that are kept; `scaled` divides every drawn
-    row by its sum.
+    `rows` and `columns` are the positions of the queries and keys that are drawn. With `words`,
+    pieces are merged to words; with `scaled`, every drawn row is divided by its sum.
     """
 
-    queries: Sequence[Piece]  # all that the run read
+    queries: Sequence[Piece]  # all queries of the run, drawn or not
     keys: Sequence[Piece]
     rows: tuple[int, ...]
     columns: tuple[int, ...]
@@ -226,7 +228,7 @@ def select(
     words: bool = False,
     scaled: bool = False,
 ) -> Selection:
-    """Return the tokens of one sentence or both, with or without their `special` tokens."""
+    """Return a selection of one sentence or both, with or without their `special` tokens."""
     looking, looked_at = SEGMENTS.get(between, (None, None))
     return Selection(
         queries,
@@ -239,7 +241,7 @@ def select(
 
 
 def kept(pieces: Sequence[Piece], segment: int | None, special: bool) -> tuple[int, ...]:
-    """Return the positions of one or both sentences' pieces, with or without `special` ones."""
+    """Return the positions of a sentence's pieces, or of both's, with or without `special` ones."""
     return tuple(
         position
         for position, piece in enumerate(pieces)
@@ -264,7 +266,7 @@ def written_by(
 
 
 def as_slice(positions: Sequence[int]) -> slice | list[int]:
-    """Return positions as a slice if they are consecutive, so that no copy is made."""
+    """Return positions as a slice if they are consecutive: indexing by a slice copies nothing."""
     if positions and positions[-1] - positions[0] == len(positions) - 1:
         return slice(positions[0], positions[-1] + 1)
     return list(positions)

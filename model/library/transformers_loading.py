@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from headlight.model.library.answers import OutputHead
 from headlight.model.library.attachment import (
     Attachment,
     PartlyRecordedError,
@@ -27,6 +26,7 @@ from headlight.model.library.files import (
     weight_files,
 )
 from headlight.model.library.hub import LoadingError, Progress, fetch, first_line
+from headlight.model.library.output_heads import OF_A_TEXT, OutputHead, classifier_head
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.transformers_reader import TransformersReader
 from headlight.model.memory import check_memory
@@ -41,8 +41,8 @@ CANNOT_LOAD = (
 )
 LONGEST = 512  # tokens read if a model's config names no limit, or a larger one
 SHORT_TEXT = "The cat sat on the mat because it was tired."  # texts on which attention is compared
-BEYOND = 8  # tokens of a compared text beyond the largest window, chunk or block
-# Entries of a config for the number of tokens that are taken together.
+BEYOND = 8  # tokens by which a compared text is longer than the largest window, chunk or block
+# Entries of a config that give the width of a window, a chunk or a block in tokens.
 SPANS = re.compile(
     r"\w*(window|chunk_size|chunk_length|block_size|radius|compress_rate|local_attention)\w*"
 )
@@ -64,7 +64,7 @@ def load_transformers_reader(
     check_memory(count_numbers(folder), name, device, dtype)
     tokenizer = read_tokenizer(folder, config)
     if getattr(config, "attention_type", None) == "block_sparse":
-        config.attention_type = "original_full"  # as BigBird does over texts that are short for it
+        config.attention_type = "original_full"  # BigBird itself reads short texts in this way
     head = saved_head(config)
     model = load_pretrained(folder, config, head, name, device, dtype)
     tokens = PieceTokenizer(tokenizer, longest_text(model), known_tokens(model))
@@ -73,7 +73,7 @@ def load_transformers_reader(
 
 
 def head_of(config: PreTrainedConfig, attached: Attachment) -> OutputHead | None:
-    """Return the kind of head that a model has, and that its attention lets it use."""
+    """Return the kind of output head of a model; None if its attention does not fit the head."""
     head = saved_head(config)
     # XLNet and XLM see the whole text, and do not predict what follows it.
     return None if head == "next token" and "decoder" not in attached.kinds else head
@@ -84,7 +84,7 @@ def attach_somehow(
 ) -> Attachment:
     """Attach to a model's attention, or else to its softmax; raises LoadingError.
 
-    `texts` are a short one and longer ones, on which it is compared with the library's own.
+    On `texts`, a short one and longer ones, the recorded attention is compared with the library's.
     """
     short, *longer = texts
     try:
@@ -105,7 +105,8 @@ def saved_head(config: PreTrainedConfig) -> OutputHead | None:
         return "next token"
     heads: dict[str, OutputHead] = {
         "ForMaskedLM": "masked words",
-        "ForSequenceClassification": "class",
+        "ForSequenceClassification": classifier_head(config),
+        "ForTokenClassification": "tags",
         "ForQuestionAnswering": "span",
         "ForCausalLM": "next token",
         "LMHeadModel": "next token",
@@ -113,7 +114,7 @@ def saved_head(config: PreTrainedConfig) -> OutputHead | None:
     }
     architecture = (config.architectures or [""])[0]
     if architecture.endswith("LMHeadModel") and type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING:
-        return "masked words"  # as Flaubert calls its head of these
+        return "masked words"  # Flaubert calls its head for masked words LMHeadModel
     return next((head for end, head in heads.items() if architecture.endswith(end)), None)
 
 
@@ -124,7 +125,8 @@ def model_class(config: PreTrainedConfig, head: OutputHead | None) -> type:
     kinds = {
         None: transformers.AutoModel,
         "masked words": transformers.AutoModelForMaskedLM,
-        "class": transformers.AutoModelForSequenceClassification,
+        **dict.fromkeys(OF_A_TEXT, transformers.AutoModelForSequenceClassification),
+        "tags": transformers.AutoModelForTokenClassification,
         "span": transformers.AutoModelForQuestionAnswering,
         "next token": transformers.AutoModelForSeq2SeqLM
         if config.is_encoder_decoder
@@ -157,14 +159,15 @@ def load_pretrained(
     except Exception as error:  # of many kinds: no such class, other shapes, a broken file
         raise LoadingError(CANNOT_LOAD.format(name=name, why=first_line(error))) from error
     # A pooler is often not saved, and not shown unless classes are read from it.
-    needed = sorted(key for key in report["missing_keys"] if head == "class" or "pooler" not in key)
+    pooled = head in OF_A_TEXT
+    needed = sorted(key for key in report["missing_keys"] if pooled or "pooler" not in key)
     if needed:
         raise LoadingError(
             f"The weights of {name} lack {len(needed)} tensors, such as {needed[0]}. Download "
             "or save it again, or choose another model."
         )
     settings = model.config.get_text_config()
-    if head == "class" and settings.pad_token_id is None:
+    if pooled and settings.pad_token_id is None:
         settings.pad_token_id = -1  # or a decoder with classes reads no batch
     check_weights(model)
     return model.to(device).eval().requires_grad_(False)
@@ -174,7 +177,7 @@ def known_tokens(model: PreTrainedModel) -> int | None:
     """Return the number of tokens that a model has embeddings for; None if unknown."""
     try:
         return getattr(model.get_input_embeddings(), "num_embeddings", None)
-    except (AttributeError, NotImplementedError):  # embeddings of another form
+    except (AttributeError, NotImplementedError):  # the embeddings are no table
         return None
 
 
@@ -183,7 +186,7 @@ def longest_text(model: PreTrainedModel) -> int:
     config = model.config.get_text_config()
     named = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", 0)
     for name, part in model.named_modules():
-        # RoBERTa's positions begin after that of padding.
+        # RoBERTa's positions count from the one after its padding_idx.
         padding = getattr(part, "padding_idx", None)
         if name.endswith("position_embeddings") and padding is not None:
             named -= padding + 1
@@ -201,8 +204,8 @@ def dense_text(config: PreTrainedConfig) -> int | None:
 def compared_texts(model: PreTrainedModel, tokens: PieceTokenizer) -> list[dict[str, Tensor]]:
     """Return the texts on which attention is compared, as a model's inputs.
 
-    One is short; one is longer than the model's windows, chunks and blocks, if it can read such a
-    text.
+    One is short. Another is longer than the model's windows, chunks and blocks, if it has some and
+    can read such a text.
     """
     spans = spans_in(model.config.get_text_config().to_dict())
     met = [span for span in spans if 1 < span < tokens.max_tokens]
@@ -216,7 +219,7 @@ def compared_texts(model: PreTrainedModel, tokens: PieceTokenizer) -> list[dict[
 def inputs_of(
     model: PreTrainedModel, tokens: PieceTokenizer, text: str, length: int | None = None
 ) -> dict[str, Tensor]:
-    """Return `length` tokens of a text as a model's inputs, also for its decoder if it has both."""
+    """Return `length` tokens of a text as inputs of a model; both sides get the same tokens."""
     ids = [piece.id for piece in tokens.read(text)][:length]
     inputs = {"input_ids": torch.tensor([ids], device=model.device)}
     if model.config.is_encoder_decoder:

@@ -1,4 +1,4 @@
-"""Models of the transformers library: texts in, traces and answers out, and their heads edited."""
+"""The reader of a model of the transformers library: texts in, traces and predictions out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import Tensor
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import NamedMask
-from headlight.model.library.answers import AnswerReader, OutputHead, PieceReader, class_labels
+from headlight.model.library.answers import AnswerReader, PieceReader
 from headlight.model.library.attachment import Attachment, Parity
 from headlight.model.library.calls import Calls, attention_edits, last_states
 from headlight.model.library.configuration import configured_masks
@@ -20,6 +20,7 @@ from headlight.model.library.decoder_hooks import capturing
 from headlight.model.library.decoder_modules import decoder_states
 from headlight.model.library.decoder_parts import CapturedRun
 from headlight.model.library.missing import what_is_missing
+from headlight.model.library.output_heads import OutputHead, class_labels
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece, as_pieces
 from headlight.model.library.positions import moving
@@ -43,8 +44,8 @@ NO_PARTS = (
 class TransformersReader(PieceReader):
     """A model of the transformers library with its tokenizer, which threads may share.
 
-    An encoder reads a text as the source, a model with only a decoder as the target. An
-    encoder-decoder reads both. `head` is the kind of the model's logits.
+    A model with an encoder reads a text as the source, and one with only a decoder as the target.
+    An encoder-decoder also reads a target. `head` is the kind of the model's output head.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class TransformersReader(PieceReader):
         self.missing = what_is_missing(self)
 
     def parity(self) -> Parity:
-        """The differences between recorded attention and the library's, measured at loading."""
+        """Return how far recorded attention was from the library's own when it was loaded."""
         return self.attached.parity
 
     @property
@@ -86,8 +87,7 @@ class TransformersReader(PieceReader):
     def record(self, trace: Trace, edits: RunEdits | None = None) -> None:
         """Run over the tokens of a trace under edits; see `Reader.record`.
 
-        The logits have a row for every token that a decoder reads, for each masked token, for the
-        classes, or for an answer's first and last position.
+        For the rows of the logits see `AnswerReader.rows`.
         """
         outputs = self.calls(trace, Run(edits or {}, trace), output_hidden_states=True)
         rows = self.answers.rows(trace, outputs)
@@ -235,7 +235,11 @@ class TransformersReader(PieceReader):
         target = request.target
         if target is None and self.reads_source:
             return self.write_greedily(trace, request.edits or {})
-        begun = self.writer.start() if self.reads_source else self.writer.prompt(request.text)
+        if self.reads_source:
+            begun = self.writer.start()
+        else:
+            wrote = isinstance(target, Writing)
+            begun = (self.writer.begun if wrote else self.writer.prompt)(request.text)
         if isinstance(target, Writing):
             written = as_pieces(target.read_by(lambda ids: self.tokens.written(ids, begun)))
         elif self.reads_source and target is not None:

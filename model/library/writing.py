@@ -5,44 +5,49 @@ The model keeps its own key-value cache.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
-from contextlib import AbstractContextManager, ExitStack
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from headlight.model.decoding.cache import CacheSize
 from headlight.model.decoding.search import Decoded, Expansion, room_to_write, search
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import opens_the_future
+from headlight.model.library.generation import GenerationPrefixes, Processor, Watchable, generate
 from headlight.model.library.hub import first_line
 from headlight.model.library.piece_tokenizer import PieceTokenizer
 from headlight.model.library.pieces import Piece
 from headlight.model.questions import Request
 from headlight.model.tokens import Token, token_ids
-from headlight.model.trace import Trace
-from headlight.model.transformer.trace import Kind, Run, RunEdits, Site
+from headlight.model.transformer.trace import Run, RunEdits
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
-
-Processor = Callable[[Tensor, Tensor], Tensor]  # of ids, and of the logits of their next ones
 
 
 class Writer:
     """A model that writes: an encoder-decoder, or one with only a decoder that continues a prompt.
 
-    The search is ours; `generate` of transformers prepares the cache, the encoder's outputs and the
-    demands of the model's generation config, such as suppressed tokens and penalties for
-    repetition. The log-probabilities are those of the model after these changes.
+    The search is this project's. `generate` of transformers prepares the cache, the encoder's
+    outputs, and the processors of the model's generation configuration, such as suppressed tokens
+    and penalties for repetition; log-probabilities are those after these processors. Stop strings
+    and token healing need the tokenizer, which `generate` does not take with another search: they
+    are applied here, by the library's own code.
     """
 
     def __init__(self, model: PreTrainedModel, tokens: PieceTokenizer, attached: Watchable) -> None:
         self.model = model
         self.tokens = tokens
         self.attached = attached
+        settings: Any = getattr(model, "generation_config", None)  # of models that write
+        self.stop_strings: list[str] | str = getattr(settings, "stop_strings", None) or []
+        self.heals = bool(getattr(settings, "token_healing", None))
+        if self.heals:  # the library heals by a text of one token, which it would heal again
+            settings.stop_strings, settings.token_healing = None, False
 
     @property
     def reads_source(self) -> bool:
@@ -50,11 +55,24 @@ class Writer:
 
     @property
     def end_ids(self) -> list[int]:
-        """The tokens that end the model's texts, the usual one first, without unknown ones."""
-        settings = getattr(self.model, "generation_config", None)  # only models that write have it
+        """The ids that end the model's texts, the usual one first; only ids that it knows."""
+        settings = getattr(self.model, "generation_config", None)
         ids = getattr(settings, "eos_token_id", None)
         named = ids if isinstance(ids, list) else [ids]
         return [end for end in named if type(end) is int and 0 <= end < self.tokens.known]
+
+    @cached_property
+    def stops(self) -> Callable[[Tensor], Tensor] | None:
+        """The library's test of which texts (R, N) end with a stop string: bool (R,).
+
+        None if the configuration has no stop string.
+        """
+        if not self.stop_strings:
+            return None
+        from transformers import StopStringCriteria
+
+        criteria = StopStringCriteria(self.tokens.tokenizer, self.stop_strings)
+        return lambda ids: criteria(ids, None)  # pyright: ignore[reportArgumentType]  # unused
 
     def write(
         self,
@@ -70,7 +88,7 @@ class Writer:
         An encoder reads the text. A model with only a decoder reads it as a prompt, in the
         tokenizer's chat template if there is one and `chat` is True.
         """
-        read = self.tokens.read(text.text) if self.reads_source else self.prompt(text.text, chat)
+        read = self.tokens.read(text.text) if self.reads_source else self.begun(text.text, chat)
         if not text.text.strip() or not read:
             raise ValueError("There is nothing to read: type a sentence.")
         source = self.tokens.pad(read, text.pad_to) if self.reads_source else []
@@ -78,7 +96,7 @@ class Writer:
         record: list[Expansion] = []
         decoded = self.decode(source, begun, strategy, longest, forced, text.edits, record)
         written, target = self.tokens.written(decoded.written, begun)
-        how = decoded.log_probability, decoded.finished, decoded.log_probabilities
+        how = decoded.log_probability, decoded.finished, decoded.log_probabilities, decoded.stopped
         writing = Writing(text.text if source else "", written, source, target, *how)
         ends, append = frozenset(self.end_ids), self.tokens.append
         return Decoding(writing, strategy, record, begun=begun, ends=ends, append=append)
@@ -94,14 +112,14 @@ class Writer:
         edits: RunEdits | None = None,
         record: list[Expansion] | None = None,
     ) -> Decoded:
-        """Write after the tokens that the decoder has read, for the source of the encoder, if any.
+        """Write after the tokens `begun`, with the source of the encoder if there is one.
 
-        If edits let a position see later ones, every step computes all positions anew. `record`
+        If edits let a position see later ones, every step runs over all positions again. `record`
         receives the steps. Raises ValueError as `write` does.
         """
         edits = edits or {}
         limit = room_to_write(len(begun), self.tokens.max_tokens, longest)
-        encoding = ExitStack()  # the encoder runs under the edits, and then each step does
+        encoding = ExitStack()  # the edits are in force while the encoder runs, and at each step
 
         def our_search(
             model: PreTrainedModel,
@@ -116,7 +134,10 @@ class Writer:
                 model, self.attached, input_ids, model_kwargs, logits_processor,
                 ends=frozenset(self.end_ids), edits=edits, beam=strategy.width > 1,
             )  # fmt: skip
-            return search(prefixes, strategy, max_new_tokens=limit, forced=forced, record=record)
+            stops = self.stops and partial(stops_after, self.stops, input_ids)
+            return search(
+                prefixes, strategy, max_new_tokens=limit, forced=forced, record=record, stop=stops
+            )
 
         ids = token_ids(source or begun, self.model.device)
         mask = torch.tensor([[not piece.is_padding for piece in source or begun]]).to(ids)
@@ -130,7 +151,7 @@ class Writer:
         return decoded
 
     def begin(self, text: str) -> list[Piece]:
-        """Return the tokens of a text that writing should begin with; a typed leading space counts.
+        """Return the tokens of a text that writing should begin with; a leading space is kept.
 
         Raises ValueError if the model has no token for some of the text.
         """
@@ -144,8 +165,8 @@ class Writer:
     def start(self) -> list[Piece]:
         """Return the tokens that the decoder of an encoder-decoder reads first: its start token.
 
-        In a multilingual model the token of the target language follows, which `generate` would
-        force instead.
+        In a multilingual model the token of the target language follows; `generate` of transformers
+        would force it as the first written token instead.
         """
         config = self.model.generation_config
         first = config.decoder_start_token_id
@@ -156,6 +177,28 @@ class Writer:
             label = self.tokens.pieces(text_target="")[0].id
             ids += [] if label in (*ids, *self.end_ids) else [label]
         return self.tokens.written(ids)[1]
+
+    def begun(self, text: str, chat: bool = True) -> list[Piece]:
+        """Return the prompt after which a model with only a decoder writes.
+
+        If its configuration asks for token healing, the last token is replaced by a likelier one
+        that begins with the same characters, as the library does. Raises ValueError if that fails.
+        """
+        read = self.prompt(text, chat)
+        if not (self.heals and read):
+            return read
+        ids = token_ids(read, self.model.device)
+        try:
+            with self.tokens.tokenizing, torch.inference_mode():
+                model: Any = self.model
+                healed = model.heal_tokens(ids, self.tokens.tokenizer)
+        except (TypeError, ValueError) as error:  # it needs tokens of padding and of a beginning
+            raise ValueError(
+                "The model's configuration asks for token healing, which the library cannot do "
+                f"with this tokenizer: {first_line(error)} Switch token_healing off in its "
+                "generation_config.json."
+            ) from error
+        return read if healed.equal(ids) else self.tokens.written(healed[0].tolist())[1]
 
     def prompt(self, text: str, chat: bool = True) -> list[Piece]:
         """Return the prompt of a model with only a decoder: a text, in its chat template if any.
@@ -178,122 +221,6 @@ class Writer:
         return self.tokens.pieces(text=line, add_special_tokens=False)
 
 
-class Watchable(Protocol):
-    """A model whose calls can record and edit; see `Attachment`."""
-
-    def watching(self, run: Run, *, first_query: int = 0) -> AbstractContextManager[None]:
-        """Let calls of the model in this context record and edit."""
-        ...
-
-
-def generate(
-    model: Any, inputs: Mapping[str, Tensor], search: Callable, most: int, *, cached: bool = True
-) -> Any:
-    """Let `generate` of transformers prepare at most so many tokens, and return what a search does.
-
-    The model has a cache if it is `cached`, and its configuration does not forbid it.
-    """
-    return model.generate(
-        **inputs,
-        custom_generate=search,
-        max_new_tokens=most,
-        use_cache=cached and getattr(model.config, "use_cache", True),
-        do_sample=False,  # so that only the strategy narrows the draw
-        num_beams=1,
-        num_return_sequences=1,
-    )
-
-
-class GenerationPrefixes:
-    """The prefixes of our search in a generation that `generate` of transformers prepared.
-
-    `ids` (1, N) are the decoder's tokens before it writes. `inputs` are the cache, the encoder's
-    outputs and all other arguments of the model. The processors change log-probabilities for a
-    beam, and logits otherwise, as in transformers.
-    """
-
-    def __init__(
-        self,
-        model: Any,
-        attached: Watchable,
-        ids: Tensor,
-        inputs: Mapping[str, Any],
-        processors: Processor,
-        *,
-        ends: Set[int],
-        edits: RunEdits,
-        beam: bool,
-    ) -> None:
-        self.model = model
-        self.attached = attached
-        self.ids = ids
-        self.begun = ids.size(1)
-        self.inputs = dict(inputs)
-        self.processors = processors
-        self.ends = ends
-        self.edits = edits
-        self.beam = beam
-        self.vocabulary = model.get_output_embeddings().weight.size(0)
-
-    def next_log_probabilities(self, trace: Trace | None = None) -> Tensor:
-        """Return log-probabilities (R, V) of each row's next token; `trace` records the call."""
-        is_first = self.ids.size(1) == self.begun
-        decoded_before = 0 if is_first or not self.inputs["use_cache"] else self.ids.size(1) - 1
-        call = self.model.prepare_inputs_for_generation(
-            self.ids,
-            next_sequence_length=1 if decoded_before else None,
-            is_first_iteration=is_first,
-            **self.inputs,
-        )
-        with self.attached.watching(Run(self.edits, trace), first_query=decoded_before):
-            outputs = self.model(**call, return_dict=True)
-        self.inputs = self.model._update_model_kwargs_for_generation(
-            outputs, self.inputs, is_encoder_decoder=self.model.config.is_encoder_decoder
-        )
-        logits = outputs.logits[:, -1].to(torch.float32, copy=True)
-        if self.beam:
-            return self.processors(self.ids, logits.log_softmax(dim=-1))
-        return self.processors(self.ids, logits).log_softmax(dim=-1)
-
-    def cache_sizes(self) -> dict[Site, CacheSize]:
-        """Return what the model's own cache holds, measured on its tensors."""
-        cache = self.inputs.get("past_key_values")
-        if not self.inputs.get("use_cache") or cache is None:
-            return {}
-        crossed = getattr(cache, "cross_attention_cache", None)
-        parts: dict[Kind, object] = {"decoder": getattr(cache, "self_attention_cache", cache)}
-        parts |= {} if crossed is None else {"cross": crossed}
-        return {
-            Site(kind, number): CacheSize.of(
-                layer.keys,
-                layer.values,
-                layer.sliding_window - 1 if getattr(layer, "is_sliding", False) else None,
-            )
-            for kind, part in parts.items()
-            for number, layer in enumerate(getattr(part, "layers", ()))
-            if getattr(layer, "keys", None) is not None and layer.keys.dim() == 4
-        }
-
-    def extend(self, rows: Tensor, ids: Tensor) -> None:
-        """Continue with these rows, in this order, and append one of ids (R,) to each."""
-        count = len(self.ids)
-        if rows.tolist() != list(range(count)):
-            self.ids = self.ids[rows]
-            self.inputs = {
-                name: chosen_rows(part, rows, count) for name, part in self.inputs.items()
-            }
-        self.ids = torch.cat([self.ids, ids[:, None]], dim=1)
-
-
-def chosen_rows(part: object, rows: Tensor, count: int) -> object:
-    """Return these rows of an argument of the model, if it has `count` rows."""
-    from transformers import Cache
-    from transformers.utils.generic import ModelOutput
-
-    if isinstance(part, Cache):
-        part.reorder_cache(rows)  # pyright: ignore[reportArgumentType]  # of any integers
-    elif isinstance(part, ModelOutput):
-        return type(part)({name: chosen_rows(value, rows, count) for name, value in part.items()})
-    elif isinstance(part, Tensor) and part.dim() and len(part) == count:
-        return part[rows]
-    return part
+def stops_after(stops: Callable[[Tensor], Tensor], begun: Tensor, texts: Tensor) -> Tensor:
+    """Return which texts (R, T) end with a stop string after what was read first (1, N): (R,)."""
+    return stops(torch.cat([begun.expand(len(texts), -1), texts], dim=1))

@@ -1,7 +1,7 @@
 """Three ways to write a text token by token: greedy, by sampling, and by beam search.
 
 Each calls a `step`, which returns the log-probabilities (R, V) of the next token of R texts.
-`ends` (E,) are the ids that end a text, and `longest` is the most tokens that a text may have.
+`ends` says which texts end with their last token, and `longest` is the most tokens of a text.
 """
 
 from __future__ import annotations
@@ -30,15 +30,27 @@ class Texts(NamedTuple):
     def take(self, rows: Sequence[int] | Tensor) -> Texts:
         return Texts(*(part[rows] for part in self))
 
-    def go_on(self, ends: Tensor, longest: int) -> bool:
-        return self.ids.size(1) < longest and not torch.isin(self.ids[:, -1:], ends).any()
+    def go_on(self, ends: Ends, longest: int) -> bool:
+        return self.ids.size(1) < longest and not (self.ids.size(1) and ends.of(self.ids).any())
+
+
+class Ends(NamedTuple):
+    """What ends a text: ids (E,), and what `stop` finds at the end of texts (R, T): bool (R,)."""
+
+    ids: Tensor
+    stop: Callable[[Tensor], Tensor] | None = None
+
+    def of(self, texts: Tensor) -> Tensor:
+        """Return which texts (R, T) end with their last token: (R,)."""
+        ended = torch.isin(texts[:, -1], self.ids)
+        return ended if self.stop is None else ended | self.stop(texts)
 
 
 Step = Callable[[Texts], Tensor]
 Watch = Callable[[Texts, list[int]], None]
 
 
-def greedy(step: Step, texts: Texts, ends: Tensor, longest: int) -> Texts:
+def greedy(step: Step, texts: Texts, ends: Ends, longest: int) -> Texts:
     """Append the likeliest token to every text until one of them ends."""
     while texts.go_on(ends, longest):
         likeliest = step(texts).max(dim=-1)  # (R,)
@@ -47,7 +59,7 @@ def greedy(step: Step, texts: Texts, ends: Tensor, longest: int) -> Texts:
 
 
 def sample(
-    step: Step, texts: Texts, ends: Tensor, longest: int, generator: Generator, **options: Any
+    step: Step, texts: Texts, ends: Ends, longest: int, generator: Generator, **options: Any
 ) -> Texts:
     """Append a token drawn at random to every text until one of them ends; see `narrow`."""
     while texts.go_on(ends, longest):
@@ -83,7 +95,7 @@ def narrow(scores: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: floa
 def beam(
     step: Step,
     texts: Texts,
-    ends: Tensor,
+    ends: Ends,
     longest: int,
     width: int = 4,
     penalty: float = 1.0,
@@ -97,7 +109,7 @@ def beam(
     Source: "Attention Is All You Need", section 6.1.
     """
     # Even if all texts can end in all ways, `width` candidates are left that do not end.
-    enough = width * max(2, 1 + len(ends))
+    enough = width * max(2, 1 + len(ends.ids))
     finished: list[Texts] = []
     while len(texts.ids) and texts.ids.size(1) < longest:
         log_probabilities = step(texts)  # (R, V)
@@ -107,7 +119,7 @@ def beam(
         best = best.indices[best.values.isfinite()]  # fewer than `enough` in a tiny vocabulary
         ids, values = likely.indices.flatten()[best], likely.values.flatten()[best]
         candidates = texts.extend(ids, values, rows=best // likely.values.size(1))
-        is_end = torch.isin(ids, ends).tolist()
+        is_end = ends.of(candidates.ids).tolist()
         ended = [at for at, end in enumerate(is_end[:width]) if end]
         live = [at for at, end in enumerate(is_end) if not end][:width]
         finished += [candidates.take([at]) for at in ended]

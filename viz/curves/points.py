@@ -11,7 +11,6 @@ from headlight.viz.curves.position_lines import COLORS
 from headlight.viz.numbers import Numbers, number_text
 
 PART = Part.next_to(__file__, "Points")
-TRUE, ESTIMATED = "true effect, in nats", "estimated, in nats"
 EQUAL = "the estimate is right"
 OF_LAYERS = (0.35, 0.88)  # the part of the colour scale that is visible on both white and black
 
@@ -22,15 +21,16 @@ def effect_points(
     names: Sequence[str],
     *,
     groups: Sequence[str] | None = None,
+    unit: str = "nats",
     **marks: Any,
 ) -> CanvasPicture:
-    """Draw a point for each effect (N,) in nats, and the line on which estimates are right.
+    """Draw a point for each effect (N,), in its unit, and the line on which estimates are right.
 
     `names` appear on hovering; for `groups` and other marks see `points`.
     """
     notes = [
         f"{name}: estimated {number_text(guess, signed=True)}, "
-        f"true {number_text(effect, signed=True)} nats"
+        f"true {number_text(effect, signed=True)} {unit}"
         for name, effect, guess in zip(names, true, estimated, strict=True)
     ]
     furthest = int(np.abs(true - estimated).argmax()) if len(notes) else None
@@ -42,7 +42,7 @@ def effect_points(
         groups=[""] * len(names) if groups is None else groups,
         summary=f"{len(notes)} effects, estimated against true."
         + ("" if furthest is None else f" Furthest apart: {notes[furthest]}"),
-        axes=(TRUE, ESTIMATED),
+        axes=(f"true effect, in {unit}", f"estimated, in {unit}"),
         equal=EQUAL,
         **marks,
         numbers={name: Numbers(values, {"effect": names}) for name, values in rows.items()},

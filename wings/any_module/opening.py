@@ -31,6 +31,7 @@ from headlight.model.library.transformers_loading import (
 from headlight.model.library.transformers_reader import TransformersReader
 from headlight.model.reader import Reader
 from headlight.model.transformer.trace import Kind
+from headlight.wings.any_module.adapters import held_model, merge_adapters
 from headlight.wings.any_module.called import Call, Called
 from headlight.wings.any_module.module_reader import ModuleReader
 from headlight.wings.any_module.own_tokens import OwnTokens
@@ -69,7 +70,8 @@ def open_model(
 ) -> Reader:
     """Open a model in memory, on its device, without copying its weights or changing it.
 
-    A model of transformers with its tokenizer is read like one that `load_model` loads. Any other
+    A model of transformers with its tokenizer is read like one that `load_model` loads; a PeftModel
+    is opened as the model that it holds, its adapters merged into layers of their own. Any other
     module is called with ids (B, T), or with the ids of a source and a target, or through
     `call(model, ids)` or `call(model, source, target)`, and returns logits (B, T, V), or (B,
     classes). `tokenizer` has `encode` and `decode`, or is a pair of these functions; without one a
@@ -80,8 +82,8 @@ def open_model(
     """
     try:
         check_openable(model)
-        ours = with_same_weights(model)
-        title = title or type(model).__name__
+        ours = merge_adapters(with_same_weights(held_model(model)))
+        title = title or type(ours).__name__
         if call is None and is_of_transformers(ours) and hasattr(tokenizer, "all_special_ids"):
             return open_of_transformers(ours, tokenizer, title, max_tokens)
         call, two_sided = (call, sides_of(call, 1)) if call else call_of(ours)

@@ -7,6 +7,7 @@ estimated by a gradient. Pruning curves show the loss as more and more heads are
 import json
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,6 +51,14 @@ DEFINITIONS = (
               KINDS, f"{MICHEL}, 4.2"),
 )  # fmt: skip
 
+SCORE_WORDS = {
+    "removal": "how much the score falls without the head, which is gated to 0",
+    "importance": "the absolute gradient of each text's score for the head's gate, without the "
+    "normalization over a layer that the source has",
+    "loss": "the score with its sign turned, with heads removed in this order, on other sentences "
+    "than those that it was found on",
+}
+
 SiteHead = tuple[Site, int]
 
 
@@ -91,18 +100,43 @@ def effects(reader: Reader, count: Count, folder: Path, sentences: int) -> dict:
         kind: {name: listed(sums[f"{kind}/{name}"] / tokens) for name in ("removal", "importance")}
         for kind in reader.shape.kinds
     }
+    measure = next(objectives(reader, lines[:used]))
     curves, others = {}, lines[used : 2 * used] or lines[:used]
     for name in ("removal", "importance"):
         steps = curve(reader, others, in_order(reader.shape, sums, name))
         *_, curves[name] = tqdm(steps, desc=f"pruning by {name}", total=len(others) + 1)
     return {
         "effects": {
-            "definitions": defined(DEFINITIONS),
+            "definitions": defined(definitions_for(measure)),
             "tokens": int(tokens),
+            "each": measure.each,
             "kinds": by_kind,
             "curves": curves,
         }
     }
+
+
+def objectives(reader: Reader, lines: Sequence[CorpusLine]) -> Iterator[Objective]:
+    """Yield what effects are measured on in each line that has something to measure."""
+    for line in lines:
+        try:
+            yield measured(reader, line).objective
+        except ValueError:
+            continue
+
+
+def definitions_for(objective: Objective) -> tuple[Statistic, ...]:
+    """Return the definitions of effects, with the words and the unit of what is measured."""
+    if objective.is_score:
+        unit, words = objective.unit, SCORE_WORDS
+    else:
+        unit, words = f"nats a {objective.each}", {}
+    return tuple(
+        definition
+        if definition.name == "BLEU"
+        else replace(definition, unit=unit, words=words.get(definition.name, definition.words))
+        for definition in DEFINITIONS
+    )
 
 
 def table(count: Count) -> str:
@@ -152,7 +186,10 @@ def measured(reader: Reader, line: CorpusLine) -> Measured:
 
 
 def sums_of_line(reader: Reader, line: CorpusLine) -> Sums:
-    """Return the summed effects of all heads on a sentence, in nats, and its number of tokens."""
+    """Return the summed effects of all heads on a sentence, in the objective's unit.
+
+    `tokens` counts what is measured: tokens, labels, or texts.
+    """
     trace, objective = measured(reader, line)
     removals = head_removals(reader, trace, objective=objective)
     slopes = estimated_removals(reader, trace, objective=objective)

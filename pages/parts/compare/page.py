@@ -208,7 +208,10 @@ def output(both: Pair, of: About) -> None:
         caption(NOTHING_HIDDEN if hides else NOTHING_ALIKE)
     with room:  # drawn last, because decoding takes longer than anything else here
         texts = [written(run) for run in runs] if write else []
-        ended = [text.finished or not text.source_tokens for text in texts] or [True, True]
+        ended = [text.finished or text.stopped or not text.source_tokens for text in texts] or [
+            True,
+            True,
+        ]
         for name, run, finished in zip("AB", runs, ended, strict=True):
             read = run.trace().source_tokens or run.trace().target_tokens
             for note in (*where_cut(run), *notes(read, finished, drawn=False)):

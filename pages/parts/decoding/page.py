@@ -77,6 +77,7 @@ def what_if(request: Request, of: About) -> None:
                 st.caption(str(error))
                 continue
             at = "the end token" if made.finished else "the limit"
+            at = "a stop string" if made.stopped else at
             length = f"{len(made.target_tokens)} tokens, stopped at {at}"
             label = f"{branch.name}: {number_text(made.score)} nats, {length}"
             marked = {"other": free_run, "explained": not index}

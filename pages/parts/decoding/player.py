@@ -207,7 +207,8 @@ def tree(decoding: Decoding, node: NodeAddress | None, of: About, greedy: str) -
 def say_sampled(decoding: Decoding, greedy: str) -> None:
     """Say which text was sampled, followed by the sentence `greedy`."""
     made, size = decoding.writing, len(decoding.writing.target_tokens)
-    over = f"over {size} tokens" if made.finished else f"over {size} tokens, where it was stopped"
+    is_whole = made.finished or made.stopped
+    over = f"over {size} tokens" if is_whole else f"over {size} tokens, where it was stopped"
     say(
         ended(f"Sampling with seed {decoding.strategy.seed} writes “{made.text}”"),
         "sampled",

@@ -85,15 +85,17 @@ def which_matter(run: ModelRun, of: About) -> None:
     if on is not None:
         objective = objective.only(on)
     click = if_clicks(HEAD_WORDS["open"])
-    words = HEAD_WORDS["effects"].format(measure=objective.description, click=click)
+    unit = "the score’s own" if objective.is_score else "nats of log-probability"
+    words = HEAD_WORDS["effects"].format(measure=objective.description, unit=unit, click=click)
     caption(f"**Which heads matter?** {words}")
     if not is_asked:
         return
-    effects = EFFECTS.measure(run, on, draw=partial(head_effects, labels=KINDS))
+    options = measure.words_of_effects(objective)
+    effects = EFFECTS.measure(run, on, draw=partial(head_effects, **options))
     known = without_those_off(effects, run.edits)
     selected = measure.selected_head()
-    picture = head_effects(known, labels=KINDS, selected=selected, absent="already off")
-    ask = partial(least_without, effects, objective.description)
+    picture = head_effects(known, **options, selected=selected, absent="already off")
+    ask = partial(least_without, effects, objective.description, objective.unit)
     options = {"of": of, "what": "Effect of removing each head", "riddle": ask}
     measure.show_heads(picture, "effects", DETAIL, **options)
 

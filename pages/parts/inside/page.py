@@ -156,7 +156,9 @@ def beyond(weight: Weight, of: About) -> None:
     views = explained(weight)
     objective = views.objective
     if objective:
-        st.text(f"Effects are measured on {objective.description}: {' '.join(objective.texts)}")
+        texts = "" if objective.is_score else f": {' '.join(objective.texts)}"
+        unit = objective.unit
+        st.text(f"Effects are measured on {objective.description}, in {unit}{texts}")
     rows = [
         Row(label, as_array(getattr(views, field)), probabilities=field == "weights")
         for field, label in VIEWS.items()

@@ -61,8 +61,12 @@ def beyond_section(run: ModelRun) -> None:
     scores = {words: shift_scores(shifted) for words, shifted in compared.items()}
     if lines := {words: np.array(numbers) for words, numbers in scores.items() if numbers}:
         of = about(run.sentence, model=", ".join(lines))
-        what = "Log-probability by the shift of all positions"
-        show_lines(lines, "shifts", of=of, what=what, positions=SHIFTS, x="k", y="nats per token")
+        each = objective.each if (objective := run.objective()) else "token"
+        measure, y = "Log-probability", f"nats per {each}"
+        if each == "score":
+            measure = y = "Score"
+        what = f"{measure} by the shift of all positions"
+        show_lines(lines, "shifts", of=of, what=what, positions=SHIFTS, x="k", y=y)
     if is_shipped:
         encoder, decoder = trained_up_to("encoder"), trained_up_to("decoder")
         caption(BEYOND_WORDS["honest"].format(encoder=encoder, decoder=decoder))

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from headlight.model.edits import HeadAddress
+from headlight.model.questions import Objective
 from headlight.model.transformer.trace import Kind
 from headlight.pages.shared.runs.door import ModelCall
 from headlight.pages.shared.runs.run import ModelRun
@@ -19,6 +20,7 @@ from headlight.pages.shared.state.choice import Choice, counted
 from headlight.pages.shared.state.choices import (
     HEAD,
     KIND,
+    KINDS,
     LAYER,
     MOST_TOKENS,
     SUMMARIES,
@@ -117,6 +119,14 @@ def choose_measured(run: ModelRun) -> int | None:
     box = {"widget": st.selectbox, "format_func": options.get, "width": 220}
     on = choose(MEASURED, options if len(tokens) > 1 else [ALL], **box)
     return None if on == ALL else on
+
+
+def words_of_effects(objective: Objective) -> dict[str, Any]:
+    """Return the options of a picture of effects: what its numbers and its colours mean."""
+    options = {"labels": KINDS, "measure": f"{objective.unit} without it"}
+    if objective.is_score:  # of any size, and not better for being larger
+        options |= {"ends": ("it raised the score", "it lowered the score"), "decimals": 3}
+    return options
 
 
 def flat(numbers: Mapping[Kind, np.ndarray]) -> np.ndarray:

@@ -236,5 +236,5 @@ def show_translation(run: ModelRun, of: About) -> None:
             words = {"other": translation, "explained": False}
             show_writing(trained, "trained", f"{target}, as trained", of=of, **words)
     show_writing(translation, "target-tokens", label, of=of, other=trained)
-    for note in notes(read, translation.finished):
+    for note in notes(read, translation.finished or translation.stopped):
         st.info(note)

@@ -6,26 +6,28 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import NamedTuple
 
+import numpy as np
 import streamlit as st
 from torch import Tensor
 
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.library.pieces import as_pieces
-from headlight.model.questions import Question
+from headlight.model.questions import Objective, Question
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.run import ModelRun
-from headlight.pages.shared.show.comparison import LABELS, scores_in_words
+from headlight.pages.shared.show.comparison import LABELS, scores_in_words, scores_of
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.texts import ended, listed
 from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.showing import say
-from headlight.viz import CanvasPicture, probability_bars
+from headlight.viz import CanvasPicture, measure_bars, probability_bars
 
 TOP = 8  # answers shown
 LONG = 40  # tokens whose probabilities are listed without scrolling
 LIST_HEIGHT = 720  # pixels
-PROBABILITIES = "Probability of each token"
+PROBABILITIES = "Probability of each {each}"
+ALL_OF = {"label": "labels", "tag": "likeliest tags"}
 NO_OUTPUT = (
     "This model has no output that can be shown: it was saved without an output layer, or with one "
     "of an unsupported kind."
@@ -44,7 +46,7 @@ def compare_answers(
 
 
 def says_tokens(run: ModelRun) -> bool:
-    """Return whether a model's output is tokens, not a class or the positions of an answer."""
+    """Return whether a model's output is tokens, not classes, scores or an answer's positions."""
     return not {"write", "mask words"} <= {*run.reader.missing}
 
 
@@ -59,7 +61,8 @@ def compare_outputs(
     measured, other = (measured_on(run) for run in (before, after))
     answered = {question.row for question, _ in asked_alike(before, after)}
     alike, objective = bool(measured) and measured == other, before.objective()
-    if objective and alike and not answered.issuperset(objective.rows):
+    said_below = answered.issuperset(objective.rows) if objective else True
+    if objective and alike and (objective.each == "tag" or not said_below):
         compare_probabilities(before, after, measured, labels, of=of)
     return compare_choices(before, after, labels, of=of) or alike
 
@@ -69,7 +72,10 @@ def compare_choices(
 ) -> bool:
     """Draw the predictions in two runs if both answer the same questions; return whether so."""
     pairs = asked_alike(before, after)
-    if len(pairs) > 2:  # the text has many masked words
+    if pairs and pairs[0][0].kind != "choice":
+        compare_numbers((before, after), pairs, labels, of=of)
+        return True
+    if len(pairs) > 2:  # the text has many masked words or tags
         by_words = {words_of(pair): pair for pair in pairs}
         pairs = [by_words[st.selectbox("Shown", by_words, key="question")]]
     for number, pair in enumerate(pairs):
@@ -82,21 +88,38 @@ def say_predictions(before: ModelRun, after: ModelRun) -> None:
 
     The scores follow the sentence. Without an objective to measure nothing is said.
     """
-    if before == after or "write" not in before.reader.missing or before.objective() is None:
+    objective = before.objective()
+    if before == after or "write" not in before.reader.missing or objective is None:
         return
+    of = of_score if objective.is_score else of_choices
+    said = of(before, after, objective)
+    say(said, "outcome", numbers=scores_in_words(before, after))
+
+
+def of_score(before: ModelRun, after: ModelRun, objective: Objective) -> str:
+    """Return whether a score rises or falls, as a sentence."""
+    first, second = scores_of(before, after, objective)
+    becomes = "rises" if second > first else "falls" if second < first else "stays the same"
+    return f"{capital(objective.description)} {becomes}."
+
+
+def of_choices(before: ModelRun, after: ModelRun, objective: Objective) -> str:
+    """Return which of a model's predictions change, as a sentence."""
     asked = asked_alike(before, after)
     answer = [pair for pair in asked if all(question.together for question in pair)]
     outcomes = []
     for pair in answer or asked:
-        what = "answer" if answer else f"likeliest {pair[0].words.removeprefix('The ').lower()}"
+        likeliest = "likeliest " if pair[0].kind == "choice" else ""
+        name = pair[0].words.removeprefix("The ")
+        what = "answer" if answer else likeliest + name[0].lower() + name[1:]
         first, second = (
             AnswersOfRun(*each).text for each in zip((before, after), pair, strict=True)
         )
         outcomes.append((what, first, second))
     changes = [f"the {what} changes from “{a}” to “{b}”" for what, a, b in outcomes if a != b]
-    stays = f"{what} stays “{first}”" if len(outcomes) == 1 else "likeliest words stay the same"
-    said = ended(capital(listed(changes) or f"the {stays}"))
-    say(said, "outcome", numbers=scores_in_words(before, after))
+    all_stay = f"{ALL_OF.get(objective.each, 'likeliest words')} stay the same"
+    stays = f"{what} stays “{first}”" if len(outcomes) == 1 else all_stay
+    return ended(capital(listed(changes) or f"the {stays}"))
 
 
 def measured_on(run: ModelRun) -> list[str]:
@@ -152,15 +175,47 @@ def compare_probabilities(
     }
     begins = before.objective()
     room = st.container(height=LIST_HEIGHT, border=False) if len(tokens) > LONG else nullcontext()
+    what = PROBABILITIES.format(each=begins.each if begins else "token")
     with room:
-        st.markdown(f"**{PROBABILITIES}**")
+        st.markdown(f"**{what}**")
         if len(tokens) > LONG:
             st.caption(f"There are {len(tokens)} tokens: scroll the list to see them all.")
         alone = {*before.reader.shape.kinds} == {"decoder"}
         # The tokens of a prompt are read, not written: a list of written tokens begins after them.
         first = begins.rows[0] + 2 if alone and begins else 1
         picture = probability_bars(bars, tokens, first=first)
-        show(picture, "probabilities", of=of, what=PROBABILITIES)
+        show(picture, "probabilities", of=of, what=what)
+
+
+def compare_numbers(
+    both: tuple[ModelRun, ModelRun],
+    pairs: Sequence[tuple[Question, Question]],
+    labels: tuple[str, str],
+    *,
+    of: About,
+) -> None:
+    """Draw all scores of a model, or the probability of each label, in two runs."""
+    runs = 1 if both[0] == both[1] else 2
+    is_score = pairs[0][0].kind == "score"
+    names = [both[0].reader.label(both[0].trace(), question, 1) for question, _ in pairs]
+    values = {}
+    for number, label in enumerate(labels[:runs]):
+        logits = both[number].trace().logits[0, [pair[number].row for pair in pairs]]  # (N, V)
+        numbers = logits[:, 0] if is_score else logits.softmax(dim=-1)[:, 1]
+        values[label] = as_array(numbers)
+    if is_score:
+        what = words_of(pairs[0]) if len(pairs) == 1 else "The scores"
+        end = max(float(np.abs(numbers).max()) for numbers in values.values()) or 1.0
+        measures = {
+            label: dict(zip(names, numbers.tolist(), strict=True))
+            for label, numbers in values.items()
+        }
+        picture = measure_bars(measures, dict.fromkeys(names, end))
+    else:
+        what = PROBABILITIES.format(each="label")
+        picture = probability_bars(values, names)
+    st.markdown(f"**{what}**")
+    show(picture, "answer-0", of=of, what=what)
 
 
 def compare_choice(

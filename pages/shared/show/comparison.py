@@ -30,6 +30,8 @@ LABELS = (TRAINED, CHANGED)
 MUCH = 1.0  # nats; a text that loses more is called less likely
 MILLION = log(1e6)
 ROUNDING = 1e-4  # nats; adding in another order changes a text's sum by less than this
+SCORE_ROUNDING = 1e-5  # units of a score, which no softmax follows
+OWN_UNIT = "The number that the model’s last layer gives, in the unit that it was trained on."
 NOTHING_ASKED = "Hide a word, or change the model, to see the effect."
 
 
@@ -195,7 +197,8 @@ def scores_in_words(before: ModelRun, after: ModelRun) -> str:
         return ""
     trained, now = scores_of(before, after, objective)
     what = objective.description.removeprefix("the ").capitalize()
-    scores = f"{number_text(trained)} → {number_text(now)} nats"
+    unit = "" if objective.is_score else f" {objective.unit}"
+    scores = f"{number_text(trained)} → {number_text(now)}{unit}"
     return f"{what}: {scores} ({number_text(now - trained, signed=True)})."
 
 
@@ -206,7 +209,8 @@ def score_of(run: ModelRun, objective: Objective) -> float:
 def scores_of(before: ModelRun, after: ModelRun, objective: Objective) -> tuple[float, float]:
     """Return the scores of two runs; scores that differ only by rounding are made equal."""
     first, second = score_of(before, objective), score_of(after, objective)
-    return (first, first) if abs(first - second) < ROUNDING else (first, second)
+    least = SCORE_ROUNDING if objective.is_score else ROUNDING
+    return (first, first) if abs(first - second) < least else (first, second)
 
 
 def lost_in(before: ModelRun, after: ModelRun, objective: Objective) -> float:
@@ -214,7 +218,7 @@ def lost_in(before: ModelRun, after: ModelRun, objective: Objective) -> float:
 
 
 def compare_scores(before: ModelRun, after: ModelRun) -> None:
-    """Show the log-probability of the target, with changes and as trained.
+    """Show the log-probability of the target, or the score, with changes and as trained.
 
     If nothing can be measured, show the mean change of the last hidden states instead; before any
     change, a model that fills in words shows what to do first.
@@ -236,11 +240,11 @@ def compare_scores(before: ModelRun, after: ModelRun) -> None:
     # The arrow is set here, since Streamlit recognises only an ASCII minus sign.
     st.metric(
         objective.description.capitalize(),
-        f"{number_text(now)} nats",
+        number_text(now) if objective.is_score else f"{number_text(now)} nats",
         change,
         delta_arrow=arrow,
         delta_color=color,
-        help=GLOSSARY["nats"],
+        help=OWN_UNIT if objective.is_score else GLOSSARY["nats"],
     )
 
 

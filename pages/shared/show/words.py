@@ -181,8 +181,8 @@ HEAD_WORDS = {
     "open": " Click a cell to open its head.",
     "effects": (
         "The [heads] are removed one at a time, and {measure} is measured again. Blue: it is lower "
-        "without the head, so the head helped. Red: it is higher. Your own changes stay in force "
-        "meanwhile. The unit is nats of log-probability.{click}"
+        "without the head, so the head raised it. Red: it is higher. Your own changes stay in "
+        "force meanwhile. The unit is {unit}.{click}"
     ),
 }
 

@@ -45,6 +45,7 @@ GPT2 = {
     "vocab_size": 400, "n_embd": 16, "n_layer": 2, "n_head": 4, "n_positions": 40,
     "bos_token_id": END, "eos_token_id": END,
 }  # fmt: skip
+ELECTRA = SIZE | {"embedding_size": 8}
 # For each: the class it is saved by, its config, and what its tokenizer puts around a text.
 FOLDERS = {
     "T5": ("T5ForConditionalGeneration", "T5Config", T5, END_ONLY),
@@ -60,12 +61,26 @@ FOLDERS = {
     ),
     "ALBERT": ("AlbertForMaskedLM", "AlbertConfig", SIZE | {"embedding_size": 8}, PAIR),
     "RoBERTa": ("RobertaForMaskedLM", "RobertaConfig", SIZE, PAIR),
-    "headless": ("ElectraModel", "ElectraConfig", SIZE | {"embedding_size": 8}, PAIR),
+    "headless": ("ElectraModel", "ElectraConfig", ELECTRA, PAIR),
     "classes": (
         "DistilBertForSequenceClassification", "DistilBertConfig",
         {"vocab_size": 400, "dim": 16, "n_layers": 2, "n_heads": 4, "hidden_dim": 20,
          "max_position_embeddings": 40, "id2label": {0: "sad", 1: "so so", 2: "glad"},
          "label2id": {"sad": 0, "so so": 1, "glad": 2}}, PAIR,
+    ),
+    "score": (
+        "ElectraForSequenceClassification", "ElectraConfig", ELECTRA | {"num_labels": 1}, PAIR,
+    ),
+    "labels": (
+        "ElectraForSequenceClassification", "ElectraConfig",
+        ELECTRA | {"problem_type": "multi_label_classification",
+                   "id2label": {0: "rude", 1: "short", 2: "kind"},
+                   "label2id": {"rude": 0, "short": 1, "kind": 2}}, PAIR,
+    ),
+    "tags": (
+        "ElectraForTokenClassification", "ElectraConfig",
+        ELECTRA | {"id2label": {0: "O", 1: "PER", 2: "LOC"},
+                   "label2id": {"O": 0, "PER": 1, "LOC": 2}}, PAIR,
     ),
     "spans": ("BertForQuestionAnswering", "BertConfig", SIZE, PAIR),
     "classes by a decoder": (

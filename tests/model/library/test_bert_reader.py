@@ -189,7 +189,7 @@ def test_without_a_mask_or_a_head_nothing_is_said(options, make_bert_folder):
     assert reader.objective(trace) is None
 
 
-def test_a_class_is_chosen_by_its_name_and_a_score_is_no_choice(make_bert_folder):
+def test_a_class_is_chosen_by_its_name(make_bert_folder):
     kind, names = "BertForSequenceClassification", ["sad", "glad", "so so"]
     labels = {
         "id2label": dict(enumerate(names)), "label2id": {name: i for i, name in enumerate(names)}
@@ -199,11 +199,6 @@ def test_a_class_is_chosen_by_its_name_and_a_score_is_no_choice(make_bert_folder
     (question,) = reader.questions(trace)
     assert [reader.label(trace, question, index) for index in range(3)] == names
     assert reader.objective(trace).texts == (names[trace.logits.argmax()],)
-    several = load_bert(make_bert_folder(kind, **labels, problem_type="multi_label_classification"))
-    for scores in (load_bert(make_bert_folder(kind, num_labels=1)), several):
-        trace = scores.trace(FIRST)
-        assert list(scores.questions(trace)) == []
-        assert scores.objective(trace) is None
 
 
 def test_what_it_cannot_do_is_said(bert):

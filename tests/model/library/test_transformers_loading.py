@@ -11,6 +11,7 @@ import transformers
 from headlight.model import memory
 from headlight.model.library.files import count_numbers
 from headlight.model.library.hub import LoadingError
+from headlight.model.library.loading import load_model
 from headlight.model.library.transformers_loading import load_transformers_reader
 from headlight.model.memory import check_memory, free_memory
 
@@ -80,6 +81,14 @@ def test_a_model_that_reads_pictures(transformers_folders, tmp_path):
     copy_tokenizer(transformers_folders["GPT-2"], tmp_path)
     with pytest.raises(LoadingError, match="cannot read a text"):
         load_transformers_reader(tmp_path)
+
+
+def test_an_adapter_alone_is_to_be_merged(tmp_path):
+    (tmp_path / "adapter_config.json").write_text('{"peft_type": "LORA"}')
+    (tmp_path / "adapter_model.safetensors").write_bytes(b"")
+    for load in (load_model, load_transformers_reader):
+        with pytest.raises(LoadingError, match=r"Merge the two, and save the whole model"):
+            load(tmp_path)
 
 
 def test_weights_that_lack_a_head_of_classes(transformers_folders, tmp_path):

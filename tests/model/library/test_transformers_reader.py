@@ -10,7 +10,6 @@ from headlight.model.edits.attention import AttentionEdit
 from headlight.model.edits.positions import PositionEdit
 from headlight.model.library.pieces import whole_words
 from headlight.model.library.transformers_loading import LONGEST
-from headlight.model.library.transformers_reader import TransformersReader
 from headlight.model.shape import ABILITIES, Shape
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Run, Site
@@ -261,7 +260,8 @@ def test_a_model_that_fills_in_words_has_no_logits_without_a_masked_one(name, lo
 
 
 def log_probability(logits, objective):
-    chosen = F.log_softmax(logits, dim=-1)[:, list(objective.rows)]
+    measured = logits if objective.is_score else F.log_softmax(logits, dim=-1)
+    chosen = measured[:, list(objective.rows)]
     return chosen.gather(-1, torch.tensor(objective.ids).expand(len(chosen), -1)[..., None]).sum()
 
 
@@ -359,15 +359,6 @@ def test_questions_are_about_what_a_head_chooses(load):
     assert reader.objective(trace).ids == (read[2].id, read[4].id)
     assert reader.questions(reader.trace(TEXT)) == []
     assert reader.objective(reader.trace(TEXT)) is None
-
-
-def test_labels_that_are_each_a_yes_or_no_are_no_choice(load, monkeypatch):
-    reader = load("classes")
-    monkeypatch.setattr(reader.model.config, "problem_type", "multi_label_classification")
-    again = TransformersReader("labels", reader.model, reader.tokens, "class", reader.attached)
-    trace = again.trace(TEXT)
-    assert list(again.questions(trace)) == []
-    assert again.objective(trace) is None
 
 
 def test_questions_about_classes_and_answers(load):

@@ -5,10 +5,11 @@ import pytest
 import torch
 
 from headlight.model.corpus import CorpusLine, Window
+from headlight.model.insight.ablation import head_removals
 from headlight.model.transformer.trace import Site
 from headlight.wings.atlas.counting import count_window, read, rows_of
 from headlight.wings.atlas.figures import figures
-from headlight.wings.atlas.results import sums_of_line
+from headlight.wings.atlas.results import definitions_for, measured, sums_of_line
 from tests.wings.atlas.plain import plain_figures
 
 NAMES = ("BERT", "GPT-2", "Llama", "T5", "BART", "RoBERTa", "DistilBERT", "ALBERT")
@@ -67,3 +68,26 @@ def test_effects_are_measured_on_what_the_model_says(reader, lines):
             assert sums[f"{kind}/{name}"].shape == shape
             assert np.isfinite(sums[f"{kind}/{name}"]).all()
         assert sums[f"{kind}/importance"].any()
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("score", "units of the score"),
+        ("labels", "nats a label"),
+        ("tags", "nats a tag"),
+        ("classes", "nats a text"),
+        ("GPT-2", "nats a token"),
+    ],
+)
+def test_effects_have_the_unit_of_what_a_model_says(name, unit, load, lines, one_thread):
+    reader = load(name)
+    trace, objective = measured(reader, lines[3])
+    loss, *_ = (each for each in definitions_for(objective) if each.name == "loss")
+    assert loss.unit == unit
+    assert ("score" in loss.words) == (name == "score")
+    sums = sums_of_line(reader, lines[3])
+    assert sums["tokens"] == len(objective.ids)
+    for site, changes in head_removals(reader, trace, objective=objective):
+        lost = sums[f"{site.kind}/removal"][site.layer]
+        np.testing.assert_allclose(lost, -changes.numpy(), atol=1e-6)

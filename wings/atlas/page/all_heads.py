@@ -42,7 +42,7 @@ TABLE_WORDS = "Point at a column's title for what it means; the box left of a ro
 CURVE = (
     "Heads are removed one after the other, the least important first. One curve orders them by "
     "the effect of removing each, the other by gradient importance, both measured on {found:,} "
-    "tokens of the text. **Loss**: {loss} ({measured:,} tokens). Unit: {loss_unit}. {bleu}Source: "
+    "{each}s of the text. **Loss**: {loss} ({measured:,} {each}s). Unit: {loss_unit}. {bleu}Source: "
     "{source}. Sentences seen in training are easier than others."
 )
 
@@ -76,7 +76,7 @@ def map_of(figure: HeadFigure, head: HeadAddress) -> CanvasPicture:
             figure.values,
             labels=KINDS,
             selected=head,
-            measure=f"{figure.unit} of loss",
+            measure=f"{figure.unit} lost",
             ends=("it was in the way", "it helped"),
             decimals=3,
         )
@@ -122,13 +122,17 @@ def pruning(effects: dict, of: About) -> None:
     """Draw loss and BLEU as more and more heads are removed, in each of the two orders."""
     defined = {definition["name"]: definition for definition in effects["definitions"]}
     loss, bleu = defined["loss"], defined["BLEU"]
-    runs = {f"by {EFFECTS[name]}": panels_of(curve) for name, curve in effects["curves"].items()}
+    runs = {
+        f"by {EFFECTS[name]}": panels_of(curve, loss["unit"])
+        for name, curve in effects["curves"].items()
+    }
     picture = training_curves(runs, at=("with ", " heads removed"))
     show(picture, "atlas-curve", of=of, what=WHAT["atlas-curve"])
     has_bleu = any("BLEU" in curve for curve in effects["curves"].values())
     caption(
         CURVE.format(
             found=effects["tokens"],
+            each=effects.get("each", "token"),
             measured=max(curve["tokens"] for curve in effects["curves"].values()),
             loss=loss["words"],
             loss_unit=loss["unit"],
@@ -138,9 +142,9 @@ def pruning(effects: dict, of: About) -> None:
     )
 
 
-def panels_of(curve: dict) -> dict[str, Curve]:
+def panels_of(curve: dict, unit: str) -> dict[str, Curve]:
     """Return the panels of a pruning curve: the loss, and BLEU if it was measured."""
-    panels: dict[str, Curve] = {"Loss, in nats a token": (range(len(curve["loss"])), curve["loss"])}
+    panels: dict[str, Curve] = {f"Loss, in {unit}": (range(len(curve["loss"])), curve["loss"])}
     if "BLEU" in curve:
         removed, scores = zip(*curve["BLEU"], strict=True)
         panels["BLEU"] = removed, scores

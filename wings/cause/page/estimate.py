@@ -19,6 +19,7 @@ from headlight.pages.shared.controls.measure import (
     selected_among,
     show_heads,
     show_points,
+    words_of_effects,
 )
 from headlight.pages.shared.runs.arrays import heads_of
 from headlight.pages.shared.runs.heads import (
@@ -56,16 +57,16 @@ UNASKED = 6_000  # tokens, in all runs together, that are measured without a but
 MOST_CELLS = 120  # cells of a head that are measured
 MOST_NAMED = 5  # points that have a name: those furthest from the line
 LEAST_NAMED = 0.02  # of the largest effect; points closer to the line than this have no name
-NOTHING = 1e-3  # nats: smaller effects are invisible on screen
+NOTHING = 1e-3  # nats, or units of a score: smaller effects are invisible on screen
 
 INTRO = (
     "One backward pass estimates what removing each head would take a run for: the gradient with "
     "respect to its [gate], times the change of the gate to 0. This is attribution patching (Nanda "
     "2023, Syed et al. 2023) with zeros in place of the head; its absolute value is the importance "
-    "of Michel et al. 2019. It is exact for small changes only. Below 0 the head helped {measure}."
+    "of Michel et al. 2019. It is exact for small changes only. Below 0 the head raised {measure}."
 )
 WHY = (
-    "Why the effect differs from its estimate, in nats, found by two more removals of each head. "
+    "Why the effect differs from its estimate, in {unit}, found by two more removals of each head. "
     "**Output**: the softmax of the output is not linear. **Attention**: nor is the softmax of "
     "later heads; held weights remove this part. **Rest**: norms and feed-forward layers. "
     "These three sum to the gap. **Sharpness**, the mean of the largest weights of the head’s "
@@ -104,7 +105,7 @@ def correlation(true: np.ndarray, estimated: np.ndarray) -> None:
 
 
 def all_heads(
-    estimated: Mapping[Kind, np.ndarray], true: Effects, selected: HeadAddress, of: About
+    estimated: Mapping[Kind, np.ndarray], true: Effects, selected: HeadAddress, unit: str, of: About
 ) -> list[int]:
     """Draw a point for every head; return the indices of those that have a name."""
     heads, effects, guesses = heads_of(estimated), flat(true), flat(estimated)
@@ -115,6 +116,7 @@ def all_heads(
         [site_words(*head) for head in heads],
         groups=[KINDS[kind] for kind, *_ in heads],
         named={at: short(heads[at]) for at in named},
+        unit=unit,
         selected=heads.index(selected),
         clickable=True,
     )
@@ -127,7 +129,9 @@ def short(head: HeadAddress) -> str:
     return f"{SHORT[kind]} L{layer + 1} H{number + 1}"
 
 
-def why(run: ModelRun, on: int | None, heads: list[HeadAddress], numbers: np.ndarray) -> None:
+def why(
+    run: ModelRun, on: int | None, heads: list[HeadAddress], numbers: np.ndarray, unit: str
+) -> None:
     """Draw the table of the heads furthest from the line, with the cause of each gap.
 
     `numbers` are the true and the estimated effects of all heads (2, N).
@@ -146,10 +150,10 @@ def why(run: ModelRun, on: int | None, heads: list[HeadAddress], numbers: np.nda
         rows.append(f"| {' | '.join(cells)} |")
     st.markdown("**Furthest from the line**")
     st.markdown("\n".join(rows))
-    caption(WHY)
+    caption(WHY.format(unit=unit))
 
 
-def cells_of_head(run: ModelRun, on: int | None, head: HeadAddress, of: About) -> None:
+def cells_of_head(run: ModelRun, on: int | None, head: HeadAddress, unit: str, of: About) -> None:
     """Draw a point for every measured cell of a head, and list those furthest from the line."""
     kind, layer, _ = head
     words = site_words(*head)
@@ -181,6 +185,7 @@ def cells_of_head(run: ModelRun, on: int | None, head: HeadAddress, of: About) -
             for name, at in zip(names, closings.weights, strict=True)
         ],
         named={at: names[at].replace(" looks at ", " → ") for at in named},
+        unit=unit,
         clickable=opens is not None,
     )
     left, right = st.columns([3, 2], gap="medium")
@@ -192,16 +197,16 @@ def cells_of_head(run: ModelRun, on: int | None, head: HeadAddress, of: About) -
         caption(CELLS.format(count=count) + (TO_CELL if opens else ""))
     with right:
         correlation(closings.true, closings.estimated)
-        furthest_cells(closings, names, named)
+        furthest_cells(closings, names, named, unit)
     follow()
 
 
-def furthest_cells(closings: Closings, names: list[str], named: list[int]) -> None:
+def furthest_cells(closings: Closings, names: list[str], named: list[int], unit: str) -> None:
     """Draw the list of the cells furthest from the line."""
     st.markdown("**Furthest from the line**")
     lines = [
         f"{names[at]}: estimated {number_text(closings.estimated[at], signed=True)}, "
-        f"true {number_text(closings.true[at], signed=True)} nats; "
+        f"true {number_text(closings.true[at], signed=True)} {unit}; "
         f"weight {number_text(closings.weights[at])}{largest_beside(closings, at)}"
         for at in named
     ]
@@ -225,6 +230,7 @@ def draw(run: ModelRun) -> None:
     with options:
         on = choose_measured(run)
     measure = (objective if on is None else objective.only(on)).description
+    unit = objective.unit
     caption(INTRO.format(measure=measure))
     try:
         estimated = estimated_effects(run, on)
@@ -242,9 +248,9 @@ def draw(run: ModelRun) -> None:
     left, right = st.columns(2, gap="medium")
     with left if true is None else right:
         st.markdown(f"**{WHAT['estimate-map']}**")
-        picture = head_effects(estimated, labels=KINDS, selected=head)
-        effects, unit = (estimated, "by the estimate") if true is None else (true, "in truth")
-        ask = partial(least_without, effects, measure, f"nats {unit}")
+        picture = head_effects(estimated, selected=head, **words_of_effects(objective))
+        effects, how = (estimated, "by the estimate") if true is None else (true, "in truth")
+        ask = partial(least_without, effects, measure, f"{unit} {how}")
         options = {"riddle": ask, "riddle_of": ("estimate-heads", "estimate-cells")}
         what = WHAT["estimate-map"]
         if not show_heads(picture, "estimate-map", DETAIL, of=of, what=what, **options):
@@ -252,8 +258,9 @@ def draw(run: ModelRun) -> None:
     if true is not None:
         with left:
             st.markdown(f"**{WHAT['estimate-heads']}**")
-            named = all_heads(estimated, true, head, of)
+            named = all_heads(estimated, true, head, unit, of)
             correlation(flat(true), guesses)
-        why(run, on, [heads[at] for at in named], np.stack([flat(true), guesses])[:, named])
+        numbers = np.stack([flat(true), guesses])[:, named]
+        why(run, on, [heads[at] for at in named], numbers, unit)
     with st.container(key=DETAIL):
-        cells_of_head(run, on, head, of)
+        cells_of_head(run, on, head, unit, of)

@@ -9,6 +9,7 @@ from headlight.model.edits import Edits
 from headlight.model.insight.scoring import log_probabilities
 from headlight.model.library.loading import load_bert
 from headlight.model.library.transformers_loading import load_transformers_reader
+from headlight.model.questions import Question
 from headlight.model.transformer.trace import Site
 from headlight.model.translator import load
 from headlight.pages.shared.runs import run
@@ -190,7 +191,7 @@ def test_two_texts_in_a_model_that_goes_on_with_them(transformers_folders, drawn
     (bars, words) = drawn[-1]
     for label, trace in zip("AB", traces, strict=True):
         probabilities = trace.logits[0, -1].softmax(-1)
-        labels = [model.label(trace, None, index) for index in range(len(probabilities))]
+        labels = [model.label(trace, Question("", 0), index) for index in range(len(probabilities))]
         best = probabilities.argmax().item()
         result = bars[label][words.index(labels[best])]
         assert result == pytest.approx(probabilities[best].item(), abs=1e-5)
@@ -242,7 +243,9 @@ def test_models_that_choose_from_other_things_have_bars_of_their_own(
     trace = model.trace(CAT, masked=[2])
     best = trace.logits[0, 0].softmax(-1).topk(8)
     np.testing.assert_allclose(drawn[1][0]["B"], best.values.numpy(), atol=1e-5)
-    assert drawn[1][1] == [model.label(trace, None, index) for index in best.indices.tolist()]
+    assert drawn[1][1] == [
+        model.label(trace, Question("", 0), index) for index in best.indices.tolist()
+    ]
 
 
 @pytest.mark.parametrize("name", ["classes", "spans", "GPT-2", "headless"])

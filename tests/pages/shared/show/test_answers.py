@@ -23,6 +23,7 @@ from headlight.pages.shared.show.comparison import scores_in_words
 from headlight.pages.shared.show.saving import NO_MODEL
 from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.models import LIBRARY
+from headlight.viz.numbers import number_text
 from tests.model.library.conftest import PAIR, SIZE, save_model
 from tests.pages.shared.show.conftest import CAT, SENTENCE, TARGET, switched_off
 
@@ -57,8 +58,8 @@ def test_questions_are_alike_if_they_ask_for_the_same_kind_of_thing(run_in):
 def likeliest(run):
     """The likeliest answer to each question of a run."""
     rows = run.trace().logits[0].argmax(dim=-1).tolist()
-    asked = zip(run.reader.questions(run.trace()), rows, strict=True)
-    return [run.reader.label(run.trace(), *each) for each in asked]
+    asked = run.reader.questions(run.trace())
+    return [run.reader.label(run.trace(), each, rows[each.row]) for each in asked]
 
 
 @pytest.fixture
@@ -117,6 +118,38 @@ def test_nothing_is_said_of_a_model_that_writes_or_has_no_measure(run_in, outcom
     assert outcomes == []
 
 
+def test_of_a_score_it_is_said_whether_it_rises_and_of_labels_and_tags_which_change(
+    run_in, outcomes
+):
+    for heads in map(range, range(1, 5)):
+        before = run_in("score")
+        after = switched_off(before, "encoder", heads)
+        say_predictions(before, after)
+        first, second = (run.trace().logits.item() for run in (before, after))
+        said, numbers = outcomes.pop()
+        assert said == f"The score {'rises' if second > first else 'falls'}."
+        assert numbers.startswith(f"Score: {number_text(first)} → {number_text(second)} (")
+        for name, what in (("labels", "label “{}”"), ("tags", "likeliest tag of {}")):
+            before = run_in(name)
+            after = switched_off(before, "encoder", heads)
+            say_predictions(before, after)
+            read = enumerate(before.trace().source_tokens, start=1)
+            tokens = [f"“{piece.text}”, token {at}" for at, piece in read if not piece.is_special]
+            places = ["rude", "short", "kind"] if name == "labels" else tokens
+            ends = [likeliest(run) for run in (before, after)]
+            named = [
+                f"the {what.format(place)} {became(*pair)}"
+                for place, *pair in zip(places, *ends, strict=False)
+                if len({*pair}) == 2
+            ]
+            stay = (
+                "the labels stay the same."
+                if name == "labels"
+                else "the likeliest tags stay the same."
+            )
+            assert outcomes.pop()[0] == capital(", ".join(named).replace(".,", ",") or stay)
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "first"), [("en-fr-learned", "cross", 1), ("GPT-2", "decoder", 2)]
 )
@@ -145,11 +178,11 @@ def test_the_likeliest_tokens_of_both_runs_stand_beside_each_other(run_in, shown
     for label, run in (("A", before), ("B", after)):
         likely = run.reader.trace(SENTENCE, edits=run.changes()).logits[0, -1].softmax(-1)
         best[label] = likely.topk(TOP).indices.tolist()
-        texts = [run.reader.label(run.trace(), None, index) for index in best[label]]
+        texts = [run.reader.label(run.trace(), Question("", 0), index) for index in best[label]]
         assert set(texts) <= set(tokens)
         shown_first = [match[label][tokens.index(text)] for text in texts]
         np.testing.assert_allclose(shown_first, likely[best[label]], atol=1e-5)
-    order = [before.reader.label(before.trace(), None, index) for index in best["B"]]
+    order = [before.reader.label(before.trace(), Question("", 0), index) for index in best["B"]]
     assert tokens[:TOP] == order, "those with the changes are first"
     assert len(tokens) == len(set(best["A"]) | set(best["B"]))
 
@@ -195,8 +228,8 @@ def test_a_model_without_an_output_says_so(name, told, run_in, shown, said):
 
 
 def test_a_head_that_is_not_read_is_not_denied(tmp_path, pairs, shown, said):
-    texts, made = [text for pair in pairs for text in pair], SIZE | {"num_labels": 3}
-    save_model(tmp_path, texts, "BertForTokenClassification", "BertConfig", made, PAIR)
+    texts = [text for pair in pairs for text in pair]
+    save_model(tmp_path, texts, "BertForMultipleChoice", "BertConfig", SIZE, PAIR)
     shelf().ask(str(tmp_path)).join()
     run = ModelRun(CAT, model=LIBRARY + str(tmp_path))
     compare_answers(run, run, of=NO_MODEL)

@@ -152,7 +152,9 @@ def test_what_takes_long_waits_for_a_button(monkeypatch):
     assert len(points(app)) == 2, "what was measured stays"
 
 
-@pytest.mark.parametrize("name", first_of(["GPT-2", "Llama", "T5", "Marian", "classes", "spans"]))
+@pytest.mark.parametrize(
+    "name", first_of(["GPT-2", "Llama", "T5", "Marian", "classes", "score", "spans"])
+)
 def test_models_of_the_library_have_it(name, transformers_folders):
     folder = transformers_folders[name]
     app = open_with(folder, "cause", cause_tab="estimate", sentence="I love it.")
