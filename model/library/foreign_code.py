@@ -103,9 +103,9 @@ class AttentionMode(TorchFunctionMode):
 def meeting(call: Any) -> Iterator[None]:
     """Let a call of a model in this context and thread compute its attention by a `CodeCall`.
 
-    A trial, which has the same methods, can replace it.
+    A trial, which has the same methods, can replace it, and have a list for the modules.
     """
-    running: list[Running] = []
+    running: list[Running] = getattr(call, "running", [])
     token = RUNNING.set(running)
     try:
         with AttentionMode(call, running):

@@ -8,9 +8,10 @@ changed, which may only change their own maps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -21,6 +22,7 @@ from headlight.model.library.foreign_code import meeting
 from headlight.model.library.fused import Projected
 from headlight.model.library.layouts import Changes, Layout, fitting, possible
 from headlight.model.library.running import RUNNING, Running
+from headlight.wings.any_module.again import copied
 
 UNPROVEN = (
     "In {name}, which of the axes of its scores {shape} are texts, heads, queries and keys cannot "
@@ -33,6 +35,28 @@ NO_POSITION = (
 )
 NO_TEXT = "a change of one text of the inputs does not move the maps of this text alone"
 AT = (0.0, 0.5, 1.0)  # where inputs are changed, as a share of each axis
+
+
+# The layouts that earlier calls of a model have proven, with the number of heads, by the module and
+# the number of its attention within a call.
+Known = dict[tuple[nn.Module, int], tuple[Layout, int]]
+
+
+class Entered(list[Running]):
+    """The running modules, with their lists and caches as they were when each module began."""
+
+    def append(self, running: Running) -> None:
+        super().append(
+            replace(
+                running,
+                inputs=tuple(map(at_entry, running.inputs)),
+                options={name: at_entry(part) for name, part in running.options.items()},
+            )
+        )
+
+
+def at_entry(part: Any) -> Any:
+    return part if isinstance(part, Tensor) else copied(part)
 
 
 class ReachedError(Exception):
@@ -53,13 +77,19 @@ class Trial:
     """A call of a model in place of a `CodeCall`: it records scores, and changes nothing.
 
     With numbers of texts, each module is called again, up to where it attends, with a position
-    changed. It `stops` after so many scores.
+    changed, unless its layout at its first, second, ... attention in a call is `known`. It `stops`
+    after so many scores.
     """
 
     rows: Sequence[int] = ()
     stops: int | None = None
+    known: Known = field(default_factory=dict)
     attended: list[Attended] = field(default_factory=list)
     passed: tuple[nn.Module, tuple[int, ...]] | None = None
+    running: list[Running] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.running = Entered() if self.rows and not self.known else []
 
     def keep(self) -> None:
         """Nothing waits here; see `CodeCall.keep`."""
@@ -98,13 +128,21 @@ class Trial:
     ) -> None:
         """Record scores, and their possible layouts."""
         attention = Attended(running.module, scores.detach().clone(), {})
+        times = sum(other.module is running.module for other in self.attended)
+        known = self.known.get((running.module, times))
         self.attended.append(attention)
         if self.stops == len(self.attended):
             raise ReachedError
         for rows in self.rows:
             several = [fixed] if fixed else [*possible(scores.shape, queries, rows)]
             attention.layouts[rows] = several
-        if not fixed and self.rows:
+        fits = {
+            rows: [layout for layout in several if (layout, heads_of(layout, scores)) == known]
+            for rows, several in attention.layouts.items()
+        }
+        if any(fits.values()):
+            attention.layouts = fits
+        elif not fixed and self.rows:
             self.try_positions(attention, bool(queries))
         for outer in RUNNING.get() or ():
             outer.attended += 1
@@ -129,19 +167,13 @@ class Trial:
 
 
 def moved(outer: Running, scores: Tensor) -> Iterator[list[Tensor]]:
-    """Yield, for each input of a module, its next scores after changing the states at a position.
-
-    A cache is left out: it would hold a position twice.
-    """
-    given: list[Any] = [
-        None if hasattr(part, "update") and not isinstance(part, Mapping) else part
-        for part in (*outer.inputs, *outer.options.values())
-    ]
+    """Yield, for each input of a module, its next scores after a change of it at a position."""
+    given: list[Any] = [*outer.inputs, *outer.options.values()]
     count = len(outer.inputs)
     for n, rank in (changeable(given, 2) or changeable(given, 1, whole=True)).items():
         others: list[Tensor] = []
         for at in AT:
-            called = [part.clone() if isinstance(part, Tensor) else part for part in given]
+            called = [copied(part) for part in given]
             index = tuple(int(at * (size - 1)) for size in given[n].shape[:rank])
             called[n] = changed(given[n], index)
             trial = Trial(stops=outer.attended + 1)
@@ -187,17 +219,21 @@ def changed(part: Tensor, index: Any) -> Tensor:
 
 
 def find_layouts(
-    call: Callable[[Sequence[Any]], object], inputs: Sequence[Any], names: dict[nn.Module, str]
+    call: Callable[[Sequence[Any]], object],
+    inputs: Sequence[Any],
+    names: dict[nn.Module, str],
+    known: Known | None = None,
 ) -> tuple[list[Layout], tuple[nn.Module, tuple[int, ...]] | None]:
     """Return the layout of each attention of a model's call, and a softmax that was skipped.
 
-    `call` calls the model, with the hooks of `prepare`, on inputs of the same shapes. Raises
-    ValueError with a sentence if a layout is not proven.
+    `call` calls the model, with the hooks of `prepare`, on inputs of the same shapes. The layouts
+    that it finds become `known`. Raises ValueError with a sentence if a layout is not proven.
     """
+    known = {} if known is None else known
     several = [part for part in inputs if isinstance(part, Tensor) and part.dim() > 1]
     sizes = [*several[0].shape[:2]] if several else [1]
     sizes = sizes if not several or several[0].dim() < 4 else sizes[:1]  # texts, or time first
-    trial = tried(call, inputs, Trial([*{*sizes}]))
+    trial = tried(call, inputs, Trial([*{*sizes}], known=known))
     for attention in trial.attended:
         if not any(attention.layouts.values()):
             raise ValueError(unproven(attention, names, NO_POSITION))
@@ -205,8 +241,18 @@ def find_layouts(
         layouts = by_texts(call, inputs, trial, axis, rows)
         failed = next((n for n, each in enumerate(layouts) if len(each) != 1), None)
         if failed is None:
-            return [each for (each,) in layouts], trial.passed
+            found = [each for (each,) in layouts]
+            times: Counter[nn.Module] = Counter()
+            for attention, layout in zip(trial.attended, found, strict=True):
+                heads = heads_of(layout, attention.scores)
+                known[attention.module, times[attention.module]] = layout, heads
+                times[attention.module] += 1
+            return found, trial.passed
     raise ValueError(unproven(trial.attended[failed], names, NO_TEXT))
+
+
+def heads_of(layout: Layout, scores: Tensor) -> int:
+    return layout.maps(scores).size(1)
 
 
 def tried(call: Callable, inputs: Sequence[Any], trial: Trial) -> Trial:
