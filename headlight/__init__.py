@@ -38,11 +38,13 @@ if TYPE_CHECKING:
         to_csv,
         to_npz,
     )
+    from headlight.wings.any_module.film import AttentionFilm
     from headlight.wings.any_module.opening import open_model
     from headlight.wings.any_module.watch import watch
 
 __all__ = [
     "AttentionEdit",
+    "AttentionFilm",
     "Edit",
     "LoadingError",
     "PositionEdit",
@@ -68,6 +70,7 @@ __all__ = [
 # Where a public name is defined; a name that is missing here is a picture of viz.
 MODULES = {
     "AttentionEdit": "model.edits.attention",
+    "AttentionFilm": "wings.any_module.film",
     "Edit": "model.transformer.attention",
     "LoadingError": "model.library.hub",
     "PositionEdit": "model.edits.positions",

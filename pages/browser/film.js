@@ -27,14 +27,15 @@ const WORDS = {
 
 /**
  * The buttons that save a picture's steps as a film, with the progress: their element, and
- * `update`, which shows them if there is something to film.
+ * `update`, which shows them if there is something to film. A GIF is made by the app, if it can be
+ * asked.
  */
 export function filmRow({ picture, header, ask, download }) {
   const progress = element("progress", "", "", { "aria-label": "The film", hidden: "" });
   const said = element("p", "name", "", { "aria-live": "polite" });
   const kinds = Object.keys(VIDEOS).filter((kind) => globalThis.MediaRecorder?.isTypeSupported(VIDEOS[kind]));
-  const row = formatRow([...kinds, "gif"], {}, WORDS, film);
-  const why = kinds.length ? [] : [element("p", "name", NO_RECORDER)];
+  const row = formatRow(ask ? [...kinds, "gif"] : kinds, {}, WORDS, film);
+  const why = kinds.length || !ask ? [] : [element("p", "name", NO_RECORDER)];
   const content = [element("p", "", "Film of all steps"), row, ...why, progress, said];
   const root = element("div", "film", content, { role: "group", "aria-label": "Save as a film" });
 
