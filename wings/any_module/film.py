@@ -114,10 +114,10 @@ class AttentionFilm:
         """Return a page of its own, with a button that records the film as WEBM."""
         words = {"name": "attention-film", "what": title or TITLE, "caption": caption or TITLE}
         words_as_script = json.dumps(words).replace("<", "\\u003c")
-        files = modules.in_order([BUTTONS])
+        code = modules.script(modules.in_order([BUTTONS])).replace("</script", "<\\/script")
         return (
             f"{self.picture.to_html(title, caption)}<style>{modules.stylesheet([BUTTONS])}</style>"
-            f'<script type="module">\n{modules.script(files)}\n'
+            f'<script type="module">\n{code}\n'
             f"$film_buttons.add({words_as_script});\n</script>"
         )
 
