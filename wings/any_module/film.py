@@ -34,7 +34,7 @@ SEVERAL = (
 UNEVEN = "The maps of this film's layers have different shapes, {shapes}, and a film needs one."
 NO_RECORDER = (
     "A film is saved as .html or .gif, not as {ending}. A browser records WEBM: show the film in a "
-    "notebook, or open its HTML file, and press WEBM below it."
+    "notebook, or open its HTML file, and press WEBM above it."
 )
 
 

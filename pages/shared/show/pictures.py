@@ -16,6 +16,7 @@ from torch import Tensor
 from headlight.model.transformer.trace import EmbeddingRecord
 from headlight.pages.browser import library
 from headlight.pages.browser.parts import Format, save_menu
+from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
 from headlight.pages.shared.state import edit_history
@@ -52,6 +53,8 @@ def component(part: Part) -> Callable:
 def library_component() -> Callable:
     """Return the component that loads the code of all browser parts into a page."""
     address = published(library.global_name(), library.library())
+    if limits.GUEST:  # relative to the page: a notebook's proxy may have removed the path before it
+        address = f".{address}"
     return components.component("headlight_library", js=library.bringer(address))
 
 
