@@ -1,6 +1,6 @@
 // Weights over the picture whose patches they belong to.
 
-const SHARE = 0.4; // of the picture in each dot's colour; the rest is the colour of the weight
+const SHARE = 0.4; // of the picture, in grey, in each dot's colour; the rest is the colour of the weight
 
 /**
  * Load a picture, and call `loaded` then.
@@ -29,10 +29,11 @@ export function overImage(address, loaded) {
     for (let dot = 0; dot < width * height; dot++) {
       const row = Math.floor((Math.floor(dot / width) * rows) / height);
       const color = 4 * levels[row * columns + Math.floor(((dot % width) * columns) / width)];
-      for (let channel = 0; channel < 4; channel++) {
-        const at = 4 * dot + channel;
-        painted.data[at] = SHARE * data[at] + (1 - SHARE) * bytes[color + channel];
+      const grey = (data[4 * dot] + data[4 * dot + 1] + data[4 * dot + 2]) / 3;
+      for (let channel = 0; channel < 3; channel++) {
+        painted.data[4 * dot + channel] = SHARE * grey + (1 - SHARE) * bytes[color + channel];
       }
+      painted.data[4 * dot + 3] = 255;
     }
     context.putImageData(painted, 0, 0);
     return canvas;
