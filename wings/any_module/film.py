@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import torch
@@ -77,7 +77,7 @@ class AttentionFilm:
             raise ValueError(f"The steps of a film count up, but {step} follows {self.steps[-1]}.")
         with evaluating(self.model), watch(self.model, known=self.known) as seen:
             self.model(*self.inputs, **self.options)
-        kinds: list[SeenKind] = sorted({*seen.kinds.values()})
+        kinds = [kind for kind in get_args(SeenKind) if kind in seen.kinds.values()]
         if self.kind is None and len(kinds) > 1:
             raise ValueError(SEVERAL.format(kinds=", ".join(kinds), first=kinds[0]))
         layers = [weights[0].float().cpu() for weights in seen.weights(self.kind or kinds[0])]

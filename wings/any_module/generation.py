@@ -7,7 +7,7 @@ shows which row of the call before a row continues.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -58,6 +58,7 @@ class Generation:
             self.steps, self.latest, self.growing = [], {}, set()
             found = {}, None
         new, parents = found
+        self.share(new, records)
         read = dict(self.steps[-1].read) if self.steps else {}
         rows: Records = {}
         for name, record in records.items():
@@ -68,6 +69,23 @@ class Generation:
             ids = ids[:, ids.size(1) - max(new.values()) :]
         self.steps.append(Step(rows, read, parents, ids))
         self.latest |= records
+
+    def share(self, new: Iterable[str], records: Records) -> None:
+        """Let earlier steps hold their keys and values as parts of those of this call.
+
+        So a text takes the memory of one cache, unless rows of the batch change their places.
+        """
+        for name in new:
+            old, now = self.latest[name], records[name]
+            if not (is_start(old.key, now.key) and is_start(old.value, now.value)):
+                continue
+            for step in reversed(self.steps):
+                part = step.attention.get(name)
+                if part is None or part.key.data_ptr() != old.key.data_ptr():
+                    break
+                keys = part.key.size(2)
+                changes = {"key": now.key[:, :, :keys], "value": now.value[:, :, :keys]}
+                step.attention[name] = replace(part, **changes)
 
     def continued(self, records: Records) -> tuple[dict[str, int], Tensor] | None:
         """Return the number of new rows of each module, and the parent of each text, (B,).
@@ -204,6 +222,11 @@ def near(keys: Tensor, others: Tensor, dtype: torch.dtype) -> Tensor:
     size = max(1.0, others.abs().max().item())
     apart = (keys - others).abs().flatten(1).amax(dim=1)
     return (apart <= LARGEST.get(dtype, LARGEST_OF_OTHERS) * size).cpu()
+
+
+def is_start(part: Tensor | None, whole: Tensor | None) -> bool:
+    """Return whether a part (B, H, T, D) is exactly the first rows of another one."""
+    return part is not None and whole is not None and torch.equal(part, whole[:, :, : part.size(2)])
 
 
 def parents_of(pairs: Sequence[tuple[Tensor, Tensor]], dtype: torch.dtype) -> Tensor | None:

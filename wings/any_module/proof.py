@@ -89,7 +89,7 @@ class Trial:
     running: list[Running] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.running = Entered() if self.rows and not self.known else []
+        self.running = Entered() if self.rows else []
 
     def keep(self) -> None:
         """Nothing waits here; see `CodeCall.keep`."""

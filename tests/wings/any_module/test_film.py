@@ -1,12 +1,11 @@
 """A film of somebody's own training."""
 
-import io
 import random
 
 import numpy as np
 import pytest
 import torch
-from PIL import Image
+from PIL import Image, ImageSequence
 
 from headlight.wings.any_module.film import AttentionFilm
 from headlight.wings.any_module.watch import watch
@@ -75,7 +74,7 @@ def test_each_step_shows_the_weights_of_that_step():
 
 def test_one_kind_of_several_is_filmed():
     model, inputs = build("nn.Transformer"), texts("nn.Transformer")
-    with pytest.raises(ValueError, match="of the kinds cross, masked, self"):
+    with pytest.raises(ValueError, match="of the kinds self, masked, cross"):
         AttentionFilm(model, *inputs).add(0)
     film = AttentionFilm(model, *inputs, kind="cross")
     film.add(0)
@@ -96,7 +95,6 @@ def test_it_shows_itself_and_is_saved(tmp_path):
     assert "$film_buttons.add(" in page
     assert "The </script>" not in page
     film.save(tmp_path / "film.gif")
-    made = Image.open(io.BytesIO((tmp_path / "film.gif").read_bytes()))
-    assert made.n_frames == 3
+    assert len([*ImageSequence.Iterator(Image.open(tmp_path / "film.gif"))]) == 3
     with pytest.raises(ValueError, match="press WEBM"):
         film.save(tmp_path / "film.webm")
