@@ -14,10 +14,10 @@ MOST_FIRST = 8  # tokens before the patches, such as that of the class
 
 
 def as_png(image: Any) -> str:
-    """An image as a PNG in a data address: of PIL, or an array or tensor, channels first or last.
+    """Return an image as a data address with a PNG: PIL's, or an array or tensor of its dots.
 
-    Numbers that are not whole are stretched from the least to the largest, since models read
-    normalized ones. Raises ValueError if it is no image.
+    Its channels are first or last. Numbers that are not whole are stretched from the least to the
+    largest, since models read normalized ones. Raises ValueError if it is no image.
     """
     if not isinstance(image, Image.Image):
         image = Image.fromarray(as_bytes(image))
@@ -29,7 +29,7 @@ def as_png(image: Any) -> str:
 
 
 def as_bytes(image: Any) -> np.ndarray:
-    """The numbers of an image as bytes [row, column, 3] or [row, column]."""
+    """Return the numbers of an image as bytes [row, column, 3] or [row, column]."""
     array = as_array(image)
     array = array[0] if array.ndim == 4 and len(array) == 1 else array
     if array.ndim == 3 and array.shape[0] in (1, 3) and array.shape[2] not in (1, 3):
@@ -52,7 +52,7 @@ def as_bytes(image: Any) -> np.ndarray:
 
 
 def on_patches(weights: np.ndarray, patches: tuple[int, int], query: int) -> np.ndarray:
-    """Weights [..., query, key] of one query, as [..., row, column] of the patches.
+    """Return the weights of one query, of [..., query, key], as [..., row, column] of the patches.
 
     The patches are the last keys; those before them, such as the class, are left out. Raises
     ValueError if the keys are not so many.

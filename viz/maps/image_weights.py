@@ -15,11 +15,11 @@ PART = Part.next_to(__file__, "Weights over a picture")
 
 
 def image_weights(weights: Any, image: Any, patches: Sequence[int]) -> CanvasPicture:
-    """What one query looks at in an image: its weights [key], the image, and the patches (h, w).
+    """Draw what one query looks at in an image, by its weights [key].
 
-    The patches are the last keys, row by row; those before them, such as the class, are left out.
-    The colours run from 0 to the largest weight of a patch. Raises ValueError if sizes do not fit,
-    if weights are NaN or below 0, or if it is no image.
+    The `patches`, (rows, columns), are the last keys, row by row; the keys before them, such as the
+    class, are left out. The colours run from 0 to the largest weight of a patch. Raises ValueError
+    if sizes do not fit, if weights are NaN or below 0, or if it is no image.
     """
     row = as_array(weights)
     if row.ndim != 1:

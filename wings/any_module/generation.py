@@ -218,7 +218,7 @@ class Generation:
 
 
 def near(keys: Tensor, others: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return which keys (B, H, K, D) are those of others but for rounding: (B,)."""
+    """Return which keys (B, H, K, D) equal others except for rounding, as booleans (B,)."""
     size = max(1.0, others.abs().max().item())
     apart = (keys - others).abs().flatten(1).amax(dim=1)
     return (apart <= LARGEST.get(dtype, LARGEST_OF_OTHERS) * size).cpu()
@@ -230,7 +230,7 @@ def is_start(part: Tensor | None, whole: Tensor | None) -> bool:
 
 
 def parents_of(pairs: Sequence[tuple[Tensor, Tensor]], dtype: torch.dtype) -> Tensor | None:
-    """Return for each row the row of other keys that is the same in all pairs: itself if it can."""
+    """Return for each row a row of the other keys that equals it in all pairs; None without one."""
     if len({(len(keys), len(others)) for keys, others in pairs}) != 1:
         return None
     rows, before = len(pairs[0][0]), len(pairs[0][1])

@@ -43,7 +43,7 @@ Known = dict[tuple[nn.Module, int], tuple[Layout, int]]
 
 
 class Entered(list[Running]):
-    """The running modules, with their lists and caches as they were when each module began."""
+    """The running modules, each with its inputs' lists and caches as they were when it began."""
 
     def append(self, running: Running) -> None:
         super().append(
@@ -56,6 +56,7 @@ class Entered(list[Running]):
 
 
 def at_entry(part: Any) -> Any:
+    """Return a copy of an input that the module can change, such as a cache; a tensor is kept."""
     return part if isinstance(part, Tensor) else copied(part)
 
 
