@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import torch
@@ -77,9 +77,10 @@ class AttentionFilm:
             raise ValueError(f"The steps of a film count up, but {step} follows {self.steps[-1]}.")
         with evaluating(self.model), watch(self.model, known=self.known) as seen:
             self.model(*self.inputs, **self.options)
-        kinds = [kind for kind in get_args(SeenKind) if kind in seen.kinds.values()]
-        if self.kind is None and len(kinds) > 1:
-            raise ValueError(SEVERAL.format(kinds=", ".join(kinds), first=kinds[0]))
+        kinds: list[SeenKind] = list(seen.kinds.values())
+        if self.kind is None and len({*kinds}) > 1:
+            several = ", ".join(dict.fromkeys(kinds))
+            raise ValueError(SEVERAL.format(kinds=several, first=kinds[0]))
         layers = [weights[0].float().cpu() for weights in seen.weights(self.kind or kinds[0])]
         shapes = {
             tuple(layer.shape) for layer in (*layers, *(self.weights[-1:] and self.weights[-1]))
