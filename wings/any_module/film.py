@@ -61,7 +61,8 @@ class AttentionFilm:
         key_tokens: Sequence[str] | None = None,
         **options: Any,
     ) -> None:
-        self.model, self.inputs, self.options, self.kind = model, inputs, options, kind
+        self.model, self.inputs, self.options = model, inputs, options
+        self.kind: SeenKind | None = kind
         self.query_tokens, self.key_tokens = query_tokens, key_tokens
         self.steps: list[int] = []
         self.weights: list[np.ndarray] = []  # of each step: (layers, H, Q, K), as float16
