@@ -39,10 +39,11 @@ def answered(connection, app, prefix, page):
         return
     if b"\r\nupgrade: websocket" not in head.lower():
         rest = re.sub(rb"\r\n[Cc]onnection: [^\r]*", b"\r\nconnection: close", rest)
-    behind = socket.create_connection(("127.0.0.1", app))
-    behind.sendall(method + b" /" + rest.removeprefix(prefix))
-    Thread(target=passed_on, args=(connection, behind), daemon=True).start()
-    passed_on(behind, connection)
+    with contextlib.suppress(ConnectionRefusedError):  # the notebook has ended
+        behind = socket.create_connection(("127.0.0.1", app))
+        behind.sendall(method + b" /" + rest.removeprefix(prefix))
+        Thread(target=passed_on, args=(connection, behind), daemon=True).start()
+        passed_on(behind, connection)
 
 
 def passed_on(source, target):
