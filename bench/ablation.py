@@ -1,10 +1,10 @@
 """python -m bench.ablation: all single-head removals against one traced forward.
 
-The shipped model reads 20 tokens and 20 more, and says how likely it finds the latter without each
-of its heads; the peer is one run over the same tokens that records everything. The note gives the
-arithmetic of the removals as a multiple of the peer's. More than a half of them are the output
-layer's: every head's removal changes all positions, and each of them has a score for every entry of
-the vocabulary.
+The shipped model reads 20 source tokens and 20 target tokens, and computes how likely the target is
+without each of its heads. The peer is one run over the same tokens that records everything. The
+note gives the arithmetic operations of the removals as a multiple of the peer's. More than half of
+them are the output layer's: every removal changes all positions, and each position has a logit for
+every entry of the vocabulary.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ TARGET = (
 
 
 def operations(call: Callable[[], object]) -> int:
-    """The number of multiplications and additions in one call of a model."""
+    """Return the number of multiplications and additions in one call of a model."""
     with FlopCounterMode(display=False) as counter:
         call()
     return counter.get_total_flops()

@@ -1,9 +1,9 @@
 """python -m bench.app: from a click to new pixels, compared with a bare page of one small chart.
 
 Both pages are open in one headless Chromium, served by two servers of the same configuration, and
-are clicked in turns with real input events. The clock is the page's own: it begins at the event and
-ends at a frame on which every picture named by the case differs from what it was before, and which
-has been drawn. The times are medians.
+are clicked in turns with real input events. Times are taken by the page's own clock: from the event
+until a frame has been drawn in which every picture that the case names differs from before. The
+times are medians.
 
 - `sentence`: Enter after another sentence, until the translation, the maps of all heads and the
   enlarged map are new. Each sentence is new to the server. Bare: Enter in a text input.
@@ -11,7 +11,7 @@ has been drawn. The times are medians.
 - `mask cell`: a click that closes a cell, or opens it again, until mask, weights and probabilities
   are new. Each state is new to the server. Bare: a button.
 - `head off`: a head is switched off, until the switchboard, the translation's probabilities and the
-  map of the head are new. Each is new to the server. Bare: a button.
+  map of the head are new. Each head is new to the server. Bare: a button.
 - `step`: a decoding step, until text and weights are new. Bare: a button.
 - `start`: from `streamlit run` to the first picture of the default sentence in a browser that is
   open already. Bare: the same page, which imports torch.
@@ -49,18 +49,18 @@ TRANSLATION = ".token-strip .text"
 HEATMAP = ".heatmap canvas.map"
 WEIGHTS = f"{HEATMAP}[aria-label*=' weight ']"
 IDLE = "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"
-SETTLED = 300  # milliseconds of rest before a click
-WARMING = 2  # clicks
-LIMIT = 60  # seconds for anything
-LONGEST = 90  # seconds for the clicks of a case
+SETTLED = 300  # milliseconds without activity before a click
+WARMING = 2  # clicks that are not measured
+LIMIT = 60  # seconds to wait for anything on a page
+LONGEST = 90  # seconds after which a case begins no further click
 SENTENCE = "My brother bought three old bicycles yesterday."
-# The number of tokens in the first heatmap on the page.
+# JavaScript that returns the number of tokens in the first heatmap on the page.
 TOKENS = """(({ dataset, clientHeight }) =>
   Math.round((clientHeight - dataset.top) / dataset.side))(find(".heatmap canvas.map")[0])"""
 MATRIX_LABEL, MATRIX_SLANT = 92, 28  # as in viz/switches/mask_matrix.js
 
-# A picture as a text: its elements, and its canvases in small. A changed cell of a canvas changes
-# some of 128 x 128 points, since drawing it smaller takes means.
+# `look` turns a picture into a text: its elements, and a checksum of each canvas, scaled down to
+# 128 x 128 points. Scaling takes means, so a changed cell of a canvas changes some of the points.
 WATCH = """
 const small = document.createElement("canvas");
 small.width = small.height = 128;
@@ -97,14 +97,14 @@ window.after = (time) => new Promise((_, reject) => setTimeout(reject, time, "to
 class Click:
     """A click on a page that is ready for it, and what should change afterwards."""
 
-    path: str  # of the page, with its parameters
-    pictures: tuple[str, ...]  # selectors
-    act: Callable[[Page, int], None]  # makes the click with a number
+    path: str  # the address of the page after the server's, with its parameters
+    pictures: tuple[str, ...]  # their selectors
+    act: Callable[[Page, int], None]  # makes the click, given its number
     prepare: Callable[[Page, int], None] = lambda page, number: None  # before the clock begins
 
 
 def sentence_of(number: int) -> str:
-    """A different sentence for each number, all made of the same words."""
+    """Return a different sentence for each number, all made of the same words."""
     words = ["red", "old", "small", "black", "new", "good", "big", "white"]
     first, second = divmod(number, len(words))
     return f"The {words[first % len(words)]} car is near the {words[second]} house."
@@ -155,13 +155,13 @@ def step(page: Page, number: int) -> None:
 
 
 def ready(page: Page, pictures: Sequence[str]) -> None:
-    """Wait until the pictures are drawn and the server has nothing left to do."""
+    """Wait until the pictures are drawn and the server has finished its run."""
     page.wait_for_function(f"(pictures) => {IDLE} && pictures.every(look)", arg=pictures)
     page.wait_for_timeout(SETTLED)
 
 
 def one_click(page: Page, click: Click, number: int) -> float:
-    """Milliseconds from the input event to the pictures' new pixels."""
+    """Click, and return the milliseconds from the input event to the pictures' new pixels."""
     ready(page, click.pictures)
     click.prepare(page, number)
     page.evaluate("(pictures) => watch(pictures)", click.pictures)
@@ -175,7 +175,7 @@ def one_click(page: Page, click: Click, number: int) -> float:
 
 
 def clicks(browser: Browser, addresses: Sequence[str], case: str, most: int) -> Case:
-    """A case: clicks on our page and the bare page in turns; the first of each warms up."""
+    """Return a case: our page and the bare page clicked in turns; the first clicks warm up."""
     pages = [open_page(browser) for _ in addresses]
     for page, address, click in zip(pages, addresses, CASES[case], strict=True):
         page.goto(address + click.path)
@@ -193,7 +193,7 @@ def clicks(browser: Browser, addresses: Sequence[str], case: str, most: int) -> 
 
 
 def start(browser: Browser, script: str, path: str, picture: str) -> float:
-    """Seconds from the command that starts the server to a picture in the browser."""
+    """Return the seconds from the command that starts the server to a picture in the browser."""
     page = open_page(browser)
     begin = time.perf_counter()
     with serving(script) as address:
@@ -205,7 +205,7 @@ def start(browser: Browser, script: str, path: str, picture: str) -> float:
 
 
 def starts(browser: Browser, most: int) -> Case:
-    """The case `start` with both sides in turns; the first start of each side warms up the disk."""
+    """Return the case `start`, both sides in turns; the first start of each warms up the disk."""
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(most + 1):
         times[0].append(start(browser, "app.py", "", DRAWN_GRID))
@@ -214,16 +214,16 @@ def starts(browser: Browser, most: int) -> Case:
 
 
 def case_of(case: str, ours: list[float], bare: list[float], unit: str) -> Case:
-    """The medians of both sides; the note says how much their ratio varied between pairs."""
+    """Return a case of both medians; its note says how much the ratio varied between pairs."""
     low, _, high = quantiles([one / other for one, other in zip(ours, bare, strict=True)], n=4)
     note = f"{len(ours)} pairs, half of them {low:.2f} to {high:.2f}"
     return Case(case, median(ours), median(bare), unit, median(ours) / median(bare), note)
 
 
 def open_page(browser: Browser) -> Page:
-    """A page with its own cache, tall enough to show every picture that is watched."""
+    """Return a page with its own cache, tall enough to show every picture that is watched."""
     view: ViewportSize = {"width": 1280, "height": 1600}
-    page = browser.new_context(viewport=view, bypass_csp=True).new_page()  # to look from within
+    page = browser.new_context(viewport=view, bypass_csp=True).new_page()  # for WATCH
     page.set_default_timeout(1000 * LIMIT)
     page.add_init_script(SCRIPT + WATCH)
     return page

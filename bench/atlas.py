@@ -1,12 +1,12 @@
 """python -m bench.atlas: the heads of the shipped model over a corpus.
 
-- `atlas`: sentences a second, against a plain loop of traced passes over the same sentences, one at
-  a time and without statistics.
-- `atlas memory`: the most memory of this process after all windows of the corpus, against the first
-  few of them.
+- `atlas`: sentences a second, against a plain loop of traced passes over some of the same
+  sentences, one at a time and without statistics.
+- `atlas memory`: the most memory that this process has held by the end of the corpus, against that
+  by the end of its first few windows.
 
-The sentences are words of the model's own vocabulary, as many as in everyday sentences, unless a
-file of pairs is named.
+Unless a file of pairs is named, the sentences are random words of the model's own vocabulary, as
+many as in everyday sentences.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from headlight.model.tokenizer import SPACE
 from headlight.model.translator import Translator, load_translator
 from headlight.wings.atlas.counting import Count, count_window, merge
 
-WINDOW = 1_024
+WINDOW = 1_024  # lines
 WINDOWS = 18
-FEW = 3
-ONE_BY_ONE = 64  # sentences of each window that the plain loop takes
+FEW = 3  # windows after which the first memory is read
+ONE_BY_ONE = 64  # sentences of each window that the plain loop reads
 
 
 def made_of(translator: Translator, path: Path) -> None:
-    """Write pairs of 3 to 24 words each to a file."""
+    """Write pairs of sentences of random words to a file, of about 3 to 24 words each."""
     shuffler = random.Random(0)
     vocabulary = translator.tokenizer.backend.get_vocab()
     words = sorted(
@@ -52,7 +52,7 @@ def made_of(translator: Translator, path: Path) -> None:
 
 
 def cases(translator: Translator, path: Path) -> list[Case]:
-    """Count a file window by window, in turns with the plain loop."""
+    """Return the cases of a file that is counted window by window, in turns with the plain loop."""
     ours, peer, most = [], [], []
     count = Count({})
     for window in windows(path, WINDOW):
@@ -65,7 +65,7 @@ def cases(translator: Translator, path: Path) -> list[Case]:
             translator.trace(line.text, line.second)
         peer.append(len(chosen) / (time.perf_counter() - begin))
         most.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-    rates = median(ours[1:] or ours), median(peer[1:] or peer)  # the first warms up
+    rates = median(ours[1:] or ours), median(peer[1:] or peer)  # the first window warms up
     early, late = most[:FEW][-1], most[-1]
     return [
         Case("atlas", *rates, "1/s", rates[0] / rates[1], f"{count.sentences} sentences"),

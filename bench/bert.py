@@ -2,8 +2,8 @@
 
 The same random weights and ids on both sides. `traced` records every head in full, against eager
 attention that returns its weights; `plain` records nothing, against fused attention (sdpa). Both
-run on one thread, since several wait for each other wherever a machine has other work to do, and
-keep freed memory, as the app does.
+run on one thread, since several threads wait for each other on a machine with other work to do, and
+both keep freed memory, as the app does.
 """
 
 from __future__ import annotations

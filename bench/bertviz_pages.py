@@ -15,7 +15,7 @@ from playwright.sync_api import Page, Route
 from bench.random_heads import names, random_weights
 
 CACHE = Path.home() / ".cache" / "headlight-bench"
-# What BertViz loads from the web, here from npm's packages; npm has no jQuery 2.0.0.
+# The scripts that BertViz loads from the web, taken from npm; npm has no jQuery 2.0.0 but 2.2.4.
 SCRIPTS = {
     "require.min.js": ("requirejs", "2.3.6", "require.js"),
     "d3.min.js": ("d3", "5.7.0", "dist/d3.min.js"),
@@ -31,7 +31,7 @@ def build(view: str, tokens: int, file: Path) -> None:
 
 
 def serve_scripts(page: Page) -> None:
-    """Answer the page's requests to the web from this machine."""
+    """Answer a page's requests to the web with scripts on this machine."""
 
     def answer(route: Route) -> None:
         route.fulfill(path=script(urlsplit(route.request.url).path.rpartition("/")[2]))
@@ -40,7 +40,7 @@ def serve_scripts(page: Page) -> None:
 
 
 def script(name: str) -> Path:
-    """One of BertViz's scripts, fetched by npm the first time."""
+    """Return the file of one of BertViz's scripts, which npm fetches the first time."""
     package, version, inside = SCRIPTS[name]
     archive = CACHE / f"{package}-{version}.tgz"
     if not archive.exists():

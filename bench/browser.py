@@ -20,10 +20,10 @@ from tests.browser.install import LAUNCH, chromium_path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# `shown()` ends when what was changed before it has reached the screen: a frame that changes
-# something only begins after the one before it was drawn in full, so a mark changes in each of
-# the frames after. `until` looks at the begin of each frame, and so waits for one frame less.
-# `find` looks into the parts of a Streamlit page too.
+# `shown()` ends when earlier changes have reached the screen. A frame that changes something only
+# begins after the frame before it was drawn in full, so a mark changes in each of the next frames.
+# `until` tests its condition at the beginning of a frame, and so waits for one frame less. `find`
+# also looks into the parts of a Streamlit page.
 SCRIPT = """
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 window.shown = async (frames = 3) => {
@@ -54,7 +54,7 @@ def serving(page: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def server(page: str, *options: str) -> Iterator[tuple[str, int]]:
-    """Serve a Streamlit page, with options for `streamlit run`; yields address and process id."""
+    """Serve a page with options for `streamlit run`; yield its address and process id."""
     command = ("streamlit", "run", page, "--server.headless", "true")
     with started(*command, "--logger.level", "warning", *options) as process:
         yield process
@@ -62,7 +62,7 @@ def server(page: str, *options: str) -> Iterator[tuple[str, int]]:
 
 @contextlib.contextmanager
 def started(*command: str) -> Iterator[tuple[str, int]]:
-    """Start a module that takes options of `streamlit run`; yields its address and process id."""
+    """Start a module that takes options of `streamlit run`; yield its address and process id."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -91,7 +91,7 @@ def started(*command: str) -> Iterator[tuple[str, int]]:
 
 @contextlib.contextmanager
 def browsing(playwright: Playwright) -> Iterator[Browser]:
-    """A separate Chromium, so that its memory is that of one page."""
+    """Yield a Chromium of its own, so that its memory is that of one page."""
     browser = playwright.chromium.launch(executable_path=chromium_path(), **LAUNCH)
     try:
         yield browser
@@ -106,10 +106,10 @@ def process_id(browser: Browser) -> int:
 
 
 def renderer_peak(browser_process: int) -> int:
-    """The most bytes that one page of the browser has held so far, read from Linux's /proc."""
+    """Return the most bytes that any page of a browser has held, read from Linux's /proc."""
     parents, peaks = {}, {}
     for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # a process that has just ended
+        with contextlib.suppress(OSError):  # the process may have just ended
             lines = (folder / "status").read_text().splitlines()
             status = dict(line.split(":", 1) for line in lines)
             parents[int(folder.name)] = int(status["PPid"])
@@ -123,7 +123,7 @@ def renderer_peak(browser_process: int) -> int:
 
 
 def typical(measure: Callable[[], float], most: int = 5, seconds: float = 10) -> float:
-    """The median of up to `most` measurements; no new one begins after so many seconds."""
+    """Return the median of up to `most` measurements; none begins after `seconds`."""
     taken = []
     begin = time.monotonic()
     while not taken or (len(taken) < most and time.monotonic() - begin < seconds):

@@ -14,7 +14,7 @@ from headlight.wings.cause.patching import AnswerPair, patch_heads, two_runs
 
 
 def knockout(translator: Translator) -> Case:
-    """The knockout map of a sentence, compared with a traced run for each of its words."""
+    """Compare the knockout map of a sentence with a traced run for each of its words."""
     source, target = (
         text[: translator.tokenizer.encode(text)[TOKENS - 2].end] for text in (SOURCE, TARGET)
     )
@@ -35,7 +35,7 @@ def knockout(translator: Translator) -> Case:
 
 
 def patching(translator: Translator) -> Case:
-    """Every head's output patched into another text, compared with a traced run for each head."""
+    """Compare patching every head's output into another text with a traced run for each head."""
     source, target = (
         text[: translator.tokenizer.encode(text)[TOKENS - 2].end] for text in (SOURCE, TARGET)
     )

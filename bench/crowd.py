@@ -1,4 +1,4 @@
-"""A server with many visitors: its processes, their memory, and how the CPU time is shared."""
+"""Start a server for many visitors, and read its memory and the CPU time it uses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bench.browser import server, started
 
 
 class Work(NamedTuple):
-    """CPU seconds that the visitors used, that the server used, and that were available."""
+    """CPU seconds: used by the visitors, used by the server, and available on all cores."""
 
     visitors: float
     server: float
@@ -23,7 +23,7 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True)
 class Served:
-    """A server that was started: its address, its first process, and its number of workers."""
+    """A running server: its address, the id of its first process, and its number of workers."""
 
     address: str
     process: int
@@ -31,12 +31,12 @@ class Served:
 
     @property
     def memory(self) -> int:
-        """The resident bytes of all its processes, read from Linux's /proc."""
+        """The resident bytes of all processes of the server, read from Linux's /proc."""
         return sum(map(resident, family(self.process)))
 
     @property
     def computed(self) -> float:
-        """The CPU seconds that its processes have used."""
+        """The CPU seconds that all processes of the server have used."""
         return sum(map(used, family(self.process)))
 
 
@@ -49,7 +49,7 @@ def serving(workers: int, *options: str) -> Iterator[Served]:
 
 
 def family(process: int) -> list[int]:
-    """A process id and those of all its descendants."""
+    """Return a process id and those of all its descendants."""
     listed = Path(f"/proc/{process}/task/{process}/children").read_text().split()
     return [process, *(member for child in listed for member in family(int(child)))]
 
@@ -60,20 +60,20 @@ def resident(process: int) -> int:
 
 
 def used(process: int) -> float:
-    """The CPU seconds that one process has used."""
+    """Return the CPU seconds that one process has used."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Clock:
-    """The CPU time that a server and this process use from now on."""
+    """Measures the CPU time that a server and this process use from now on."""
 
     def __init__(self, served: Served) -> None:
         self.served = served
         self.begun = self.now()
 
     def now(self) -> tuple[float, float, float]:
-        """CPU seconds of this process, of the server, and of all cores together."""
+        """Return the CPU seconds of this process, of the server, and of all cores together."""
         return (
             time.process_time(),
             self.served.computed,
@@ -81,5 +81,5 @@ class Clock:
         )
 
     def taken(self) -> Work:
-        """The CPU seconds since this clock was made."""
+        """Return the CPU seconds since this clock was made."""
         return Work(*(now - then for now, then in zip(self.now(), self.begun, strict=True)))

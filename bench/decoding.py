@@ -1,9 +1,9 @@
 """python -m bench.decoding: tokens per second against transformers, and what the cache saves.
 
-Both decode the same number of tokens from a source of the same length with models of the same
-sizes and random weights, the end token suppressed, and return the attention of every step. A step
-of one text reads every weight of the decoder once, 19 MB in the peer's, which sets its bound. Ours
-can be held in half precision without loss, as those of the shipped models can, and take half.
+Both decode the same number of tokens from a source of the same length, with models of the same
+sizes and random weights. The end token is suppressed, and the attention of every step returned. A
+step of one text reads every weight of the decoder once: the peer's take 19 MB, which bounds its
+speed. Ours take half, since they are kept in half precision, without loss as in the shipped models.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ SUPPRESSED = (*NEVER_WRITTEN, END_ID)
 
 
 def our_model() -> Transformer:
-    """A model of this project with random weights, laid out as `load` does.
+    """Return a model of this project with random weights, laid out in memory as `load` does.
 
-    They are such as half precision can hold, as those of the shipped models are.
+    As in the shipped models, the weights are numbers that half precision represents exactly.
     """
     sizes = (D_MODEL, HEADS, LAYERS, LAYERS, D_FF)
     model = Transformer(TransformerConfig(VOCABULARY, VOCABULARY, *sizes)).eval()
@@ -40,7 +40,7 @@ def our_model() -> Transformer:
 
 
 def their_model() -> MarianMTModel:
-    """The encoder-decoder of transformers with the same sizes, which shows its attention."""
+    """Return an encoder-decoder of transformers of the same sizes, with eager attention."""
     config = MarianConfig(
         vocab_size=VOCABULARY,
         d_model=D_MODEL,
@@ -61,7 +61,7 @@ def their_model() -> MarianMTModel:
 
 
 def ours(model: Transformer, source_ids: torch.Tensor, beams: int) -> Callable[[], None]:
-    """Decode with this project, and keep the attention of every step."""
+    """Return a function that decodes with this project and keeps the attention of every step."""
     strategy = Strategy("beam", beam_size=beams) if beams > 1 else Strategy()
 
     def run() -> None:
@@ -80,7 +80,7 @@ def ours(model: Transformer, source_ids: torch.Tensor, beams: int) -> Callable[[
 
 
 def theirs(model: MarianMTModel, source_ids: torch.Tensor, beams: int) -> Callable[[], None]:
-    """Decode with transformers, and keep the attention of every step."""
+    """Return a function that decodes with transformers and keeps the attention of every step."""
 
     @torch.inference_mode()
     def run() -> None:
@@ -101,7 +101,7 @@ def theirs(model: MarianMTModel, source_ids: torch.Tensor, beams: int) -> Callab
 
 
 def without_cache(model: Transformer, source_ids: torch.Tensor) -> Callable[[], None]:
-    """Greedy decoding that reads the whole text again for each token."""
+    """Return a function that decodes greedily and reads the whole text again for each token."""
 
     @torch.inference_mode()
     def run() -> None:
@@ -116,7 +116,7 @@ def without_cache(model: Transformer, source_ids: torch.Tensor) -> Callable[[], 
 
 
 def speed(case: Case) -> Case:
-    """Convert a case of times in milliseconds to tokens a second, where more is better."""
+    """Return a case of milliseconds in tokens a second, where more is better."""
     ours, peer = (1_000 * NEW_TOKENS / time for time in (case.ours, case.peer))
     return Case(case.case, ours, peer, "tokens/s", ours / peer)
 

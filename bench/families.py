@@ -1,7 +1,7 @@
 """Tiny random models of the families of transformers, and what the library's eager code computes.
 
-Nothing of Headlight is imported here. Weights are drawn so large that attention is not flat. If a
-family supports them, windows have 8 tokens, heads share keys and values, and biases are drawn.
+Nothing of Headlight is imported here. Weights are drawn large enough that attention is not uniform.
+If a family supports them, windows have 8 tokens, heads share keys and values, and biases are drawn.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from torch.overrides import TorchFunctionMode
 from transformers.models.auto import modeling_auto
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING, AutoConfig
 
-LENGTHS = 7, 200  # tokens: fewer and more than a window has
-LAST, FIRST = 5, 24  # tokens written: after a prompt, or by a decoder with an encoder
-HEAD, LAYER = 1, 1  # the head to switch off, and the layer of it and of a closed cell
-LEAST = 1e-4  # the least change that these have to cause
+LENGTHS = 7, 200  # tokens of a text: fewer and more than a window has
+LAST, FIRST = 5, 24  # tokens written: after a prompt, or by an encoder-decoder
+HEAD, LAYER = 1, 1  # the head that is switched off, and the layer of it and of the closed cell
+LEAST = 1e-4  # the least change of the logits that each of these edits must cause
 SPECIAL = {"pad_token": "<pad>", "eos_token": "</s>", "bos_token": "<s>", "unk_token": "<unk>",
            "mask_token": "<mask>"}  # fmt: skip
 TOKENS = [*SPECIAL.values(), *ascii_letters]
 MASK, START = TOKENS.index("<mask>"), TOKENS.index("<s>")
-# Entries of a config, by patterns of their names: their values, or upper bounds.
+# Entries of a config by patterns of their names: the values in SET, upper bounds in MOST.
 SET = {
     r"pad_(token_id|index)": 0, r"(eos|sep)_(token_id|index)": 1,
     r"(bos|cls|decoder_start)_(token_id|index)": START,
@@ -42,7 +42,7 @@ SET = {
     r"max_position_embeddings|n_positions": 256,
 }  # fmt: skip
 MOST = {
-    "index_n_heads": 32,  # or many keys are equally good, and which are chosen depends on the shape
+    "index_n_heads": 32,  # with fewer, many keys tie, and the choice depends on the shape
     r"\w*(head_dim|head_size)|d_kv|d_head|kv_channels|rotary_dim|\w*lora_rank|index_topk": 8,
     r"type_vocab_size|\w*(key_value|kv)_heads|\w+_per_tok(en)?|\w*topk|moe_k|num_query_groups": 2,
     r"\w*vocab_size\w*": len(TOKENS), r"\w*position\w*|n_ctx|max_seq_len": 256,
@@ -54,7 +54,7 @@ MOST = {
 }  # fmt: skip
 HYBRID = {"layer_types": ["linear_attention", "full_attention"] * 2}
 MAMBA = {"mamba_n_heads": 8, "mamba_d_head": 8}
-OWN: dict[str, dict[str, Any]] = {  # what single families need in addition
+OWN: dict[str, dict[str, Any]] = {  # entries that single families need in addition
     "bamba": MAMBA | {"attn_layer_indices": [1]}, "falcon_h1": MAMBA | {"mamba_d_ssm": 64},
     "granitemoehybrid": MAMBA | {"layer_types": ["mamba", "attention"] * 2},
     "mamba2": {"num_heads": 8}, "esm": {"vocab_size": len(TOKENS), "mask_token_id": MASK},
@@ -71,19 +71,19 @@ OWN: dict[str, dict[str, Any]] = {  # what single families need in addition
                                                                    "rope_theta": 1e4}}},
     "lfm2_moe": {"layer_types": ["conv", "full_attention"] * 2},
 }  # fmt: skip
-# The layer that reads the concatenated heads, or a norm before it.
+# Names of the layer that reads the concatenated heads, or of a norm before it.
 PROJECTION = re.compile(
     r".*\.(o|out|c|attn)?_?(proj|lin|sub_norm|out)|.*\.([oO]|[wW]o|dense|output)"
 )
 SOFTMAXES = {nn.functional.softmax, torch.softmax, Tensor.softmax, torch.special.softmax}
-OTHERS = re.compile(r".*(vision|audio|vq_|projector).*")  # parts of a config, for more than text
-# The families that only read text, each with its class: in this order, if there are several, an
-# encoder-decoder that writes, a model that fills in words, or a decoder that writes.
+OTHERS = re.compile(r".*(vision|audio|vq_|projector).*")  # parts that read more than text
+# The families that only read text, each with its class. Of several classes, the first of these is
+# taken: an encoder-decoder that writes, a model that fills in words, a decoder that writes.
 FAMILIES = {
     family: name
     for mapping in ("CAUSAL_LM", "MASKED_LM", "SEQ_TO_SEQ_CAUSAL_LM")
     for family, name in getattr(modeling_auto, f"MODEL_FOR_{mapping}_MAPPING_NAMES").items()
-    if family != "t5gemma2"  # whose encoder reads pictures too
+    if family != "t5gemma2"  # its encoder reads pictures too
     and not any(
         OTHERS.fullmatch(part) or kind is AutoConfig
         for part, kind in getattr(CONFIG_MAPPING[family], "sub_configs", {}).items()
@@ -93,7 +93,7 @@ FAMILIES = {
 
 @torch.inference_mode()
 def reference(family: str, folder: Path) -> None:
-    """Make a model of a family in a folder, and write what transformers computes at each length."""
+    """Save a model of a family in a folder, and what transformers computes at each length."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
     config = tiny(CONFIG_MAPPING[family], family)
@@ -108,7 +108,7 @@ def reference(family: str, folder: Path) -> None:
     vocabulary = {token: index for index, token in enumerate(TOKENS)}
     reads = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, [], unk_token="<unk>"))
     transformers.PreTrainedTokenizerFast(tokenizer_object=reads, **SPECIAL).save_pretrained(folder)
-    # Read again, because some families do not save everything that was drawn.
+    # Load the model again, because some families do not save all weights that were drawn.
     model = kind.from_pretrained(folder, attn_implementation="eager").eval()
     model.config.use_cache = False
     torch.save({length: passes(model, length) for length in LENGTHS}, folder / "theirs.pt")
@@ -117,7 +117,7 @@ def reference(family: str, folder: Path) -> None:
 
 
 def tiny(kind: type, family: str) -> transformers.PreTrainedConfig:
-    """Return a config of this kind with tiny sizes, and its parts with theirs."""
+    """Return a config of this kind with tiny sizes, also in its parts."""
     defaults = kind()
     parts = getattr(kind, "sub_configs", {})
     options: dict[str, Any] = {name: tiny(part, family) for name, part in parts.items()}
@@ -129,7 +129,7 @@ def tiny(kind: type, family: str) -> transformers.PreTrainedConfig:
         elif most and isinstance(value, int) and not isinstance(value, bool):
             options[name] = min(value, most[0])
     if "kv_lora_rank" in defaults.to_dict():
-        options["num_key_value_heads"] = 4  # in latent attention no heads share keys and values
+        options["num_key_value_heads"] = 4  # latent attention shares no keys and values
     if defaults.is_encoder_decoder:
         options["decoder_start_token_id"] = START
     return kind(**options | OWN.get(family, {}))
@@ -138,8 +138,8 @@ def tiny(kind: type, family: str) -> transformers.PreTrainedConfig:
 class Softmaxes(TorchFunctionMode):
     """Records what every softmax returns; closes cells before it, or switches a head off after it.
 
-    Both are keyed by the number of a softmax: `cells` holds the query and the key to close, `heads`
-    the number of its heads.
+    Both edits are keyed by the number of a softmax, in the order of calls: `cells` has the query
+    and the key to close, `heads` has the number of heads of the layer whose head is switched off.
     """
 
     def __init__(self, model: nn.Module, cells: Mapping = {}, heads: Mapping = {}) -> None:
@@ -147,7 +147,7 @@ class Softmaxes(TorchFunctionMode):
         self.names = {module: name for name, module in model.named_modules()}
         self.cells, self.heads = cells, heads
         self.returned: list[Tensor] = []
-        self.waiting = self.done = 0  # heads before a projection, and projections
+        self.waiting = self.done = 0  # heads that the next projection reads; edited projections
 
     def __torch_function__(
         self, function: Callable, types: object, args: tuple = (), kwargs: Mapping | None = None
@@ -163,7 +163,7 @@ class Softmaxes(TorchFunctionMode):
         return self.returned[-1]
 
     def before(self, module: nn.Module, inputs: tuple) -> tuple | None:
-        """Switch a head off in the projection that reads it after a softmax; called as a hook."""
+        """Switch a head off in the input of the projection that reads it; called as a hook."""
         is_part = not self.waiting or next(module.children(), None) is not None
         if is_part or not PROJECTION.fullmatch(self.names.get(module, "")):
             return None
@@ -186,7 +186,7 @@ def passes(model: transformers.PreTrainedModel, length: int) -> dict:
     if pair:
         inputs["decoder_input_ids"] = torch.cat([torch.tensor([[START]]), ids], dim=1)
     written = min(length, FIRST) if pair else LAST
-    query = (written if pair else length) - 2  # whose cell is closed
+    query = (written if pair else length) - 2  # the row of the cell that is closed
 
     def said(mode: Softmaxes) -> tuple[Tensor, Tensor, Mapping]:
         with mode:
@@ -201,14 +201,14 @@ def passes(model: transformers.PreTrainedModel, length: int) -> dict:
     cells, heads = {}, {}
     for kind in ("encoder", "decoder", "cross") if pair else ("",):
         for layer, weights in enumerate(outputs.get(f"{kind}_attentions".strip("_")) or ()):
-            if not isinstance(weights, Tensor) or weights.dim() != 4:  # in blocks, as LongT5's
+            if not isinstance(weights, Tensor) or weights.dim() != 4:  # in blocks: LongT5
                 continue
             if weights.max() > 1.1:  # SqueezeBERT returns its scores
                 weights = weights.softmax(dim=-1)
             result["weights"][kind, layer] = weights
             same = [n for n, part in enumerate(watched.returned) if is_same(part, weights)]
             if layer == LAYER and same:
-                # The key that it attends to most.
+                # Close the cell of the key that the query attends to most.
                 cell = query, weights[0, :, query].sum(dim=0).argmax().item()
                 result["cells"][kind] = cells[same[0]] = cell
                 heads[same[0]] = weights.size(1)

@@ -1,13 +1,14 @@
 """python -m bench.growth: time and bytes against tokens, heads, layers and beams.
 
-A model of the shipped one's shape with random weights (the shipped model reads 256 tokens, this one
-512) reads and writes texts of a given length, one of the sizes at a time growing from the others'
-defaults: 32 tokens, 8 heads, 3 layers, no beams. All sizes are measured in turns, and the least of
-several times is taken; the ratio is to the smallest size.
+A model with random weights and the shape of the shipped one (which reads 256 tokens, this one 512)
+reads and writes texts of a given length. One size grows at a time, while the others keep their
+defaults: 32 tokens, 8 heads, 3 layers, no beams. All values of a size are measured in turns, and
+the least of several times is taken; the ratio is to the smallest value.
 
 - `forward`: one pass over source and target that keeps every number of every head.
 - `decoding`: writing as many tokens as are read, with every step kept.
-- `grid`: building the picture of all heads of one kind of attention; its `bytes` are what is sent.
+- `grid`: building the picture of all heads of one kind of attention; `bytes` is the size of what is
+  sent.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from headlight.viz import head_grid
 SUPPRESSED = (*NEVER_WRITTEN, END_ID)  # so that every step writes a token
 VOCABULARY, WIDTH_OF_HEAD, D_FF, POSITIONS = 8_000, 32, 1_024, 640
 PLOT = "growth.svg"
-ROUNDS, SECONDS = 5, 20  # the most measurements of one size, and the longest time for them
+ROUNDS, SECONDS = 5, 20  # the most measurements of a value; no round begins after the seconds
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ MEASURED = dict.fromkeys(GROWTH, ("forward", "decoding", "grid")) | {"beams": ("
 
 
 def model_of(size: Size) -> Transformer:
-    """A model of this size with random weights, laid out as `load` does; heads keep their width."""
+    """Return a random model of this size, laid out as `load` does; heads keep their width."""
     width = WIDTH_OF_HEAD * size.heads
     config = TransformerConfig(
         VOCABULARY,
@@ -102,12 +103,12 @@ class Work:
         )
 
     def grid(self) -> int:
-        """Build the picture of all heads; returns its number of bytes."""
+        """Build the picture of all heads, and return its number of bytes."""
         return len(head_grid(self.trace.weights("decoder").numpy(), self.names).data)
 
 
 def measure(name: str, sizes: Sequence[int]) -> list[Case]:
-    """The cases of one growing size, all values in turns; bytes are counted once."""
+    """Return the cases of one growing size, measured in turns; bytes are counted once."""
     torch.manual_seed(0)
     works = {size: Work(replace(Size(), **{name: size})) for size in sizes}
     cases = []
@@ -131,7 +132,7 @@ def measure(name: str, sizes: Sequence[int]) -> list[Case]:
 
 
 def grown(case: str, numbers: Mapping[int, float], unit: str) -> list[Case]:
-    """A case for each size, compared with the smallest; `case` has a placeholder for the size."""
+    """Return a case for each size, compared with the smallest; `case` is a template with {}."""
     first = numbers[min(numbers)]
     return [
         Case(case.format(size), number, first, unit, number / first)
@@ -140,7 +141,7 @@ def grown(case: str, numbers: Mapping[int, float], unit: str) -> list[Case]:
 
 
 def panels_of(cases: Sequence[Case]) -> dict[str, dict[str, list[tuple[float, float]]]]:
-    """The ratios as lines: one panel for each growing size, one line for each measurement."""
+    """Return ratios as lines: a panel for each growing size, a line for each measurement."""
     panels: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for case in cases:
         name, size, quantity = case.case.split()

@@ -1,10 +1,10 @@
 """python -m bench.library: transformers models with every head recorded, against eager attention.
 
-Models of 12 layers with 12 heads, random weights and 128 tokens; the encoder-decoder has 6 layers
-on each side. `traced` records queries, keys, values, scores and weights of every site in full,
-against the same model with eager attention that returns its weights. `write` writes 40 tokens and
-keeps every step, against the library's own `generate`, which keeps none. Both run on one thread,
-since several wait for each other if the machine has other work to do.
+The models have 12 layers with 12 heads and random weights, and read 128 tokens; the encoder-decoder
+has 6 layers on each side. `traced` records queries, keys, values, scores and weights of every
+attention layer, against the same model with eager attention that returns its weights. `write`
+writes 40 tokens and keeps every step, against the library's own `generate`, which keeps none. Both
+run on one thread, since several threads wait for each other on a machine with other work to do.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def traced_cases() -> list[Case]:
-    """A pass over 128 tokens with every head recorded, for each kind of model."""
+    """Return a case for each kind of model: one pass over 128 tokens with every head recorded."""
     ids = torch.randint(1_000, 30_000, (1, TOKENS), generator=torch.Generator().manual_seed(0))
     both = {"input_ids": ids, "decoder_input_ids": ids}
     bart = BartConfig(
@@ -57,9 +57,9 @@ def traced_cases() -> list[Case]:
 def traced_case(
     name: str, kind: type[PreTrainedModel], config: PreTrainedConfig, inputs: dict[str, Tensor]
 ) -> Case:
-    """Our record of a pass against what eager attention returns."""
+    """Compare our record of a pass with what eager attention returns."""
     torch.manual_seed(0)
-    # Each model has a config of its own, which chooses its attention.
+    # Each model needs its own config, since that decides how its attention is computed.
     eager, ours = (kind(deepcopy(config)).eval() for _ in range(2))
     ours.load_state_dict(eager.state_dict())
     for model in (eager, ours):

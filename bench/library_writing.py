@@ -1,8 +1,8 @@
-"""Cases of bench.library: writing, with and without keeping the attention of every step.
+"""The cases `write` of bench.library: with and without keeping the attention of every step.
 
-Models of transformers with random weights write equally many tokens with a key-value cache. `write`
-keeps the weights of every head at every step and makes the text and the tree of steps; the peer is
-the library's own `generate`, which keeps nothing, with fused attention (sdpa).
+Models of transformers with random weights write equally many tokens with a key-value cache. Ours
+keeps the weights of every head at every step, and makes the text and the tree of steps. The peer is
+the library's own `generate` with fused attention (sdpa), which keeps nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def decoder() -> PreTrainedModel:
 
 
 def encoder_decoder() -> PreTrainedModel:
-    """An encoder-decoder of the size of the usual translators."""
+    """Return an encoder-decoder of the size of common translators."""
     config = MarianConfig(
         vocab_size=VOCABULARY,
         d_model=512,
@@ -60,7 +60,7 @@ MODELS = {"decoder": decoder, "encoder-decoder": encoder_decoder}
 
 
 def byte_tokenizer() -> PieceTokenizer:
-    """A tokenizer whose pieces are the bytes of a text, which is enough for random models."""
+    """Return a tokenizer whose pieces are bytes, which is enough for random models."""
     pieces = ["<pad>", *sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())]
     vocabulary = {piece: index for index, piece in enumerate(pieces)}
     backend = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, []))
@@ -70,7 +70,7 @@ def byte_tokenizer() -> PieceTokenizer:
 
 
 def writing_cases() -> Iterator[Case]:
-    """Measure greedy decoding and a beam of both kinds of models."""
+    """Yield a case each for greedy decoding and a beam, for both kinds of models."""
     for name, make in MODELS.items():
         torch.manual_seed(0)
         watched, fused = make().eval(), make().eval()

@@ -21,7 +21,7 @@ RUN = """text => runs({ text, beamSize: 1, forced: [], typed: "",
 
 
 def sentences(page: Page, translator: Translator) -> Case:
-    """The examples translated with all weights, against Python's steps and its traced pass."""
+    """Compare translating the examples with all weights kept, in the browser and in Python."""
 
     def in_browser() -> list[str]:
         return [page.evaluate(RUN, sentence) for sentence in EXAMPLES]

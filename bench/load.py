@@ -1,25 +1,25 @@
-"""python -m bench.load: many visitors at once, compared with a lone one.
+"""python -m bench.load: many visitors at once, compared with one alone.
 
-Visitors are websocket clients that speak Streamlit's protocol to a server which this starts itself
-on this machine, as `make serve` does: a process for each core behind one address, for the lone
-visitor too (`--workers 1` is one process without a proxy, as `make run` starts it). Each has
-sentences of its own; every two seconds it enters the next, or switches to another head, in turns. A
-rerun is timed from sending the action to the server's word that it is over; a visitor waits for it
-before acting again. Afterwards every answer (tokens, translation, weights of the enlarged head) is
-compared with what the model computes without a server.
+Visitors are websocket clients that speak Streamlit's protocol to a server that this bench starts on
+this machine, as `make serve` does: one process for each core behind one address, also for the lone
+visitor (`--workers 1` is one process without a proxy, as `make run` starts it). Each visitor has
+its own sentences; every two seconds it enters the next, or switches to another head, in turns. A
+rerun is timed from sending the action until the server reports that it is over; a visitor waits for
+that before acting again. Afterwards every answer (tokens, translation, weights of the enlarged
+head) is compared with what the model computes without a server.
 
-- `N sessions median`, `N sessions p95`: the rerun times of N visitors against a lone one's.
-- `N sessions sentence p95`, `N sessions head p95`: the same for only one kind of action.
+- `N sessions median`, `N sessions p95`: the rerun times of N visitors against the lone visitor's.
+- `N sessions sentence ...`, `N sessions head ...`: the same for only one kind of action.
 - `N sessions generator`, `N sessions server`: the CPU seconds that these visitors and the server
-  used, against those that all cores had; other processes used the rest, or nobody did.
-- `N sessions memory`: what a session adds to the server's memory, against what the server held
-  after the lone visitor.
-- `N sessions left`: the server's memory after all have left, against before they came. Sessions
-  are kept for a while after they leave, so that a lost connection can be taken up again: for
-  `--keep` seconds here, 120 by default.
-- `N rush`: N visitors open one link within ten seconds, a sentence that nobody has entered before:
-  the longest that any of them waited for the first picture, and the 95th percentile, against a lone
-  visitor who opens another.
+  used, against the CPU seconds of all cores; other processes used the rest, or it was idle.
+- `N sessions memory`: what a session adds to the server's memory, against the server's memory
+  before these visitors came.
+- `N sessions left`: the server's memory after all have left, against before they came. The server
+  keeps a session for a while after its visitor has left, so that a lost connection can be restored:
+  here for `--keep` seconds, in Streamlit for 120 by default.
+- `N rush`: N visitors open the same link within ten seconds, with a sentence that is new to the
+  server: the longest time that any of them waited for the first picture, and the 95th percentile,
+  against a lone visitor who opens another link.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ from headlight.pages.shared.runs.limits import RUNS
 
 SESSIONS = (10, 25, 50, 100)
 RUSH = (100,)
-WITHIN = 10.0  # seconds in which all visitors of a rush come
+WITHIN = 10.0  # seconds within which all visitors of a rush arrive
 EVERY = 2.0  # seconds between a visitor's actions
-TOLERANCE = 1e-5  # of weights
+TOLERANCE = 1e-5  # the largest difference of right weights
 SUBJECTS = ("My brother", "The teacher", "Her sister", "Our neighbour", "The old man", "The girl")
 VERBS = ("bought", "sold", "found", "lost", "painted", "repaired", "forgot", "liked", "saw")
 OBJECTS = ("a bicycle", "the red car", "two books", "a small house", "the letter", "my shoes")
@@ -60,8 +60,8 @@ MB = 1e6
 
 
 def sentence_of(visitor: int, number: int) -> str:
-    """The sentence that a visitor enters under this number; no two visitors have one in common."""
-    order = visitor * 7 + number  # neighbours begin differently
+    """Return a visitor's sentence with this number; no two visitors share a sentence."""
+    order = visitor * 7 + number  # so that sentences of neighbours begin differently
     subject, verb = SUBJECTS[order % len(SUBJECTS)], VERBS[order % len(VERBS)]
     return f"{subject} {verb} {OBJECTS[number % len(OBJECTS)]} in {1900 + visitor * 40 + number}."
 
@@ -69,7 +69,7 @@ def sentence_of(visitor: int, number: int) -> str:
 async def visit(
     address: str, number: int, seconds: float, together: asyncio.Barrier
 ) -> list[Rerun]:
-    """The answers that one visitor gets. It acts while all others do, and leaves with them."""
+    """Act as one visitor while all others do, leave with them, and return the answers."""
     answers = []
     async with Visitor(address) as visitor:
         await visitor.arrive()
@@ -81,20 +81,20 @@ async def visit(
             await asyncio.sleep(due - time.monotonic())
             if time.monotonic() - begin > seconds:
                 break
-            if (turn + number) % 2:  # half of them begin with a head
+            if (turn + number) % 2:  # half of the visitors begin with a head
                 answers.append(await visitor.edit(sentence_of(number, turn)))
             else:
                 answers.append(await visitor.switch(turn // 2 % HEADS + 1))
             due = max(due + EVERY, time.monotonic())
-        await together.wait()  # all have acted
-        await together.wait()  # and the memory was read
+        await together.wait()  # until all have acted
+        await together.wait()  # until the memory was read
     return answers
 
 
 async def crowd(
     served: Served, numbers: Sequence[int], seconds: float
 ) -> tuple[list[Rerun], int, Work]:
-    """All answers to visitors with these numbers, the server's memory, and the CPU seconds."""
+    """Let these visitors act; return all answers, the server's memory and the CPU seconds."""
     together = asyncio.Barrier(len(numbers) + 1)
     async with asyncio.TaskGroup() as group:
         visits = [
@@ -110,13 +110,13 @@ async def crowd(
 
 
 async def fill(served: Served) -> None:
-    """Have each worker load the model and fill its caches, by a visitor of each worker."""
+    """Let one visitor for each worker make it load the model and fill its caches."""
     together = asyncio.Barrier(served.workers)
 
     async def enter(number: int) -> None:
         async with Visitor(served.address) as visitor:
             await visitor.arrive()
-            await together.wait()  # so that each has a worker of its own
+            await together.wait()  # all connect first, so that each gets another worker
             for turn in range(RUNS + 2):
                 await visitor.edit(sentence_of(number, turn))
 
@@ -126,7 +126,7 @@ async def fill(served: Served) -> None:
 
 
 async def emptied(served: Served, keep: int) -> int:
-    """The server's memory after a new session made it drop old ones."""
+    """Return the server's memory after new sessions have made it drop old ones."""
     await asyncio.sleep(keep + 1)
     for _ in range(2):
         await fill(served)
@@ -135,9 +135,10 @@ async def emptied(served: Served, keep: int) -> int:
 
 
 async def rush(served: Served, sentence: str, visitors: int) -> list[Rerun]:
-    """The answers to visitors who open one link, one after the other within a given time, and stay.
+    """Let visitors open the same link one after the other, and stay; return their answers.
 
-    Their seconds count from the moment that they begin to connect.
+    They arrive within WITHIN seconds. The seconds of an answer count from the moment when its
+    visitor begins to connect.
     """
     together = asyncio.Barrier(visitors)
 
@@ -156,7 +157,7 @@ async def rush(served: Served, sentence: str, visitors: int) -> list[Rerun]:
 
 
 def wrong(answers: Sequence[Rerun]) -> int:
-    """The number of answers that differ from what the model computes without a server."""
+    """Return how many answers differ from what the model computes without a server."""
     torch.set_num_threads(1)  # threads that wait for each other take ten times as long
     translator, traces = load_translator("en-fr"), {}
     mistakes = 0
@@ -176,7 +177,7 @@ def wrong(answers: Sequence[Rerun]) -> int:
 
 
 def times(answers: Sequence[Rerun], kind: str = "") -> list[float]:
-    """The milliseconds that reruns took, for one kind of action or for all."""
+    """Return the milliseconds that reruns took, for one kind of action or for all."""
     return [1000 * answer.seconds for answer in answers if kind in ("", answer.action)]
 
 
@@ -187,7 +188,7 @@ def p95(numbers: Sequence[float]) -> float:
 def cases_of(
     visitors: int, answers: Sequence[Rerun], lone: Sequence[Rerun], notes: str
 ) -> list[Case]:
-    """The rerun times of many visitors, compared with a lone one's."""
+    """Return cases of the rerun times of many visitors, compared with a lone visitor's."""
     cases = []
     for name, kind in (("", ""), ("sentence ", "sentence"), ("head ", "head")):
         for word, typical in (("median", median), ("p95", p95)):
@@ -198,7 +199,7 @@ def cases_of(
 
 
 def rush_cases(answers: Sequence[Rerun], lone: Sequence[Rerun]) -> list[Case]:
-    """The seconds until visitors of one link see the first picture, compared with lone ones."""
+    """Return cases of the time until a picture, for visitors of one link against lone ones."""
     peer = median(times(lone))
     figures = [("", max(times(answers))), (" p95", p95(times(answers)))]
     return [
@@ -207,7 +208,7 @@ def rush_cases(answers: Sequence[Rerun], lone: Sequence[Rerun]) -> list[Case]:
 
 
 async def measure(options: argparse.Namespace) -> list[Case]:
-    """All cases; raises RuntimeError if an answer is wrong or the app shows an error."""
+    """Return all cases; raises RuntimeError if an answer is wrong or the app shows an error."""
     cases, everything, keep = [], [], options.keep
     with serving(options.workers, "--server.disconnectedSessionTTL", str(keep)) as served:
         await fill(served)
@@ -247,11 +248,21 @@ async def measure(options: argparse.Namespace) -> list[Case]:
 def main() -> None:
     """Measure and report."""
     parser = page_options()
-    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="default: the cores")
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=os.cpu_count(),
+        help="processes of the server (default: one for each core)",
+    )
     parser.add_argument("--sessions", type=int, nargs="*", default=SESSIONS, metavar="N")
     parser.add_argument("--rush", type=int, nargs="*", default=RUSH, metavar="N")
-    parser.add_argument("--seconds", type=float, default=60, help="how long each crowd acts")
-    parser.add_argument("--keep", type=int, default=10, help="seconds a left session is kept")
+    parser.add_argument("--seconds", type=float, default=60, help="how long visitors act")
+    parser.add_argument(
+        "--keep",
+        type=int,
+        default=10,
+        help="seconds that the server keeps a session after its visitor has left",
+    )
     options = parser.parse_args()
     cases = asyncio.run(measure(options))
     title = "Many visitors" if options.workers > 1 else "Many visitors of one process"

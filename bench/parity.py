@@ -1,12 +1,12 @@
 """python -m bench.parity: the families of transformers, against the library's own eager code.
 
-A tiny random model of every family that reads text (or of those that are named) is made, saved, and
-read by both sides in processes of their own. They are compared over 7 and over 200 tokens:
-`weights` of every head, `logits` (of masked tokens if it fills in words; the last states if it has
-no logits), both again with a `head off` and with a `cell closed` in the second layer of each kind
-of attention, and `steps` that are written with a cache, plain and under these edits, against a pass
-of transformers over the whole. `--json` keeps the results next to those of other families in the
-file; `--write` writes docs/models.md from them.
+For every family that reads text (or for those named), a tiny random model is made and saved. Each
+side loads it in a separate process. They are compared over 7 and over 200 tokens: the `weights` of
+every head; the `logits` (of masked tokens if the model fills in words; the last states if it has no
+logits); the logits with a `head off`, and with a `cell closed`, in the second layer of each kind of
+attention; and the `steps` that are written with a cache, plain and with these edits, against one
+pass of transformers over the whole text. `--json` adds the results to those of other families in
+the file; `--write` writes docs/models.md from them.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from headlight.model.reader import Reader
 
 MODELS = Path(__file__).resolve().parents[1] / "docs" / "models.md"
-SECONDS = 120  # for each side of a family
-# What both sides import: nothing of Headlight.
+SECONDS = 120  # that each side may take for a family
+# Modules that the processes of both sides import at the start; none is of Headlight.
 PRELOADED = ["bench.families", "transformers.models.llama.modeling_llama"]
 MEASURES = "weights", "logits", "head off", "cell closed", "steps"
 PAGE = """# Models of the transformers library
@@ -44,12 +44,13 @@ Headlight loads {count} families of transformers {library}. Each was compared, a
 model, with the library's own eager code by `python -m bench.parity --write`, which wrote this page.
 
 {meaning}
-Differences are the largest absolute ones; float32 leaves some 1e-6. A cell is empty where a family
-does not write, or where the library does not say enough to make the change. This is what they lack:
+The numbers are the largest absolute differences; rounding in float32 leaves about 1e-6. A cell is
+empty if a family does not write, or if the library does not tell enough to make the change. The
+last column refers to what a family lacks:
 """
 REFUSED = """## Not loaded
 
-Families that Headlight refuses, and those that transformers itself does not build or run this tiny.
+Families that Headlight refuses, and families that transformers itself cannot build or run so tiny.
 
 | family | by | why |
 |---|---|---|"""
@@ -58,7 +59,9 @@ Families that Headlight refuses, and those that transformers itself does not bui
 def main() -> None:
     """Compare, and report."""
     parser = options_of()
-    parser.add_argument("families", nargs="*", metavar="FAMILY", help="all if none is named")
+    parser.add_argument(
+        "families", nargs="*", metavar="FAMILY", help="families to compare (default: all)"
+    )
     parser.add_argument("--write", action="store_true", help="also write docs/models.md")
     options = parser.parse_args()
     path, results = options.json, {}
@@ -98,17 +101,17 @@ def in_a_process(side: Callable, *given: object) -> Any:
 
 def answer(side: Callable, *given: object) -> dict | str | None:
     """Return the result of a function, or its error as a sentence."""
-    signal.alarm(SECONDS)  # which ends the process
+    signal.alarm(SECONDS)  # ends the process after so long
     try:
         return side(*given)
-    except Exception as error:  # of any kind that transformers, torch or Headlight raise
+    except Exception as error:  # transformers, torch and Headlight raise many kinds
         words = " ".join(str(error).split())[:400]
         return words if isinstance(error, ValueError) else f"{type(error).__name__}: {words}"
 
 
 @torch.inference_mode()
 def differences(folder: Path) -> dict:
-    """Return the largest differences from the reference in a folder, and what cannot be done."""
+    """Return the largest differences from the reference in a folder, and what the reader lacks."""
     from headlight.model.library.loading import load_model
 
     torch.set_num_threads(1)
@@ -120,14 +123,14 @@ def differences(folder: Path) -> dict:
 
 
 def both(reader: Reader, theirs: dict) -> Iterator[tuple[str, Tensor, Tensor]]:
-    """Yield the name of each comparison, what a reader records or predicts, and the reference."""
+    """Yield the name of each comparison, the reader's numbers, and the reference's."""
     from headlight.model.edits.attention import AttentionEdit
     from headlight.model.transformer.trace import Site
 
     pair, count, ids = theirs["pair"], theirs["written"], theirs["ids"]
     alone = "encoder" if reader.shape.layers("encoder") else "decoder"
     text = "".join(families.TOKENS[token] for token in ids)
-    start = 0 if pair else len(ids) - count  # the first written row
+    start = 0 if pair else len(ids) - count  # the row of the first written token
     gates, cells = {}, {}
     for kind, cell in theirs["cells"].items():
         site = Site(kind or alone, families.LAYER)
@@ -166,7 +169,7 @@ def apart(ours: Tensor, theirs: Tensor) -> float:
 
 
 def row(family: str, result: dict, numbers: Mapping[tuple[str, str], int]) -> str:
-    """Return a family's result as a row of a table; `numbers` are those of the footnotes."""
+    """Return a family's result as a row of a table; `numbers` are those of missing abilities."""
     if "why" in result:
         return f"| {family} | {result['by']} | {result['why']} |"
     differences = [result["differences"].get(name) for name in MEASURES]
@@ -176,7 +179,7 @@ def row(family: str, result: dict, numbers: Mapping[tuple[str, str], int]) -> st
 
 
 def page(results: Mapping[str, dict]) -> str:
-    """Return the page on the families."""
+    """Return the text of docs/models.md."""
     read = {family: result for family, result in results.items() if "differences" in result}
     whys = {why for result in read.values() for why in result["missing"].items()}
     numbers = {why: number for number, why in enumerate(sorted(whys), start=1)}

@@ -1,4 +1,4 @@
-"""bench/results/README.md: with `--write`, each bench replaces its own section."""
+"""Write bench/results/README.md: with `--write`, each bench replaces its own section."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGE = RESULTS / "README.md"
 BEGINNING = """# Results of the benches
 
 Measured by the benches in `bench/`, which write this page themselves. Each figure is next to a
-peer's that was measured in turns with it; only the ratios mean something elsewhere.
+peer's, measured in turns with it; on other machines only the ratios are comparable.
 """
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 PANEL, MARGIN = (240, 200), 46  # pixels
@@ -25,10 +25,12 @@ Line = Sequence[tuple[float, float]]
 
 
 def page_options() -> argparse.ArgumentParser:
-    """The options of a bench that has a section on the page."""
+    """Return the options of a bench that has a section on the page."""
     parser = options_of()
     parser.add_argument(
-        "--write", action="store_true", help="also replace its part of bench/results/README.md"
+        "--write",
+        action="store_true",
+        help="also replace this bench's section of bench/results/README.md",
     )
     return parser
 
@@ -41,12 +43,12 @@ def publish(cases: Sequence[Case], options: argparse.Namespace, title: str, word
 
 
 def meaning(docstring: str | None) -> str:
-    """A bench's explanation: its docstring without the first line, which names the command."""
+    """Return a bench's explanation: its docstring without the first line, which has the command."""
     return (docstring or "").partition("\n\n")[2]
 
 
 def write_section(title: str, text: str, page: Path = PAGE) -> None:
-    """Replace the section with this title, or append it; it says where and when it was measured."""
+    """Replace the section with this title, or append it, with the date and the machine."""
     written = page.read_text("utf-8") if page.exists() else BEGINNING
     part = f"## {title}\n\n{text.strip()}\n\n{machine()}\n"
     pattern = re.compile(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
@@ -58,7 +60,7 @@ def write_section(title: str, text: str, page: Path = PAGE) -> None:
 
 
 def table(cases: Sequence[Case]) -> str:
-    """Cases as a table in Markdown."""
+    """Return cases as a table in Markdown."""
     rows = [
         f"| {case.case} | {case.ours:.4g} | {case.peer:.4g} | {case.unit} | {case.ratio:.3g} | "
         f"{case.note} |"
@@ -70,7 +72,7 @@ def table(cases: Sequence[Case]) -> str:
 
 
 def plot(panels: Mapping[str, Mapping[str, Line]], y: str) -> str:
-    """Lines on logarithmic axes as SVG, a panel for each name; all panels share the y axis."""
+    """Return lines on logarithmic axes as SVG, a panel for each name; all share the y axis."""
     names = list(dict.fromkeys(name for lines in panels.values() for name in lines))
     points = [point for lines in panels.values() for line in lines.values() for point in line]
     lowest, highest = (end(value for _, value in points) for end in (min, max))
@@ -112,10 +114,10 @@ def plot(panels: Mapping[str, Mapping[str, Line]], y: str) -> str:
 
 
 def text(x: float, y: float, words: str, more: str = "") -> str:
-    """Words at a point of an SVG."""
+    """Return words at a point of an SVG."""
     return f'<text x="{x:.1f}" y="{y:.1f}" {more}>{escape(words)}</text>'
 
 
 def share(value: float, lowest: float, highest: float) -> float:
-    """The logarithmic position of a value between the lowest and the highest, from 0 to 1."""
+    """Return where a value is between the lowest and the highest, on a log scale, from 0 to 1."""
     return log(value / lowest) / log(highest / lowest) if highest > lowest else 0.5

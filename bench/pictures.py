@@ -1,23 +1,24 @@
 """python -m bench.pictures: all heads of a 12-by-12 model in a browser, compared with BertViz.
 
-Both draw the same random weights, which are ready beforehand, in headless Chromium (Linux only).
+Both draw the same random weights, which are made before the clock starts, in headless Chromium
+(Linux only).
 
-Ours is a Streamlit page, already open, of the parts that the app's Attention page consists of: the
-grid of all heads and the lines of one, on the components that the pages mount.
+Ours is a Streamlit page, already open, made of the parts of the app's Attention page: the grid of
+all heads and the lines of one head, on the components that the pages mount.
 
-- `seconds`: from the click that asks for them, through the server, which builds both pictures and
+- `seconds`: from the click that asks for the pictures, through the server, which builds both and
   sends them, to a frame that shows them. BertViz: from opening the finished page to a frame with
-  all its lines; what it took to build that page is not counted.
-- `build seconds`: only the calls in Python.
-- `bytes`: what came through the page's connection for that click. BertViz: the page.
+  all its lines; the time to build that page is not counted.
+- `build seconds`: only the calls in Python that build the pictures. BertViz: that write the page.
+- `bytes`: what the page received for that click. BertViz: the size of the page.
 - `memory`: the most that the page's process has held; ours includes the rest of Streamlit.
 - `layer seconds`: from a click on a small map of another layer to the frame with the lines of that
   head and the map marked. BertViz: from choosing a layer to the frame with its lines.
 - `hover ms`: from pointing at a token next to the lines to the frame with only its lines.
 
-The times are medians of up to five, fewer where they take long. A BertViz page is given up after
+The times are medians of up to five, of fewer if they take long. A BertViz page is stopped after
 `--limit` seconds or at `--memory` gigabytes; its figures are then lower bounds, and say so. Ours is
-also drawn at 512 tokens and compared with itself at 128.
+also drawn with 512 tokens and compared with itself at 128.
 """
 
 from __future__ import annotations
@@ -90,13 +91,13 @@ HOVER = """async ([selector, event, place]) => {
 
 
 def pointing(page: Page, selector: str, event: str) -> float:
-    """Milliseconds to show the lines of one token, pointing at one token after the other."""
+    """Point at one token after the other; return the milliseconds until only its lines show."""
     places = iter(range(5))
     return typical(lambda: page.evaluate(HOVER, [selector, event, next(places)]))
 
 
 def layers(page: Page, script: str, step: int) -> float:
-    """Seconds to show another layer, from the second on; the script counts in units of `step`."""
+    """Return the seconds to show another layer; `script` takes the layer times `step`."""
     places = iter(range(step, LAYERS * step, step))
     return typical(lambda: page.evaluate(script, next(places)))
 
@@ -108,7 +109,7 @@ def seconds_of(call: Callable[[], object]) -> float:
 
 
 def ours(playwright: Playwright, address: str, tokens: int) -> Figures:
-    """The figures of the app's own parts: all heads, and the lines of one."""
+    """Return the figures of the app's own parts: all heads, and the lines of one."""
     weights, words = random_weights(tokens), names(tokens)
     built = typical(
         lambda: seconds_of(
@@ -148,7 +149,7 @@ def ours(playwright: Playwright, address: str, tokens: int) -> Figures:
 def theirs(
     playwright: Playwright, view: str, tokens: int, limit: float, most_memory: float
 ) -> tuple[Figures, str]:
-    """The figures of a view of BertViz, and the reason if they are only lower bounds."""
+    """Return the figures of a view of BertViz, and why they are only lower bounds, if they are."""
     lines = (LAYERS if view == "model_view" else 1) * HEADS * tokens * tokens
     with tempfile.TemporaryDirectory() as folder, browsing(playwright) as browser:
         file = Path(folder) / "page.html"
@@ -185,7 +186,7 @@ class Watch(threading.Thread):
         self.peak, self.reason, self.over = 0, "", threading.Event()
 
     def run(self) -> None:
-        """Look until the page is drawn or too large."""
+        """Read the memory until the page is drawn or too large."""
         while not self.over.wait(0.5) and not self.reason:
             self.look()
 
@@ -207,7 +208,7 @@ class Watch(threading.Thread):
 
 
 def cases_of(view: str, tokens: int, mine: Figures, peer: Figures, note: str) -> list[Case]:
-    """The figures that both sides have, as cases."""
+    """Return the figures that both sides have as cases."""
     name = view.replace("_", " ")
     return [
         Case(

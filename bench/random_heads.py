@@ -8,7 +8,7 @@ LAYERS, HEADS = 12, 12
 
 
 def random_weights(tokens: int) -> np.ndarray:
-    """Fixed random weights (LAYERS, HEADS, tokens, tokens) in float32; rows sum to 1."""
+    """Return random weights, always the same: (LAYERS, HEADS, tokens, tokens), rows sum to 1."""
     shape = (LAYERS, HEADS, tokens, tokens)
     weights = np.exp(2 * np.random.default_rng(0).standard_normal(shape, dtype=np.float32))
     return weights / weights.sum(axis=-1, keepdims=True)

@@ -20,7 +20,7 @@ import torch
 
 @dataclass(frozen=True)
 class Case:
-    """One measured comparison: the ratio is ours / peer, and the note says what limits it."""
+    """One measured comparison; `ratio` is ours / peer, and `note` says what limits it."""
 
     case: str
     ours: float
@@ -33,9 +33,9 @@ class Case:
 def compare_times(
     case: str, ours: Callable[[], object], peer: Callable[[], object], rounds: int = 20
 ) -> Case:
-    """The median times of two functions in milliseconds.
+    """Return a case with the median times of two functions, in milliseconds.
 
-    They are called in turns, so that both see the same machine.
+    The functions are called in turns, so that both run on an equally busy machine.
     """
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(rounds + 1):
@@ -49,12 +49,12 @@ def compare_times(
 
 
 def json_option() -> Path | None:
-    """Parse a bench's command line; returns the file to write JSON to, if any."""
+    """Parse a bench's command line, and return the file to write JSON to, if any."""
     return options_of().parse_args().json
 
 
 def options_of() -> argparse.ArgumentParser:
-    """The options that all benches have; a bench may add its own."""
+    """Return the options that all benches have; a bench may add its own."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the cases as JSON")
     return parser
@@ -80,7 +80,7 @@ def report(cases: list[Case], path: Path | None) -> None:
 
 
 def machine() -> str:
-    """The date, the processor with the instructions that torch uses, the versions and the load."""
+    """Return the date, the processor and its instructions that torch uses, versions and load."""
     model = platform.processor() or platform.machine()
     information = Path("/proc/cpuinfo")
     if information.exists() and (

@@ -1,19 +1,19 @@
-"""python -m bench.rerun: where the server's time of one new sentence goes.
+"""python -m bench.rerun: what the server spends its time on for one new sentence.
 
 A visitor without a browser enters sentences on the Attention page, each new to the server, which
-runs in this process. The times are CPU times, which depend little on what else runs: those of the
-thread that runs the page, for one sentence, against those of the whole server. The time of a part
-does not include the parts below it that it calls.
+runs in this process. The times are CPU times, which depend little on what else runs: for one
+sentence, the time of the thread that runs the page, against that of the whole server. The time of a
+part does not include the other parts that it calls.
 
 - `writing`: the model translates, token by token.
 - `reading`: the model reads sentence and translation once more, and everything is recorded.
-- `keeping`: results are counted in bytes and kept for the session.
-- `pictures`: they are packed, with the menus that save them.
-- `parts`: Streamlit mounts what the browser draws; `messages`: it makes messages of everything.
-- `choices`: what can be chosen is drawn, checked and kept; `sidebar`, `link`: the way to other
-  pages, and the address that holds the choices.
-- `page`: all else of the page.
-- `sending`: what other threads do, which put messages on the connection.
+- `keeping`: the sizes of results are counted in bytes, and results are kept for the session.
+- `pictures`: pictures are packed, with the menus that save them.
+- `parts`: Streamlit mounts what the browser draws; `messages`: it turns everything into messages.
+- `choices`: choices are drawn, checked and kept; `sidebar`, `link`: the links to other pages, and
+  the address that contains the choices.
+- `page`: everything else on the page.
+- `sending`: the work of other threads, which send the messages.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from bench.performance import meaning, page_options, publish
 from bench.report import Case
 from bench.visitors import Visitor
 
-WARMING, MEASURED = 10, 60  # sentences
+WARMING, MEASURED = 10, 60  # sentences entered before measuring, and measured
 
 
 class Split:
@@ -48,10 +48,10 @@ class Split:
 
     def __init__(self) -> None:
         self.parts: dict[str, float] = defaultdict(float)
-        self.inner = [0.0]  # the time of calls within the open ones
+        self.inner = [0.0]  # for each call under way, the time of timed calls within it
 
     def of(self, part: str, function: Callable) -> Callable:
-        """Return a function whose time counts for a part."""
+        """Return a function that does the same and whose time counts for a part."""
 
         @wraps(function)
         def timed(*args: object, **kwargs: object) -> object:
@@ -67,12 +67,12 @@ class Split:
         return timed
 
     def time(self, part: str, owner: object, name: str) -> None:
-        """Count the calls of one attribute of an owner for a part."""
+        """Count the calls of the function `name` of an object or module for a part."""
         setattr(owner, name, self.of(part, getattr(owner, name)))
 
 
 def watch(split: Split) -> None:
-    """Time the parts of a run of the page. Call it before pages import the functions by name."""
+    """Time the parts of a page's run; call this before pages import the functions by name."""
     split.time("parts", streamlit, "_bidi_component")
     split.time("messages", ScriptRunContext, "enqueue")
     split.time("page", script_runner.ScriptRunner, "_run_script")
@@ -105,7 +105,7 @@ async def visit(address: str, split: Split) -> list[Case]:
         whole, own = time.process_time(), time.thread_time()
         for number in range(WARMING, WARMING + MEASURED):
             await visitor.edit(sentence_of(0, number))
-        own = time.thread_time() - own  # of this thread, the visitor's
+        own = time.thread_time() - own  # of this thread, which is the visitor's
         server = 1000 * (time.process_time() - whole - own) / MEASURED
     most_first = sorted(split.parts.items(), key=lambda item: -item[1])
     shares = {part: taken / MEASURED for part, taken in most_first}

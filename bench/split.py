@@ -1,31 +1,31 @@
-"""python -m bench.split: where the time of a click goes that bench.app measures.
+"""python -m bench.split: what the time of the clicks that bench.app measures is spent on.
 
-The same clicks on the same pages. The first four add up to the time until the pixels are new:
+The clicks and pages are the same. The first four parts add up to the time until the pixels are new:
 
 - `asked`: from the event to the page's message to the server.
 - `begun`: from there to the server's first message back.
-- `answered`: from there until the page takes in the last message before the pictures were complete.
-- `drawn`: from there to the pixels, two frames of waiting for the screen among them.
+- `answered`: from there until the page reads the last message before the pictures were complete.
+- `drawn`: from there to the pixels, including two frames of waiting for the screen.
 
-The other parts count everything that a click sets off until the page rests, including what comes
+The other parts count everything that a click sets off until the page is idle, including what comes
 after the pictures that are waited for. They are CPU times, which depend little on what else runs:
 
 - `server`: of the server's process.
-- `script`: of the page's code, Streamlit's and React's and ours; `layout`: of styles and layout;
-  `page`: of everything that the page's main thread does, these two and painting among it.
+- `script`: of the page's code: Streamlit's, React's and ours; `layout`: of styles and layout;
+  `page`: of all work of the page's main thread, including these two and painting.
 - `messages` and `bytes`: what the server sent.
 
-A click takes longer than on the bare page from `begun` on. Until the pictures are sent,
-the server takes about 10 ms for a head, 20 for a cell or a head off, half of them the model's, and
-50 for a sentence, half of them to write the translation. Then the messages wait as long again for
-the page's main thread, which is busy from the first of them to the pictures: React goes through the
-tree of some 60 elements, in place of 6, when a run begins, when its messages come and when it ends,
-and a frame is painted in between. Sending all messages of a run at once, and leaving out the whole
-sidebar, save less than a tenth each; other intervals of Python and Streamlit save nothing. An
-element that stays as it is costs the page, with each click, 0.03 to 0.3 ms (text, a button, a box),
-0.5 to 0.6 (one of our parts, a heading, a switch) or 0.8 to 1.2 (a popover, a pair of columns).
-With a quarter fewer elements, three of the four stages among them, the page Masks answers an eighth
-sooner.
+Compared with the bare page, a click takes longer from `begun` on. Until the pictures are sent, the
+server takes about 10 ms for a head; 20 for a cell or a head off, half of it for the model; and 50
+for a sentence, half of it to write the translation. Then the messages wait as long again for the
+page's main thread, which is busy from the first message to the pictures: React goes through the
+tree of some 60 elements (the bare page has 6) when a run begins, when its messages come and when it
+ends, and a frame is painted in between. Sending all messages of a run at once, and leaving out the
+whole sidebar, save less than a tenth each; other intervals of Python and Streamlit save nothing. An
+element that does not change costs the page, with each click, 0.03 to 0.3 ms (text, a button, a
+box), 0.5 to 0.6 (one of our parts, a heading, a switch) or 0.8 to 1.2 (a popover, a pair of
+columns). With a quarter fewer elements, three of the four stages among them, the page Masks answers
+an eighth sooner.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from bench.performance import meaning, page_options, publish
 from bench.report import Case
 from tests.browser.install import chromium_path
 
-FRAMES = 2 * 1000 / 60  # milliseconds after the pictures were seen to be new
+FRAMES = 2 * 1000 / 60  # milliseconds that `until` waits after the pictures are new
 TICKS = os.sysconf("SC_CLK_TCK")
 ASKING = [case for case in CASES if case != "step"]  # a step does not ask the server
 PHASES = "asked", "begun", "answered", "drawn"
-# When messages go out and come in, and when the event was.
+# Notes in `sent` when messages go out and come in, and in `begun` when the event was.
 LISTEN = """
 window.sent = [];
 window.WebSocket = class extends WebSocket {
@@ -135,7 +135,7 @@ def splits(browser: Browser, servers: tuple[Server, Server], case: str, most: in
 
 
 def case_of(case: str, name: str, ours: list[dict], bare: list[dict]) -> Case:
-    """Return the medians of one part on both sides, or means for the server, timed in ticks."""
+    """Return the medians of a part on both sides, or the means for the server, timed in ticks."""
     typical = fmean if name == "server" else median
     mine, others = (typical(click[name] for click in side) for side in (ours, bare))
     unit = {"messages": "", "bytes": "B"}.get(name, "ms")

@@ -1,4 +1,4 @@
-"""python -m bench.toys: one training step of each toy here against torch.nn.Transformer's.
+"""python -m bench.toys: a training step of each small model against torch.nn.Transformer's.
 
 Both sides have the same size, batches, optimizer and schedule, and run on one thread as in the app.
 Ours is the step of `python -m headlight.model.train`, whose attention computes every stage; the
@@ -46,7 +46,7 @@ class Peer(nn.Module):
         )
 
     def forward(self, source_ids: Tensor, target_ids: Tensor) -> Tensor:
-        """Teacher forcing: logits (B, T, V) of the token after each of `target_ids` (B, T)."""
+        """Return the logits (B, T, V) of the token after each of `target_ids` (B, T)."""
         padding = source_ids == 0
         length = target_ids.size(1)
         states = self.transformer(
@@ -61,7 +61,7 @@ class Peer(nn.Module):
         return F.linear(states, self.tokens.weight)
 
     def embed(self, ids: Tensor) -> Tensor:
-        """(B, T) ids -> (B, T, d_model)."""
+        """Return the vectors (B, T, d_model) of ids (B, T)."""
         scale = self.tokens.embedding_dim**0.5
         return self.tokens(ids) * scale + self.table[: ids.size(1)]
 
@@ -69,7 +69,7 @@ class Peer(nn.Module):
 def peer_steps(
     peer: Peer, batches: Iterator[Batch], d_model: int, settings: Settings
 ) -> Iterator[float]:
-    """Train the peer as `train_step` does; yields the loss of each step."""
+    """Train the peer as `train_step` does, and yield the loss of each step."""
     [optimizer] = make_optimizers(peer)
     for number, batch in enumerate(batches, start=1):
         for group in optimizer.param_groups:
@@ -84,7 +84,7 @@ def peer_steps(
 
 
 def both(task: str) -> tuple[Callable[[], object], Callable[[], object]]:
-    """One function that trains our toy by one step, and one that trains torch's."""
+    """Return a function that trains our small model by one step, and one for torch's."""
     options = replace(default_options(task), steps=10_000)
     ours = SmallModel(options)
     # Without snapshots and counting, which the peer does not do.

@@ -31,7 +31,7 @@ class Rerun:
     sentence: str
     head: int  # from 1
     action: str  # "sentence", "head" or "link"
-    seconds: float  # from sending the action to the server's word that its rerun is over
+    seconds: float  # from sending the action until the server reports that its rerun is over
     bytes: int
     tokens: list[str]  # the source tokens that the page shows
     translation: str
@@ -45,9 +45,9 @@ class Visitor:
     address: str  # http://...
     sentence: str = ""
     head: int = 1
-    elements: dict[str, Element] = field(default_factory=dict)  # by the key of the app
-    ids: dict[str, str] = field(default_factory=dict)  # of widgets, by the key of the app
-    fragments: dict[str, str] = field(default_factory=dict)  # which a widget reruns, by its key
+    elements: dict[str, Element] = field(default_factory=dict)  # by their keys in the app
+    ids: dict[str, str] = field(default_factory=dict)  # Streamlit's ids of widgets, by key
+    fragments: dict[str, str] = field(default_factory=dict)  # what a widget reruns, by key
     connection: ClientConnection = field(init=False)
 
     async def __aenter__(self) -> Visitor:
@@ -114,7 +114,7 @@ class Visitor:
     async def rerun(
         self, changed: Mapping[str, str], fragment: str, address: str = ""
     ) -> tuple[float, int]:
-        """Run the page with changed widgets; returns the seconds it took and the bytes received.
+        """Run the page with changed widgets; return the seconds it took and the bytes received.
 
         Raises RuntimeError if the page shows an error.
         """
@@ -135,7 +135,7 @@ class Visitor:
                     return time.perf_counter() - begin, received
 
     def finished(self, message: ForwardMsg) -> bool:
-        """Process a message; returns whether it says that a rerun is over."""
+        """Process a message; return whether it says that a rerun is over."""
         kind = message.WhichOneof("type")
         if kind == "script_finished":
             if message.script_finished not in FINISHED:
@@ -151,7 +151,7 @@ class Visitor:
         if kind == "exception":
             raise RuntimeError(f"The page shows an error: {element.exception.message}")
         identity = getattr(getattr(element, kind or "", None), "id", "")
-        # Streamlit's ids are $$ID-, a hash without hyphens, and the key.
+        # An id of Streamlit's is $$ID-, a hash without hyphens, a hyphen and the key.
         key = identity.removeprefix("$$ID-").partition("-")[2]
         if key:
             self.elements[key], self.ids[key], self.fragments[key] = element, identity, fragment
@@ -162,14 +162,14 @@ def header_of(part: BidiComponent) -> dict:
 
 
 def heatmap(part: BidiComponent) -> np.ndarray:
-    """The numbers (query, key) of a heatmap."""
+    """Return the numbers (query, key) of a heatmap."""
     header, array = unpack(part)
     shape = len(header["rows"]), len(header["columns"])
     return np.frombuffer(array, "<f4").reshape(shape)
 
 
 def unpack(part: BidiComponent) -> tuple[dict, bytes]:
-    """The JSON header and the array's bytes of a canvas picture, without the menu that saves it."""
+    """Return the JSON header and the bytes of the array of a canvas picture, without its menu."""
     data = part.bytes
     (menu,) = struct.unpack("<I", data[-4:])
     (length,) = struct.unpack_from("<I", data)

@@ -11,8 +11,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-# In a clone, links in this folder lead to the packages next to it, so that tools can follow
-# imports. Where git makes no links, as on Windows without its developer mode, they are small files.
+# In a clone, this folder has symbolic links to the packages next to it, such as model/, so that
+# tools can follow imports. Git makes small files of them on Windows without its developer mode;
+# then the folder above is searched for these packages.
 FOLDER = Path(__file__).parent
 if not (FOLDER / "model").is_dir():
     __path__.append(str(FOLDER.parent))
@@ -69,7 +70,7 @@ __all__ = [
 ]
 
 
-# Where a public name is defined; a name that is missing here is a picture of viz.
+# The module that defines each public name; names that are missing here are pictures in viz.
 MODULES = {
     "AttentionEdit": "model.edits.attention",
     "AttentionFilm": "wings.any_module.film",
@@ -86,7 +87,7 @@ MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is first used: the app's server starts without PyTorch."""
+    """Import a public name at its first use: the app's server has to start without PyTorch."""
     if name in __all__:
         return getattr(import_module(f"headlight.{MODULES.get(name, 'viz')}"), name)
     raise AttributeError(f"headlight has no {name!r}; it has {', '.join(__all__)}.")

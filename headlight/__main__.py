@@ -9,31 +9,31 @@ from streamlit.web import cli
 
 try:
     from headlight.pages.server import door, serving
-except ValueError as error:  # of an environment variable
+except ValueError as error:  # an environment variable has a wrong value
     sys.exit(str(error))
 
 MOST_WORKERS = 256
 
 
 def parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """Return the options of this command, and the options for `streamlit run`."""
+    """Split the words of the command line into this command's options and `streamlit run`'s."""
     parser = argparse.ArgumentParser(
         prog="headlight",
         description="Open Headlight in the browser, on this machine only.",
         epilog="All other options go to `streamlit run`, such as --server.headless true.",
         allow_abbrev=False,
     )
-    where = "where it listens; 8501 or the next free one"
+    where = "the port of the app (default: 8501, or the next free one)"
     parser.add_argument("--port", "--server.port", type=int, help=where)
     parser.add_argument(
-        "--share", action="store_true", help="open it to all who have the link or QR code it shows"
+        "--share", action="store_true", help="let everyone in who has the link or QR code it shows"
     )
     parser.add_argument(
         "--workers",
         type=int,
         nargs="?",
         const=os.cpu_count(),
-        help="share it by so many processes, or one for each core; needs HAProxy",
+        help="share it, served by this many processes (default: one per core); needs HAProxy",
     )
     own, others = parser.parse_known_args(words)
     if own.workers is not None and not 1 <= own.workers <= MOST_WORKERS:
@@ -44,7 +44,7 @@ def parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
 
 
 def main() -> None:
-    """Start the app with the options of the command line, until it is told to end."""
+    """Start the app with the options of the command line, and serve it until it is stopped."""
     own, others = parse(sys.argv[1:])
     if own.share or own.workers:
         os.environ.setdefault(door.VARIABLE, secrets.token_urlsafe(12))
@@ -54,7 +54,7 @@ def main() -> None:
             serving.run(own.workers, others)
         else:
             cli.main(["run", str(serving.APP), *others], prog_name="headlight")
-    except (OSError, OverflowError) as error:  # of an address or a port
+    except (OSError, OverflowError) as error:  # the address or the port cannot be used
         sys.exit(f"Headlight cannot start: {error}")
 
 

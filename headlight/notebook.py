@@ -1,4 +1,4 @@
-"""The app in a notebook's or script's own process, on models that it holds in memory."""
+"""Opens the app within the process of a notebook or script, on models in its memory."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Shown:
         return frames.frame(self.where, f"headlight-{secrets.token_hex(4)}", self.port, self.query)
 
     def close(self) -> None:
-        """Take the model off the app's list, and forget it."""
+        """Remove the model from the app's list, and free its memory."""
         from headlight.pages.shared.runs.shelf import shelf
 
         shelf().hide(self.name)
@@ -54,8 +54,9 @@ class Shown:
 def show(reader: Reader, text: str = "") -> Shown:
     """Open the app on a model in memory and a text, for this machine only; print its address.
 
-    The app runs in this process, with the model's own weights, and ends with it. Only who has the
-    address can open it; in a notebook the result is the app in a frame.
+    The app runs in this process, with the weights of `reader` itself, and ends with the process.
+    Only people with the address can open it; a notebook displays the result as the app in a frame.
+    Raises ValueError for a model that `open_model` has not opened yet.
     """
     if not hasattr(reader, "example"):
         raise ValueError("Open the model first: show(open_model(model, tokenizer)).")

@@ -4,11 +4,11 @@
     translator = load("en-fr")
     translator.translate("I love my cat.").text
 
-To read the Transformer, take these files in this order: config.py (its shape), tokens.py and
-trace.py (its input, and the record of a call), masks.py, positions.py, cache.py (what decoding
-keeps), attention.py (the heart of it), layers.py, transformer.py. They need nothing but torch.
+The Transformer is in transformer/, which needs nothing but torch. Read its files in this order:
+config.py (sizes), trace.py (the record of a call), masks.py, positions.py, cache.py (the keys and
+values that decoding keeps), attention.py, layers.py, transformer.py, decode.py.
 
-Around it, tokenizer.py, checkpoint.py, translator.py and (for models with only a decoder)
+The files around it: tokenizer.py, checkpoint.py, translator.py and (for models with only a decoder)
 continuer.py make it read and write text; edits/ describes a visitor's changes, decoding/ chooses
-the tokens, insight/ takes a run apart, training/ trains, and library/ reads other people's models.
+the tokens, insight/ analyses a run, training/ trains, and library/ reads other people's models.
 """

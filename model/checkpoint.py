@@ -24,8 +24,9 @@ from headlight.model.transformer.trace import Side
 from headlight.model.transformer.transformer import Transformer
 
 WEIGHTS, CONFIG, TOKENIZER = "weights.safetensors", "config.json", "tokenizer.json"
-POSITION_COUNTS = "reach.csv"  # of training pairs, if known
-DRAWING = {"normal_", "uniform_", "kaiming_uniform_"}  # of torch.nn.init and of tensors
+POSITION_COUNTS = "reach.csv"  # how many training pairs reach each position, if known
+# The functions of torch.nn.init and methods of tensors that fill a tensor with random numbers.
+DRAWING = {"normal_", "uniform_", "kaiming_uniform_"}
 
 
 def save_checkpoint(
@@ -41,19 +42,19 @@ def save_checkpoint(
 
 
 def pack_checkpoint(model: Transformer, tokenizer: Tokenizer) -> bytes:
-    """Return a zip file of what `save_checkpoint` writes; unpacked, it is a checkpoint folder."""
+    """Return a zip file of the folder that `save_checkpoint` writes, with weights in float32."""
     packed = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(packed, "w") as archive:
         save_checkpoint(Path(folder), model, tokenizer, torch.float32)
         for name in (WEIGHTS, CONFIG, TOKENIZER):
-            # Without the time of day, so that the same model gives the same bytes.
+            # An entry without the time of day, so that the same model gives the same bytes.
             entry = zipfile.ZipInfo(name)
             archive.writestr(entry, (Path(folder) / name).read_bytes(), zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 
 
 def load_config(path: Path) -> TransformerConfig:
-    """Read a config of a checkpoint; raises ValueError for an unknown or missing entry."""
+    """Read the config of a checkpoint; raises ValueError for an unknown or missing entry."""
     entries = json.loads(path.read_text(encoding="utf-8"))
     unknown = set(entries) - {field.name for field in fields(TransformerConfig)}
     if unknown:
@@ -82,15 +83,15 @@ def load_checkpoint(folder: Path) -> tuple[Transformer, Tokenizer]:
 
 
 class NothingDrawn(TorchFunctionMode):
-    """Leaves weights of this thread uninitialized that torch would draw at random.
+    """A context in which this thread's new weights stay uninitialized, which saves time.
 
-    Weights read from a file replace them immediately afterwards.
+    Without it torch fills them with random numbers, which the weights of a file replace anyway.
     """
 
     def __torch_function__(
         self, function: Callable, types: object, args: tuple = (), kwargs: dict | None = None
     ) -> object:
-        """Call a function of torch, except those that draw numbers."""
+        """Call a function of torch; those in DRAWING return their tensor unchanged instead."""
         kwargs = kwargs or {}
         if function.__name__ in DRAWING:
             return args[0] if args else kwargs["tensor"]
@@ -100,9 +101,9 @@ class NothingDrawn(TorchFunctionMode):
 def assemble(
     config: TransformerConfig, tokenizer: Tokenizer, weights: dict[str, Tensor]
 ) -> Transformer:
-    """Return a model of this shape with these weights, as float32 and ready for inference.
+    """Return a model with this config and these weights, as float32 and ready for inference.
 
-    Raises ValueError if the three do not fit each other.
+    Raises ValueError if config, tokenizer and weights do not fit each other.
     """
     refuse_other_vocabulary(config, tokenizer)
     with NothingDrawn():
@@ -112,7 +113,7 @@ def assemble(
 
 
 def refuse_other_vocabulary(config: TransformerConfig, tokenizer: Tokenizer) -> None:
-    """Raise ValueError if a config and a tokenizer disagree on the tokens."""
+    """Raise ValueError if a config and a tokenizer differ in their number of tokens."""
     for size in (config.source_vocab_size, config.target_vocab_size):
         if tokenizer.vocab_size != size:
             raise ValueError(
@@ -121,7 +122,7 @@ def refuse_other_vocabulary(config: TransformerConfig, tokenizer: Tokenizer) -> 
 
 
 def refuse_other_shapes(model: nn.Module, shapes: Mapping[str, Sequence[int]]) -> None:
-    """Raise ValueError unless names and shapes are those of the model's parameters."""
+    """Raise ValueError unless `shapes`, by name, are those of the model's parameters."""
     parameters = dict(model.named_parameters())
     if missing := sorted(parameters.keys() - shapes.keys()):
         raise ValueError(f"The weights lack {len(missing)} tensors, such as {missing[0]}.")
@@ -146,7 +147,7 @@ def copy_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
 
 
 def save_tokenizer(path: Path, tokenizer: Tokenizer) -> None:
-    """Write a tokenizer; the old file stays until the new one is complete."""
+    """Write a tokenizer to a file; an old file is replaced once the new one is complete."""
     with replacing(path) as unfinished:
         tokenizer.save(unfinished)
 
@@ -154,7 +155,7 @@ def save_tokenizer(path: Path, tokenizer: Tokenizer) -> None:
 def save_tensors(
     path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None
 ) -> None:
-    """Write tensors; the old file stays until the new one is complete."""
+    """Write tensors to a file; an old file is replaced once the new one is complete."""
     tensors = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
     with replacing(path) as unfinished:
         save_file(tensors, unfinished, metadata)
@@ -172,9 +173,9 @@ def replacing(path: Path) -> Iterator[Path]:
         with unfinished.open("rb+") as file:
             os.fsync(file.fileno())
         os.replace(unfinished, path)
-    except Exception as error:  # of the system, or of a library that wraps it
+    except Exception as error:  # OSError, or the error of a library that wraps it
         why = getattr(error, "strerror", None) or str(error)
-        raise OSError(f"{path} could not be written, and is as it was: {why}.") from error
+        raise OSError(f"{path} could not be written, so it is unchanged: {why}.") from error
     finally:
         unfinished.unlink(missing_ok=True)
 

@@ -18,17 +18,18 @@ from headlight.model.transformer.trace import Run, RunEdits, Site
 from headlight.model.transformer.transformer import Transformer
 
 MISSING: Mapping[Ability, str] = {
-    "read a pair": "This model goes on from one text, and has no place for a second.",
-    "mask words": "This model was trained to go on, and has no token that hides a word.",
-    "compare words": "Words are compared before and after an encoder, and this model is only a "
+    "read a pair": "This model continues one text, and cannot read a second one with it.",
+    "mask words": "This model was trained to continue texts, and has no token that hides a word.",
+    "compare words": "Words are compared before and after an encoder, but this model has only a "
     "decoder.",
 }
 
 
 class Continuer(OwnReader):
-    """A decoder that continues a prompt, as described in model/reader.py; threads may share it.
+    """A model with only a decoder that continues a prompt; threads may share it.
 
-    It reads a start token and then the prompt, as a trace's target.
+    Its methods are described in model/reader.py. It reads a start token and then the prompt; a
+    trace has both as its target tokens.
     """
 
     def __init__(self, model: Transformer, tokenizer: Tokenizer, *, title: str = "Decoder") -> None:
@@ -45,7 +46,7 @@ class Continuer(OwnReader):
         return [self.tokenizer.special_token(START_ID), *tokens]
 
     def tokenized(self, request: Request) -> Trace:
-        """Return a trace of a prompt, and of its continuation, if given."""
+        """Return a trace with the tokens of a prompt, and of its continuation if one is given."""
         self.refuse_others(request)
         self.refuse_padding(request.pad_to)
         read = [*self.read(request.text), *self.written(request.target or "")]
@@ -59,12 +60,12 @@ class Continuer(OwnReader):
         self.model.decoder(ids, None, self.model.target_mask(ids), None, run)
 
     def rerun(self, trace: Trace, run: Run) -> Tensor:
-        """Run again over the tokens of a trace; return the logits (B, T, V)."""
+        """Run the model again over the tokens of a trace; return the logits (B, T, V)."""
         return self.model.decode(self.ids(trace.target_tokens), None, None, run)
 
     @torch.inference_mode()
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
-        """Record a run over ids; see `Reader.trace_ids`."""
+        """Record a run over the start token and these ids; see `Reader.trace_ids`."""
         _, tokens = self.tokenizer.decode_tokens(ids)
         trace = Trace(target_tokens=[self.tokenizer.special_token(START_ID), *tokens])
         self.record(trace, edits)
@@ -96,7 +97,7 @@ class Continuer(OwnReader):
     def objective(
         self, trace: Trace, site: Site | None = None, query: int | None = None
     ) -> Objective:
-        """Return the whole text, or only the token after a query."""
+        """Return the objective: all tokens of the text, or only the token after a query."""
         following = read_of(trace)[1:]
         rows, what = range(len(following)), "the prompt"
         if site is not None and query is not None and query in rows:

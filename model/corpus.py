@@ -1,6 +1,7 @@
-"""Lines of a text file of any length: texts, or pairs with a tab between them, gzipped or not.
+"""Reads the lines of a text file of any length, gzipped or not, in windows of some lines.
 
-A typed or uploaded text is cut into windows within bounds.
+A line is a text, or two texts with a tab between them. Of a typed or uploaded text, only the first
+lines are read.
 """
 
 import gzip
@@ -16,21 +17,21 @@ from typing import BinaryIO, NamedTuple
 
 GZIP = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-LONGEST = 2**16  # bytes of a line; longer ones are left out
-WINDOW = 32  # lines between two moves of the bar, when a count may also be stopped
-ENOUGH = 4_000  # the same in bytes
-LARGEST = 4_000_000  # bytes of text at most
+LONGEST = 2**16  # bytes of a line; longer lines are left out
+WINDOW = 32  # lines of a window at most; after each one the bar moves, and a count can be stopped
+ENOUGH = 4_000  # bytes after which a window ends, even if it has fewer lines than WINDOW
+LARGEST = 4_000_000  # bytes of a typed or uploaded text that are read at most
 CHUNK = 2**16
-NOTHING = "There is no text to count: type or upload some, a sentence a line."
-UNREADABLE = "This gzip file cannot be read: save it again, or upload the text as it is."
+NOTHING = "There is no text to count: type or upload some, one sentence per line."
+UNREADABLE = "This gzip file cannot be read: save it again, or upload the text without gzip."
 
 
 class CorpusLine(NamedTuple):
-    """A line of a corpus; lines count from 0."""
+    """A line of a corpus: one text, or two."""
 
-    number: int
+    number: int  # the number of the line in the file, from 0
     text: str
-    second: str | None = None  # after a tab
+    second: str | None = None  # the text after a tab, if there is one
 
 
 @dataclass
@@ -39,8 +40,8 @@ class Window:
 
     number: int
     lines: list[CorpusLine] = field(default_factory=list)
-    became: Counter[str] = field(default_factory=Counter)  # why each line was left out
-    at: int = 0  # bytes of the file up to its end
+    became: Counter[str] = field(default_factory=Counter)  # the lines left out, by the reason
+    at: int = 0  # bytes of the file up to the end of this window
 
     @property
     def read(self) -> int:
@@ -57,10 +58,10 @@ def digest(path: Path) -> str:
 def windows(
     path: Path, size: int, wanted: Callable[[int], bool] = lambda number: True
 ) -> Iterator[Window]:
-    """Yield the windows of `size` lines whose number is wanted; memory holds one at a time.
+    """Yield the windows of `size` lines whose number is `wanted`; only one is in memory at a time.
 
     Empty lines, lines that are not UTF-8 and lines over 64 KB are left out and counted. Raises
-    ValueError after the last whole line if a gzip file is cut or damaged.
+    ValueError after the last whole line if a gzip file is cut off or damaged.
     """
     with path.open("rb") as file:
         zipped = file.read(len(GZIP)) == GZIP
@@ -85,7 +86,7 @@ def windows(
                 break
     if damaged is not None:
         raise ValueError(
-            f"{path.name} is cut or damaged after line {number}: what comes before was counted."
+            f"{path.name} is cut off or damaged after line {number}; the lines before were counted."
         ) from damaged
 
 
@@ -98,7 +99,7 @@ def next_line(source: BinaryIO | gzip.GzipFile) -> bytes:
 
 
 def take(window: Window, number: int, raw: bytes) -> None:
-    """Put a line into a window, or count why it is left out."""
+    """Put a line into a window, or count the reason why it is left out."""
     if len(raw) > LONGEST:
         window.became["over 64 KB"] += 1
         return
@@ -119,16 +120,16 @@ def take(window: Window, number: int, raw: bytes) -> None:
 
 @dataclass(frozen=True)
 class OwnText:
-    """The windows of a text, and sentences that say which lines were left out."""
+    """The windows of a visitor's text, and sentences that say which part of it was left out."""
 
     windows: list[Window]
     notes: tuple[str, ...]
 
 
 def as_windows(data: bytes, most_lines: int) -> OwnText:
-    """Return the first lines of a text, which may be gzipped; at most LARGEST bytes are unpacked.
+    """Return at most `most_lines` first lines and LARGEST bytes of a text, which may be gzipped.
 
-    Raises ValueError with a sentence if there is no line to count.
+    Raises ValueError if there is no line to count.
     """
     text, notes = unpacked(data) if data.startswith(GZIP) else (data[: LARGEST + 1], [])
     if len(text) > LARGEST:
@@ -149,7 +150,7 @@ def as_windows(data: bytes, most_lines: int) -> OwnText:
 
 
 def unpacked(data: bytes) -> tuple[bytes, list[str]]:
-    """Return the content of a gzip file up to a little over LARGEST bytes, and its faults.
+    """Return the content of a gzip file, up to a little over LARGEST bytes, and a note on damage.
 
     Raises ValueError if nothing can be read.
     """
@@ -161,7 +162,7 @@ def unpacked(data: bytes) -> tuple[bytes, list[str]]:
     except (OSError, EOFError, zlib.error) as error:
         if not text:
             raise ValueError(UNREADABLE) from error
-        return bytes(text), ["The file is cut or damaged: only what comes before is counted."]
+        return bytes(text), ["The file is damaged: only the text before the damage is counted."]
     return bytes(text), []
 
 
@@ -174,7 +175,7 @@ def nothing_in(windows: list[Window]) -> str:
 
 
 def in_words(became: Counter[str]) -> str:
-    """Return what happened to lines that were not counted, in words; empty if all were counted."""
+    """Return how many lines were left out for each reason, such as '2 lines: empty'."""
     return "; ".join(
         f"{lines:,} {'line' if lines == 1 else 'lines'}: {what}"
         for what, lines in sorted(became.items())

@@ -29,7 +29,7 @@ class Scores:
     bleu: float
     chrf: float
     translations: list[str]
-    signatures: tuple[str, str] = ("", "")  # sacrebleu's own description of both
+    signatures: tuple[str, str] = ("", "")  # sacrebleu's descriptions of its BLEU and its chrF
 
 
 def decode_all(
@@ -40,7 +40,7 @@ def decode_all(
     progress: bool = False,
     edits: RunEdits | None = None,
 ) -> list[Decoded]:
-    """Decode many sentences greedily, in batches of similar length, with edits if any."""
+    """Decode many sentences greedily, in batches of similar length; return them in their order."""
     device = model.device
     limit = model.config.max_positions - 1
     encoded = [ids[:limit] for ids in tokenizer.encode_ids(sentences)]
@@ -94,10 +94,10 @@ def score(
 
 def compare(translations: list[str], references: Sequence[Sequence[str]]) -> Scores:
     """Score translations against their references."""
-    import sacrebleu  # takes long
+    import sacrebleu  # imported here, because it takes long
 
     most = max(map(len, references))
-    # sacrebleu wants a list for each reference number, None if a sentence has fewer.
+    # sacrebleu takes lists of first, second, ... references, with None where a sentence has fewer.
     streams: list[list[Any]] = [
         [targets[number] if number < len(targets) else None for targets in references]
         for number in range(most)
@@ -109,7 +109,7 @@ def compare(translations: list[str], references: Sequence[Sequence[str]]) -> Sco
 
 
 def is_copied(value: str, text: str) -> bool:
-    """Return whether a text has a value as a separate word, with or without its inner spaces."""
+    """Return whether a value is in a text as separate words; spaces within it may be missing."""
     parts = r"\s*".join(map(re.escape, value.split()))
     return re.search(rf"(?<![\w.,:]){parts}(?!\w|[.,:]\d)", text) is not None
 
@@ -123,10 +123,10 @@ def main() -> None:
         "--pairs",
         type=Path,
         required=True,
-        help="a file of source<TAB>target<TAB>values to be copied, if any",
+        help="a file with lines of source<TAB>target, and <TAB> before each value to be copied",
     )
     parser.add_argument("--model", default="en-fr", help="a shipped name or a checkpoint folder")
-    parser.add_argument("--beam", type=int, default=1, metavar="WIDTH", help="(1: greedy)")
+    parser.add_argument("--beam", type=int, default=1, metavar="WIDTH", help="1 decodes greedily")
     parser.add_argument("--output", type=Path, help="also write the translations to this file")
     arguments = parser.parse_args()
     translator = load_translator(arguments.model)

@@ -1,4 +1,4 @@
-"""Work for many visitors: a few jobs at once, each in its own thread, the others in a queue."""
+"""Queues of jobs for many visitors: a few run at once, each in a thread, and the others wait."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from torch.overrides import TorchFunctionMode
 Result = TypeVar("Result")
 Status = Literal["waiting", "running", "paused", "stopped", "finished", "failed"]
 ACTIVE = ("waiting", "running")
-NICENESS = 5  # a third of the time of another thread that wants the same core
+NICENESS = 5  # gives a thread a third of the time that a normal one gets on the same core
 
 
 class EndedError(Exception):
-    """A job ends before its work is done, with this status and for this reason."""
+    """Ends a job before its work is done, with a status and a note that says why."""
 
     def __init__(self, status: Status, note: str = "") -> None:
         super().__init__(note)
@@ -32,16 +32,17 @@ class JobState(NamedTuple):
     """The state of a job at one moment."""
 
     status: Status
-    note: str  # why it has this status, if no visitor asked for it
-    place: int  # in the queue, from 1; 0 if it is not waiting
+    note: str  # says why it has this status, unless a visitor asked for it
+    place: int  # its place in the queue, from 1; 0 if it is not waiting
 
 
 class JobQueue:
     """Runs at most `at_once` jobs; up to `waiting` others wait, first come, first served.
 
-    Further jobs are refused with the sentence `full`. A job may run for `longest` seconds, and is
-    dropped if no visitor asks for it within `patience` seconds; both limits are optional. The
-    threads are daemons, so that the process can end before them, and have the queue's name.
+    Further jobs are refused with the sentence `full`. `longest` and `patience` are limits in
+    seconds that the jobs themselves keep: how long a job may run, and how long it goes on after a
+    visitor last asked for it. Threads have the queue's name, and are daemons: the process can end
+    before they do.
     """
 
     def __init__(
@@ -60,14 +61,14 @@ class JobQueue:
         self.full = full
         self.longest = longest
         self.patience = patience
-        self.jobs: list[Job] = []  # that wait or run
-        self.left: set[Job] = set()  # dropped jobs whose threads have not ended
-        self.lock = threading.Lock()  # held while the status of a job changes
+        self.jobs: list[Job] = []  # the jobs that wait or run
+        self.left: set[Job] = set()  # jobs that `leave` gave up, while their threads still run
+        self.lock = threading.Lock()  # held while the status of any job changes
 
     def add(self, job: Job) -> None:
-        """Queue a paused job, or start it if there is room.
+        """Start a paused job if there is room, or let it wait.
 
-        Raises ValueError if too many jobs wait.
+        Raises ValueError if too many jobs wait already.
         """
         with self.lock:
             if job.status != "paused":
@@ -85,7 +86,7 @@ class JobQueue:
             return JobState(job.status, job.note, line.index(job) + 1 if job in line else 0)
 
     def end(self, job: Job, status: Status, note: str = "") -> None:
-        """Note that a job has ended, and start the next."""
+        """Record that a job's thread has ended, and start the next job."""
         with self.lock:
             if job in self.left:
                 self.left.remove(job)
@@ -95,7 +96,7 @@ class JobQueue:
             self._start_next()
 
     def leave(self, job: Job, note: str) -> None:
-        """Mark a job whose thread does not end as failed, and start the next."""
+        """Give up a job whose thread does not end: mark it as failed, and start the next job."""
         with self.lock:
             if job.status == "running":
                 self.left.add(job)
@@ -104,7 +105,7 @@ class JobQueue:
                 self._start_next()
 
     def ask_to_end(self, job: Job, status: Literal["paused", "stopped"]) -> bool:
-        """End a job that does not run; return whether it runs and was asked to end."""
+        """End a job that waits, or ask a running one to end; return whether it was running."""
         with self.lock:
             if job.status == "running":
                 job.wanted = status
@@ -116,7 +117,7 @@ class JobQueue:
             return False
 
     def _in_line(self) -> list[Job]:
-        """Return the waiting jobs; pauses those that no visitor wants any more."""
+        """Pause the waiting jobs that no visitor wants any more, and return the others."""
         for job in [job for job in self.jobs if job.status == "waiting"]:
             if note := job.neglected():
                 self.jobs.remove(job)
@@ -132,8 +133,8 @@ class JobQueue:
 class Job(Generic[Result]):
     """Work that waits in a queue, runs, and can be paused, resumed and stopped.
 
-    It starts with `resume`, and has a thread only while it runs. Each kind of job defines its
-    `work`, and calls `check` between two steps. An error ends its own job only.
+    A job starts with `resume`, and has a thread only while it runs. Each kind of job is a subclass
+    with its `work`, which calls `check` between two steps. An error in it ends only this job.
     """
 
     def __init__(self, queue: JobQueue) -> None:
@@ -141,25 +142,26 @@ class Job(Generic[Result]):
         self.status: Status = "paused"
         self.note = ""
         self.result: Result | Any = None  # None until it is finished
-        self.done, self.total = 0, 0  # steps of the work
-        self.wanted: Status | None = None  # what a visitor asked of the thread
+        self.done, self.total = 0, 0  # the finished and all steps of the work
+        self.wanted: Status | None = None  # the status that a visitor asked for while it runs
         self._thread: threading.Thread | None = None
         self._idle = threading.Event()
-        self._seconds, self._began = 0.0, 0.0  # of earlier stretches, of this one
+        # The seconds it ran before its last pause, and the time at which it last began to run.
+        self._seconds, self._began = 0.0, 0.0
 
     def work(self) -> Result:
-        """Do the work, from where it was paused."""
+        """Do the work, going on where it was paused, and return the result."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Release what only further work needs, once the job has ended for good."""
+        """Release what only further work needs; called when the job has ended for good."""
 
     def explain(self, error: BaseException) -> str:
-        """Return the note of a job that failed."""
+        """Return a sentence on why the job failed, from the error."""
         return str(error)
 
     def neglected(self) -> str:
-        """Return why the job should end although no visitor paused or stopped it, or ""."""
+        """Return why the job should pause although no visitor asked for it, or ""."""
         return ""
 
     def check(self) -> None:
@@ -174,12 +176,12 @@ class Job(Generic[Result]):
         self.queue.add(self)
 
     def pause(self) -> None:
-        """Pause, and give up the place in the queue; `resume` continues with the next step."""
+        """Pause the job, which leaves the queue; `resume` goes on with the next step."""
         if self.queue.ask_to_end(self, "paused") and self._thread:
             self._thread.join()
 
     def stop(self, *, wait: bool = True) -> None:
-        """Stop for good; with `wait`, return only after the job's thread has ended."""
+        """Stop the job for good; with `wait`, return only after its thread has ended."""
         if self.queue.ask_to_end(self, "stopped"):
             if wait and self._thread:
                 self._thread.join()
@@ -199,18 +201,21 @@ class Job(Generic[Result]):
 
     @property
     def is_active(self) -> bool:
-        """Whether the job waits or runs."""
+        """True if the job waits or runs."""
         return self.state().status in ACTIVE
 
     @property
     def seconds(self) -> float:
-        """The seconds for which the job has run."""
+        """How many seconds the job has run, without pauses."""
         with self.queue.lock:
             running = time.monotonic() - self._began if self.status == "running" else 0.0
             return self._seconds + running
 
     def seconds_left(self) -> float | None:
-        """Return the seconds left at the speed so far; None if not known, 0 if it has ended."""
+        """Return how many seconds the job still needs at its speed so far.
+
+        The result is None before the first step, and 0 if the job has ended.
+        """
         if self.status in ("stopped", "finished", "failed"):
             return 0.0
         if not self.done:
@@ -219,7 +224,7 @@ class Job(Generic[Result]):
         left = seconds * (self.total - self.done) / self.done
         return max(0.0, min(left, self.queue.longest - seconds))
 
-    # The queue calls these three, with its lock held.
+    # The queue calls these three methods while it holds its lock.
 
     def begin_to_wait(self) -> None:
         self.status, self.note, self.wanted = "waiting", "", None
@@ -245,7 +250,7 @@ class Job(Generic[Result]):
                 closed, why = self._attempt(self.close)
                 if closed == "failed":
                     status, note = closed, why
-        finally:  # whatever happens, the next job begins
+        finally:  # the next job starts whatever happens
             self.queue.end(self, status, note)
 
     def _work(self) -> None:
@@ -256,13 +261,13 @@ class Job(Generic[Result]):
             part()
         except EndedError as error:
             return error.status, error.note
-        except BaseException as error:  # such as too little memory, or a panic in Rust code
+        except BaseException as error:  # not Exception, since a panic in Rust code is none
             return "failed", self.explain(error)
         return "finished", ""
 
 
 class Checked(TorchFunctionMode):
-    """Ends the work of a job at its next call of torch if the job should not go on."""
+    """A context in which every call of torch first checks whether the job should end."""
 
     def __init__(self, job: Job) -> None:
         super().__init__()
@@ -271,18 +276,18 @@ class Checked(TorchFunctionMode):
     def __torch_function__(
         self, function: Callable, types: object, args: tuple = (), kwargs: dict | None = None
     ) -> object:
-        """Call a function of torch."""
+        """Call a function of torch, unless the job should end."""
         self.job.check()
         return function(*args, **(kwargs or {}))
 
 
 def keep_in_the_background() -> None:
-    """Limit this thread to one core, at a lower priority than threads that a visitor waits for."""
+    """Limit this thread to one core and a lower priority: visitors wait for other threads."""
     others = torch.get_num_threads()
     torch.set_num_threads(1)
-    # torch applies that to this thread and to every later one, so restore it for later ones.
+    # torch also applies this to every thread that starts later, so it is set back for those.
     restore = threading.Thread(target=torch.set_num_threads, args=(others,))
     restore.start()
     restore.join()
-    with contextlib.suppress(AttributeError, OSError):  # only Linux lets one thread be nicer
+    with contextlib.suppress(AttributeError, OSError):  # only Linux has a priority for a thread
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

@@ -1,22 +1,22 @@
-"""Linear layers with weights in half precision, which a CPU reads in half the time."""
+"""Linear layers with a copy of their weights in half precision, which a CPU reads twice as fast."""
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-# Whether torch multiplies float32 by weights in half precision here.
+# True if torch, on this computer, can multiply float32 by weights in half precision.
 HALVES = "fbgemm" in torch.backends.quantized.supported_engines
 
 
 class PackedLinear(nn.Linear):
-    """A linear layer with the parameters and results of another, whose weights no longer change.
+    """A faster linear layer with the parameters and results of another, for fixed weights.
 
-    Reading the weights takes most of the time of a decoding step. A copy in half precision is half
-    as large.
+    Reading the weights takes most of the time of a decoding step, and this layer reads a copy in
+    half precision, which is half as large.
     """
 
     def __init__(self, plain: nn.Linear) -> None:
-        nn.Module.__init__(self)  # without weights of its own
+        nn.Module.__init__(self)  # not that of nn.Linear, which would make new weights
         self.in_features, self.out_features = plain.in_features, plain.out_features
         for name in ("weight", "bias"):
             part = getattr(plain, name)
@@ -36,7 +36,7 @@ class PackedLinear(nn.Linear):
 
 
 def packed(layer: nn.Linear) -> nn.Linear:
-    """Return a layer whose weights are packed, or the layer itself if they would lose by it."""
+    """Return a PackedLinear, or the layer itself if half precision would change its weights."""
     weight = layer.weight.detach()
     can = HALVES and weight.dtype == torch.float32 and weight.device.type == "cpu"
     return PackedLinear(layer) if can and torch.equal(weight, weight.half().float()) else layer

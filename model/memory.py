@@ -1,8 +1,8 @@
-"""The memory of this computer: whether a model fits in, and returning freed memory.
+"""The memory of this computer: checks that a model fits in, and keeps a process from growing.
 
-A long count changes the shape of its batches all the time. For each shape torch compiles kernels of
-half a megabyte, and keeps 1,024 of them in each of two caches. Freed blocks between used ones stay
-with the process.
+Counting a corpus runs batches of ever new shapes. For each shape torch compiles kernels of half a
+megabyte, and keeps 1,024 of them in each of two caches. Freed blocks between used ones are not
+returned to the system by themselves.
 """
 
 import ctypes
@@ -14,15 +14,15 @@ import torch
 
 from headlight.model.library.hub import LoadingError
 
-WORK = 1.2  # for the memory of a text, and of the library while it loads
-KERNELS = 64  # more than one batch needs; other batches seldom have its shape
+WORK = 1.2  # times the weights: the memory of a text, and of the library while it loads a model
+KERNELS = 64  # kept per cache: more than one batch needs, and later batches seldom need the same
 KERNEL_COUNTS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 
 
 def check_memory(
     numbers: int, name: str, device: torch.device, dtype: torch.dtype = torch.float32
 ) -> None:
-    """Raise LoadingError if that many weights of a dtype need more memory than is free."""
+    """Raise LoadingError if a model with this many numbers needs more memory than is free."""
     needed, free = int(numbers * dtype.itemsize * WORK), free_memory(device)
     if free is not None and needed > free:
         raise LoadingError(
@@ -40,7 +40,7 @@ def free_memory(device: torch.device) -> int | None:
 
 
 def free_of_system() -> int | None:
-    """Return the memory that programs can still get on Linux, or all memory elsewhere."""
+    """Return the bytes that programs can still get on Linux, or all memory on other systems."""
     try:
         for line in Path("/proc/meminfo").read_text("ascii").splitlines():
             if line.startswith("MemAvailable:"):
@@ -51,34 +51,36 @@ def free_of_system() -> int | None:
 
 
 def memory_of_system() -> int | None:
-    """Return all memory of this computer; None if unknown."""
+    """Return the bytes of memory that this computer has; None if unknown."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # Windows has no such call
+    except (AttributeError, OSError, ValueError):  # Windows has no sysconf
         return None
 
 
 def free_of_container() -> int | None:
-    """Return the memory that this container may still take, if it has a limit."""
+    """Return the bytes that this container may still take; None if it has no limit."""
     folder = Path("/sys/fs/cgroup")
     try:
-        limit = int((folder / "memory.max").read_text("ascii"))  # "max" means none
+        # Without a limit the text is "max", which raises ValueError.
+        limit = int((folder / "memory.max").read_text("ascii"))
         taken = int((folder / "memory.current").read_text("ascii"))
         parts = dict(
             line.split() for line in (folder / "memory.stat").read_text("ascii").splitlines()
         )
-        return limit - taken + int(parts["file"])  # file caches are dropped if needed
+        # File caches count as free memory, because the system drops them if needed.
+        return limit - taken + int(parts["file"])
     except (OSError, ValueError, LookupError):
         return None
 
 
 def keep_few_kernels() -> None:
-    """Limit the kernels that this process keeps. It only works before the first run of a model."""
+    """Limit the kernels that torch keeps; this only works before the first run of a model."""
     for name in KERNEL_COUNTS:
         os.environ.setdefault(name, str(KERNELS))
 
 
 def give_back() -> None:
-    """Return freed memory to the system, if its C library can."""
+    """Return freed memory to the system; on a system that cannot take it, do nothing."""
     if sys.platform == "linux" and hasattr(library := ctypes.CDLL(None), "malloc_trim"):
         library.malloc_trim(0)

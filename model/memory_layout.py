@@ -1,4 +1,4 @@
-"""The device and memory layout of a finished model; they only affect its speed."""
+"""Chooses the device of a trained model, and lays out its weights so that it runs faster."""
 
 from collections.abc import Iterable
 from typing import cast
@@ -15,10 +15,10 @@ HALF = (torch.float16, torch.bfloat16)
 
 
 class FusedAttention(MultiHeadAttention):
-    """Self-attention with the weights of another, whose query, key and value are one product."""
+    """The same self-attention as another one, with query, key and value computed in one product."""
 
     def __init__(self, plain: MultiHeadAttention) -> None:
-        nn.Module.__init__(self)  # without weights of its own
+        nn.Module.__init__(self)  # not that of MultiHeadAttention, which would make new weights
         self.site, self.heads, self.width = plain.site, plain.heads, plain.width
         parts = self.query, self.key, self.value = plain.query, plain.key, plain.value
         self.output = plain.output
@@ -33,11 +33,11 @@ class FusedAttention(MultiHeadAttention):
 
 
 def lay_out(model: Transformer) -> Transformer:
-    """Lay out a model's weights in memory for decoding; it can no longer be trained.
+    """Lay out a model's weights in memory for fast decoding; it can no longer be trained.
 
-    Stored column by column, a product with one row or a few takes at most half of the time, and a
-    self-attention's query, key and value are one product. An output layer that is tied to the
-    embedding becomes a copy of it.
+    Weights are stored column by column, which at least halves the time of a product with a few
+    rows. Query, key and value of self-attention become one product. An output layer that is tied
+    to the embedding becomes a copy of it.
     """
     if model.config.tie_embeddings:
         set_weight(model.output, model.output.weight)
@@ -52,10 +52,10 @@ def lay_out(model: Transformer) -> Transformer:
 
 
 def pack(model: Transformer) -> Transformer:
-    """Have each layer of a laid-out model also keep its weights in half precision.
+    """Give each linear layer of a laid-out model a second copy of its weights, in half precision.
 
-    That halves the time of a decoding step, and takes half as much memory again. Weights that would
-    lose something by it are left as they are, and so are layers that a fused one replaces.
+    This halves the time of a decoding step, and takes half as much memory again. There is no copy
+    of weights that half precision would change, or of layers that a fused one replaces.
     """
     fused = {
         layer
@@ -71,7 +71,7 @@ def pack(model: Transformer) -> Transformer:
 
 
 def set_weight(layer: nn.Linear, weight: Tensor) -> None:
-    """Give a layer a copy of a weight, stored column by column, which is no parameter."""
+    """Replace a layer's weight by a buffer, no parameter, with a copy stored column by column."""
     del layer.weight
     layer.register_buffer("weight", by_columns(weight), persistent=False)
 
@@ -88,9 +88,9 @@ def best_device() -> torch.device:
 
 
 def dtype_on(device: torch.device, saved: torch.dtype) -> torch.dtype:
-    """Return the dtype in which a device keeps weights that were saved in another.
+    """Return the dtype in which a device should keep weights that were saved in `saved`.
 
-    A GPU computes well in half precision, which takes half of the memory; a CPU does not.
+    A GPU is fast in half precision, which takes half of the memory; a CPU is not.
     """
     if saved not in HALF or device.type == "cpu":
         return torch.float32

@@ -1,4 +1,4 @@
-"""The part that all readers of this project's Transformer share: its tokens, and its stream."""
+"""The base class of all readers of this project's Transformer: its tokens and its stream."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -18,13 +18,14 @@ from headlight.model.transformer.trace import Run, RunEdits, Site
 from headlight.model.transformer.transformer import Transformer
 
 POST_NORM: Mapping[Ability, str] = {
-    "add up logits": "The logits of a post-norm model are no plain sum over its parts, as every "
-    "block ends with a norm of all before it. Choose a pre-norm model, such as a shipped one."
+    "add up logits": "The logits of a post-norm model are no plain sum over its parts, because "
+    "every block ends with a norm of the whole sum so far. Choose a pre-norm model, such as a "
+    "shipped one."
 }
 
 
 class OwnReader(Reader):
-    """A Transformer with its tokenizer, without the parts that depend on having an encoder."""
+    """The base of Translator and Continuer: all that does not depend on having an encoder."""
 
     def __init__(
         self, model: Transformer, tokenizer: Tokenizer, title: str, missing: Mapping[Ability, str]
@@ -37,14 +38,14 @@ class OwnReader(Reader):
 
     @property
     def max_tokens(self) -> int:
-        """The number of a text's tokens that the model can read; a special token takes one more."""
+        """The most tokens of a text that the model can read, next to one special token."""
         return self.model.config.max_positions - 1
 
     def is_cut(self, text: str, second: str | None = None) -> bool:
         return len(self.tokenizer.encode(text)) > self.max_tokens
 
     def begin(self, text: str) -> list[Token]:
-        """Return the tokens that writing should begin with.
+        """Return the tokens of a text that writing should begin with.
 
         Raises ValueError if the model has no token for part of the text.
         """
@@ -69,7 +70,7 @@ class OwnReader(Reader):
 
     @torch.inference_mode()
     def streamed(self, trace: Trace, edits: RunEdits) -> Trace:
-        """Return a trace with the residual stream, from a new run if writing made the trace."""
+        """Return a trace with the residual stream: from a new run, if the trace lacks it."""
         if trace.residual:
             return trace
         streamed = Trace(trace.source_tokens, trace.target_tokens, finished=trace.finished)
@@ -93,7 +94,7 @@ class OwnReader(Reader):
 
     @torch.inference_mode()
     def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
-        """Run again, and return the parts of the decoder's stream; see `Reader.decoder_stream`.
+        """Run the model again; return the decoder's stream, part by part; see `Reader`.
 
         Raises ValueError for a post-norm model.
         """
@@ -103,13 +104,13 @@ class OwnReader(Reader):
         return stream_of(self.model, recorded)
 
     def refuse_others(self, request: Request) -> None:
-        """Raise ValueError for a second text or words to mask, which these models do not read."""
+        """Raise ValueError for a second text, or for words to mask: these models read neither."""
         self.second_text(request.second)
         if request.masked:
             raise ValueError(self.missing["mask words"])
 
     def written(self, target: str | Writing) -> Sequence[Token]:
-        """Return the tokens of a target without its end."""
+        """Return the tokens of a target, without its end token."""
         if isinstance(target, Writing):
             return target.read_by(self.tokenizer.decode_tokens)
         return self.tokenizer.encode(target)
@@ -136,7 +137,10 @@ class OwnReader(Reader):
 
 
 def objective_of(what: str, following: Sequence[Token], rows: Iterable[int]) -> Objective:
-    """Return the log-probability of `what`: of the tokens that follow some rows."""
+    """Return the objective `what`: the log-probability of the tokens that follow some rows.
+
+    `following` has the token that follows each row.
+    """
     tokens = {row: following[row] for row in rows}
     ids = {row: token.id for row, token in tokens.items()}
     return Objective.of(what, ids, [token.text for token in tokens.values()])

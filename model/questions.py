@@ -1,4 +1,4 @@
-"""What a reader is asked: a text to read, a question to answer, and what to measure."""
+"""What is passed to a reader or returned by it: a text to read, a question, and an objective."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from headlight.model.transformer.trace import RunEdits
 
 
 class Question(NamedTuple):
-    """The prediction in one row of a trace's logits, such as the next token or a class."""
+    """A question that one row of a trace's logits answers, such as the next token or a class."""
 
-    words: str  # "The next token", "In place of token 5", "The class"
+    words: str  # such as "The next token", "In place of token 5" or "The class"
     row: int
-    together: str = ""  # the joint result of this and later rows, such as the words of an answer
+    together: str = ""  # what this and later rows answer together, such as the words of an answer
 
 
 @dataclass(frozen=True)
 class Objective:
-    """The measure of an effect: the log-probability of ids, each after a row of logits."""
+    """What an effect is measured on: the sum of the log-probabilities of some tokens."""
 
-    rows: tuple[int, ...]  # (N,)
-    ids: tuple[int, ...]  # (N,)
-    description: str  # "the log-probability of the whole target"
+    rows: tuple[int, ...]  # (N,) the rows of the logits that predict the tokens
+    ids: tuple[int, ...]  # (N,) the ids of the tokens
+    description: str  # such as "the log-probability of the whole target"
     texts: tuple[str, ...] = ()  # (N,) the texts of the ids, if they have any
 
     @classmethod
     def of(cls, what: str, ids: Mapping[int, int], texts: Sequence[str]) -> Objective:
-        """Return the log-probability of `what`: of ids by the row that each one follows."""
+        """Return the objective `what`: the log-probability of `ids`, each by the row before it."""
         return cls(tuple(ids), tuple(ids.values()), f"the log-probability of {what}", tuple(texts))
 
     def only(self, index: int) -> Objective:
-        """Return the objective of only one of the ids, by its index."""
+        """Return the objective of a single token, the one at `index` in `ids`."""
         chosen = slice(index, index + 1)
         what = "the log-probability of the chosen token"
         return Objective(self.rows[chosen], self.ids[chosen], what, self.texts[chosen])
@@ -53,7 +53,7 @@ class Request:
 
     @property
     def ends(self) -> bool:
-        """Whether it has a target with an end: a typed one, or one that a model finished."""
+        """True if the target has an end: it was typed, or a model finished it."""
         return isinstance(self.target, str) or bool(self.target and self.target.finished)
 
     def __post_init__(self) -> None:

@@ -1,8 +1,8 @@
 """The interface of all models for pages and notebooks.
 
-A reader is a model with its tokenizer: the encoder-decoder of this project, a BERT in its layers,
-or a model of the transformers library. A reader lists in `missing` what it cannot do, so that
-nobody has to ask for its class.
+A reader is a model with its tokenizer: the encoder-decoder of this project, a BERT built from its
+layers, or a model of the transformers library. A reader lists in `missing` what it cannot do, so
+that no code has to check its class.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ CUT = "The model reads at most {most} tokens; the rest of this {what} is cut off
 
 
 class Reader(Protocol):
-    """A model with its tokenizer; it holds no state of a call, so threads may share it."""
+    """A model with its tokenizer; calls leave nothing in it, so threads may share it."""
 
     title: str
-    model: Any  # the network, of another class in each kind of reader
-    attached: Any = None  # what watches the network of a library's model, if it runs in its code
+    model: Any  # the network, whose class depends on the kind of reader
+    attached: Any = None  # what records a network that runs in somebody else's code, if it does
     shape: Shape
     missing: Mapping[Ability, str]  # what it cannot do, each with a sentence that says why
-    example: str = ""  # a text for a model that does not read English
+    example: str = ""  # a text to begin with, for a model that does not read English
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.title}, kinds={self.shape.kinds})"
 
     def show(self, text: str = "") -> object:
         """Open the app on this model, in this process; see `headlight.show`."""
-        from headlight import notebook  # above this package: it starts the pages too
+        from headlight import notebook  # imported here, because it also imports the pages
 
         return notebook.show(self, text)
 
     def is_cut(self, text: str, second: str | None = None) -> bool:
-        """Return whether some of the text is left out, since it is too long for the model."""
+        """Return whether the text is too long for the model, which then only reads a part of it."""
         ...
 
     @torch.inference_mode()
@@ -70,18 +70,18 @@ class Reader(Protocol):
     ) -> Trace:
         """Record a run over a text.
 
-        `target` is the decoder's text in an encoder-decoder; None means the text that the model
-        writes. `masked` are positions of tokens that are hidden from it. `sites` are recorded in
-        full, and the others only by their weights, as bytes; None records every site in full.
-        Raises ValueError if there is nothing that this model can read, and for edits or sites of
-        what it does not have; warns if a text is cut.
+        `target` is the text that the decoder of an encoder-decoder reads; by default the model
+        writes it first. `masked` are positions of tokens that are hidden from the model. `sites`
+        are recorded in full, and the others only by their weights, as bytes; None records all in
+        full. Raises ValueError if there is nothing that this model can read, and for edits or
+        sites of parts that it lacks; warns if a text is cut.
         """
         check_edits(edits, self.shape, self.missing)
         check_sites(sites, self.shape)
         request = Request(text, target, second, masked, pad_to, edits)
         trace = self.tokenized(request)
         target_cut = request.ends and not trace.finished
-        # torch's decorator is a caller, too
+        # warn_if_cut counts callers, and torch's decorator of this method is one of them.
         self.warn_if_cut(trace.longest, text, second, target_cut=target_cut)
         trace.full = sites
         self.record(trace, edits)
@@ -90,9 +90,9 @@ class Reader(Protocol):
     def warn_if_cut(
         self, longest: int, text: str, second: str | None = None, *, target_cut: bool = False
     ) -> None:
-        """Warn the caller of its caller's caller if some of a text or its target was left out.
+        """Warn if some of a text or its target was left out; `longest` counts the tokens read.
 
-        `longest` counts the tokens that were read.
+        The warning names the line that is three calls up: the user's call of `trace` or `write`.
         """
         most = self.shape.max_positions
         cut = {"text": longest >= most and self.is_cut(text, second), "target": target_cut}
@@ -100,7 +100,7 @@ class Reader(Protocol):
             warnings.warn(CUT.format(most=most, what=what), stacklevel=4)
 
     def second_text(self, second: str | None) -> str | None:
-        """Return a second text, None if it is empty; raises ValueError if it cannot be read."""
+        """Return a second text, or None if it is empty; raises ValueError if it cannot be read."""
         if not (second and second.strip()):
             return None
         if "read a pair" in self.missing:
@@ -108,7 +108,7 @@ class Reader(Protocol):
         return second
 
     def record(self, trace: Trace, edits: RunEdits | None = None) -> None:
-        """Run over the tokens of a trace under edits, and record everything in it."""
+        """Run the model over the tokens of a trace with edits, and record everything in it."""
         self.rerun(trace, Run(edits or {}, trace))
 
     def tokenized(self, request: Request) -> Trace:
@@ -116,17 +116,17 @@ class Reader(Protocol):
         ...
 
     def read_together(self, traces: Sequence[Trace], run: Run) -> None:
-        """Run over the tokens of several traces in one batch, without results.
+        """Run the model over the tokens of several traces in one batch; `run.trace` records it.
 
-        Each is padded on the right to the longest; `run.trace` records them as a batch.
+        Each text is padded on the right to the longest. Logits are not computed.
         """
         ...
 
     def rerun(self, trace: Trace, run: Run) -> Tensor:
-        """Run again over the tokens of a trace; return the logits (B, N, V) of the same rows.
+        """Run the model again over the tokens of a trace; return the logits (B, T, V).
 
-        Gates (B, H), blocked cells (B, H, Q, K) and patches in the edits of `run` decide the batch
-        size B, and gradients flow if they are enabled.
+        The batch size B is that of the edits of `run`, such as gates (B, H). Gradients flow if they
+        are enabled.
         """
         ...
 
@@ -136,9 +136,9 @@ class Reader(Protocol):
         ...
 
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
-        """Record a run over ids of the vocabulary, with the special tokens that surround a text.
+        """Record a run over ids of the vocabulary, between the special tokens of a text.
 
-        Both sides of an encoder-decoder read the same.
+        Both sides of an encoder-decoder read the same ids.
         """
         ...
 
@@ -146,35 +146,35 @@ class Reader(Protocol):
     def unembedding(self) -> Tensor | MaybeNone:
         """The matrix (V, d_model) that maps the stream after a decoder's last norm to logits.
 
-        It is None if the model does not write, or if there is another step in between.
+        It is None if the model does not write, or if another step comes between norm and logits.
         """
         return None
 
     @property
     def position_table(self) -> Tensor | None:
-        """The learned positions of the model's only side (positions, d_model), if it has any."""
+        """The learned position vectors (positions, d_model) of a model with one side, or None."""
         return None
 
     def questions(self, trace: Trace) -> Sequence[Question]:
-        """Return the questions that the rows of a trace's logits answer, if they can be shown."""
+        """Return the questions that the rows of a trace's logits answer; none by default."""
         return ()
 
     def label(self, trace: Trace, question: Question, index: int) -> str:
-        """Return the name of one of a question's choices."""
+        """Return the text of one of the choices of a question, such as a token or a class."""
         ...
 
     def objective(
         self, trace: Trace, site: Site | None = None, query: int | None = None
     ) -> Objective | None:
-        """Return the objective of a change's effect, if any.
+        """Return the objective on which the effect of a change is measured, if there is one.
 
-        If the change concerns one query of a site, and the model writes, it is the token after that
-        query.
+        If the change concerns one query of a site, and the model writes, this is the token after
+        that query.
         """
         return None
 
     def configured_masks(self, site: Site) -> tuple[NamedMask, ...]:
-        """Return the masks of a site as the model's configuration names them, padding apart."""
+        """Return the masks that the model's configuration names for a site, except padding."""
         return (("look-ahead", ()),) if site.kind == "decoder" else ()
 
     def heads_to_stream(self, site: Site) -> Tensor | MaybeNone:
@@ -182,30 +182,30 @@ class Reader(Protocol):
         return None
 
     def streamed(self, trace: Trace, edits: RunEdits) -> Trace:
-        """Return a trace with the residual stream, from another run under its edits if need be.
+        """Return a trace with the residual stream: from another run with `edits`, if it lacks it.
 
-        Raises ValueError if the model does not show it.
+        Raises ValueError if the model does not show its stream.
         """
         if "show the stream" in self.missing:
             raise ValueError(self.missing["show the stream"])
         return trace
 
     def read_out(self, states: Tensor) -> Tensor:
-        """Return what the output layer makes of states of the decoder's stream.
+        """Return the logits of states of the decoder's stream: (..., d_model) -> (..., V).
 
-        (..., d_model) -> (..., V). Raises ValueError if the model has no such layer.
+        Raises ValueError if the model has no output layer.
         """
         raise ValueError(self.missing["write"])
 
     def rotary(self, site: Site) -> Rotary | None:
-        """Return how a site turns queries and keys by their positions; None if it does not."""
+        """Return how a site rotates queries and keys by their positions; None if it does not."""
         return None
 
     def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
         """Run again over the tokens of a trace; return the decoder's stream, part by part.
 
-        The attention of that run goes to `recorded`. Raises ValueError if the stream is no sum of
-        its parts, as with a norm after each block.
+        The attention of this run is recorded in `recorded`. Raises ValueError if the stream is no
+        sum of its parts, as in a post-norm model.
         """
         raise ValueError(self.missing["add up logits"])
 
@@ -213,10 +213,10 @@ class Reader(Protocol):
     def score_parts(
         self, trace: Trace, edits: RunEdits, score: ScoreAddress
     ) -> tuple[Parts, Parts]:
-        """Run again over the tokens of a trace; return the parts of a query and of a key (D,).
+        """Run again over the tokens of a trace; return the parts of a query and a key, each (D,).
 
-        Their dot product, times the scale, is the score before any bias. Raises ValueError if the
-        query and the key are no sums of parts that are known.
+        The parts sum to query and key, whose dot product, times the scale, is the score before any
+        bias. Raises ValueError if the parts are not known.
         """
         if "show the stream" in self.missing:
             raise ValueError(self.missing["show the stream"])
@@ -237,15 +237,16 @@ class Reader(Protocol):
     ) -> Decoding:
         """Write a text of at most `longest` tokens with every step recorded.
 
-        It begins with the `forced` ids. `options` are those of the model's own `write_text`. Raises
-        ValueError if the model does not write, has nothing to read or no room to write, or cannot
-        begin in this way, and for edits of what it does not have; warns if the text is cut.
+        The text begins with the `forced` ids. `options` are further ones of this model's
+        `write_text`. Raises ValueError if the model does not write, has nothing to read or no room
+        to write, or cannot write these ids, and for edits of parts that it lacks; warns if the text
+        that it reads is cut.
         """
         request = Request(text, pad_to=pad_to, edits=edits)
         return self.write_request(request, strategy, longest=longest, forced=forced, **options)
 
     def write_request(self, text: Request, strategy: Strategy, **options: Any) -> Decoding:
-        """Return what `write` does for a caller of its caller, who is warned if the text is cut."""
+        """Do what `write` does, for a method that is itself called by the user."""
         check_edits(text.edits, self.shape, self.missing)
         (decoding,) = self.write_together([text], strategy, **options)
         self.warn_if_cut(len(decoding.writing.source_tokens), text.text)
@@ -262,21 +263,25 @@ class Reader(Protocol):
         raise ValueError(self.missing["write"])
 
     def batch_of(self, text: Request, strategy: Strategy) -> Hashable | None:
-        """Return what texts that are written together must have in common; None if one cannot be.
+        """Return a key that is equal for texts that can be written in one batch.
 
-        Raises ValueError if there is nothing to read.
+        It is None for a text that must be written alone. Raises ValueError if there is nothing to
+        read.
         """
         return None
 
     def write_together(
         self, texts: Sequence[Request], strategy: Strategy = Strategy(), **options: Any
     ) -> Iterator[Decoding]:
-        """Yield what `write` returns for each of several texts of one `batch_of`."""
+        """Yield what `write` returns for each of several texts, for which `batch_of` is equal."""
         if "write" in self.missing:
             raise ValueError(self.missing["write"])
         for text in texts:
             yield self.write_text(text, strategy, **options)
 
     def begin(self, text: str) -> list[Token]:
-        """Return the tokens of a text that writing should begin with; raises ValueError if none."""
+        """Return the tokens of a text that writing should begin with.
+
+        Raises ValueError if the model does not write, or has no token for part of the text.
+        """
         raise ValueError(self.missing["write"])

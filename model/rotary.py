@@ -1,4 +1,4 @@
-"""Rotary positions, which turn queries and keys."""
+"""Rotary positions, which rotate queries and keys by an angle that grows with the position."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,21 +9,21 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Rotary:
-    """Queries and keys that are turned by their positions, pair by pair of dimensions.
+    """Rotates queries and keys by their positions, in pairs of dimensions.
 
-    Pair i is the dimensions i and i + R / 2 of the first R of a head, or 2i and 2i + 1 if they are
-    `interleaved`. Turned vectors are `length` times as long, which is 1 but for some scalings.
+    Only the first R dimensions of a head are rotated. Pair i has the dimensions i and i + R / 2, or
+    2i and 2i + 1 if pairs are `interleaved`.
     Source: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding".
     """
 
-    frequencies: Tensor  # (R / 2,) in radians from one position to the next
+    frequencies: Tensor  # (R / 2,) the angle from one position to the next, in radians
     interleaved: bool = False
-    length: float = 1.0
-    settings: Mapping[str, object] = field(default_factory=dict)  # as the configuration has them
+    length: float = 1.0  # the factor on rotated vectors; only some scalings change it
+    settings: Mapping[str, object] = field(default_factory=dict)  # as in the model's configuration
 
     @property
     def width(self) -> int:
-        """The number of a head's dimensions that are turned."""
+        """The number R of a head's dimensions that are rotated."""
         return 2 * len(self.frequencies)
 
     def pairs(self, states: Tensor) -> Tensor:
@@ -34,11 +34,11 @@ class Rotary:
         return turned.unflatten(-1, (2, -1)).transpose(-1, -2)
 
     def turn(self, states: Tensor, positions: Tensor) -> Tensor:
-        """Turn states (..., T, D) by positions (T,)."""
+        """Rotate states (..., T, D) by positions (T,)."""
         return self._turned(states, positions, self.length)
 
     def turn_back(self, states: Tensor, positions: Tensor) -> Tensor:
-        """Return the states (..., T, D) that are turned into these by positions (T,)."""
+        """Undo `turn`: return the states (..., T, D) before their rotation by positions (T,)."""
         return self._turned(states, -positions, 1 / self.length)
 
     def _turned(self, states: Tensor, positions: Tensor, length: float) -> Tensor:
@@ -50,9 +50,9 @@ class Rotary:
         return torch.cat([turned.flatten(-2), states[..., self.width :]], dim=-1)
 
     def products_by_distance(self, query: Tensor, key: Tensor, distances: Tensor) -> Tensor:
-        """Return the mean of q.k by how far the query stands after the key: (distances,).
+        """Return the mean of query · key for each distance from the key to the query: (distances,).
 
-        Shapes: query and key (N, D), as they are before they are turned; distances (distances,).
+        Shapes: query and key (N, D), before they are rotated; distances (distances,).
         """
         (x, y), (u, v) = (self.pairs(each).unbind(-1) for each in (query, key))
         along, across = (x * u + y * v).mean(0), (x * v - y * u).mean(0)  # (R / 2,)

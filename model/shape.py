@@ -13,30 +13,30 @@ CHOICES = {
     "positions": ("sinusoidal", "learned", "none"),
 }
 Ability = Literal[
-    "write",  # text of its own: a translation, or a continuation of a prompt
-    "read a pair",  # a second text after the first
-    "mask words",  # and predict them
-    "pad",  # a text to a length
-    "open cells",  # against the mask
-    "take apart",  # a weight: query, key and value are recorded
-    "add up heads",  # each head's output to the residual stream is known
-    "add up logits",  # each decoder part's share of the logits is known: it is pre-norm
-    "show the stream",  # the inputs of each block, and the residual stream, are recorded
-    "own layers",  # a network of this project, whose parts can be run separately
-    "move positions",
-    "compare words",  # by their embeddings, and after the encoder
+    "write",  # it writes a translation, or continues a prompt
+    "read a pair",  # it reads a second text after the first
+    "mask words",  # it predicts masked words
+    "pad",  # it pads a text to a length
+    "open cells",  # it opens cells that the mask closes
+    "take apart",  # it records query, key and value, the steps behind a weight
+    "add up heads",  # it knows what each head adds to the residual stream
+    "add up logits",  # it knows each decoder part's share of the logits: it is pre-norm
+    "show the stream",  # it records the inputs of each block, and the residual stream
+    "own layers",  # it is a network of this project, whose parts can be run separately
+    "move positions",  # it moves tokens to other positions
+    "compare words",  # it compares words before and after the encoder
 ]
 ABILITIES: tuple[Ability, ...] = get_args(Ability)
-SELF: tuple[Side, ...] = ("encoder", "decoder")  # kinds whose queries are keys too
+SELF: tuple[Side, ...] = ("encoder", "decoder")  # self-attention: queries and keys of one text
 
 
 @dataclass(frozen=True)
 class Shape:
     """The number of layers and heads of each kind of attention, and the longest text."""
 
-    kinds: Mapping[Kind, tuple[int, int]]  # layers, and heads in each
-    max_positions: int  # tokens, special ones included
-    groups: Mapping[Kind, int] = field(default_factory=dict)  # heads that share a key and a value
+    kinds: Mapping[Kind, tuple[int, int]]  # the number of layers, and of heads in each layer
+    max_positions: int  # the most tokens of a text, special ones included
+    groups: Mapping[Kind, int] = field(default_factory=dict)  # how many heads share keys and values
 
     def layers(self, kind: Kind) -> int:
         """Return the number of layers with a kind of attention; 0 if there is no such kind."""
@@ -57,7 +57,7 @@ class Shape:
 
 
 def shape_of(config: TransformerConfig) -> Shape:
-    """Return the shape of a Transformer; without an encoder, its decoder has no source to see."""
+    """Return the shape of a Transformer; without encoder layers it has no cross-attention."""
     layers: dict[Kind, int] = {
         "encoder": config.encoder_layers,
         "decoder": config.decoder_layers,
@@ -72,9 +72,9 @@ def shape_of(config: TransformerConfig) -> Shape:
 def checked_config(
     source_vocab_size: int, target_vocab_size: int, **options: Any
 ) -> TransformerConfig:
-    """Return the config with options from a file, a command or a page.
+    """Return the config with these options, which may come from a file, a command or a page.
 
-    Raises ValueError if they do not fit each other.
+    Raises ValueError for options that are not allowed, or do not fit each other.
     """
     config = TransformerConfig(source_vocab_size, target_vocab_size, **options)
     for name, allowed in CHOICES.items():

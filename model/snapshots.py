@@ -1,6 +1,6 @@
-"""Attention at snapshots of a training.
+"""Records the attention of a model at several steps of its training.
 
-python -m headlight.model.snapshots --snapshots DIR --output FILE
+python -m headlight.model.snapshots --snapshots DIR --output FILE --sentences TEXT ...
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from headlight.model.translator import Translator
 class Snapshots:
     """The attention on some sentences at several steps of a training.
 
-    At every step the decoder reads the last model's translation, so that the maps of all steps
-    have the same tokens. `weights[sentence][kind]` is (steps, layers, heads, query, key).
+    At every step the decoder reads the translation by the last step's model, so that the maps of
+    all steps have the same tokens.
     """
 
     steps: list[int]
     sentences: list[str]
-    source_tokens: list[list[str]]  # of each sentence
-    target_tokens: list[list[str]]
-    weights: list[dict[Kind, Tensor]]
+    source_tokens: list[list[str]]  # for each sentence
+    target_tokens: list[list[str]]  # for each sentence
+    weights: list[dict[Kind, Tensor]]  # for each sentence, by kind: (steps, layers, H, Q, K)
 
     def tokens(self, sentence: int, kind: Kind) -> tuple[list[str], list[str]]:
         """Return the query tokens and the key tokens of one kind of attention."""
@@ -40,7 +40,7 @@ class Snapshots:
         return (source if kind == "encoder" else target), (target if kind == "decoder" else source)
 
     def save(self, path: Path) -> None:
-        """Write the history to one file, its weights as float16."""
+        """Write the snapshots to one file, with weights in float16."""
         tensors = {
             f"{number}.{kind}": weights.half()
             for number, kinds in enumerate(self.weights)
@@ -51,7 +51,7 @@ class Snapshots:
 
     @classmethod
     def from_file(cls, path: Path) -> Snapshots:
-        """Read a history that `save` wrote."""
+        """Read the snapshots from a file that `save` wrote."""
         with safe_open(path, framework="pt") as file:
             words = json.loads(file.metadata()["history"])
             weights: list[dict[Kind, Tensor]] = [
@@ -64,7 +64,7 @@ class Snapshots:
 def record_snapshots(
     translators: Sequence[Translator], steps: list[int], sentences: list[str]
 ) -> Snapshots:
-    """Trace each sentence with the model of each step; the target is the last one's translation."""
+    """Trace each sentence with the model of each step; the last model translates it first."""
     translations = [translators[-1].translate(sentence) for sentence in sentences]
     traces = [
         [translator.trace(sentence, translation) for translator in translators]
@@ -84,7 +84,7 @@ def record_snapshots(
 
 
 def main() -> None:
-    """Record the history of a training that kept snapshots."""
+    """Record the attention at each snapshot that a training kept, and write it to a file."""
     parser = argparse.ArgumentParser(
         prog="python -m headlight.model.snapshots", description=__doc__
     )
@@ -92,7 +92,7 @@ def main() -> None:
         "--snapshots", type=Path, required=True, help="the folder of step-* folders"
     )
     parser.add_argument("--output", type=Path, required=True, help="the file to write")
-    parser.add_argument("--sentences", nargs="+", required=True, help="what to read at every step")
+    parser.add_argument("--sentences", nargs="+", required=True, help="the sentences to trace")
     arguments = parser.parse_args()
     folders = sorted(arguments.snapshots.glob("step-*"))
     translators = [Translator(*load_checkpoint(folder)) for folder in folders]

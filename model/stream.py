@@ -1,7 +1,7 @@
-"""The residual stream as a sum of what each part of a model wrote, and what is read from it.
+"""The residual stream, and all that is read from it, as sums over the parts of a model.
 
-Norms are held at their scales of one run, which makes them linear, so that the logits, whatever a
-block reads, and each of its queries and keys, are sums over the parts that have written before.
+With the scales of its norms held fixed at those of one run, a norm is linear. Then the logits, the
+inputs of a block, and each of its queries and keys are sums over the parts that wrote before.
 Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
 """
 
@@ -27,7 +27,7 @@ from headlight.model.transformer.trace import (
 )
 from headlight.model.transformer.transformer import Transformer
 
-# What is left in sums, as a part of the largest number.
+# The largest rounding error of a sum, as a share of its largest number.
 ROUNDING = {torch.float32: 1e-4, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 
 
@@ -38,7 +38,7 @@ def block_of(site: Site) -> Block:
 
 
 def attention_at(model: Transformer, site: Site) -> MultiHeadAttention:
-    """Return the module that computes a site of our own model."""
+    """Return the attention module of a site in this project's own model."""
     layers: Any = model.encoder.layers if site.kind == "encoder" else model.decoder.layers
     layer = layers[site.layer]
     if site.kind == "encoder":
@@ -53,9 +53,10 @@ def output_maps(attention: MultiHeadAttention) -> Tensor:
 
 @dataclass(frozen=True)
 class FrozenNorm:
-    """A norm with the scale of one run held fixed, which makes it a linear map plus a bias.
+    """A norm with the scales of one run held fixed, which makes it a linear map plus a bias.
 
-    Row t of the outputs is scales[t] * gain * (states[t], minus its mean if `centered`) + bias.
+    Row t of the outputs is scales[t] * gain * states[t] + bias, where a `centered` norm subtracts
+    its mean from states[t] first.
     """
 
     scales: Tensor  # (T,)
@@ -69,7 +70,10 @@ class FrozenNorm:
         return self.scales[:, None] * plain + self.bias
 
     def directions(self, read: Tensor, row: int) -> Tensor:
-        """Return the direction in a row of states that matches `read` (d_model) in the outputs."""
+        """Return the direction of a row of states whose product is that of `read` with the outputs.
+
+        Both are (d_model,); the norm's bias is left out.
+        """
         direction = read * self.gain * self.scales[row]
         return direction - direction.mean() if self.centered else direction
 
@@ -78,13 +82,13 @@ class FrozenNorm:
 class DecoderStream:
     """The parts of a pre-norm decoder's residual stream before its last norm.
 
-    `states` are the sum of the embedding, the contributions of all heads, the biases of their
-    output projections, and the outputs of all feed-forwards. The logits are the output layer of the
-    norm of `states`, plus a bias.
+    `states` are the sum of the embedding, what all heads write, the biases of their output
+    projections, and the outputs of all feed-forward layers. `outputs` are the norm of `states`, and
+    the logits are `unembedding` times `outputs`, plus a bias in some models.
     """
 
     embedding: Tensor  # (T, d_model)
-    projection_biases: Mapping[Site, Tensor]  # (d_model,)
+    projection_biases: Mapping[Site, Tensor]  # (d_model,) each
     feed_forwards: Tensor  # (layers, T, d_model)
     states: Tensor  # (T, d_model)
     norm: FrozenNorm
@@ -94,12 +98,12 @@ class DecoderStream:
 
 
 def stream_of(model: Transformer, recorded: Trace) -> DecoderStream:
-    """Return the parts of the decoder's stream in a recorded run of our own pre-norm model."""
+    """Return the parts of the decoder's stream in a recorded run of a pre-norm Transformer."""
     layers = range(model.config.decoder_layers)
     blocks = [recorded.residual[Block("decoder", layer, "feed_forward")] for layer in layers]
     sites = [site for site in shape_of(model.config).sites if site.kind != "encoder"]
     states, outputs = blocks[-1].outputs[0], recorded.outputs["decoder"][0]
-    norm = cast(nn.LayerNorm, model.decoder.norm)  # that of a pre-norm model
+    norm = cast(nn.LayerNorm, model.decoder.norm)  # every pre-norm model has a LayerNorm here
     gain, bias = norm.weight.detach(), norm.bias.detach()
     return DecoderStream(
         embedding=recorded.embedding["decoder"].states[0],
@@ -121,28 +125,29 @@ def freeze(
     Shapes: states and outputs (T, d_model), gain and bias (d_model,).
     """
     plain = gain * (states - states.mean(-1, keepdim=True) if centered else states)
-    scales = ((outputs - bias) * plain).sum(-1) / plain.square().sum(-1)  # least squares
+    scales = ((outputs - bias) * plain).sum(-1) / plain.square().sum(-1)  # the least-squares fit
     return FrozenNorm(scales, gain, bias, centered)
 
 
 def is_close(
     numbers: Tensor, expected: Tensor, dtype: torch.dtype = torch.float32, of: Tensor | None = None
 ) -> bool:
-    """Return whether two tensors of one shape are equal, except for the rounding of a dtype.
+    """Return whether two tensors of one shape are equal up to the rounding of a dtype.
 
-    If they are differences of larger numbers, `of` has those, whose rounding they have.
+    If they are sums or differences of larger numbers, pass these as `of`: rounding errors are as
+    large as those numbers allow.
     """
     largest = (expected if of is None else of).abs().max().clamp(min=1e-6)
     return bool((numbers - expected).abs().max() <= ROUNDING[dtype] * largest)
 
 
 def precise(numbers: Tensor) -> Tensor:
-    """Return numbers as float64, or as float32 on a device that has no other."""
+    """Return numbers as float64, or as float32 on a device that has no float64."""
     return numbers.float() if numbers.device.type == "mps" else numbers.double()
 
 
 class Part(NamedTuple):
-    """What writes into a stream: a head, by its address, a layer's feed-forward, or another."""
+    """A part of the model that writes into the stream, such as a head or a layer's feed-forward."""
 
     name: Literal["embedding", "segment", "position", "head", "feed-forward", "memory", "biases"]
     kind: Kind | MaybeNone = None
@@ -150,16 +155,16 @@ class Part(NamedTuple):
     head: int | MaybeNone = None
 
 
-BIASES = Part("biases")  # of projections and norms, together
+BIASES = Part("biases")  # the biases of all projections and norms together
 MEMORY = Part("memory")  # an encoder's output, if its own parts are not known
 
-# A vector for each part that wrote, BIASES included. They sum to the whole.
+# The vector that each part wrote, BIASES included; the vectors sum to the state of the stream.
 Parts = Mapping[Part, Tensor]
 Linear = Callable[[Tensor], Tensor]  # takes vectors (N, D) and returns (N, other D)
 
 
 class ScoreAddress(NamedTuple):
-    """A score of one head, of a query with a key; all indices count from 0."""
+    """Which score is meant: its site, head, query and key; all indices count from 0."""
 
     site: Site
     head: int
@@ -169,14 +174,14 @@ class ScoreAddress(NamedTuple):
 
 @dataclass
 class HeadsTrace(Trace):
-    """The outputs of all heads at a few tokens; for all tokens they would take much memory."""
+    """A trace that keeps the outputs of heads at a few tokens only, which saves memory."""
 
     tokens: Mapping[Side, Sequence[int]] = field(default_factory=dict)
     heads: dict[tuple[Site, int], Tensor] = field(default_factory=dict)  # (H, D) by site and token
 
     @classmethod
     def behind(cls, score: ScoreAddress) -> "HeadsTrace":
-        """Return a trace for the tokens of a score's query and key."""
+        """Return a trace that keeps the tokens of a score's query and key."""
         if score.site.kind == "cross":
             return cls(tokens={"decoder": [score.query], "encoder": [score.key]})
         return cls(tokens={block_of(score.site).side: [score.query, score.key]})
@@ -187,28 +192,25 @@ class HeadsTrace(Trace):
 
 
 def through(parts: Parts, linear: Linear, constant: Tensor) -> Parts:
-    """Return the parts of linear(whole) + constant, where the constant belongs to the biases.
-
-    The biases come last.
-    """
+    """Apply a linear map to each part, and add a constant to the biases, which come last."""
     vectors = dict(zip(parts, linear(torch.stack([*parts.values()])), strict=True))
     biases = vectors.pop(BIASES) + constant
     return {**vectors, BIASES: biases}
 
 
 def through_norm(parts: Parts, held: FrozenNorm) -> Parts:
-    """Return the parts of a norm's output at a token, held as in a run."""
+    """Return the parts of a token's vector after a norm with fixed scales."""
     return through(parts, lambda vectors: held.outputs(vectors) - held.bias, held.bias)
 
 
 def hold(norm: nn.LayerNorm, states: Tensor, outputs: Tensor) -> FrozenNorm:
-    """Return a layer norm held as in a run in which it mapped states to outputs (d_model,)."""
+    """Return a norm with the scale of a run that mapped states to outputs, (d_model,) each."""
     both = precise(states)[None], precise(outputs)[None]
     return freeze(*both, precise(norm.weight), precise(norm.bias), centered=True)
 
 
 def written(parts: Parts, site: Site, heads: Tensor, to_stream: Tensor, bias: Tensor) -> Parts:
-    """Return parts after the heads (H, D) of a site have written; see `Reader.heads_to_stream`."""
+    """Add what the heads (H, D) of a site write to the parts; see `Reader.heads_to_stream`."""
     vectors = torch.einsum("hd,hdo->ho", precise(heads), precise(to_stream))
     names = (Part("head", *site, head) for head in range(len(vectors)))
     more = dict(zip(names, vectors, strict=True))
@@ -216,7 +218,7 @@ def written(parts: Parts, site: Site, heads: Tensor, to_stream: Tensor, bias: Te
 
 
 def own_parts(model: Transformer, trace: HeadsTrace, score: ScoreAddress) -> tuple[Parts, Parts]:
-    """Return the parts of a score's query and key (D,) in a recorded run of our own model."""
+    """Return the parts of a score's query and key, each (D,), in a run of this project's model."""
     site, head = score.site, score.head
     attention, block = attention_at(model, site), block_of(site)
 
@@ -233,7 +235,10 @@ def own_parts(model: Transformer, trace: HeadsTrace, score: ScoreAddress) -> tup
 
 
 def parts_read(model: Transformer, trace: HeadsTrace, token: int, end: Block | None) -> Parts:
-    """Return the parts of what a block reads at a token; without one, of the encoder's output."""
+    """Return the parts of what the block `end` reads at a token.
+
+    If `end` is None, these are the parts of the encoder's output.
+    """
     side = end.side if end else "encoder"
     stack, pre = getattr(model, side), model.config.norm == "pre"
     norms = {part.block: part.norm for part in stack.modules() if isinstance(part, Residual)}
@@ -261,7 +266,7 @@ def parts_read(model: Transformer, trace: HeadsTrace, token: int, end: Block | N
 
 
 def embedded(record: EmbeddingRecord, token: int, norm: nn.LayerNorm) -> Parts:
-    """Return the parts of a token's vector before the first layer."""
+    """Return the parts of a token's vector before the first layer, such as its embedding."""
     scaled, position = precise(record.scaled[0, token]), precise(record.positions[token])
     parts = {Part("embedding"): scaled, BIASES: torch.zeros_like(scaled)}
     if record.segments is not None:

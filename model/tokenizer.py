@@ -1,4 +1,4 @@
-"""Text to tokens and back; each token knows its characters."""
+"""Turns text into tokens and back; each token knows the characters it stands for."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 
 from headlight.model.tokens import BYTES, SPECIAL_TOKENS, Token, check_characters
 
-SPACE = "▁"  # the space before a word, in the vocabulary
-VISIBLE_SPACE = "␣"  # the name of a token that is only spaces
+SPACE = "▁"  # stands for the space before a word in the vocabulary's pieces
+VISIBLE_SPACE = "␣"  # shown for a token that is only spaces
 
-# French has no space after an elided word, so none is written there.
+# An elided French word, such as l', which no space follows.
 ELIDED = re.compile(
     r"(?<![^\W\d_])(?:[cdjlmnst]|qu|lorsqu|jusqu|puisqu|quoiqu)'$", flags=re.IGNORECASE
 )
 
-WHOLE_WORDS = 0.35  # of the vocabulary
-UNFINISHED = 0x10FF00  # plus the byte, in a text whose last character lacks bytes
+WHOLE_WORDS = 0.35  # the share of the vocabulary that is whole words
+UNFINISHED = 0x10FF00  # plus a byte: a placeholder character until all bytes are there
 
-# What a byte-pair token may span: an elided French word with its apostrophe (l', qu'), a word with
-# English contractions in one piece (don't), one digit, or a run of other signs.
+# A byte-pair token lies within one of these: an elided French word with its apostrophe (l', qu'),
+# a word, with an English contraction in it (don't), one digit, or a run of other signs.
 PIECES = (
     rf"{SPACE}?(?<![\p{{L}}\p{{M}}])(?i:[cdjlmnst]|qu|lorsqu|jusqu|puisqu|quoiqu)'(?=\p{{L}})"
     rf"|{SPACE}?[\p{{L}}\p{{M}}]+(?:'[\p{{L}}\p{{M}}]+)*"
@@ -45,7 +45,7 @@ class Tokenizer:
             raise ValueError(
                 f"The tokenizer's first tokens are {first_tokens}, not {SPECIAL_TOKENS}."
             )
-        # A typed text is text, even if it spells the name of a special token.
+        # The name of a special token, such as <end>, is ordinary text if it is typed.
         backend.encode_special_tokens = True
         forget_texts(backend)
         self.backend = backend
@@ -62,8 +62,9 @@ class Tokenizer:
     ) -> Tokenizer:
         """Learn a byte-pair encoding; a share `whole_words` of its entries are the commonest words.
 
-        Those words are tokens whatever the pairs are, and rare characters are spelled in bytes. If
-        `whole_words` is None there are no such words, and rare characters become <unk>.
+        These words are single tokens even if no byte pairs build them, and rare characters are
+        split into bytes. If `whole_words` is None, there are no such words, and rare characters
+        become <unk>.
         """
         backend = tokenizers.Tokenizer(models.BPE(unk_token="<unk>"))
         backend.normalizer = normalizers.Sequence(
@@ -93,14 +94,14 @@ class Tokenizer:
             rules = json.loads(backend.to_str())
             rules["model"] |= {"byte_fallback": True, "ignore_merges": True}
             add_words(backend, rules["model"]["vocab"], texts, vocab_size)
-            # The library takes all reserved tokens as special; a byte is an ordinary piece.
+            # The library made the bytes special tokens, too; here they are ordinary pieces.
             rules["added_tokens"] = rules["added_tokens"][: len(SPECIAL_TOKENS)]
             backend = tokenizers.Tokenizer.from_str(json.dumps(rules))
         return cls(backend)
 
     @classmethod
     def train_characters(cls, texts: Iterable[str]) -> Tokenizer:
-        """Return a tokenizer of characters, including spaces, for small experiments."""
+        """Return a tokenizer with a token for each character in the texts, spaces included."""
         characters = sorted({character for text in texts for character in text})
         vocabulary = {token: index for index, token in enumerate((*SPECIAL_TOKENS, *characters))}
         backend = tokenizers.Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
@@ -112,7 +113,7 @@ class Tokenizer:
         """Read a tokenizer that `save` wrote; raises ValueError for anything else."""
         try:
             backend = tokenizers.Tokenizer.from_file(str(path))
-        except Exception as error:  # the library has no narrower class of errors
+        except Exception as error:  # the library has no narrower class for its errors
             raise ValueError(f"{path} is not a tokenizer: {error}.") from error
         return cls(backend)
 
@@ -124,23 +125,23 @@ class Tokenizer:
         return self.backend.get_vocab_size()
 
     def encode(self, text: str) -> list[Token]:
-        """Split a text into tokens with their typed characters, without special tokens.
+        """Split a text into tokens, each with the span of its characters, without special tokens.
 
         Raises ValueError for a text with a lone surrogate.
         """
         check_characters(text)
         encoding = self.backend.encode(text, add_special_tokens=False)
-        offsets = encoding.offsets  # read once: each access makes a new list
+        offsets = encoding.offsets  # read only once, because each access makes a new list
         pieces = self.whole_after_elided(encoding)
         starts = [offsets[span.start][0] for _, span in pieces[1:]]
         tokens: list[Token] = []
         for (index, span), following in zip(pieces, [*starts, len(text)], strict=False):
             piece = self.backend.id_to_token(index)
             start, end = offsets[span.start][0], offsets[span.stop - 1][1]
-            # There may be no space before the first word, only the next character.
+            # The first word may have no space before it: then this piece has no characters.
             if piece == SPACE and not text[start:end].isspace():
                 end = start
-            # Normalizing leaves the later parts of a decomposed letter without a token.
+            # A letter typed as several characters is normalized to one: its token gets all of them.
             while start < end < following and not text[end].isspace():
                 end += 1
             if piece in self.bytes:
@@ -155,17 +156,17 @@ class Tokenizer:
         batch = self.backend.encode_batch_fast(list(texts), add_special_tokens=False)
         ids_of_texts = [encoding.ids for encoding in batch]
         elided = [row for row, ids in enumerate(ids_of_texts) if self.elided.intersection(ids)]
-        # The fast tokenizer does not report word boundaries.
+        # The fast call above does not report where words begin, so these are encoded again.
         again = self.backend.encode_batch([texts[row] for row in elided], False, False)
         for row, encoding in zip(elided, again, strict=True):
             ids_of_texts[row] = [index for index, _ in self.whole_after_elided(encoding)]
         return ids_of_texts
 
     def whole_after_elided(self, encoding: tokenizers.Encoding) -> list[tuple[int, range]]:
-        """Return ids, and for each the indices of the encoding's ids that it replaces.
+        """Return the ids, and for each one the indices of the encoding's ids that it replaces.
 
-        A word after an elided one has no space before it, so the vocabulary may lack it in this
-        form. If it has the form with a space, that form replaces the pieces.
+        A word after an elided one has no space before it, and the vocabulary may have it only with
+        a space. Then the id of that form replaces the pieces of the word.
         """
         ids, words = encoding.ids, encoding.word_ids
         pieces: list[tuple[int, range]] = []
@@ -219,7 +220,7 @@ class Tokenizer:
         return Token(index, SPECIAL_TOKENS[index], position, position)
 
     def written_token(self, index: int, text: str, start: int, end: int) -> Token:
-        """Return the token of text[start:end], without the space before a word."""
+        """Return the token of text[start:end]; its span leaves out the space before a word."""
         written = text[start:end].lstrip()
         if not written:
             return Token(index, VISIBLE_SPACE, start, end)
@@ -229,9 +230,9 @@ class Tokenizer:
 def add_words(
     backend: tokenizers.Tokenizer, vocabulary: dict[str, int], texts: Iterable[str], size: int
 ) -> None:
-    """Fill a vocabulary up to `size` with the commonest words of the texts that it lacks.
+    """Add the commonest words of the texts to a vocabulary, up to `size` entries.
 
-    Single characters are left out: those that it lacks are spelled in bytes.
+    Single characters are not added: those that it lacks are split into bytes.
     """
     seen = Counter(texts)
     counts: Counter[str] = Counter()
@@ -247,10 +248,10 @@ def add_words(
 
 
 def spread_over_bytes(tokens: list[Token], start: int, end: int) -> None:
-    """Give the span of a character to those of the last tokens that are its bytes."""
+    """Set the span start:end of all the last tokens that are bytes of the same character."""
     for position in reversed(range(len(tokens))):
         token = tokens[position]
-        if token.id < len(SPECIAL_TOKENS):  # adds nothing to the text at any position
+        if token.id < len(SPECIAL_TOKENS):  # a special token among the bytes, which has no text
             at = min(token.start, start)
             tokens[position] = replace(token, start=at, end=at)
         elif token.is_byte and token.end > start:
@@ -260,7 +261,10 @@ def spread_over_bytes(tokens: list[Token], start: int, end: int) -> None:
 
 
 def append_byte(text: str, byte: int) -> str:
-    """Return the text with one more byte of a character; an unfinished one stays in bytes."""
+    """Return the text with one more byte of a character appended.
+
+    Until a character has all its bytes, each byte is a placeholder character in the text.
+    """
     for held in (3, 2, 1, 0):
         numbers = [ord(character) - UNFINISHED for character in text[max(0, len(text) - held) :]]
         if len(numbers) == held and all(0 <= number < 256 for number in numbers):
@@ -275,13 +279,13 @@ class Nothing(dict):
     """A cache that stays empty."""
 
     def __setitem__(self, key: object, value: object) -> None:
-        """Keep nothing."""
+        """Ignore the entry."""
 
 
 def forget_texts(tokenizer: Any) -> None:
-    """Keep a tokenizer of the tokenizers or transformers library from caching words.
+    """Stop a tokenizer of the tokenizers or transformers library from caching words.
 
-    Its cache makes later texts faster, but shares the words of all visitors.
+    The cache makes later texts faster, but keeps words of all visitors in memory.
     """
     if isinstance(getattr(tokenizer, "cache", None), dict):
         tokenizer.cache = Nothing()

@@ -1,4 +1,4 @@
-"""Tokens, the ids of the special ones, and rows of ids that the encoder and the decoder read."""
+"""Tokens, the ids of the special ones, and the sequences of ids that encoder and decoder read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ from torch import Tensor
 SPECIAL_TOKENS = ("<pad>", "<unk>", "<start>", "<end>")
 PAD_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
 
-# A character that has no piece of its own is written as the bytes of its UTF-8.
+# A character that is not in the vocabulary becomes one token for each byte of its UTF-8.
 BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}
 
 
 @dataclass(frozen=True)
 class Token:
-    """One token: its id, its text on screen, and its characters text[start:end].
+    """One token: its id, its `text` on screen, and its span, the characters from start to end.
 
-    A special token has no characters: its span is empty and it shows its name. The bytes of a
-    character all have the character's span, and show their number.
+    A special token has an empty span, and shows its name. The bytes of a character all have the
+    character's span, and show their number.
     """
 
     id: int
@@ -32,7 +32,7 @@ class Token:
 
     @property
     def is_byte(self) -> bool:
-        """Whether this is one byte of a character, and shows its number."""
+        """True if this is one byte of a character."""
         return self.text in BYTES
 
     @property
@@ -41,15 +41,15 @@ class Token:
 
     @property
     def is_special(self) -> bool:
-        """Whether this is padding, start or end, which represent no written text."""
+        """True if this is padding, start or end, which stand for no text."""
         return self.id in (PAD_ID, START_ID, END_ID)
 
 
 def check_characters(text: str) -> None:
     """Raise ValueError for a text with a lone surrogate, which no tokenizer can read.
 
-    Some characters are made of two halves (surrogates) in UTF-16. Python's strings can hold one
-    half on its own, which means nothing.
+    UTF-16 writes some characters as two surrogates. A string in Python may contain only one of
+    them, which is no character.
     """
     try:
         text.encode("utf-8")
@@ -66,12 +66,12 @@ def source_sequence(ids: Sequence[int]) -> list[int]:
 
 
 def target_sequence(ids: Sequence[int]) -> list[int]:
-    """Return the decoder's input: the target shifted right, the start token first."""
+    """Return the decoder's input: the start token, and then the target."""
     return [START_ID, *ids]
 
 
 def no_source(rows: int) -> Tensor:
-    """Return sources (rows, 1) for a model with only a decoder: end tokens that it never sees."""
+    """Return dummy sources (rows, 1) for a model with only a decoder, which never reads them."""
     return torch.full((rows, 1), END_ID)
 
 

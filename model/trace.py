@@ -1,4 +1,4 @@
-"""What a reader traces: the activations of one call of a model, with the tokens that it read."""
+"""The trace of a run: the activations of one call of a model, with the tokens that it read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headlight.model.transformer.trace import Activations, AttentionRecord, Kind
 
 
 class BySite(dict):
-    """Records by their sites; the KeyError of any other key says which sites there are."""
+    """A dict of records by site; its KeyError says which sites it has."""
 
     def __missing__(self, key: object) -> NoReturn:
         sites = ", ".join(f"Site{tuple(site)}" for site in self)
@@ -22,7 +22,7 @@ class BySite(dict):
 
 
 def visible_to_any(record: AttentionRecord) -> Tensor:
-    """Return which keys some head sees: (Q, K) bool."""
+    """Return which keys at least one head sees: (Q, K) bool."""
     return ~record.masked_scores[0].isneginf().all(dim=0)
 
 
@@ -37,10 +37,10 @@ class Trace(Activations):
     source_tokens: Sequence[Token] = ()
     target_tokens: Sequence[Token] = ()
     overview: dict[Site, Tensor] = field(default_factory=dict)  # (H, Q, K) uint8: weights * 255
-    masks: dict[Site, Tensor] = field(default_factory=dict)  # (Q, K) bool: sites of the overview
-    full: Collection[Site] | None = None  # sites to record in full; None for every one
+    masks: dict[Site, Tensor] = field(default_factory=dict)  # (Q, K) bool: visible, if in overview
+    full: Collection[Site] | None = None  # the sites to record in full; None for all
     attention: dict[Site, AttentionRecord] = field(default_factory=BySite, kw_only=True)
-    finished: bool = True  # whether its end follows the target: not if cut, or stopped at a limit
+    finished: bool = True  # False if the target was cut, or stopped at a limit, without its end
 
     def __repr__(self) -> str:
         read = f"{len(self.source_tokens)} source and {len(self.target_tokens)} target tokens"
@@ -52,7 +52,7 @@ class Trace(Activations):
         return max(len(self.source_tokens), len(self.target_tokens))
 
     def record(self, site: Site, record: AttentionRecord) -> None:
-        """Record a site: all stages, or only the weights as bytes if it is not in `full`."""
+        """Record all stages of a site, or only its weights, as bytes, if it is not in `full`."""
         if self.full is None or site in self.full:
             self.attention[site] = record
         else:
@@ -60,10 +60,10 @@ class Trace(Activations):
             self.masks[site] = visible_to_any(record)
 
     def weights(self, kind: Kind) -> Tensor:
-        """Return the weights of every head of a kind of attention: (layers, H, Q, K).
+        """Return the weights of all heads of a kind of attention: (layers, H, Q, K).
 
-        Weights of sites that are only in the overview are rounded to 1/255. Raises ValueError if
-        none of the kind are recorded.
+        Weights from the overview are rounded to multiples of 1/255. Raises ValueError if no site of
+        this kind is recorded.
         """
         recorded = sorted({*self.attention, *self.overview})
         sites = [site for site in recorded if site.kind == kind]
@@ -79,24 +79,24 @@ class Trace(Activations):
         return self.attention[site].weights[0]
 
     def visible(self, site: Site) -> Tensor:
-        """Return which keys some head of a site sees (Q, K), from its record or the overview."""
+        """Return which keys at least one head of a site sees: (Q, K) bool."""
         if site in self.masks:
             return self.masks[site]
         return visible_to_any(self.attention[site])
 
     def query_tokens(self, site: Site) -> Sequence[Token]:
-        """Return the tokens whose queries are the rows of this site's weights."""
+        """Return the tokens of the queries, the rows of this site's weights."""
         return self.source_tokens if self.kind_at(site) == "encoder" else self.target_tokens
 
     def key_tokens(self, site: Site) -> Sequence[Token]:
-        """Return the tokens whose keys are the columns of this site's weights."""
+        """Return the tokens of the keys, the columns of this site's weights."""
         return self.target_tokens if self.kind_at(site) == "decoder" else self.source_tokens
 
     def kind_at(self, site: Site) -> Kind:
-        """Return the kind of a site; raises ValueError if only others are recorded."""
+        """Return the kind of a site; raises ValueError if only other sites are recorded."""
         recorded = {*self.attention, *self.overview}
         if recorded and site not in recorded:
-            last = dict(sorted(recorded))  # layer of each kind
+            last = dict(sorted(recorded))  # the last layer of each kind
             there = ", ".join(f"{kind} 0 to {layer}" for kind, layer in last.items())
-            raise ValueError(f"This trace has no {site!r}, but a Site of {there}.")
+            raise ValueError(f"This trace has no {site!r}; it has the sites {there}.")
         return site.kind

@@ -45,29 +45,29 @@ from headlight.model.training.step import (
 from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.transformer import Transformer
 
-STATE = "training.safetensors"  # all that a training needs to resume
+STATE = "training.safetensors"  # everything that a training needs to resume
 SHAPE = (
     "d_model", "heads", "encoder_layers", "decoder_layers", "d_ff", "dropout", "norm",
     "activation", "positions", "tie_embeddings", "look_ahead_mask",
 )  # fmt: skip
 SETTINGS = tuple(asdict(Settings()))
 CHOSEN = {**CHOICES, "precision": ("float32", "bfloat16"), "optimizer": ("adam", "muon")}
-MAY_CHANGE = ("steps", "cooldown")  # of a training that resumes
+MAY_CHANGE = ("steps", "cooldown")  # the options that may differ when a training resumes
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line, which has the options of the model and of a step."""
+    """Return the parser of the command line, with all options of the model and of its training."""
     parser = argparse.ArgumentParser(
         prog="python -m headlight.model.train", description="Train a Transformer on sentence pairs."
     )
     parser.add_argument("--pairs", type=Path, required=True, help="source<TAB>target, may be .gz")
-    parser.add_argument("--valid", type=Path, required=True, help="pairs to score each epoch on")
+    parser.add_argument("--valid", type=Path, required=True, help="pairs to score after each epoch")
     parser.add_argument("--output", type=Path, default=Path("runs/en-fr"), help="(runs/en-fr)")
-    parser.add_argument("--resume", action="store_true", help="go on with the training in --output")
+    parser.add_argument("--resume", action="store_true", help="resume the training in --output")
     parser.add_argument("--vocabulary", type=int, default=8_000, help="(8000)")
-    parser.add_argument("--tokenizer", type=Path, help="use this one in place of learning one")
+    parser.add_argument("--tokenizer", type=Path, help="a tokenizer to use; else one is learned")
     parser.add_argument(
-        "--begin-with", type=Path, metavar="FOLDER", help="a checkpoint to train on"
+        "--begin-with", type=Path, metavar="FOLDER", help="begin with a checkpoint's weights"
     )
     parser.add_argument("--score-every", type=int, metavar="STEPS", help="(only after each epoch)")
     parser.add_argument("--checkpoint-every", type=int, default=200, metavar="STEPS", help="(200)")
@@ -84,7 +84,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def make_tokenizer(options: argparse.Namespace, pairs: Pairs) -> Tokenizer:
-    """Return the tokenizer that was given, that of the weights to begin with, or a new one."""
+    """Return the tokenizer of --tokenizer or of --begin-with, or learn one from the pairs."""
     if options.tokenizer or options.begin_with:
         return Tokenizer.from_file(options.tokenizer or options.begin_with / TOKENIZER)
     return Tokenizer.train_byte_pairs((text for pair in pairs for text in pair), options.vocabulary)
@@ -93,7 +93,7 @@ def make_tokenizer(options: argparse.Namespace, pairs: Pairs) -> Tokenizer:
 def epochs(
     pairs: Sequence[EncodedPair], settings: Settings
 ) -> Iterator[tuple[int, bool, list[EncodedPair]]]:
-    """Yield batches without end, each with its epoch, from 0, and whether it is the last of it."""
+    """Yield batches without end: the epoch, whether the batch is its last one, and the pairs."""
     for epoch in itertools.count():
         shuffle = settings.seed * 1_000 + epoch
         batches = data.bucketed_pairs(pairs, settings.batch_tokens, shuffle)
@@ -102,10 +102,10 @@ def epochs(
 
 
 def share(pairs: Sequence[EncodedPair]) -> Batch:
-    """Return the share of a batch that this process reads, weighed by its share of tokens."""
+    """Return this process's share of a batch; its `weight` is its share of the target tokens."""
     part = pairs[rank() :: processes()]
     here, everywhere = (sum(len(pair.target) + 1 for pair in some) for some in (part, pairs))
-    # A process without pairs takes part nonetheless, since all wait for each other.
+    # All processes wait for each other, so one without pairs computes a pair with weight 0.
     return replace(data.collate(part or pairs[:1]), weight=here / everywhere)
 
 
@@ -122,7 +122,7 @@ def wait() -> None:
 
 @torch.inference_mode()
 def validation_loss(model: Transformer, batches: Iterable[Batch]) -> float:
-    """Return the mean cross-entropy in nats a token, without smoothing or dropout."""
+    """Return the mean cross-entropy in nats per token, without label smoothing and dropout."""
     model.eval()
     total, count = 0.0, 0
     for batch in batches:
@@ -135,19 +135,16 @@ def validation_loss(model: Transformer, batches: Iterable[Batch]) -> float:
 
 @dataclass
 class Progress:
-    """The finished steps of a training, the running mean of its loss, and the rows of its log.
+    """How far a training has come."""
 
-    A training only resumes with the same `origin`: its options and files.
-    """
-
-    origin: dict[str, int | float | str]
-    step: int = 0
-    loss: float | None = None
-    rows: list[dict[str, float]] = field(default_factory=list)
+    origin: dict[str, int | float | str]  # options and digests of files, which must stay the same
+    step: int = 0  # the number of finished steps
+    loss: float | None = None  # the running mean of the loss
+    rows: list[dict[str, float]] = field(default_factory=list)  # the rows of the log
 
 
 def origin_of(options: argparse.Namespace, **files: Pairs) -> dict[str, int | float | str]:
-    """Return the options that a training keeps to its end, and a digest of each of its files."""
+    """Return the options that a resumed training may not change, and a digest of each file."""
     names = {*SHAPE, *SETTINGS, "vocabulary"}.difference(MAY_CHANGE)
     kept = {name: value for name, value in vars(options).items() if name in names}
     digests = {name: hashlib.sha256(repr(pairs).encode()) for name, pairs in files.items()}
@@ -157,7 +154,7 @@ def origin_of(options: argparse.Namespace, **files: Pairs) -> dict[str, int | fl
 def save_training(
     path: Path, model: Transformer, optimizers: Optimizers, progress: Progress
 ) -> None:
-    """Write weights, optimizers and progress to one file."""
+    """Write weights, the optimizers' states and the progress to one file."""
     tensors = {f"model.{name}": weight.detach() for name, weight in model.named_parameters()}
     for name, state in optimizer_states(model, optimizers).items():
         tensors |= {f"{key}.{name}": value for key, value in state.items()}
@@ -165,7 +162,10 @@ def save_training(
 
 
 def load_training(path: Path, model: Transformer, optimizers: Optimizers, origin: dict) -> Progress:
-    """Restore weights and optimizers, and return the progress; another origin ends the program."""
+    """Restore weights and the optimizers' states from a file, and return the progress.
+
+    Ends the program if the training was begun with another `origin`.
+    """
     weights, states = dict(model.named_parameters()), optimizer_states(model, optimizers)
     with safe_open(path, framework="pt") as file, torch.no_grad():
         progress = Progress(**json.loads(file.metadata()["progress"]))
@@ -182,7 +182,7 @@ def load_training(path: Path, model: Transformer, optimizers: Optimizers, origin
 
 
 def optimizer_states(model: Transformer, optimizers: Optimizers) -> dict[str, dict[str, Tensor]]:
-    """Return what the optimizers keep of each parameter, by the name of the parameter."""
+    """Return the state that the optimizers keep for each parameter, by the parameter's name."""
     names = {parameter: name for name, parameter in model.named_parameters()}
     return {
         names[parameter]: optimizer.state[parameter]
@@ -201,7 +201,7 @@ def write_log(path: Path, rows: Sequence[dict[str, float]]) -> None:
 
 
 def train(options: argparse.Namespace) -> None:
-    """Train as the command line says; write checkpoints, snapshots and the log to a folder.
+    """Train with the options of the command line; write model, snapshots and log to a folder.
 
     Raises FloatingPointError if the training diverges; the last checkpoint stays.
     """
@@ -214,7 +214,7 @@ def train(options: argparse.Namespace) -> None:
     if is_first and not options.resume:
         folder.mkdir(parents=True, exist_ok=True)
         checkpoint.save_tokenizer(folder / TOKENIZER, make_tokenizer(options, pairs))
-    wait()  # for the tokenizer
+    wait()  # until the first process has written the tokenizer
     tokenizer = Tokenizer.from_file(folder / TOKENIZER)
     size, shape = tokenizer.vocab_size, {name: getattr(options, name) for name in SHAPE}
     config = checked_config(size, size, **shape)
@@ -241,7 +241,7 @@ def train(options: argparse.Namespace) -> None:
     length = {"initial": done, "total": settings.steps, "unit": "step", "smoothing": 0.02}
     bar = tqdm(batches, disable=not is_first, **length)
     for step, (epoch, is_last, batch) in enumerate(bar, start=done + 1):
-        # Dropout draws what depends on the step, so that a resumed training draws the same.
+        # The seed of dropout depends on the step, so that a resumed training draws the same.
         torch.manual_seed(random.Random(f"{settings.seed} {step} {rank()}").getrandbits(63))
         loss = train_step(model, optimizers, share(batch), step, settings)
         if not is_first:
@@ -258,7 +258,7 @@ def train(options: argparse.Namespace) -> None:
             scores = score(model, tokenizer, valid_pairs)
             row = {
                 "step": step,
-                "epoch": epoch + is_last,  # that are complete
+                "epoch": epoch + is_last,  # the number of complete epochs
                 "train_loss": round(progress.loss, 4),
                 "valid_loss": round(valid_loss, 4),
                 "bleu": round(scores.bleu, 2),
@@ -272,7 +272,7 @@ def train(options: argparse.Namespace) -> None:
             bar.write(f"step {step}: valid loss {valid_loss:.3f}, BLEU {scores.bleu:.1f}")
         if is_scored or step % options.checkpoint_every == 0:
             save_training(folder / STATE, model, optimizers, progress)
-    wait()  # for the last files: a process that leaves early ends the others
+    wait()  # until the last files are written: a process that ends early would end the others
 
 
 def main() -> None:
@@ -282,7 +282,7 @@ def main() -> None:
         kind = "nccl" if torch.cuda.is_available() else "gloo"
         if kind == "nccl":
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-        # The other processes wait for the first, which scores and saves.
+        # A day, because the other processes wait while the first one scores and saves.
         distributed.init_process_group(kind, timeout=timedelta(days=1))
     train(options)
     if processes() > 1:

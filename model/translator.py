@@ -1,4 +1,4 @@
-"""Text in, text and traces out: the interface of translators for pages and notebooks."""
+"""Loads translators, and runs them on texts, for pages and notebooks."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -27,13 +27,16 @@ from headlight.model.transformer.transformer import Transformer
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 MISSING: Mapping[Ability, str] = {
-    "read a pair": "This model translates one text at a time, and has no place for a second.",
+    "read a pair": "This model translates one text, and cannot read a second one with it.",
     "mask words": "This model was trained to translate, and has no token that hides a word.",
 }
 
 
 class Translator(OwnReader):
-    """A trained model with its tokenizer, as described in model/reader.py; threads may share it."""
+    """A reader that translates with an encoder-decoder; threads may share it.
+
+    Its methods are described in model/reader.py.
+    """
 
     def __init__(
         self, model: Transformer, tokenizer: Tokenizer, *, title: str = "Translator"
@@ -42,7 +45,7 @@ class Translator(OwnReader):
 
     @property
     def default_new_tokens(self) -> int:
-        """The largest number of new tokens, unless another is asked for."""
+        """The most tokens that are written, unless another limit is given."""
         return min(64, self.max_tokens)
 
     def read(self, source: str, pad_to: int | None = None) -> list[Token]:
@@ -69,16 +72,17 @@ class Translator(OwnReader):
         pad_to: int | None = None,
         **options: float,
     ) -> Writing:
-        """Translate a sentence by a Strategy or its name; `options` are its own, as beam_size=4.
+        """Translate a sentence by a Strategy, or by its name with `options` such as beam_size=4.
 
         The translation begins with `prefix`, a text or ids. Raises ValueError for a sentence with
-        nothing to read, and for a prefix or options that make no sense; warns if it is cut.
+        nothing to read, a prefix that cannot be written, and options that do not exist or are out
+        of range; warns if the sentence is cut.
         """
         named = strategy if isinstance(strategy, Strategy) else Strategy(strategy)
         if unused := options.keys() - {*named.method.options}:
             raise ValueError(
-                f'The strategy "{named.strategy}" has no {min(unused)}: give one that has, such as '
-                'strategy="beam" for beam_size.'
+                f'The strategy "{named.strategy}" has no option {min(unused)}: choose a strategy '
+                'that has it, such as strategy="beam" for beam_size.'
             )
         chosen = replace(named, **options)
         if isinstance(prefix, str):
@@ -104,7 +108,7 @@ class Translator(OwnReader):
         longest: int | None = None,
         forced: Sequence[int] = (),
     ) -> Iterator[Decoding]:
-        """Yield what `write` returns for each of several texts, which are decoded in one batch."""
+        """Yield what `write` returns for each of several texts; they are decoded in one batch."""
         read = [self.read(text.text, text.pad_to) for text in texts]
         edits = [text.edits or {} for text in texts]
         prefixes = RecordedPrefixes(self.model, self.padded_ids(read), edits)
@@ -136,7 +140,7 @@ class Translator(OwnReader):
             )
 
     def tokenized(self, request: Request) -> Trace:
-        """Return a trace of the tokens that both sides read.
+        """Return a trace with the tokens that encoder and decoder read.
 
         The decoder reads the start token and then the target, so its last row predicts the end.
         """
@@ -171,13 +175,14 @@ class Translator(OwnReader):
     def objective(
         self, trace: Trace, site: Site | None = None, query: int | None = None
     ) -> Objective:
-        """Return the whole target with its end, if it has one, or the token after a query."""
+        """Return the objective of a trace; see `choose_objective`."""
         return choose_objective(trace, site, query)
 
     def masks(self, trace: Trace) -> tuple[Tensor, Tensor, Tensor]:
         """Return the model's own masks for the tokens of a trace.
 
-        Source padding (1, S), look-ahead (T, T), and look-ahead with the target's padding (T, T).
+        They are the source's padding mask (1, S), the look-ahead mask (T, T), and the look-ahead
+        mask combined with the target's padding mask (T, T).
         """
         source_ids, target_ids = self.ids(trace.source_tokens), self.ids(trace.target_tokens)
         return (
@@ -188,7 +193,7 @@ class Translator(OwnReader):
 
 
 def choose_objective(trace: Trace, site: Site | None = None, query: int | None = None) -> Objective:
-    """Return the objective to explain: the token written after the query.
+    """Return the objective: the token written after a query of the decoder.
 
     For a query of the encoder or of padding, or without a query, it is the whole target.
     """
@@ -214,10 +219,10 @@ def reader_of(model: Transformer, tokenizer: Tokenizer, title: str | None = None
 
 
 def load(name: str | Path) -> OwnReader:
-    """Load a shipped model by name, such as "en-fr", or a checkpoint folder; onto the GPU if any.
+    """Load a shipped model by its name, such as "en-fr", or a checkpoint folder.
 
-    It is a Translator, or a Continuer for a model with only a decoder. Raises FileNotFoundError or
-    ValueError if there is no usable checkpoint.
+    The model is loaded onto a GPU if there is one. It is a Translator, or a Continuer for a model
+    with only a decoder. Raises FileNotFoundError or ValueError if there is no usable checkpoint.
     """
     shipped = shipped_models()
     folder = PRETRAINED / name if str(name) in shipped else Path(name).expanduser()

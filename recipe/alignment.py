@@ -1,6 +1,6 @@
-"""Which heads align words: python -m recipe.alignment --pairs VALID --learn TRAIN.
+"""Find the heads that align words: python -m recipe.alignment --pairs VALID --learn TRAIN.
 
-Without `--learn`: which heads look at the words that are copied.
+Without `--learn`, find the heads that look at words which are the same in both languages.
 """
 
 import argparse
@@ -18,11 +18,11 @@ from headlight.model.training.data import read_pairs
 from headlight.model.translator import Translator, load_translator
 
 WORD = re.compile(r"[^\W_]+")
-ROUNDS = 5  # of learning the aligner
-LEARN = 40_000  # pairs at most, the aligner needs no more for common words
-MEASURED = 400  # pairs at most
+ROUNDS = 5  # passes over the pairs in which the aligner learns
+LEARN = 40_000  # the most pairs that the aligner learns from, enough for common words
+MEASURED = 400  # the most pairs that heads are compared on
 
-Span = tuple[int, int]
+Span = tuple[int, int]  # the characters from start to end
 Links = set[tuple[int, int]]  # (target word, source word)
 
 
@@ -43,7 +43,10 @@ class WordAligner:
     """
 
     def __init__(self, pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> None:
-        """Learn from pairs of texts as words; links point to words of the first text of a pair."""
+        """Learn from pairs of texts, each a list of words, the first one given.
+
+        The aligner learns which word of the first text each word of the second one translates.
+        """
         pairs = list(pairs)
         self.chances: dict[tuple[str, str], float] = {}
         for _ in range(ROUNDS):
@@ -61,7 +64,7 @@ class WordAligner:
             self.chances = {pair: count / totals[pair[0]] for pair, count in counts.items()}
 
     def links(self, givens: Sequence[str], written: Sequence[str]) -> Links:
-        """Return the likeliest `givens` for each word of `written`, as positions of both."""
+        """Return, for each word of `written`, its position and that of the likeliest given word."""
         links = set()
         for position, word in enumerate(written):
             chances = [self.chances.get((given, word), 0.0) for given in givens]
@@ -79,7 +82,7 @@ def both_ways(
 
 
 def same_in_both(source: str, target: str) -> Links:
-    """Return the links (target word, source word) of names and numbers that are once in both."""
+    """Return the links (target word, source word) of names and numbers that both have once."""
     texts = [[text[start:end] for start, end in word_spans(text)] for text in (source, target)]
     once = [{word for word in side if side.count(word) == 1} for side in texts]
     copied = (word for word in set.intersection(*once) if word[0].isdigit() or word[0].isupper())
@@ -88,7 +91,7 @@ def same_in_both(source: str, target: str) -> Links:
 
 
 def token_words(tokens: Sequence[Token], spans: Sequence[Span]) -> np.ndarray:
-    """Return which tokens belong to which words: (words, tokens) of 0 and 1."""
+    """Return a matrix (words, tokens) with 1 where a token belongs to a word, else 0."""
     belongs = np.zeros((len(spans), len(tokens)))
     for row, (start, end) in enumerate(spans):
         for column, token in enumerate(tokens):
@@ -99,28 +102,28 @@ def token_words(tokens: Sequence[Token], spans: Sequence[Span]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How often each head's largest weight is on the linked word, and the mean weight there.
+    """How well each head agrees with links between words.
 
-    Both are (2, layers, heads): counted at the position that predicts a word, and at the one that
-    has just read it.
+    Arrays are (2, layers, heads): the first is measured where the decoder predicts a word, the
+    second where it reads it.
     """
 
-    hits: np.ndarray
-    mass: np.ndarray
-    links: int
+    hits: np.ndarray  # the share of links whose source word has the head's largest weight
+    mass: np.ndarray  # the mean weight on the linked source word
+    links: int  # the number of links
 
     def best(self) -> tuple[int, ...]:
-        """Return the position, layer and head with the most hits."""
+        """Return the index in `hits` with the most hits: 0 or 1, layer and head."""
         return tuple(map(int, np.unravel_index(int(self.hits.argmax()), self.hits.shape)))
 
 
 def agreement(
     translator: Translator, pairs: Sequence[tuple[str, str]], links: Sequence[Links]
 ) -> Agreement:
-    """Compare every cross-attention head with an aligner's links on reference translations.
+    """Compare every cross-attention head with the links of words in reference translations.
 
-    The weights of a word are the mean of its tokens' rows, summed over the tokens of each source
-    word; the end token and punctuation are no words.
+    The weight of a target word on a source word is the mean over the target word's tokens, and the
+    sum over the source word's tokens. The end token and punctuation are no words.
     """
     hits, mass, count = 0.0, 0.0, 0
     for (source, target), linked in zip(pairs, links, strict=True):
@@ -144,7 +147,7 @@ def sample(pairs: list[tuple[str, str]], most: int) -> list[tuple[str, str]]:
 
 
 def aligned(pairs: Sequence[tuple[str, str]], learn: Sequence[tuple[str, str]]) -> list[Links]:
-    """Return the links of each pair, by an aligner that learned from it and others."""
+    """Return the links of each pair, by an aligner that learns from `pairs` and `learn`."""
     by_words = [(words(source), words(target)) for source, target in [*learn, *pairs]]
     by_words = [pair for pair in by_words if all(pair)]
     forward = WordAligner(by_words)

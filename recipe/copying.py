@@ -1,4 +1,4 @@
-"""Pairs with names, numbers, times and prices that can only be copied, and a test of copying."""
+"""Makes pairs with names, numbers, times and prices that a model has to copy, and a test."""
 
 import random
 import re
@@ -17,16 +17,16 @@ FRENCH_TIME = re.compile(r"\b(\d{1,2}) ?[hH:] ?(\d\d)\b")
 ARTICLE = re.compile(r"(?:\b(?:la|le|les|du|des|au|aux|en) |\bl')$", re.IGNORECASE)
 ELIDED = re.compile(r"\b([cdjmnst]|qu|jusqu|lorsqu|puisqu)'$", re.IGNORECASE)
 NOT_ELIDED = re.compile(r"\b([dn]|qu|jusqu|lorsqu|puisqu)e (?=[AEIOUÀÂÉÈÊÎÔ])", re.IGNORECASE)
-LETTERS_BEFORE = 2  # the letters before it on which a letter of a made-up name depends
-LENGTHS = range(4, 11)  # of a made-up name
+LETTERS_BEFORE = 2  # a letter of a made-up name is drawn by this many letters before it
+LENGTHS = range(4, 11)  # how many letters a made-up name may have
 TEST_PAIRS = 200
-TEST_EVERY = 5  # one frame in this many is kept for the test
-FRAME_TIMES = 250  # copies of a frame for each copy of a real pair
+TEST_EVERY = 5  # one frame in this many is only used for the test
+FRAME_TIMES = 250  # how many more pairs are made from a frame than from a real pair
 TRIES = 1_000
-STARTS = re.compile(r"(?<![\w.,:])$")  # where a value may begin
-ENDS = re.compile(r"(?!\w|[.,:]\d)")  # where it may end
+STARTS = re.compile(r"(?<![\w.,:])$")  # matches where a value may begin
+ENDS = re.compile(r"(?!\w|[.,:]\d)")  # matches where a value may end
 
-# Names that made-up ones imitate, in addition to those of the pairs.
+# Names that made-up names imitate, in addition to the names in the pairs.
 NAMES = (
     "Adele", "Barbara", "Carla", "Dorothy", "Elisabeth", "Francesca", "Gerhard", "Heather",
     "Ibrahim", "Joanna", "Katarina", "Leonardo", "Miranda", "Natalie", "Oliver", "Patricia",
@@ -35,7 +35,7 @@ NAMES = (
     "Oregon", "Salamanca", "Toronto", "Vancouver",
 )  # fmt: skip
 
-# Our own sentences around the values to copy.
+# Sentences, written for this recipe, with values to copy in braces.
 FRAMES = (
     ("My name is {name}.", "Je m'appelle {name}."),
     ("The train leaves at {time}.", "Le train part à {time}."),
@@ -76,7 +76,7 @@ FRAMES = (
 
 
 def french(value: str) -> str:
-    """Return a name, number, time or price in French notation: 7:45 as 7 h 45, $30 as 30 $."""
+    """Return a value in French notation: 7:45 becomes 7 h 45, and $30 becomes 30 $."""
     if ":" in value:
         return value.replace(":", " h ")
     if value[0] in "$€":
@@ -85,7 +85,7 @@ def french(value: str) -> str:
 
 
 def with_one_time(pair: tuple[str, str]) -> tuple[str, str] | None:
-    """Return a pair with its times as `french` writes them, None if its sides differ in them."""
+    """Return a pair with French times as 7 h 45; None if the times of its sides differ."""
     source, target = pair
     if ":" not in source:
         return pair
@@ -98,7 +98,7 @@ def with_one_time(pair: tuple[str, str]) -> tuple[str, str] | None:
 
 
 def find_names(pairs: Pairs) -> list[str]:
-    """Return words that are capitalised on both sides of a pair, and in lower case nowhere."""
+    """Return the words that are capitalized on both sides of a pair, and never in lower case."""
     names, small = set(), set()
     for pair in pairs:
         sides = [set(re.findall(r"[^\W\d_]{3,}", side)) for side in pair]
@@ -108,10 +108,10 @@ def find_names(pairs: Pairs) -> list[str]:
 
 
 class Values:
-    """Draws values to copy; with `tested`, only those that are `is_unseen` and in no training pair.
+    """Draws values to copy: for training, or with `tested` for a test.
 
-    Names are made up letter by letter, each drawn from those that follow the same letters in real
-    names, and are not real ones.
+    Values for a test are `is_unseen`, and in no pair of `trained`. Names are made up letter by
+    letter: each letter is one that follows the letters before it in a real name.
     """
 
     def __init__(
@@ -131,10 +131,10 @@ class Values:
             value = self.KINDS[kind](self, source)
             if is_unseen(value) == self.tested and not (self.tested and value in self.trained):
                 return value
-        raise ValueError(f"No {kind} is left that is in no training pair.")
+        raise ValueError(f"No {kind} was found that is not in a training pair.")
 
     def name(self, source: random.Random) -> str:
-        """Return a real name, or, twice as often, a made-up one."""
+        """Return a made-up name, or, one time in three and not for a test, a real one."""
         if not self.tested and not source.randrange(3):
             return source.choice(self.real)
         while True:
@@ -146,17 +146,17 @@ class Values:
                 return name
 
     def number(self, source: random.Random) -> str:
-        """Return a number of one to six digits, at least 2, with commas half of the time."""
+        """Return a number from 2 to 999,999, in half of the cases with commas."""
         value = max(2, source.randrange(10 ** source.randint(1, 6)))
         return f"{value:,}" if source.randrange(2) else str(value)
 
     def time(self, source: random.Random) -> str:
-        """Return a time of day, before 13:00 three times out of four."""
+        """Return a time of day, in three of four cases before 13:00."""
         hour = source.randint(1, 12) if source.randrange(4) else source.randint(13, 23)
         return f"{hour}:{source.randrange(60):02}"
 
     def price(self, source: random.Random) -> str:
-        """Return a price in dollars or euros, with cents one time out of three."""
+        """Return a price in dollars or euros; below 1,000, one in three has cents."""
         amount = max(2, source.randrange(10 ** source.randint(1, 5)))
         cents = f".{source.randrange(100):02}" if amount < 1000 and not source.randrange(3) else ""
         return f"{source.choice('$$€')}{amount:,}{cents}"
@@ -174,12 +174,12 @@ class Values:
 
 
 def elided(target: str) -> str:
-    """Return a French text with `de`, `ne` and `que` shortened before a capital vowel."""
+    """Return a French text with `de`, `ne`, `que` and others elided before a capital vowel."""
     return NOT_ELIDED.sub(r"\1'", target)
 
 
 def around(value: str, text: str) -> list[str] | None:
-    """Return the text before and after a value; None unless it occurs once, as a word."""
+    """Return the text before and after a value; None unless it is there once, as a whole word."""
     sides = text.split(value)
     is_word = len(sides) == 2 and STARTS.search(sides[0]) and ENDS.match(sides[1])
     return sides if is_word else None
@@ -188,9 +188,10 @@ def around(value: str, text: str) -> list[str] | None:
 def replaced(
     pair: tuple[str, str], values: Values, source: random.Random
 ) -> tuple[str, ...] | None:
-    """Return a pair with the values that both sides share replaced, and the new ones in French.
+    """Replace the values that both sides of a pair share by new ones.
 
-    None if the sides share no value, or only names after an article.
+    Returns source, target, and the new values in French notation; None if the sides share no
+    values except names after an article.
     """
     written, target = pair
     new_values = []
@@ -212,7 +213,7 @@ def replaced(
 
 
 def filled(frame: tuple[str, str], values: Values, source: random.Random) -> tuple[str, ...]:
-    """Return a pair made from a frame, and its values in French notation."""
+    """Fill a frame with values; return source, target, and the values in French notation."""
     drawn = {kind: values.draw(kind, source) for kind in re.findall(r"{(\w+)}", frame[0])}
     in_french = {kind: french(value) for kind, value in drawn.items()}
     target = elided(frame[1].format(**in_french))
@@ -220,7 +221,7 @@ def filled(frame: tuple[str, str], values: Values, source: random.Random) -> tup
 
 
 def make_copies(pairs: Pairs, times: int, seed: int = 0) -> Pairs:
-    """Return pairs that can only be copied: `times` from each suitable one, and from frames."""
+    """Return pairs with values to copy: `times` from each suitable pair, and more from frames."""
     source, values = random.Random(seed), Values(find_names(pairs))
     sharing = [pair for pair in pairs if replaced(pair, values, source)]
     copies = [
@@ -236,7 +237,8 @@ def make_copies(pairs: Pairs, times: int, seed: int = 0) -> Pairs:
 def make_test(pairs: Pairs, trained: Pairs, seed: int = 0) -> list[tuple[str, ...]]:
     """Return TEST_PAIRS rows: a source, its target and the values to copy.
 
-    Half are made from held-out `pairs`, half from frames, with values of no `trained` pair.
+    Half of them are made from held-out `pairs`, and half from frames. Their values are in no pair
+    of `trained`.
     """
     source, values = random.Random(seed), Values(find_names(trained), trained, tested=True)
     rows: dict[str, tuple[str, ...]] = {}

@@ -1,8 +1,9 @@
-"""Measure the signs of doubt, and set them: python -m recipe.measure_doubt --pairs FILE.
+"""Measure the signs of doubt: python -m recipe.measure_doubt --pairs FILE.
 
-A translation is good or bad by its chrF against its references; one between the two is neither, as
-there are right translations that no reference holds. `--nonsense FILE`: lines that should all be
-flagged.
+It prints how many good and bad translations have each sign, and good thresholds. A translation is
+good from a chrF of GOOD against its references, and bad below BAD. One in between is neither, since
+a right translation may not be among the references. All lines of `--nonsense FILE` should have a
+sign.
 """
 
 import argparse
@@ -17,19 +18,19 @@ from headlight.model.insight.doubt import Sign, alignment_in, doubts, mean_of, m
 from headlight.model.training.data import group_references, read_pairs
 from headlight.model.translator import Translator, load_translator
 
-GOOD, BAD = 50, 30  # chrF from which a translation is good, and below which it is bad
-WRONG = 0.02  # the share of good translations that each of the two thresholds may flag
+GOOD, BAD = 50, 30  # the chrF from which a translation is good, and below which it is bad
+WRONG = 0.02  # the share of good translations that each threshold may flag
 
 
 @dataclass(frozen=True)
 class Case:
-    """A sentence, its translation, the signs of doubt, and the measures behind the thresholds."""
+    """A sentence, its translation, its signs of doubt, and the two numbers with thresholds."""
 
     sentence: str
     translation: str
     signs: frozenset[Sign]
-    mean: float  # log-probability of a token written, in nats
-    pieces: int  # most of a word
+    mean: float  # the mean log-probability of the written tokens, in nats
+    pieces: int  # the number of tokens of the word that has most
 
 
 def cases(translator: Translator, sentences: Sequence[str]) -> list[Case]:
@@ -49,13 +50,16 @@ def cases(translator: Translator, sentences: Sequence[str]) -> list[Case]:
 
 
 def warned(cases: Sequence[Case], sign: Sign | None = None) -> float:
-    """Return the share of cases that have a sign, or any sign."""
+    """Return the share of cases with this sign, or by default with any sign."""
     hits = [bool(case.signs) if sign is None else sign in case.signs for case in cases]
     return mean_of(hits) if hits else 0.0
 
 
 def thresholds(good: Sequence[Case]) -> tuple[float, int]:
-    """Return LEAST_SURE and MOST_PIECES that flag at most WRONG of the good translations."""
+    """Return the values for LEAST_SURE and MOST_PIECES.
+
+    Each flags at most the share WRONG of the good translations.
+    """
     allowed = int(WRONG * len(good))
     means = sorted(case.mean for case in good)
     pieces = sorted((case.pieces for case in good), reverse=True)
@@ -63,17 +67,17 @@ def thresholds(good: Sequence[Case]) -> tuple[float, int]:
 
 
 def report(name: str, cases: Sequence[Case]) -> None:
-    """Print the share of cases that each sign flags."""
+    """Print the share of cases that have each sign."""
     signs: set[Sign] = {sign for case in cases for sign in case.signs}
     parts = ", ".join(f"{sign} {warned(cases, sign):.1%}" for sign in sorted(signs))
     print(f"{name}: {len(cases)} sentences, warned of {warned(cases):.1%} ({parts or 'no sign'})")
 
 
 def main() -> None:
-    """Print the flagged shares of good, bad and nonsense sentences, and thresholds to set."""
+    """Print which shares of good, bad and nonsense sentences have signs, and good thresholds."""
     parser = argparse.ArgumentParser(prog="python -m recipe.measure_doubt", description=__doc__)
     parser.add_argument("--pairs", type=Path, required=True, help="a file of source<TAB>target")
-    parser.add_argument("--nonsense", type=Path, help="a file of a sentence a line")
+    parser.add_argument("--nonsense", type=Path, help="a file with one sentence per line")
     parser.add_argument("--model", default="en-fr", help="a shipped name or a checkpoint folder")
     arguments = parser.parse_args()
     translator = load_translator(arguments.model)

@@ -1,4 +1,7 @@
-"""Mix sentence pairs of several kinds: python -m recipe.mix --everyday DIR --more DIR."""
+"""Mix sentence pairs of several sources into files for training, validation and tests.
+
+python -m recipe.mix --everyday DIR --more DIR --output DIR
+"""
 
 import argparse
 import hashlib
@@ -11,8 +14,8 @@ from pathlib import Path
 from headlight.model.training.data import Pairs, read_pairs
 from recipe.copying import make_copies, make_test, with_one_time
 
-# Sentences that the field uses as examples. A model that will be shown with them must not have
-# been trained on them, nor on sentences that differ from them by one word.
+# Sentences that papers and lectures use as examples. A model that will translate them in front of
+# an audience must not be trained on them, or on sentences that differ from them by one word.
 FIELD_SENTENCES = (
     "The animal didn't cross the street because it was too tired.",
     "The animal didn't cross the street because it was too wide.",
@@ -27,18 +30,18 @@ FIELD_SENTENCES = (
 )
 
 HELD_OUT = ("europarl_general", "gutenberg_books", "storybooks", "tico19")
-TEST_PAIRS = 300  # from each file that has held-out pairs
-VALID_PAIRS = 100
+TEST_PAIRS = 300  # test pairs from each file in HELD_OUT
+VALID_PAIRS = 100  # validation pairs from each file in HELD_OUT
 
 
 @dataclass(frozen=True)
 class Share:
-    """A file's share of the mix: pairs with both sides in bounds, each repeated `times`."""
+    """A file's share of the mix."""
 
     name: str
-    times: int = 1
-    most_words: int = 40
-    most_pairs: int | None = None
+    times: int = 1  # how often each pair is in the mix
+    most_words: int = 40  # longer pairs, by the words on either side, are left out
+    most_pairs: int | None = None  # the most pairs, before they are repeated; None for all
 
 
 SHARES = (
@@ -58,8 +61,8 @@ SHARES = (
     Share("osm_tags_lexicon", times=4),
 )
 EVERYDAY_TIMES = 5
-SHORT_WORDS = 3  # at most, in sources with more weight; one or two words get the most
-COPIES = 4  # with other values, of each pair that has some to copy
+SHORT_WORDS = 3  # sentences with at most this many words are repeated more, shorter ones most
+COPIES = 4  # how many pairs with other values are made from each pair that has values to copy
 
 GREETINGS = (
     ("Hello.", "Bonjour."), ("Hello!", "Bonjour !"), ("Hi.", "Salut."), ("Hi!", "Salut !"),
@@ -90,7 +93,10 @@ def within_one_word(first: Sequence[str], second: Sequence[str]) -> bool:
 
 
 def field_sentence_filter() -> Callable[[str], bool]:
-    """Return a test for example sentences of the field, also with one word changed."""
+    """Return a function that tells whether a sentence is one of FIELD_SENTENCES, or nearly.
+
+    Nearly means that one word is changed, added or left out.
+    """
     field = [words(sentence) for sentence in FIELD_SENTENCES]
     known = {word for sentence in field for word in sentence}
 
@@ -104,7 +110,7 @@ def field_sentence_filter() -> Callable[[str], bool]:
 
 
 def number_of(sentence: str) -> int:
-    """Return a number that only depends on the words of a sentence."""
+    """Return a hash of the words of a sentence, without case and punctuation, as a number."""
     return int.from_bytes(hashlib.sha256(" ".join(words(sentence)).encode()).digest()[:8], "big")
 
 
@@ -114,9 +120,9 @@ def in_order_of_hash(pairs: Iterable[tuple[str, str]]) -> Pairs:
 
 
 def hold_out(pairs: Pairs, test: int, valid: int) -> tuple[Pairs, Pairs, Pairs]:
-    """Split by a hash of the source side: pairs to test on, pairs to choose by, and the rest.
+    """Split pairs, by a hash of their source, into test, validation and training pairs.
 
-    The first two have each source once, and the rest has none of their sources.
+    Test and validation have each source once; training has none of their sources.
     """
     chosen: dict[int, tuple[str, str]] = {}
     for pair in in_order_of_hash(pairs):
@@ -136,7 +142,7 @@ def take(pairs: Pairs, share: Share) -> Pairs:
 
 
 def short_ones(pairs: Pairs) -> Pairs:
-    """Return short pairs as they are and without final punctuation, the shortest three times."""
+    """Return short pairs, with and without final punctuation; the shortest ones three times."""
     short = [pair for pair in pairs if len(words(pair[0])) <= SHORT_WORDS]
     bare = [(source.rstrip(" .!"), target.rstrip(" .!")) for source, target in short]
     more = [pair for pair in (*short, *bare) if len(words(pair[0])) < SHORT_WORDS]
@@ -144,7 +150,7 @@ def short_ones(pairs: Pairs) -> Pairs:
 
 
 def write_pairs(path: Path, pairs: Sequence[tuple[str, ...]]) -> None:
-    """Write `source<TAB>target` lines, with further columns if any."""
+    """Write a line `source<TAB>target` for each pair, with its further columns if it has any."""
     lines = ("\t".join(pair) + "\n" for pair in pairs)
     path.write_text("".join(lines), encoding="utf-8")
 
@@ -152,9 +158,10 @@ def write_pairs(path: Path, pairs: Sequence[tuple[str, ...]]) -> None:
 def mix(
     everyday: Path, more: Path, everyday_times: int = EVERYDAY_TIMES, copies: int = COPIES
 ) -> dict[str, list[tuple[str, ...]]]:
-    """Return the files of a mix by name; `copies` is the `times` of `make_copies`.
+    """Return the pairs of each file of a mix, by the file's name.
 
-    `everyday` has train.tsv.gz, valid.tsv and test.tsv; `more` has a file for each of SHARES.
+    The folder `everyday` has train.tsv.gz, valid.tsv and test.tsv; the folder `more` has a file for
+    each of SHARES. `copies` is the `times` of `make_copies`.
     """
     is_near = field_sentence_filter()
     files = {"test-second": [], "valid-second": []}
@@ -176,7 +183,7 @@ def mix(
         number_of(source) for pairs in (*files.values(), everyday_test) for source, _ in pairs
     }
 
-    @cache  # since most sources occur many times
+    @cache  # because most sources are there many times
     def is_trained_on(source: str) -> bool:
         return not is_near(source) and number_of(source) not in kept_apart
 
@@ -208,9 +215,14 @@ def main() -> None:
     parser.add_argument("--more", type=Path, required=True, help="the folder of the other files")
     parser.add_argument("--output", type=Path, required=True, help="the folder to write to")
     parser.add_argument(
-        "--everyday-times", type=int, default=EVERYDAY_TIMES, help=f"({EVERYDAY_TIMES})"
+        "--everyday-times",
+        type=int,
+        default=EVERYDAY_TIMES,
+        help=f"how often the Tatoeba pairs are repeated ({EVERYDAY_TIMES})",
     )
-    parser.add_argument("--copies", type=int, default=COPIES, help=f"({COPIES}; 0 for none)")
+    parser.add_argument(
+        "--copies", type=int, default=COPIES, help=f"copies of pairs with new values ({COPIES})"
+    )
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     files = mix(arguments.everyday, arguments.more, arguments.everyday_times, arguments.copies)

@@ -1,4 +1,4 @@
-"""How many training pairs reach each position.
+"""Count how many training pairs reach each position.
 
 python -m recipe.position_counts --pairs FILE --model DIR
 """
@@ -16,7 +16,7 @@ from headlight.model.transformer.trace import Side
 
 
 def count_positions(pairs: Sequence[EncodedPair], max_positions: int) -> dict[Side, list[int]]:
-    """Return how many pairs have a token at each position (max_positions,), for each side."""
+    """Return, for each side, how many pairs have a token at each position: (max_positions,)."""
     return {
         "encoder": _at_least((len(source_sequence(pair.source)) for pair in pairs), max_positions),
         "decoder": _at_least((len(target_sequence(pair.target)) for pair in pairs), max_positions),
@@ -34,7 +34,7 @@ def _at_least(lengths: Iterable[int], positions: int) -> list[int]:
 
 
 def save_position_counts(path: Path, counts: dict[Side, list[int]]) -> None:
-    """Write the counts as a table of position, encoder, decoder."""
+    """Write the counts as a CSV file with the columns position, encoder and decoder."""
     with replacing(path) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["position", *counts])
@@ -44,9 +44,9 @@ def save_position_counts(path: Path, counts: dict[Side, list[int]]) -> None:
 
 
 def main() -> None:
-    """Write how many training pairs reach each position into a checkpoint's folder."""
+    """Write the counts of a model's training pairs to its checkpoint folder."""
     parser = argparse.ArgumentParser(prog="python -m recipe.position_counts", description=__doc__)
-    parser.add_argument("--pairs", type=Path, required=True, help="what the model was trained on")
+    parser.add_argument("--pairs", type=Path, required=True, help="the model's training pairs")
     parser.add_argument("--model", type=Path, required=True, help="the checkpoint folder")
     arguments = parser.parse_args()
     config = load_config(arguments.model / CONFIG)

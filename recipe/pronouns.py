@@ -1,7 +1,7 @@
-"""Count which heads link a pronoun to its noun: python -m recipe.pronouns --sentences FILE.
+"""Count how often heads link a pronoun to its noun: python -m recipe.pronouns --sentences FILE.
 
-The figures are added to an atlas. A line of the file has a sentence, and the places of the pronoun
-and of its noun among the words, from 0, with tabs between them.
+The counts are added to an atlas. A line of the file has a sentence, the index of the pronoun among
+its words, and that of its noun, with tabs between them; indices count from 0.
 """
 
 import argparse
@@ -23,7 +23,7 @@ ATLAS = PRETRAINED / "en-fr" / "atlas"
 
 
 def with_pronouns(data: dict, result: Linked) -> dict:
-    """Return the data of an atlas with the figures, in place of earlier ones."""
+    """Return the data of an atlas with these counts, which replace earlier ones."""
     share = result.chance / result.sentences
     words = OVER.format(words=PRONOUN.words, sentences=result.sentences, share=share)
     others = [each for each in data["statistics"] if each["name"] != PRONOUN.name]
@@ -38,7 +38,7 @@ def with_pronouns(data: dict, result: Linked) -> dict:
 
 
 def main() -> None:
-    """Count, print how often the best heads link them, and add the figures to an atlas."""
+    """Count links, print those of the best head, and add the counts to an atlas."""
     parser = argparse.ArgumentParser(prog="python -m recipe.pronouns", description=__doc__)
     parser.add_argument("--sentences", type=Path, required=True)
     parser.add_argument("--model", default="en-fr", help="a shipped name or a checkpoint folder")

@@ -1,7 +1,7 @@
-"""Pictures of attention: arrays and tokens in, figures out.
+"""Pictures of attention: each function takes arrays and tokens, and returns a picture.
 
-The base is arrays, tokens, numbers, colors and canvas; the families of pictures build on it, each
-picture with its Python, its JavaScript and its CSS side by side.
+The modules arrays, tokens, numbers, colors and canvas are the base. The folders hold the pictures,
+each with its Python, its JavaScript and its CSS side by side.
 """
 
 from headlight.viz.canvas import CanvasPicture

@@ -1,7 +1,7 @@
-"""Weights in all their usual forms: arrays, tensors, or the tuples that transformers returns.
+"""Read attention weights from arrays, tensors, or the tuples that transformers returns.
 
-Weights of many heads on long texts may be in bytes, which takes a quarter of the memory: the level
-of a weight is its nearest whole number of 255ths.
+Weights of many heads on long texts may be stored as bytes, a quarter of the memory of floats. The
+byte of a weight is its level: the weight times 255, rounded.
 """
 
 from collections.abc import Sequence
@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-LEVELS = 255  # levels above 0 of a weight in bytes
+LEVELS = 255  # the byte of a weight of 1
 
 
 def head_weights(weights: Any, *, signed: bool = False) -> np.ndarray:
-    """A head's weights [query, key] as an array of floats, whatever library holds them.
+    """Return one head's weights [query, key] as an array of floats, from any library's array.
 
-    Raises ValueError if there are other axes, such as those of all heads, and for weights below 0
-    unless the picture is for `signed` ones.
+    Raises ValueError if the array has more or fewer axes, and for weights below 0 unless `signed`.
     """
     array = as_array(weights)
     if array.ndim != 2:
@@ -30,11 +29,11 @@ def head_weights(weights: Any, *, signed: bool = False) -> np.ndarray:
 
 
 def layer_weights(weights: Any) -> np.ndarray | Sequence[np.ndarray]:
-    """The weights [head, query, key] of each layer, without copies.
+    """Return the weights [head, query, key] of each layer, without copies.
 
-    They may be one array of all layers, a list of arrays or tensors, or the attentions that
-    transformers returns for one text: a tuple with a tensor [1, head, query, key] for each layer.
-    Bytes stay bytes, see `as_floats`. Raises ValueError for anything else.
+    They may be given as one array of all layers, a list of arrays or tensors, or the attentions
+    that transformers returns for one text: a tuple with a tensor [1, head, query, key] for each
+    layer. Bytes stay bytes, see `as_floats`. Raises ValueError for anything else.
     """
     if not isinstance(weights, Sequence):
         array = as_array(weights)
@@ -52,8 +51,8 @@ def layer_weights(weights: Any) -> np.ndarray | Sequence[np.ndarray]:
     layers = [as_array(layer) for layer in weights]
     if any(layer.ndim == 4 and len(layer) != 1 for layer in layers):
         raise ValueError(
-            f"These are the weights of {len(layers[0])} texts, and one can be drawn. Take the "
-            "first with [layer[:1] for layer in weights], if weights is what you gave."
+            f"These are the weights of {len(layers[0])} texts, but a picture shows one text. Give "
+            "[layer[:1] for layer in weights] to draw the first text."
         )
     layers = [layer[0] if layer.ndim == 4 else layer for layer in layers]
     shapes = sorted({layer.shape for layer in layers})
@@ -66,9 +65,9 @@ def layer_weights(weights: Any) -> np.ndarray | Sequence[np.ndarray]:
 
 
 def as_array(weights: Any) -> np.ndarray:
-    """An array from an array or tensor; a tensor may need gradients, or be of bfloat16 on a GPU.
+    """Return an array from an array or a tensor, even one with gradients or in bfloat16 on a GPU.
 
-    Raises ValueError for None, which transformers gives if it does not return its weights.
+    Raises ValueError for None, which transformers returns in place of weights by default.
     """
     if weights is None:
         raise ValueError(
@@ -94,7 +93,7 @@ def check_known(weights: np.ndarray) -> None:
 
 
 def check_sign(least: float) -> None:
-    """Raise ValueError if the least weight is below 0: colours that begin at 0 would hide that."""
+    """Raise ValueError if the least weight is below 0: colours from 0 up would show it as 0."""
     if least < 0:
         raise ValueError(
             f"Some weights are below 0, down to {least:.3g}, as without a softmax: draw a head by "
@@ -103,17 +102,17 @@ def check_sign(least: float) -> None:
 
 
 def in_bytes(weights: np.ndarray) -> bool:
-    """Whether weights are levels: bytes in which 255 means 1."""
+    """Return whether weights are stored as levels: bytes in which 255 means 1."""
     return weights.dtype == np.uint8
 
 
 def as_floats(weights: np.ndarray) -> np.ndarray:
-    """Weights from 0 to 1, from weights or from their levels."""
+    """Return weights from 0 to 1; levels are divided by 255, floats returned unchanged."""
     return weights / np.float32(LEVELS) if in_bytes(weights) else weights
 
 
 def as_levels(weights: np.ndarray) -> np.ndarray:
-    """The levels of weights, each rounded to the nearest; those above 1 become 1."""
+    """Return weights as levels, bytes from 0 to 255; weights above 1 count as 1."""
     if in_bytes(weights):
         return weights
     return np.rint(np.clip(weights, 0, 1) * LEVELS).astype(np.uint8)

@@ -1,8 +1,8 @@
-// The functions that all browser parts share. A part imports them, and exports `draw`.
+// Functions that all browser parts share: a part is a script that exports `draw`.
 
 /**
- * The arguments of a part: a picture's bytes, its element, and ways to answer the page. The
- * bytes begin with a Header, which each part documents.
+ * The argument of `draw`: a picture's bytes, the element around it, and functions that send values
+ * to the app. The bytes hold a Header, which each part documents.
  * @template Header
  * @typedef {object} Mount
  * @property {Uint8Array} data
@@ -12,7 +12,8 @@
  */
 
 /**
- * Begin to draw: a picture's header and the bytes of its array, its element, and how it answers.
+ * Return a picture's header, the bytes of its array, its element, and a function that sends a
+ * visitor's pick to the app.
  * @template Header
  * @param {Mount<Header>} mount
  * @returns {{ header: Header, array: Uint8Array, root: any, answer: (value: unknown) => void }}
@@ -34,7 +35,7 @@ export function unpack(bytes) {
 }
 
 /**
- * Write a picture as `unpack` reads it.
+ * Return the bytes of a picture in the form that `unpack` reads.
  * @param {any} header
  * @param {Uint8Array | Float32Array} array
  */
@@ -47,14 +48,14 @@ export function pack(header, array = new Uint8Array()) {
   return bytes;
 }
 
-const LOAD = Math.random(); // distinguishes the clicks of this page from those before a reload
-const RECENT = 5000; // milliseconds
+const LOAD = Math.random(); // tells the clicks since this page was loaded from earlier ones
+const RECENT = 5000; // milliseconds for which a value is sent again with later ones
 let clicks = 0;
 
 /**
- * A function that answers with a value, and again with those that a picture and its menu gave in
- * the last seconds: after two quick clicks Streamlit may forget the first. Each value has its own
- * number.
+ * Return a function that sends a value to the app, each with its own number. It sends again what
+ * the picture and its menu sent in the last seconds, because Streamlit may lose the first of two
+ * quick clicks.
  * @returns {(value: unknown) => void}
  */
 export function answering(root, setTriggerValue, name = "picked") {
@@ -70,7 +71,7 @@ export function answering(root, setTriggerValue, name = "picked") {
   };
 }
 
-/** A function that makes the sheet of a name in `styles`, once for all parts that use it. */
+/** Return a function that makes the style sheet of a name in `styles`, once for all its users. */
 export function sheetsOf(styles) {
   /** @type {Record<string, CSSStyleSheet>} */
   const made = {};
@@ -96,7 +97,7 @@ export function element(tag, className = "", content = "", attributes = {}) {
   if (typeof content === "string") made.textContent = content;
   else made.append(...content);
   for (const [name, value] of Object.entries(attributes)) {
-    if (name === "style") made.style.cssText = String(value); // an attribute a file's policy forbids
+    if (name === "style") made.style.cssText = String(value); // files forbid setAttribute for style
     else made.setAttribute(name, String(value));
   }
   return made;
@@ -115,7 +116,7 @@ export function buttonOf(className, content, onclick, attributes = {}) {
 }
 
 /**
- * The legend of a picture's colours: a mark in each colour before its words.
+ * Make the legend of a picture's colours: a mark in each colour, followed by its meaning.
  * @param {string[]} words
  * @param {string[]} colors
  */
@@ -127,7 +128,7 @@ export function legendOf(words, colors) {
 }
 
 /**
- * The colours of a scale, from its low end to its high one.
+ * Make a bar that shows the colours of a scale, from its low end to its high end.
  * @param {string[]} colors
  */
 export function rampOf(colors) {
@@ -136,7 +137,7 @@ export function rampOf(colors) {
 
 export const SVG = "http://www.w3.org/2000/svg"; // only a name: nothing is loaded from it
 
-/** An icon of lines and faces in a square of 16 pixels, independent of fonts. */
+/** Make an icon from an SVG path in a square of 16 pixels; it needs no font. */
 export function icon(path) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 16 16");
@@ -146,7 +147,7 @@ export function icon(path) {
   return svg;
 }
 
-/** Let a part that scrolls be reached by keyboard, and fade where it goes on to the right. */
+/** Let an element be reached by keyboard if it scrolls, and fade its right edge if more follows. */
 export function scrollable(part, label) {
   const fade = () => {
     const rest = part.scrollWidth - part.clientWidth - part.scrollLeft;
@@ -168,30 +169,30 @@ export function scrollable(part, label) {
   return part;
 }
 
-/** How much larger than its own pixels an element is shown, as on a slide. */
+/** Return the factor by which an element is enlarged on the screen, such as on a slide. */
 export function scaleOf(shown) {
   return shown.getBoundingClientRect().width / shown.offsetWidth || 1;
 }
 
-/** How far below the top of an element another one is, in their own pixels. */
+/** Return how many pixels, before enlargement, the top of `part` is below the top of `root`. */
 export function topIn(root, part) {
   return (part.getBoundingClientRect().top - root.getBoundingClientRect().top) / scaleOf(root);
 }
 
-/** How many times their usual size letters have: more than 1 where a reader has made them larger. */
+/** Return the size of letters as a multiple of the usual size: above 1 if a reader enlarged them. */
 export const letterScale = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
 
-const ROUNDED = 0.1; // pixels of a width that browsers round
-let listen = null; // while a picture is saved: makes a context that records what is drawn
+const ROUNDED = 0.1; // pixels by which browsers may round a width
+let listen = null; // while a picture is saved: a function that returns a context that records strokes
 
-/** Whether the drawing goes into a file, in which nothing is pointed at. */
+/** Return whether the picture is being saved in a file, which shows nothing that is pointed at. */
 export const isSaved = () => listen !== null;
 
-/** The 2D context of a canvas that no graphics card draws: WebKit would blur the letters around it on a slide. */
+/** Return a canvas's 2D context, drawn without the graphics card: else WebKit blurs letters next to it on a slide. */
 export const contextOf = (canvas) => canvas.getContext("2d", { willReadFrequently: true });
 
 /**
- * Size a canvas to its place on screen, sharp on any display; returns its 2D context.
+ * Set a canvas's size in pixels, sharp on any display and any slide; return its 2D context.
  * @returns {CanvasRenderingContext2D}
  */
 export function fitCanvas(canvas, width, height) {
@@ -208,18 +209,18 @@ export function fitCanvas(canvas, width, height) {
 }
 
 export const WORDS = 228; // pixels of width that words need next to a picture
-const LEAST_ROOM = 300; // pixels of the window that a picture can be fitted into
+const LEAST_ROOM = 300; // pixels of height; a picture is not fitted into less
 
-/** Whether an element is on a slide. */
+/** Return whether an element is on a slide. */
 export const isStaged = (shown) => getComputedStyle(shown).getPropertyValue("--on-page") !== "";
 
 /**
- * The room for a picture, in its own pixels.
+ * Return the room for a picture, in pixels before any enlargement.
  *
- * `fills` tells whether it is on a slide that says how high it may be; the picture then has the
- * class "staged", and "beside" if its words fit next to it. Elsewhere `height` is the distance
+ * `fills` is true on a slide that sets the picture's height: the picture then gets the class
+ * "staged", and the class "beside" if its words fit next to it. Elsewhere `height` is the distance
  * from the picture's top, with nothing scrolled, to the window's bottom. It is Infinity if that is
- * too little, or on a slide that sets no height, because such a slide is fitted as a whole.
+ * too little, or on a slide that sets no height, because such a slide is enlarged as a whole.
  * @returns {{ fills: boolean, beside: boolean, height: number }}
  */
 export function roomOf(root) {
@@ -238,10 +239,10 @@ function roomBelow(root) {
   return room < LEAST_ROOM ? Infinity : room;
 }
 
-/** Call `render(width)` now and whenever the root's width changes, for this drawing only.
+/** Call `render(width)` now and whenever the root's width changes, until the next drawing.
  *
- * A picture just drawn at a width is not drawn at the same width again. `root.redraw(listener)`
- * draws once more, on the contexts that the listener makes.
+ * It is not called for the width `drawn`, at which the caller has just drawn the picture.
+ * `root.redraw(listener)` draws the picture on the contexts that the listener returns, to save it.
  */
 export function onWidth(root, render, drawn = 0) {
   root.observer?.disconnect();
@@ -253,7 +254,7 @@ export function onWidth(root, render, drawn = 0) {
     } finally {
       listen = null;
     }
-    if (last) render(last); // with what is pointed at
+    if (last) render(last); // marks what is pointed at again
   };
   root.observer = new ResizeObserver(() => {
     const width = Math.floor(root.clientWidth);
@@ -263,7 +264,7 @@ export function onWidth(root, render, drawn = 0) {
   return () => root.observer.disconnect();
 }
 
-/** The same, and also whenever elements above the root move it and so change its room. */
+/** Do as `onWidth`, and also call `render` when elements around the root change its room. */
 export function onRoom(root, render, drawn = 0) {
   root.above?.disconnect();
   const forget = onWidth(root, render, drawn);

@@ -1,4 +1,4 @@
-"""Pictures drawn in the browser from a small byte array."""
+"""Pictures that JavaScript draws in the browser from a small byte array."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from headlight.viz import modules
 from headlight.viz.numbers import Numbers
 
 FONT = "font:14px system-ui,sans-serif"
-FRAME = f"body{{margin:0;{FONT}}}"  # of a notebook
+FRAME = f"body{{margin:0;{FONT}}}"  # the style of the frame that shows a picture in a notebook
 FILE = f":root{{--saved:none}}body{{margin:24px;{FONT};background:var(--paper);color:var(--ink)}}"
 COMPONENT = Path(__file__).with_name("component.js")
 ELEMENT = (
@@ -27,7 +27,8 @@ ELEMENT = (
     "background:var(--paper);color:var(--ink)}.caption{margin:12px 0 0;line-height:1.4}"
 )
 LARGEST = 2  # the largest factor by which a picture grows to fill a window
-# The room is measured once, because larger letters make a picture both wider and taller.
+# This script enlarges a picture to fill the window. It measures the room only once, because larger
+# letters make a picture both wider and taller.
 FILL = (
     "requestAnimationFrame(() => requestAnimationFrame(() => {\n"
     '  const picture = document.getElementById("picture");\n'
@@ -44,7 +45,7 @@ FILL = (
 class Part:
     """Code that draws in a browser: a script that exports `draw`, with its stylesheet next to it.
 
-    `label` describes the picture to screen readers, if its elements do not.
+    `label` describes the picture to screen readers where its elements do not.
     """
 
     script: Path = field(repr=False)
@@ -52,7 +53,7 @@ class Part:
 
     @classmethod
     def next_to(cls, file: str, label: str = "") -> Part:
-        """The part whose script is next to a Python file, under the same name."""
+        """Return the part whose script has the same folder and name as a Python file."""
         return cls(Path(file).with_suffix(".js"), label)
 
     @property
@@ -65,20 +66,20 @@ class Part:
 
     @cache  # noqa: B019 - there are as many parts as files
     def stylesheet(self) -> str:
-        """Its CSS, after that of everything it imports."""
+        """Return the part's CSS, preceded by the CSS of the scripts that it imports."""
         return modules.stylesheet(modules.in_order([self.script]))
 
     @cache  # noqa: B019
     def code(self) -> str:
-        """Its JavaScript, after that of everything it imports."""
+        """Return the part's JavaScript, preceded by that of the scripts that it imports."""
         return modules.script(modules.in_order([self.script]))
 
 
 @dataclass(frozen=True)
 class CanvasPicture:
-    """A browser part and its data; shows itself in notebooks.
+    """A browser part and its data; a notebook shows it when a cell returns it.
 
-    `data` is what `unpack` in canvas.js reads: the length of a JSON header as four little-endian
+    `data` is read by `unpack` in canvas.js: the length of a JSON header as four little-endian
     bytes, the header, and the bytes of an array.
     """
 
@@ -97,13 +98,13 @@ class CanvasPicture:
         height: int,
         numbers: Mapping[str, Numbers] | None = None,
     ) -> CanvasPicture:
-        """Pack a header and an array into one picture; `numbers`, which it shows, stay unpacked."""
+        """Pack a header and an array into a picture; `numbers` are what its files save."""
         text = json.dumps(header).encode("ascii")
         body = b"" if array is None else np.ascontiguousarray(array).tobytes()
         return cls(part, struct.pack("<I", len(text)) + text + body, height, numbers or {})
 
     def having(self, **changes: Any) -> CanvasPicture:
-        """The same picture with other values in its header."""
+        """Return a copy of the picture with some values of its header replaced."""
         header, array = unpacked(self.data)
         text = json.dumps(header | changes).encode("ascii")
         return replace(self, data=struct.pack("<I", len(text)) + text + array)
@@ -113,10 +114,10 @@ class CanvasPicture:
         return self.part.name
 
     def to_html(self, title: str = "", caption: str = "") -> str:
-        """An HTML page of its own that needs no network.
+        """Return the picture as an HTML page that needs no network.
 
-        With a `title` it is a file to keep: the caption is above the picture, which fills the
-        window, and anything that needs the app is left out.
+        With a `title` the page is a file to keep: it has the caption above the picture, which fills
+        the window, and leaves out what works only in the app.
         """
         data = base64.b64encode(self.data).decode("ascii")
         return (
@@ -130,9 +131,10 @@ class CanvasPicture:
         )
 
     def to_component(self, caption: str = "") -> str:
-        """One line of HTML that draws it in any page: an element and the script that defines it.
+        """Return one line of HTML that draws the picture in any page: an element and its script.
 
-        The element's name identifies its code, so that pictures of two versions can be in one page.
+        The element's name ends with a hash of the script, so that one page can hold pictures from
+        two versions of Headlight.
         """
         part = self.part
         drawing = {"markup": part.markup(), "style": f"{part.stylesheet()}\n{ELEMENT}"}
@@ -157,13 +159,13 @@ class CanvasPicture:
 
 
 def unpacked(data: bytes) -> tuple[dict[str, Any], bytes]:
-    """The header of a picture's data, and the bytes of its array."""
+    """Return the header in a picture's data, and the bytes of its array."""
     end = 4 + struct.unpack_from("<I", data)[0]
     return json.loads(data[4:end]), data[end:]
 
 
 def caption_html(title: str, caption: str) -> str:
-    """A caption as HTML, the `title` that it begins with in bold; empty if there is none."""
+    """Return a caption as HTML, in bold the `title` if it begins with it; "" for no caption."""
     if not caption:
         return ""
     start, rest = (title, caption[len(title) :]) if caption.startswith(title) else ("", caption)

@@ -1,17 +1,18 @@
-// The colours of pictures: those of the theme, and those of numbers.
+// The colours of pictures: those of the page's theme, and scales that give numbers their colours.
 
-/** One of the colours that canvas.css names, such as "accent", as it is at an element. */
+/** Return the value that a colour of canvas.css, such as "accent", has at an element. */
 export function themeColor(root, name) {
   return getComputedStyle(root).getPropertyValue(`--${name}`);
 }
 
 /**
- * Evenly spaced hex colours; those for numbers on both sides of 0 differ on dark paper.
+ * A scale: evenly spaced hex colours. A scale for numbers below and above 0 has a version for light
+ * paper and one for dark paper.
  * @typedef {string[] | { light: string[], dark: string[] }} Scale
  */
 
 /**
- * The colours of a scale, for the paper behind an element.
+ * Return the colours of a scale that suit the paper behind an element.
  * @param {Scale} scale
  * @returns {string[]}
  */
@@ -20,15 +21,15 @@ export function scaleOn(root, scale) {
   return isOnDark(root) ? scale.dark : scale.light;
 }
 
-/** Whether the paper behind an element is so dark that white is read better on it than black. */
+/** Return whether the paper behind an element is so dark that white letters are easier to read. */
 export function isOnDark(root) {
   const context = document.createElement("canvas").getContext("2d");
-  context.fillStyle = themeColor(root, "paper"); // read back as a hex colour
+  context.fillStyle = themeColor(root, "paper"); // a context turns any colour into a hex colour
   const paper = new Uint8Array(colorTable([context.fillStyle, context.fillStyle]).buffer);
   return inkOn(paper[0], paper[1], paper[2]) === "#fff";
 }
 
-/** 256 RGBA colours, one 32-bit number each, between the evenly spaced hex colours of a scale. */
+/** Return 256 RGBA colours, each a 32-bit number, interpolated between the colours of a scale. */
 export function colorTable(scale) {
   const stops = scale.map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
   const table = new Uint8ClampedArray(256 * 4);
@@ -44,12 +45,12 @@ export function colorTable(scale) {
   return new Uint32Array(table.buffer);
 }
 
-/** Red, green and blue of a colour from such a table. */
+/** Return the red, green and blue of a colour from a `colorTable`. */
 export function channels(color) {
   return [color & 255, (color >> 8) & 255, (color >> 16) & 255];
 }
 
-/** Black or white, whichever can be read better on a colour: WCAG 2, relative luminance. */
+/** Return black or white, whichever is easier to read on a colour: WCAG 2, relative luminance. */
 export function inkOn(red, green, blue) {
   const [r, g, b] = [red, green, blue].map((value) => {
     const share = value / 255;

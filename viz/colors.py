@@ -1,14 +1,14 @@
-"""The colour scales, one for pictures in Plotly and on canvas alike."""
+"""The colour scales, the same for pictures in Plotly and on a canvas."""
 
 import numpy as np
 from plotly.colors import diverging, sequential, unlabel_rgb
 
-# Viridis: even steps of lightness, readable without red or green, and safe in Streamlit, which
-# rewrites the darkest colours of some other scales.
+# Viridis: its lightness grows evenly, people who cannot tell red from green can read it, and
+# Streamlit does not replace its darkest colours, as it does with some other scales.
 SEQUENTIAL: list[str] = list(sequential.Viridis)
 
-# From blue to red, for numbers on both sides of 0: the two ends are distinct for all eyes. Numbers
-# near 0 are nearly the paper, so that nothing glares in the dark.
+# From blue to red, for numbers below and above 0: colour-blind people can tell the two ends apart.
+# Numbers near 0 have nearly the colour of the paper, so that they do not glare in the dark theme.
 DIVERGING: dict[str, list[str]] = {
     "light": [
         "#{:02x}{:02x}{:02x}".format(*map(int, unlabel_rgb(color)))
@@ -20,19 +20,19 @@ DIVERGING: dict[str, list[str]] = {
     ],
 }  # fmt: skip
 
-# For bars: numbers above 0, and those below, on each paper.
+# The colours of bars in each theme: for numbers above 0, then for numbers below 0.
 SIGNS = {theme: [colors[-2], colors[1]] for theme, colors in DIVERGING.items()}
 
-CLIPPED = 98  # per cent of the numbers that keep colours of their own
-FEW = 16  # numbers; if there are no more, none is clipped
-FAR = 2.0  # times the end of the colours; up to there, numbers are not clipped
+CLIPPED = 98  # per cent of the numbers that are never clipped
+FEW = 16  # fewer numbers than this are never clipped
+FAR = 2.0  # numbers are clipped if the largest exceeds this many times the usual largest
 
 
 def limit_of(values: np.ndarray) -> tuple[float, bool]:
-    """The number at which the colours on both sides of 0 end, and whether some numbers exceed it.
+    """Return the number at which the colours above and below 0 end, and whether numbers exceed it.
 
-    It is the largest absolute number, unless a few numbers are so large that all others would look
-    like 0.
+    It is the largest absolute number, or less if a few numbers are so large that all others would
+    look like 0.
     """
     sizes = np.abs(values[np.isfinite(values)])
     largest = float(sizes.max(initial=0)) or 1.0

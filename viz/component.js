@@ -1,16 +1,16 @@
 import { DECK_KEYS } from "./deck_keys.js";
 
 /**
- * Define an element that draws a part from its `data`, in base64, with its own text as caption.
+ * Define an HTML element that draws a picture from its `data` in base64, with its text as caption.
  *
- * Arrows and all other keys stay with the picture while it has the focus, which Escape removes;
- * the deck's keys are for the page around it.
+ * While the picture has the focus, it keeps all keys from the page around it, except the keys that
+ * a deck of slides needs. Escape takes the focus away.
  */
 export function define(name, { draw, markup, style }) {
   if (customElements.get(name)) return;
   class Picture extends HTMLElement {
     connectedCallback() {
-      if (this.shadowRoot) return; // it was moved
+      if (this.shadowRoot) return; // the element was only moved
       const root = this.attachShadow({ mode: "open" });
       root.innerHTML = `<style>${style}</style>${markup}<p class="caption"><slot></slot></p>`;
       const data = Uint8Array.from(atob(this.getAttribute("data")), (letter) => letter.charCodeAt(0));

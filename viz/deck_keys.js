@@ -1,13 +1,13 @@
-// The keys that a deck of slides keeps, wherever the focus is: those that clickers send.
+// The keys that always belong to a deck of slides, even while a picture has the focus: clickers send them.
 
 export const DECK_KEYS = ["PageDown", "PageUp", "b", "B", "."];
 
 /**
- * Pass the deck's keys on from a frame with only a picture, and the focus with Escape.
+ * In a frame with only a picture, pass the deck's keys on to the deck; Escape returns the focus.
  *
- * A deck of the same origin gets the key itself. Another one gets the key's command in the
- * form of reveal.js, which most decks that listen at all understand. It is written as one function,
- * because a page in a frame gets its text.
+ * A deck of the same origin gets the key event. A deck of another origin gets the key's command as
+ * a message of reveal.js, which most decks that take messages understand. All is one function,
+ * because its source text is written into the page in the frame.
  */
 export function passKeysOn(keys) {
   const methods = { PageDown: "next", PageUp: "prev", b: "togglePause", B: "togglePause", ".": "togglePause" };
@@ -30,7 +30,7 @@ export function passKeysOn(keys) {
     try {
       frameElement.blur();
     } catch {
-      // the deck has another origin: only it can blur the frame
+      // A deck of another origin does not let its frame be blurred from inside.
     }
     parent.focus();
   }

@@ -1,7 +1,7 @@
-"""JavaScript files with `import` lines of their own, as one script that needs no build step.
+"""Join JavaScript files that import each other into one script, without a build step.
 
-An editor, a linter or a browser follows the lines `import { name } from "./file.js";` as they are.
-Where a picture has to be one text, each file becomes a function that runs once and returns its
+Editors, linters and browsers follow the lines `import { name } from "./file.js";` in the files.
+Where a picture must be one text, each file becomes a function that runs once and returns its
 exports, so that names that are not exported never clash. The linter refuses clashing or missing
 names, and files that import each other in a circle.
 """
@@ -27,7 +27,7 @@ def exports(path: Path) -> list[str]:
 
 
 def in_order(paths: Iterable[Path]) -> list[Path]:
-    """The files and all they import, each once and after those that it imports."""
+    """Return the files and all that they import, each once and after the files that it imports."""
     ordered: dict[Path, None] = {}
     for path in map(Path.resolve, paths):
         if path not in ordered:
@@ -36,13 +36,13 @@ def in_order(paths: Iterable[Path]) -> list[Path]:
 
 
 def script(paths: Iterable[Path]) -> str:
-    """The code of some files in their order; `$name.what` is then the export `what` of name.js."""
+    """Return the code of some files as one script, in which `$name` holds name.js's exports."""
     return "\n".join(map(as_function, paths))
 
 
 @cache
 def as_function(path: Path) -> str:
-    """A file as a function that runs once."""
+    """Return a file's code as a function that runs once and returns the file's exports."""
     source = path.read_text(encoding="utf-8")
     body = IMPORT.sub(lambda match: f"const {match[1]} = ${Path(match[2]).stem};\n", source)
     body = EXPORT.sub("", body)
@@ -51,6 +51,6 @@ def as_function(path: Path) -> str:
 
 
 def stylesheet(paths: Iterable[Path]) -> str:
-    """The stylesheets next to some files, in the same order."""
+    """Return the stylesheets that lie next to some scripts, in the scripts' order."""
     sheets = (path.with_suffix(".css") for path in paths)
     return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets if sheet.exists())

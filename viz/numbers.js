@@ -1,10 +1,11 @@
-// How numbers are written, and round ones along an axis.
+// Write numbers as text, and choose the round numbers along an axis.
 
-const DECIMALS = 3; // of a displayed number, everywhere the same
+const DECIMALS = 3; // decimals of a number on the screen, the same everywhere
 
 /**
- * A number to some decimals with a true minus. A positive one reads as 0 only if it is 0; a signed
- * one has a plus, and if it is negative neither does it.
+ * Return a number as text with a minus sign (U+2212) and `digits` decimals. A positive number that
+ * would round to 0 is written as "<0.001". A `signed` number has a plus above 0, and is written as
+ * "<0.001" also if a negative one would round to 0.
  */
 export function written(number, signed = false, digits = DECIMALS) {
   const text = Math.abs(number).toFixed(digits);
@@ -12,13 +13,13 @@ export function written(number, signed = false, digits = DECIMALS) {
   return (number < 0 ? "\u2212" : signed ? "+" : "") + text;
 }
 
-/** How much a number grew, from both as they are written, so that they add up on screen. */
+/** Return the growth from one number to another, both rounded as on the screen, so that they add up. */
 export function difference(before, after) {
   const [first, second] = [before, after].map((number) => Number(number.toFixed(DECIMALS)));
   return written(second - first, true);
 }
 
-/** Round numbers between two others, about `count` of them. */
+/** Return about `count` evenly spaced round numbers between `low` and `high`. */
 export function ticks(low, high, count) {
   const rough = (high - low) / count;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -28,7 +29,7 @@ export function ticks(low, high, count) {
   return values;
 }
 
-/** A number in as few characters as show four digits, with a true minus. */
+/** Return a number as text with at most four significant digits. */
 export function short(number) {
   const rounded = Number(number.toPrecision(4));
   const text =

@@ -1,4 +1,4 @@
-"""The numbers behind a picture, as files that spreadsheets and numpy read."""
+"""Write numbers as text, and save a picture's numbers in files for spreadsheets and numpy."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from headlight.viz.arrays import as_floats
 if TYPE_CHECKING:
     import altair as alt
 
-MOST_ROWS = 1_000_000  # of a CSV file: what spreadsheets can open
-MOST_NUMBERS = 16_000_000  # for an NPZ file: 64 MB of float32
-DECIMALS = 3  # decimals of a displayed number, everywhere the same
-MOST_TOLD = 3  # of the largest numbers, in words
+MOST_ROWS = 1_000_000  # rows of a CSV file, about as many as spreadsheets open
+MOST_NUMBERS = 16_000_000  # numbers in an NPZ file: 64 MB of float32
+DECIMALS = 3  # decimals of a number on the screen, the same everywhere
+MOST_TOLD = 3  # how many of the largest numbers screen readers read out
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-# Spreadsheets read a cell that begins with one of these as a formula; a leading ' marks text.
+# Spreadsheets read a cell that begins with =, + and the like as a formula; a leading ' marks text.
 FORMULA = tuple("=+-@＝＋－＠\t\r\n'")
 
 
 @dataclass(frozen=True, repr=False)
 class Numbers:
-    """An array, and for each of its axes a name and the texts along it, such as tokens.
+    """An array, with a name and the texts of each axis, such as "key" and the keys' tokens.
 
-    The array may be given as a list of its parts along the first axis. Bytes are weights times 255.
+    The array may be a list of its parts along the first axis. Bytes are weights times 255.
     """
 
     values: np.ndarray | Sequence[np.ndarray]
     axes: Mapping[str, Sequence[str]]
 
     def __post_init__(self) -> None:
-        """Raise ValueError if the texts do not fit the array: no picture gets another's tokens."""
+        """Raise ValueError if the texts of an axis are more or fewer than the array's numbers."""
         lengths = tuple(len(texts) for texts in self.axes.values())
         in_parts = isinstance(self.values, list)
         first = np.shape(self.values[0] if in_parts else self.values)
@@ -56,14 +56,14 @@ class Numbers:
         return prod(map(len, self.axes.values()))
 
     def array(self) -> np.ndarray:
-        """The numbers as one array; bytes become floats."""
+        """Return the numbers as one array; bytes become floats from 0 to 1."""
         if isinstance(self.values, list):
             return np.stack([as_floats(part) for part in self.values])
         return as_floats(np.asarray(self.values))
 
 
 def bytes_text(count: int) -> str:
-    """A number of bytes as people write it."""
+    """Return a number of bytes as text, such as "1.2 MB"."""
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
         if count >= size:
             return f"{count / size:,.1f} {unit}"
@@ -71,10 +71,10 @@ def bytes_text(count: int) -> str:
 
 
 def number_text(number: float, decimals: int = DECIMALS, *, signed: bool = False) -> str:
-    """A number as people write it, with a true minus; -inf is −∞.
+    """Return a number as text, such as "−0.125"; -inf is "−∞".
 
-    A positive number that would round to 0 is written as <0.001, by the `decimals`. A `signed` one
-    is a change: it has a plus if it is above 0, and is written as <0.001 also below 0.
+    A positive number that would round to 0 is written as "<0.001". A `signed` number is a change:
+    it has a plus above 0, and is written as "<0.001" also if a negative one would round to 0.
     """
     if number == -np.inf:
         return "−∞"
@@ -85,7 +85,7 @@ def number_text(number: float, decimals: int = DECIMALS, *, signed: bool = False
 
 
 def power_text(number: float) -> str:
-    """A number that may be tiny, as people write it: 1.2·10⁻⁷; 0 is 0."""
+    """Return a number that may be tiny as text, such as "1.2·10⁻⁷"; 0 is "0"."""
     if number == 0:
         return "0"
     digits, power = f"{number:.1e}".split("e")
@@ -97,7 +97,7 @@ def count(numbers: Mapping[str, Numbers]) -> int:
 
 
 def largest(numbers: Mapping[str, Numbers]) -> str:
-    """The largest numbers of the first map in words, for those who cannot see it."""
+    """Return a sentence on the largest numbers of the first matrix, for screen readers."""
     part = next((part for part in numbers.values() if len(part.axes) == 2), None)
     if part is None:
         return ""
@@ -117,7 +117,7 @@ def largest(numbers: Mapping[str, Numbers]) -> str:
 
 
 def check_savable(numbers: Mapping[str, Numbers], most: int) -> None:
-    """Raise ValueError for more numbers than a file holds."""
+    """Raise ValueError if there are more than `most` numbers."""
     if (size := count(numbers)) > most:
         raise ValueError(
             f"These are {size:,} numbers: a CSV file takes up to {MOST_ROWS:,}, and an NPZ file "
@@ -126,11 +126,11 @@ def check_savable(numbers: Mapping[str, Numbers], most: int) -> None:
 
 
 def to_csv(numbers: Mapping[str, Numbers]) -> bytes:
-    """A line for each number: its array, its positions from 1 with their texts, and its value.
+    """Return a CSV file with a line for each number: its array, its place on each axis, its value.
 
-    Every float is written so that it reads back as the same float of its size. Texts that a
-    spreadsheet would calculate get a ' before them, as do those that begin with one. Raises
-    ValueError for more than MOST_ROWS.
+    A place is a position, from 1, and its text, such as a token. A float32 is written so that it
+    reads back as the same float32, and so for other sizes. A text that a spreadsheet would take for
+    a formula, or that begins with ', gets a ' before it. Raises ValueError for more than MOST_ROWS.
     """
     check_savable(numbers, MOST_ROWS)
     names = list(dict.fromkeys(name for part in numbers.values() for name in part.axes))
@@ -140,7 +140,7 @@ def to_csv(numbers: Mapping[str, Numbers]) -> bytes:
     writer.writerow(["numbers", *columns, "value"])
     for title, part in numbers.items():
         writer.writerows(_rows(title, part, names))
-    # The mark tells spreadsheets that it is UTF-8.
+    # The mark at the beginning, "utf-8-sig", tells spreadsheets that the file is UTF-8.
     return file.getvalue().encode("utf-8-sig")
 
 
@@ -148,7 +148,7 @@ def _rows(title: str, part: Numbers, names: Sequence[str]) -> Iterator[list[str]
     texts = {name: [as_cell(text) for text in part.axes.get(name, ())] for name in names}
     values = part.array()
     flat = values.astype(int) if values.dtype == bool else values
-    written = flat.ravel().astype(str)  # the fewest digits that read back as the same
+    written = flat.ravel().astype(str)  # the fewest digits that read back as the same float
     for index, value in zip(np.ndindex(values.shape), written, strict=True):
         at = dict(zip(part.axes, index, strict=True))
         cells = [
@@ -160,21 +160,21 @@ def _rows(title: str, part: Numbers, names: Sequence[str]) -> Iterator[list[str]
 
 
 def as_cell(text: str) -> str:
-    """A text as a CSV file holds it, never a formula."""
+    """Return a text for a cell of a CSV file, with a ' before it if it would be a formula."""
     text = writable(text)
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
 def writable(text: str) -> str:
-    """A text that any file can hold: a zero becomes its sign, a lone surrogate a question mark."""
+    """Return a text without what files cannot hold: a zero byte becomes ␀, a lone surrogate ?."""
     return text.replace("\0", "␀").encode("utf-8", "replace").decode("utf-8")
 
 
 def to_npz(numbers: Mapping[str, Numbers], caption: str) -> bytes:
-    """The bytes that `numpy.load(..., allow_pickle=False)` reads: arrays by name, and their texts.
+    """Return an NPZ file of the arrays and their texts, for `numpy.load(..., allow_pickle=False)`.
 
-    The texts along an axis are called "array.axis"; "caption" describes the whole. Raises
-    ValueError for more than MOST_NUMBERS.
+    The texts along an axis are stored as "array.axis", the caption as "caption". Raises ValueError
+    for more than MOST_NUMBERS.
     """
     check_savable(numbers, MOST_NUMBERS)
     arrays: dict[str, Any] = {"caption": np.array(writable(caption))}
@@ -188,16 +188,16 @@ def to_npz(numbers: Mapping[str, Numbers], caption: str) -> bytes:
 
 
 def from_chart(chart: alt.TopLevelMixin) -> dict[str, Numbers]:
-    """The columns of floats in a chart's table; its x axis and its other columns name the rows.
+    """Return the columns of floats in a chart's table; the x axis and other columns name the rows.
 
-    Columns on an axis are called by its title.
+    A column that is drawn on an axis is called by the axis's title.
     """
     import altair as alt
 
     layers = getattr(chart, "layer", [chart])
     table = next(part.data for part in (chart, *layers) if hasattr(part.data, "columns"))
     encoded = [layer.encoding for layer in layers if isinstance(layer.encoding.x, alt.X)]
-    axes = encoded[-1].x, encoded[-1].y  # the first may be a band's
+    axes = encoded[-1].x, encoded[-1].y  # the first layer may be a band, whose axis is "low"
     titles = {axis["shorthand"].partition(":")[0]: axis["title"] for axis in axes}
     x_axis = next(iter(titles))
     floats = table.drop(columns=x_axis).select_dtypes("floating").rename(columns=titles)
@@ -208,7 +208,7 @@ def from_chart(chart: alt.TopLevelMixin) -> dict[str, Numbers]:
 
 
 def of_heads(values: Mapping[str, np.ndarray], labels: Mapping[str, str]) -> dict[str, Numbers]:
-    """Numbers (layers, heads) by kind, under the kinds' labels."""
+    """Return arrays (layers, heads) by kind as Numbers, called by the kinds' labels."""
     return {
         labels[kind]: Numbers(each, {"layer": counted(len(each)), "head": counted(each.shape[-1])})
         for kind, each in values.items()

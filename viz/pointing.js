@@ -1,4 +1,4 @@
-// How pictures are pointed at: by a mouse, by a finger, whose tap is all there is, or by keys.
+// Point at the parts of a picture: with a mouse, with the tap of a finger, or with keys.
 
 import { scaleOf } from "./canvas.js";
 
@@ -12,12 +12,12 @@ const ARROWS = new Map([
   ["ArrowRight", { down: 0, across: 1 }],
 ]);
 
-/** The direction of an arrow key; undefined for other keys. */
+/** Return the direction of an arrow key, and undefined for other keys. */
 export function arrowOf(event) {
   return ARROWS.get(event.key);
 }
 
-/** Move the focus by an arrow key among buttons, of which `columns` are in a row. */
+/** Move the focus by an arrow key between buttons that stand in rows of `columns` each. */
 export function moveFocus(event, buttons, columns = 0) {
   const arrow = arrowOf(event);
   if (!arrow) return;
@@ -28,10 +28,10 @@ export function moveFocus(event, buttons, columns = 0) {
   next.focus();
 }
 
-/** Call `explain` when a pointer moves onto an element or it has the focus, and `leave` afterwards.
+/** Call `explain` when a pointer moves onto an element or it gets the focus, and `leave` afterwards.
  *
- * What appears under a pointer at rest, such as the next slide, is not pointed at. Once a pointer
- * has left, what has the keyboard's focus is explained again.
+ * An element that appears under a pointer at rest, as on the next slide, is not pointed at. When
+ * the pointer leaves, the element that has the keyboard's focus is explained again.
  */
 export function onPointing(part, explain, leave = () => {}) {
   let isIn = false;
@@ -49,7 +49,7 @@ export function onPointing(part, explain, leave = () => {}) {
   part.onblur = leave;
 }
 
-/** Where in an element, in its own pixels, a pointer is. */
+/** Return the place of a pointer in an element, in pixels before any enlargement. */
 export function pointerIn(shown, event) {
   const box = shown.getBoundingClientRect();
   const scale = scaleOf(shown);

@@ -1,12 +1,12 @@
-// Functions that draw the same on the canvases of several pictures.
+// Draw shapes that several pictures share.
 
-const SPACED = 1.1; // times the size of letters, from the middle of a slanted token to the next
+const SPACED = 1.1; // the distance between slanted tokens, as a multiple of the size of letters
 
 /**
- * Write the tokens of a matrix: of its rows on the left, of its columns slanted above.
+ * Write the tokens of a matrix: those of the rows on the left, those of the columns slanted above.
  *
- * The closer the columns are, the steeper their tokens, so that these do not touch.
- * The first row and the first column begin at the matrix's own corner, unless it is scrolled.
+ * The closer the columns are, the steeper their tokens are, so that they do not touch. `firstRow`
+ * and `firstColumn` are where the first row and column begin, if the matrix is scrolled.
  */
 export function drawTokens(context, given) {
   const { rows, columns, side, left, top, color, firstRow = top, firstColumn = left } = given;
@@ -28,12 +28,12 @@ export function drawTokens(context, given) {
   });
 }
 
-/** The width of the widest of some texts, in the font of a context. */
+/** Return the width in pixels of the widest text, in the font of a context. */
 export function widestOf(context, texts) {
   return Math.max(...texts.map((text) => context.measureText(text).width));
 }
 
-/** A line between two points on a canvas. */
+/** Draw a line between two points on a canvas. */
 export function line(context, from, to) {
   context.beginPath();
   context.moveTo(...from);
@@ -41,7 +41,7 @@ export function line(context, from, to) {
   context.stroke();
 }
 
-/** Draw a blocked cell: grey, with a cross if there is room for one. */
+/** Draw a blocked cell: grey, with a cross in its middle. */
 export function cross(context, x, y, side, color) {
   context.globalAlpha = 0.15;
   context.fillStyle = color;
@@ -59,14 +59,14 @@ export function cross(context, x, y, side, color) {
   context.globalAlpha = 1;
 }
 
-/** A dot on a canvas. */
+/** Draw a dot on a canvas. */
 export function dot(context, x, y, radius) {
   context.beginPath();
   context.arc(x, y, radius, 0, 2 * Math.PI);
   context.fill();
 }
 
-/** A circle on a canvas. */
+/** Draw the outline of a circle on a canvas. */
 export function ring(context, x, y, radius) {
   context.beginPath();
   context.arc(x, y, radius, 0, 2 * Math.PI);

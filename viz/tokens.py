@@ -1,15 +1,18 @@
-"""Tokens on the axes of pictures: always text, never markup."""
+"""Label and align the tokens on the axes of pictures."""
 
 from collections.abc import Sequence
 from difflib import Match, SequenceMatcher
 
-Pair = tuple[int | None, int | None]  # an index in either of two lists; None if it has none
+Pair = tuple[int | None, int | None]  # the index of a token in each of two lists, None if absent
 
-WRITES = " → "  # between the token that a decoder has read and the next one it writes
+WRITES = " → "  # stands between the token that a decoder has read and the token that it writes
 
 
 def and_written(read: Sequence[str], written: Sequence[str]) -> list[str]:
-    """Labels of a decoder's queries: the token it read and the one written after it, if any."""
+    """Return labels of a decoder's queries, such as "the → cat" if it read "the" and wrote "cat".
+
+    A query after which nothing was written has only the token that was read.
+    """
     return [
         f"{token}{WRITES}{next}" if next else token
         for token, next in zip(read, written, strict=True)
@@ -17,15 +20,15 @@ def and_written(read: Sequence[str], written: Sequence[str]) -> list[str]:
 
 
 def aligned(first: Sequence[str], second: Sequence[str]) -> list[Pair]:
-    """Two lists of tokens as one: pairs of the indices of equal tokens, in the order of both.
+    """Align two lists of tokens: return pairs of the indices of equal tokens, in order.
 
-    A token without a counterpart has its own pair; those of `first` come before those of `second`.
-    If pairing equal tokens at the same index gives as many pairs as any other order, it is used.
-    With the lists swapped, the pairs are the same, swapped. Queries that read the same token are
-    equal, whatever is written after them.
+    A token without an equal one is paired with None; between two matches, the unpaired tokens of
+    `first` come before those of `second`. Equal tokens at the same index are paired unless another
+    alignment gives more pairs. Swapping the lists swaps each pair and changes nothing else. Queries
+    that read the same token are equal, whatever was written after them.
     """
     first, second = ([label.partition(WRITES)[0] for label in each] for each in (first, second))
-    # The matcher's answer can depend on which list comes first.
+    # SequenceMatcher's answer can depend on which list comes first.
     swapped = list(second) < list(first)
     lists = (second, first) if swapped else (first, second)
     blocks = SequenceMatcher(None, *lists, autojunk=False).get_matching_blocks()

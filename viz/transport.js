@@ -8,23 +8,23 @@ const SIGNS = {
   forward: "M3 3v10l9-5z",
   last: "M12 3h2v10h-2zM2 3v10l9-5z",
 };
-const SPEEDS = [0.5, 1, 2, 4, 8]; // steps a second
+const SPEEDS = [0.5, 1, 2, 4, 8]; // the steps a second that can be chosen
 
 /**
  * @typedef {object} Film
- * @property {() => number} count how many steps there are
- * @property {() => number} place the step that is shown, from 0
- * @property {() => string} words says so
- * @property {(place: number) => void} go shows another
+ * @property {() => number} count returns the number of steps
+ * @property {() => number} place returns the step that is shown, from 0
+ * @property {() => string} words returns the text that says which step is shown
+ * @property {(place: number) => void} go shows another step
  * @property {string} [last] the name of the button that leads to the last step
  * @property {string} [slider] the name of the slider
- * @property {number} [speed] steps a second, to begin with
- * @property {boolean} [loops] whether the last step is followed by the first
+ * @property {number} [speed] the first choice of steps a second
+ * @property {boolean} [loops] true if the last step is followed by the first
  */
 
-/** Buttons, a slider and a clock that move between steps.
+/** Make buttons, a slider and a clock that move between the steps of a film.
  *
- * Whether it plays and how fast is kept on the root, for later drawings.
+ * The root keeps whether the film plays and its speed, for later drawings.
  * @param {any} root
  * @param {Film} film
  */

@@ -1,6 +1,7 @@
-"""A page of the app's own parts for bench.pictures: all heads, and the lines of one after a click.
+"""A page for bench.pictures, of the app's own parts: after a click, all heads and one head's lines.
 
-`?tokens=128` chooses the size. As on the Attention page, a click on a small map opens its head.
+`?tokens=128` sets the number of tokens. As on the Attention page, a click on a small map opens its
+head.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ def open_map() -> None:
 
 @st.fragment
 def detail(weights: np.ndarray, tokens: list[str]) -> None:
-    """The chosen head, drawn large."""
+    """Draw the lines of the chosen head."""
     chosen = st.session_state.setdefault("place", (0, 0))
     show(selected_map(chosen), "selection", open_map)
     show(attention_lines(weights[chosen], tokens), "lines")
 
 
 def attention(weights: np.ndarray, tokens: list[str]) -> None:
-    """All heads, and the chosen one next to them."""
+    """Draw all heads, and the chosen one next to them."""
     left, right = st.columns(2, gap="medium")
     with left:
         show(head_grid(weights, tokens, linked=True), "grid")
@@ -39,7 +40,7 @@ def attention(weights: np.ndarray, tokens: list[str]) -> None:
 
 
 def draw() -> None:
-    """The page."""
+    """Draw the page."""
     st.set_page_config(layout="wide")
     load_library()
     size = int(st.query_params["tokens"])
@@ -48,7 +49,7 @@ def draw() -> None:
         attention(ready, names(size))
 
 
-if __name__ == "__main__":  # a visitor opens the page
+if __name__ == "__main__":  # when a visitor opens the page
     draw()
-else:  # the server starts
+else:  # when the server starts
     app = st.App(__file__, middleware=[Middleware(with_scripts)])

@@ -1,6 +1,6 @@
 """A bare Streamlit page for bench.app: one small chart, and widgets that change it.
 
-With `?torch` it imports torch first, as the app does.
+With `?torch` in its address, it imports torch first, as the app does.
 """
 
 from __future__ import annotations

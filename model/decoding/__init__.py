@@ -1,1 +1,1 @@
-"""Writing by a model, step by step, with a strategy."""
+"""Decoding: a model writes a text token by token, by a strategy such as beam search."""

@@ -1,4 +1,4 @@
-"""How much memory the cached keys and values of a decoding take."""
+"""Measures how much memory the cached keys and values of a decoding take."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from headlight.model.transformer.trace import Site
 
 
 class CacheSize(NamedTuple):
-    """What a cache holds for one text at a site, as measured on its tensors."""
+    """The size of one text's keys and values in a cache at a site, measured on the tensors."""
 
-    keys: int  # positions held
-    heads: int  # heads that have their own keys; bytes of the keys and values
-    bytes: int  # of the keys and values
-    window: int | None = None  # the most positions it can hold; None for all
+    keys: int  # the number of positions in the cache
+    heads: int  # the number of heads with keys and values of their own
+    bytes: int  # of the keys and values together
+    window: int | None = None  # the most positions that fit into the cache; None if all do
 
     @classmethod
     def of(cls, key: Tensor, value: Tensor, window: int | None = None) -> CacheSize:

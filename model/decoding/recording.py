@@ -1,4 +1,4 @@
-"""Splits what a batch recorded while decoding into one record per text."""
+"""Splits the record of a decoded batch into one trace for each text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,9 +24,10 @@ Parts = dict[tuple[Site, str] | str, Tensor]
 
 
 class RecordedPrefixes(TransformerPrefixes):
-    """Prefixes of texts, each with its own edits, that keep what encoder and steps recorded.
+    """The prefixes of a batch that also keep the record of the encoder and of every step.
 
-    All edits are of one `batch_of`. Steps that recompute earlier positions are not kept.
+    Each text has its own edits; `batch_of` must be equal for all of them. Steps that recompute
+    earlier positions are not kept.
     """
 
     def __init__(self, model: Transformer, source_ids: Tensor, edits: Sequence[RunEdits]) -> None:
@@ -38,7 +39,7 @@ class RecordedPrefixes(TransformerPrefixes):
         super().__init__(model, source_ids, stacked(edits), encoded=self.encoded)
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
-        """Continue with these rows, in this order, and append one of ids (R,) to each."""
+        """Keep these rows (R,), in this order, and append one of the ids (R,) to each."""
         self.edits_of_rows = [self.edits_of_rows[row] for row in rows.tolist()]
         if len(rows) < len(self.ids):
             self.edits = stacked(self.edits_of_rows)
@@ -52,15 +53,15 @@ class RecordedPrefixes(TransformerPrefixes):
             step = parts_of(trace)
             keys = [part for part in step if part[0].kind == "cross" and part[1] != "query"]
             memory: Parts = {part: step.pop(part) for part in keys}
-            self.memory_parts = self.memory_parts or memory  # the same at every step
+            self.memory_parts = self.memory_parts or memory  # the same keys at every step
             results = {"outputs": trace.outputs["decoder"], "logits": trace.logits}
             self.steps.append(newest(step) | results)
         return log_probabilities
 
     def record(self, batch: Sequence[Decoded], traces: Sequence[Trace]) -> None:
-        """Record in each text's trace, which already has its tokens, the run that wrote it.
+        """Complete the trace of each text, which already has its tokens, by the run that wrote it.
 
-        The attention, last states and logits equal those of one run over all tokens under its
+        Its attention, last states and logits equal those of one run over all its tokens with its
         edits.
         """
         if not self.steps:
@@ -85,7 +86,7 @@ class RecordedPrefixes(TransformerPrefixes):
 
 
 def parts_of(trace: Trace) -> dict[tuple[Site, str], Tensor]:
-    """Return the queries, keys and values that a call recorded."""
+    """Return the recorded query, key and value of each site of a trace."""
     return {
         (site, name): getattr(record, name)
         for site, record in trace.attention.items()
@@ -94,7 +95,7 @@ def parts_of(trace: Trace) -> dict[tuple[Site, str], Tensor]:
 
 
 def rows_of(parts: Parts, rows: Sequence[int]) -> Parts:
-    """Return some rows of a step, one per text of a batch."""
+    """Select rows of the tensors of a step: for each text of a batch, the row of its prefix."""
     if rows == tuple(range(len(parts["logits"]))):
         return parts
     index = torch.tensor(rows, device=parts["logits"].device)
@@ -102,7 +103,7 @@ def rows_of(parts: Parts, rows: Sequence[int]) -> Parts:
 
 
 def own(parts: Parts, text: int, length: int) -> Parts:
-    """Return one text's row and positions, copied so that the other texts' memory can be freed."""
+    """Return copies of one text's row and positions, so that the memory of others can be freed."""
     return {
         name: part if len(part) == 1 else part[text : text + 1, ..., :length, :].clone()
         for name, part in parts.items()
@@ -115,7 +116,7 @@ class GreedySteps:
 
     trace: Trace
     decoded: Decoded
-    banned: Tensor  # ids that are never written
+    banned: Tensor  # ids of the tokens that are never written
 
     def __iter__(self) -> Iterator[Expansion]:
         if not self.decoded.written:

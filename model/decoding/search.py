@@ -1,4 +1,4 @@
-"""Writing by any model, one token at a time. A prefix is a text written so far."""
+"""Writes texts with any model, one token at a time. A prefix is the text written so far."""
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -18,20 +18,20 @@ from headlight.model.transformer.decode import Step, Texts
 from headlight.model.transformer.trace import Run, RunEdits, Site
 from headlight.model.transformer.transformer import Transformer
 
-Part = TypeVar("Part")  # what names a recorded tensor, such as its site
+Part = TypeVar("Part")  # the key of a recorded tensor, such as its site
 LONGEST = 64  # tokens written after a prompt by default
 NEVER_WRITTEN = (PAD_ID, UNKNOWN_ID, START_ID)
 NOT_A_NUMBER = (
-    "The model's scores of the next token are no numbers, so it cannot write. Undo changes of its "
+    "The model's scores of the next token are not numbers, so it cannot write. Undo changes of its "
     "heads and cells, or choose another text."
 )
 
 
 class Prefixes(Protocol):
-    """The rows of a decoding in progress, for any model."""
+    """The texts that a model is writing, one for each row of a batch."""
 
-    vocabulary: int  # the number of ids
-    ids: Tensor  # (R, N) that each row has read
+    vocabulary: int  # the number of tokens that the model knows
+    ids: Tensor  # (R, N) the tokens that each row has read
 
     @property
     def ends(self) -> Set[int]:
@@ -46,13 +46,13 @@ class Prefixes(Protocol):
         ...
 
     def cache_sizes(self) -> dict[Site, CacheSize]:
-        """Return what is held of the positions read so far; nothing if each step recomputes all."""
+        """Return the sizes of the cached keys and values; none if each step recomputes them."""
         ...
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
-        """Continue with these rows, in this order, and append one of ids (R,) to each.
+        """Keep these rows (R,), in this order, and append one of the ids (R,) to each.
 
-        A row may be taken several times or not at all.
+        The same row may be kept several times, or not at all.
         """
         ...
 
@@ -60,8 +60,8 @@ class Prefixes(Protocol):
 class TransformerPrefixes:
     """Translations of a batch of sentences by a model of this project, or continuations of prompts.
 
-    Each step only computes its own position, unless earlier positions may see later ones: then
-    every step computes all positions again. The memory of one sentence serves all its prefixes.
+    Each step only computes the newest position, unless earlier positions may see later ones: then
+    every step computes all positions again. All prefixes of a sentence share the encoder's output.
     """
 
     ends = frozenset({END_ID})
@@ -75,9 +75,9 @@ class TransformerPrefixes:
         begun: Tensor | None = None,
         encoded: Trace | None = None,
     ) -> None:
-        """Begin with the tokens in `begun` (B, N), or with a start token if there are none.
+        """Encode the source, and begin every row with the tokens in `begun` (B, N).
 
-        `encoded` records the encoder.
+        Without `begun`, every row begins with a start token. `encoded` records the encoder.
         """
         self.model = model
         self.edits = edits or {}
@@ -85,7 +85,8 @@ class TransformerPrefixes:
         self.cache = None if sees_later else KeyValueCache()
         self.memory = model.encode(source_ids, Run(self.edits, encoded))  # (B, S, d_model)
         mask = model.source_mask(source_ids)
-        self.memory_mask = None if mask.all() else mask  # a mask that hides nothing costs time
+        # A mask that hides nothing is left out, because applying it costs time.
+        self.memory_mask = None if mask.all() else mask
         if begun is None:
             begun = torch.full((source_ids.size(0), 1), START_ID, device=source_ids.device)
         self.ids = begun
@@ -100,11 +101,11 @@ class TransformerPrefixes:
         return allowed(logits, self.banned)
 
     def cache_sizes(self) -> dict[Site, CacheSize]:
-        """Return what is held of the positions read so far; nothing if each step recomputes all."""
+        """Return the sizes of the cached keys and values; none if each step recomputes them."""
         return {} if self.cache is None else sizes_of(self.cache)
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
-        """Continue with these rows, in this order, and append one of ids (R,) to each."""
+        """Keep these rows (R,), in this order, and append one of the ids (R,) to each."""
         if rows.tolist() != list(range(len(self.ids))):
             self.ids = self.ids[rows]
             if len(self.memory) > 1:
@@ -117,12 +118,12 @@ class TransformerPrefixes:
 
 @dataclass(frozen=True)
 class Decoded:
-    """The ids that a decoding chose, without start and end, and their log-probabilities."""
+    """The ids that a decoding chose, without start and end token, and their log-probabilities."""
 
     ids: list[int]
     log_probability: float  # of the ids, and of the end token if it was reached
     end: int | None  # the end token; None if the length limit ended the text
-    log_probabilities: list[float]  # of each token, the end token last
+    log_probabilities: list[float]  # of each token, with the end token if it was reached
     rows: list[int]  # for each token, the index of the prefix that it extends
 
     @property
@@ -137,20 +138,21 @@ class Decoded:
 
 @dataclass(frozen=True)
 class Expansion:
-    """One step of a decoding: R prefixes, the model's predictions, and the candidates for the next.
+    """One step of a decoding: R prefixes, the model's predictions, and C candidates to go on with.
 
-    The C candidates are ordered from best to worst. Those that were kept and did not end are, in
-    this order, the prefixes of the next step. The attention is that of the newest position.
+    A candidate is a prefix and its next token. Candidates are ordered from best to worst. The kept
+    ones, except those with an end token, are the prefixes of the next step, in the same order.
+    Weights and masked scores are those of the newest query.
     """
 
     weights: dict[Site, Tensor]  # (R, H, 1, K)
     masked_scores: dict[Site, Tensor]  # (R, H, 1, K)
     log_probabilities: Tensor  # (R, V) of each prefix's next token
-    cached: dict[Site, CacheSize]  # what the cache holds after this step, for each prefix
+    cached: dict[Site, CacheSize]  # the size of the cache after this step, for one prefix
     rows: Tensor  # (C,) the prefix that a candidate extends
     ids: Tensor  # (C,) the token it adds
     totals: Tensor  # (C,) the log-probability of all its tokens
-    kept: Set[int]  # the indices of candidates that were kept, to be extended or as finished
+    kept: Set[int]  # the indices of the candidates that were kept, as prefixes or finished texts
 
 
 def decode(
@@ -173,9 +175,10 @@ def decode(
 
 
 def room_to_write(begun: int, most: int, longest: int | None) -> int:
-    """Return how many tokens to write after a prompt of `begun` in a model that takes `most`.
+    """Return how many tokens may be written after a prompt of `begun` tokens.
 
-    Raises ValueError if there is no room.
+    `most` is the number of tokens that the model takes, prompt included; `longest` is the limit
+    that was asked for, LONGEST by default. Raises ValueError if there is no room.
     """
     if begun >= most:
         raise ValueError(
@@ -194,17 +197,17 @@ def search(
     forced: Sequence[int] = (),
     record: list[Expansion] | None = None,
 ) -> list[Decoded]:
-    """Write a text for each prefix by a strategy; a beam begins with one.
+    """Write a text for each prefix by a strategy; beam search takes only one prefix.
 
-    Every text begins with the `forced` ids, and stops at an end token or after `max_new_tokens`. A
-    beam returns what `generate` of transformers does with `early_stopping="never"`. The order of
-    texts with exactly equal log-probabilities or scores is not defined, as in transformers.
-    `record` receives the steps. Raises ValueError for forced ids that cannot be written or are too
-    many, and if the model's scores are not numbers.
+    Every text begins with the `forced` ids, and stops at an end token or after `max_new_tokens`.
+    Beam search returns what `generate` of transformers does with `early_stopping="never"`. The
+    order of texts with exactly equal log-probabilities or scores is not defined, as in
+    transformers. Each step is appended to `record`. Raises ValueError for forced ids that cannot be
+    written or are too many, and if the model's scores are not numbers.
     """
-    begun = prefixes.ids[:, :0]  # nothing is written yet
+    begun = prefixes.ids[:, :0]  # (B, 0), because nothing is written yet
     if strategy.width > 1 and len(begun) > 1:
-        raise ValueError(f"A beam takes one sentence at a time, not {len(begun)}.")
+        raise ValueError(f"Beam search takes one sentence at a time, not {len(begun)}.")
     refuse_impossible(forced, prefixes.vocabulary, max_new_tokens)
     ends = torch.tensor([*prefixes.ends], dtype=torch.long, device=begun.device)
     step = Steps(prefixes, record)
@@ -234,15 +237,16 @@ def force(forced: Sequence[int], step: Step, texts: Texts, ends: Tensor, longest
 
 
 class Steps:
-    """One `step` of a decoding: extends the prefixes, and records itself if asked to."""
+    """Computes the steps of a decoding: extends the prefixes, and adds each step to `record`."""
 
     def __init__(self, prefixes: Prefixes, record: list[Expansion] | None) -> None:
         self.prefixes = prefixes
         self.record = record
-        self.expanded: Callable[..., Expansion] | None = None  # the last step, by its candidates
+        # Makes the Expansion of the last step from its candidates, which are not known yet.
+        self.expanded: Callable[..., Expansion] | None = None
 
     def __call__(self, texts: Texts) -> Tensor:
-        """Return log-probabilities (R, V) of the next token of texts that extend the last ones."""
+        """Return log-probabilities (R, V) of the next token of texts that grew by one token."""
         if texts.ids.size(1):
             self.note(texts)
             self.prefixes.extend(texts.rows[:, -1], texts.ids[:, -1])
@@ -252,7 +256,7 @@ class Steps:
             raise ValueError(NOT_A_NUMBER)
         if trace is None:
             return log_probabilities
-        # The whole trace is not kept: keys and values of every step would fill the memory.
+        # Only weights and scores are kept: the keys and values of all steps would fill the memory.
         sites, cached = trace.attention, self.prefixes.cache_sizes()
         weights = newest({site: record.weights for site, record in sites.items()})
         masked = newest({site: record.masked_scores for site, record in sites.items()})
@@ -260,7 +264,10 @@ class Steps:
         return log_probabilities
 
     def note(self, candidates: Texts, kept: Sequence[int] | None = None) -> None:
-        """Record the candidates of the last step, unless already done; by default all are kept."""
+        """Record the candidates of the last step, if that is not done yet.
+
+        `kept` has the indices of the kept candidates; by default all are kept.
+        """
         if self.record is not None and self.expanded is not None:
             ids, rows, totals = (part[:, -1] for part in candidates)
             kept = range(len(ids)) if kept is None else kept
@@ -278,9 +285,9 @@ def texts_of(texts: Texts, ended: bool) -> list[Decoded]:
 
 
 def newest(parts: Mapping[Part, Tensor]) -> dict[Part, Tensor]:
-    """Return the last query's row of weights or scores: (R, H, Q, K) -> (R, H, 1, K).
+    """Return the last query's row of each tensor: (R, H, Q, K) -> (R, H, 1, K).
 
-    The rows of earlier queries, such as a prompt's, would fill the memory.
+    The rows of the earlier queries, such as a prompt's, would fill the memory.
     """
     return {
         name: rows if rows.size(2) == 1 else rows[:, :, -1:].clone() for name, rows in parts.items()
@@ -288,10 +295,10 @@ def newest(parts: Mapping[Part, Tensor]) -> dict[Part, Tensor]:
 
 
 def refuse_impossible(forced: Sequence[int], vocabulary: int, limit: int) -> None:
-    """Raise ValueError for forced ids that do not exist, or exceed the limit."""
+    """Raise ValueError for a forced id that does not exist, or for more ids than the limit."""
     if len(forced) > limit:
         raise ValueError(
-            f"The forced beginning has {len(forced)} tokens; the text may have {limit}."
+            f"The forced beginning has {len(forced)} tokens, but the text may have only {limit}."
         )
     for index in forced:
         if not 0 <= index < vocabulary:

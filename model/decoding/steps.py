@@ -1,4 +1,4 @@
-"""The text that a decoding wrote, and the steps that led to it."""
+"""The text that a decoding wrote, and the steps in which it was written."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
@@ -16,12 +16,12 @@ from headlight.model.tokens import Token
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Kind, Site
 
-# Maps a text, all tokens so far, and an id to the longer text and its new token.
+# Takes a text, all tokens read so far, and an id; returns the longer text and its new token.
 Append = Callable[[str, Sequence[Token], int], tuple[str, Token]]
-# Maps ids to their text, and each id's token.
+# Takes ids; returns their text, and the token of each id.
 Decode = Callable[[Sequence[int]], tuple[str, Sequence[Token]]]
 BY_ANOTHER = (
-    "This was written by another model, whose tokens are not those of this one: give its text, "
+    "Another model wrote this, and its tokens are not those of this model: pass the text, "
     "write(...).writing.text."
 )
 
@@ -39,16 +39,16 @@ class Writing:
     source_tokens: Sequence[Token]
     target_tokens: Sequence[Token]
     score: float  # log-probability of the target tokens, in nats
-    finished: bool  # whether the end token came before the limit
+    finished: bool  # True if the end token came before the limit
     log_probabilities: list[float]  # of each target token, in nats
 
     def read_by(self, decode: Decode) -> Sequence[Token]:
-        """Return the tokens without the end, as a model decodes their ids.
+        """Return the tokens without the end token, as `decode` of a model makes them of their ids.
 
-        Raises ValueError if another model wrote them, since its ids are other tokens.
+        Raises ValueError if another model wrote them: its ids stand for other tokens.
         """
         written = self.target_tokens[: len(self.target_tokens) - self.finished]
-        with suppress(Exception):  # of many kinds, for an id that is not in a vocabulary
+        with suppress(Exception):  # tokenizers raise various errors for an id that they lack
             _, read = decode([token.id for token in written])
             if [token.text for token in read] == [token.text for token in written]:
                 return read
@@ -70,21 +70,21 @@ class Candidate:
 
     token: Token
     probability: float
-    drawn: float | None  # the probability it was drawn with; None if nothing is drawn
-    rank: int  # 1 for the likeliest
+    drawn: float | None  # the probability of drawing it; None if the strategy draws nothing
+    rank: int  # the rank of the token by its probability; 1 is the likeliest
 
 
 @dataclass(frozen=True, repr=False)
 class DecodingStep:
     """One step of a decoding: what the decoder had read, what it attended to and what it wrote."""
 
-    read: list[Token]  # the start token or the prompt first; the query is the last token
-    text: str  # the tokens written before
+    read: list[Token]  # begins with the start token or the prompt; the last token is the query
+    text: str  # the text written before this step
     token: Token  # the token written at this step
     log_probabilities: Tensor  # (V,) of the next token
     weights: dict[Site, Tensor]  # (H, K) of the newest query
     visible: dict[Site, Tensor]  # (H, K) bool, the keys its mask let it see
-    cached: dict[Site, CacheSize]  # held after this step; empty if each step recomputes all
+    cached: dict[Site, CacheSize]  # the cache after this step; empty if each step recomputes all
     strategy: Strategy
     append: Append
 
@@ -109,7 +109,7 @@ class DecodingStep:
         return best
 
     def candidate(self, index: int) -> Candidate:
-        """Return a token by its id, as it would appear after the text so far."""
+        """Return the candidate with this id, its token as it would appear after the text so far."""
         drawn = None if self.drawn_from is None else self.drawn_from[index].item()
         _, token = self.append(self.text, self.read, index)
         likelier = int((self.log_probabilities > self.log_probabilities[index]).sum())
@@ -117,38 +117,39 @@ class DecodingStep:
 
     @cached_property
     def drawn_from(self) -> Tensor | None:
-        """The probabilities (V,) that a sample was drawn from; None for the other strategies."""
+        """The probabilities (V,) that the token was drawn with; None if the strategy draws none."""
         drawn_from = self.strategy.drawn_from(self.log_probabilities[None])
         return None if drawn_from is None else drawn_from[0]
 
 
 @dataclass(frozen=True)
 class Node:
-    """A text that was considered at a step: kept and extended, or dropped."""
+    """A text that was considered at a step, and then kept or dropped."""
 
-    parent: int | None  # its index among the nodes of the previous step
-    row: int  # the index of the prefix it extends
+    parent: int | None  # the index, in the previous step, of the node that it extends
+    row: int  # the index of the prefix that it extends
     token: Token
     text: str
     log_probability: float  # of the whole text, in nats
-    score: float  # by which the finished text is ranked
+    score: float  # the score by which texts are ranked, with the length penalty
     kept: bool
-    ended: bool  # the token is one that ends a text
+    ended: bool  # True if the token ends the text
 
 
 class Tree(list[list[Node]]):
-    """The nodes of every step, in one list a step."""
+    """The nodes of a decoding, in one list for each step."""
 
     def __repr__(self) -> str:
         return f"Tree({len(self)} steps, {sum(map(len, self))} nodes)"
 
 
 class Decoding:
-    """A text and all steps of its decoding; iterating gives the steps on the way to the text.
+    """A text and its decoding; iteration yields the steps that led to the text.
 
-    `begun` holds the tokens read before anything was written: a start token, or a prompt. `trace`
-    is the run that wrote the text, if known; it equals a run over all its tokens, without the
-    residual stream, which `Reader.streamed` adds.
+    `begun` has the tokens that were read before anything was written: a start token, or a prompt.
+    `expansions` has all steps, `ends` the ids that end a text. `trace` is the run that wrote the
+    text, if it was recorded; it equals a run over all its tokens, but lacks the residual stream,
+    which `Reader.streamed` adds.
     """
 
     def __init__(
@@ -188,7 +189,7 @@ class Decoding:
 
     @cached_property
     def path(self) -> list[int]:
-        """The indices of the nodes in the tree that led to the text, step by step."""
+        """The path to the text: at each step, the index of its node in the tree."""
         written = [token.id for token in self.writing.target_tokens]
         ends = self.tree[len(written) - 1] if written else []
         paths = [
@@ -203,7 +204,7 @@ class Decoding:
         return self.tree[len(path) - 1][path[-1]]
 
     def path_to(self, step: int, index: int) -> list[int]:
-        """Return the indices of the nodes on the way to a node, which is the last of them."""
+        """Return the path to a node: the index of a node at each step, this node's last."""
         path = [index]
         for nodes in reversed(self.tree[: step + 1]):
             if (parent := nodes[path[-1]].parent) is not None:
@@ -211,7 +212,7 @@ class Decoding:
         return path[::-1]
 
     def steps_to(self, path: Sequence[int]) -> list[DecodingStep]:
-        """Return the steps that a path of nodes passed through."""
+        """Return the steps along a path, which has the index of a node at each step."""
         read, text, steps = list(self.begun), "", []
         for expansion, nodes, index in zip(self.expansions, self.tree, path, strict=False):
             node = nodes[index]

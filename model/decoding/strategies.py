@@ -16,33 +16,33 @@ from torch import Tensor
 
 from headlight.model.transformer import decode
 
-# Extends texts with a step, ids that end a text and a maximum length.
+# Takes a step, texts, the ids that end a text and the maximum length; returns the longer texts.
 Write = Callable[[decode.Step, decode.Texts, Tensor, int], decode.Texts]
 
 
 def option(default: float, label: str, bounds: tuple, help: str, step: float | None = None) -> Any:
-    """Return a field with its default, its text on a page, and the range that the page offers."""
+    """Return a field of `Strategy` with its default, and its label, range and help on a page."""
     shown = {"label": label, "bounds": bounds, "help": help, "step": step}
     return field(default=default, metadata=shown)
 
 
 @dataclass(frozen=True)
 class Strategy:
-    """A strategy by its name in STRATEGIES, with its options.
+    """A strategy, by its name in STRATEGIES, and its options.
 
-    Each strategy only looks at its own options. Raises ValueError for options that make no sense.
+    Each strategy ignores the options of the others. Raises ValueError for options out of range.
     """
 
     strategy: str = "greedy"
     beam_size: int = option(
-        4, "Beam size", (1, 8), "How many texts are followed at once; with 1 it is greedy."
+        4, "Beam size", (1, 8), "How many texts are followed at once; 1 is the same as greedy."
     )
     length_penalty: float = option(
         1.0,
         "Length penalty",
         (0.0, 2.0),
         "A finished text's score is its log-probability / length^penalty. 0 favours short texts, "
-        "more favours long ones.",
+        "larger values favour longer ones.",
         0.1,
     )
     temperature: float = option(
@@ -79,11 +79,11 @@ class Strategy:
             )
         looks_at = self.method.options
         if "beam_size" in looks_at and self.beam_size < 1:
-            raise ValueError("A beam needs at least 1 prefix.")
-        if "temperature" in looks_at and not self.temperature > 0:  # nor NaN
-            raise ValueError("The temperature must be above 0; for 0, decode greedily.")
+            raise ValueError("The beam size must be at least 1.")
+        if "temperature" in looks_at and not self.temperature > 0:  # also refuses NaN
+            raise ValueError("The temperature must be above 0; instead of 0, decode greedily.")
         if "top_k" in looks_at and self.top_k < 0:
-            raise ValueError("top_k must be 0, for all tokens, or more.")
+            raise ValueError("top_k must be 0, which means all tokens, or more.")
         if "top_p" in looks_at and not 0 < self.top_p <= 1:
             raise ValueError("top_p must be above 0 and at most 1.")
 
@@ -105,7 +105,7 @@ class Strategy:
         return "seed" in self.method.options
 
     def drawn_from(self, log_probabilities: Tensor) -> Tensor | None:
-        """Return the probabilities (R, V) that tokens are drawn from; None if none are drawn."""
+        """Return the probabilities (R, V) with which tokens are drawn; None if none are drawn."""
         if not self.draws:
             return None
         how = self.temperature, self.top_k, self.top_p
@@ -116,12 +116,14 @@ class Strategy:
 class Method:
     """How a strategy works.
 
-    A strategy with a `beam_size` follows that many texts in parallel; one with a `seed` draws.
+    If its options include `beam_size`, it follows that many texts in parallel; if they include
+    `seed`, it draws tokens at random.
     """
 
-    words: str
-    begin: Callable[[Strategy, torch.device, decode.Watch], Write]  # with its own random state
-    options: tuple[str, ...] = ()  # the fields of `Strategy` that it looks at
+    words: str  # its description on screen
+    # Returns the function that writes, with a random state of its own.
+    begin: Callable[[Strategy, torch.device, decode.Watch], Write]
+    options: tuple[str, ...] = ()  # the fields of `Strategy` that it uses
 
 
 STRATEGIES = {
@@ -155,5 +157,5 @@ STRATEGIES = {
 
 
 def allowed(logits: Tensor, banned: Tensor) -> Tensor:
-    """Return log-probabilities (R, V) of logits, with -inf for ids that are never written."""
+    """Return the log-probabilities (R, V) of logits (R, V), with -inf for the banned ids."""
     return torch.log_softmax(logits.float(), dim=-1).index_fill_(1, banned, -torch.inf)

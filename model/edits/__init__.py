@@ -1,17 +1,17 @@
 """A visitor's changes to the attention of a model, as plain values that can be kept and undone.
 
-`Edits` hold all of them, in three kinds. Each kind has a file with its effect on a site, its text
-in links and its description:
+`Edits` has all of them. There are three kinds; the file of a kind has its effect on a site, its
+text in links and its description on screen:
 
-    masking.py  whole masks: one of the model's own switched off, or another put in force;
+    masking.py  whole masks: one of the model's own switched off, or another one added;
                 each mask is a record in a file of masks/
-    cells.py    `CellEdit`: one cell closed or opened by hand, which goes over the masks
+    cells.py    `CellEdit`: one cell closed or opened by hand, whatever the masks say
     gates.py    a head removed or faded, by its `HeadAddress`
 
-`Edits.at_sites` turns them into the input of a model: for each site an `AttentionEdit` of tensors.
-Together with the `PositionEdit` of each side these are the `RunEdits` of
+`Edits.at_sites` turns them into the input of a model: an `AttentionEdit` of tensors for each site,
+and a `PositionEdit` for each side whose tokens are moved. These are the `RunEdits` of
 model/transformer/trace.py, which know nothing of visitors, links and words. tensors.py checks them,
-and makes one batch of several texts'.
+and joins those of several texts for one batch.
 """
 
 from headlight.model.edits.cells import MOST_CELLS, CellEdit

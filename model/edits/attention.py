@@ -1,4 +1,4 @@
-"""The edits of attention that a person makes: gates, cells, biases, a scale, and given weights."""
+"""Edits of attention: gates, closed and opened cells, biases, a scale, and given weights."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from headlight.model.transformer.trace import ByShape
 
 @dataclass(frozen=True, repr=False)
 class AttentionEdit(Edit, ByShape):
-    """The changes at one site; None leaves a part as trained.
+    """The changes at one site; a field that is None changes nothing.
 
-    Cells, biases and weights are those of one text, from its first token: decoding applies them to
-    shorter prefixes and other lengths.
+    Cells, biases and weights are given for one text, from its first token on. Decoding cuts them
+    for shorter texts; for longer ones, cells and biases are padded with False and 0.
     """
 
-    gate: Tensor | None = None  # (H,) or (B, H): 1 keeps a head, 0 removes it, between fades it
-    block: Tensor | None = None  # (Q, K) or (H, Q, K) bool: close these cells
-    open: Tensor | None = None  # same shapes: open these cells, against the mask
+    gate: Tensor | None = None  # (H,) or (B, H): 1 keeps a head, 0 removes it, others fade it
+    block: Tensor | None = None  # (Q, K) or (H, Q, K) bool: True closes a cell
+    open: Tensor | None = None  # same shapes: True opens a cell that the mask closes
     bias: Tensor | None = None  # (H, Q, K): added to the scores before the softmax
     scale: float | None = None  # replaces 1 / sqrt(D)
-    weights: Tensor | None = None  # (Q, K), (H, Q, K) or (B, H, Q, K): replace the softmax's
+    weights: Tensor | None = None  # (Q, K), (H, Q, K) or (B, H, Q, K): replace the weights
 
     @property
     def batch(self) -> int:
@@ -58,9 +58,9 @@ class AttentionEdit(Edit, ByShape):
         return visible
 
     def reweigh(self, weights: Tensor) -> Tensor:
-        """Return the given weights of these queries, in the shape of `weights` (B, H, Q, K).
+        """Return the given weights instead of `weights` (B, H, Q, K), in the same shape.
 
-        Raises ValueError if some are missing.
+        Raises ValueError if they are given for fewer queries or keys.
         """
         if self.weights is None:
             return weights
@@ -83,7 +83,7 @@ AS_TRAINED = AttentionEdit()
 
 @dataclass
 class Further(Edit):
-    """A kind of edit that goes further than another edit, which stays in force."""
+    """The base of edits that wrap another edit: its changes apply, and more can be added."""
 
     edit: Edit
 
@@ -116,7 +116,7 @@ class Further(Edit):
 
 @dataclass
 class Closed(Further):
-    """Attention with more cells closed, which can differ from text to text of a batch."""
+    """An edit that adds closed cells to another edit; they can differ within a batch."""
 
     cells: Tensor  # (B, H or 1, Q, K) bool
 
@@ -128,19 +128,69 @@ class Closed(Further):
         return super().mask(scores, visible).masked_fill(self.cells.to(scores.device), -torch.inf)
 
 
+@dataclass
+class OfHead(Further):
+    """An edit of all heads for a module that computes only one of them.
+
+    The module's scores, weights and values (B, 1, ...) are repeated for all heads, given to the
+    edit, and of the result the module's own head is taken.
+    """
+
+    head: int
+    heads: int
+
+    def score(self, query: Tensor, key: Tensor, scale: float) -> Tensor:
+        return self.own(super().score(self.all(query), self.all(key), scale))
+
+    def bias_of(self, scores: Tensor) -> Tensor | None:
+        bias = super().bias_of(self.all(scores))
+        return None if bias is None else self.own(bias.expand_as(self.all(scores)))
+
+    def mask(self, scores: Tensor, visible: Tensor | None) -> Tensor:
+        return self.own(super().mask(self.all(scores), visible))
+
+    def reweigh(self, weights: Tensor) -> Tensor:
+        return self.own(super().reweigh(self.all(weights)))
+
+    def mix(self, weights: Tensor, value: Tensor) -> Tensor:
+        return self.own(super().mix(self.all(weights), self.all(value)))
+
+    def all(self, part: Tensor) -> Tensor:
+        return part.expand(-1, self.heads, -1, -1)
+
+    def own(self, part: Tensor) -> Tensor:
+        return part[:, self.head : self.head + 1]
+
+
+def of_head(edit: Edit, head: int, heads: int) -> Edit:
+    """Return the part of an edit of `heads` heads that changes the one head of a module."""
+    own = slice(head, head + 1)
+    if isinstance(edit, Closed):
+        cells = edit.cells if edit.cells.size(1) == 1 else edit.cells[:, own]
+        return replace(edit, edit=of_head(edit.edit, head, heads), cells=cells)
+    if type(edit) is not AttentionEdit:
+        return edit if type(edit) is Edit else OfHead(edit, head, heads)
+    parts = {name: getattr(edit, name) for name in ("block", "open", "bias", "weights")}
+    rest = {
+        name: part if part is None or part.dim() < 3 else part[..., own, :, :]
+        for name, part in parts.items()
+    }
+    return replace(edit, gate=None if edit.gate is None else edit.gate[..., own], **rest)
+
+
 def replaces_steps(edit: Edit) -> bool:
-    """Return whether an edit is of a kind that may change any step of the attention."""
+    """Return whether an edit is of another class than those here, so may change any step."""
     while isinstance(edit, Closed):
         edit = edit.edit
     return type(edit) not in (Edit, AttentionEdit)
 
 
 def fitted(cells: Tensor, scores: Tensor) -> Tensor:
-    """Return cells (..., Q, K) on the device and in the size of scores (B, H, Q, K)."""
+    """Return cells (..., Q, K), cut or padded to fit scores (B, H, Q, K), on their device."""
     return fit_cells(cells, *scores.shape[-2:]).to(scores.device)
 
 
 def fit_cells(cells: Tensor, queries: int, keys: int) -> Tensor:
-    """Return cells (..., Q, K) for so many queries and keys; False or 0 beyond their size."""
+    """Return cells (..., Q, K) cut or padded with False or 0 to this many queries and keys."""
     cells = cells[..., :queries, :keys]
     return F.pad(cells, (0, keys - cells.size(-1), 0, queries - cells.size(-2)))

@@ -1,4 +1,4 @@
-"""Edits of single cells, closed or opened by hand; they win over whole masks."""
+"""Edits of single cells, which a visitor closes or opens; they override whole masks."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from headlight.model.edits.text import (
 from headlight.model.shape import Shape
 from headlight.model.transformer.trace import Kind, Site
 
-MOST_CELLS = 5_000  # in a link
+MOST_CELLS = 5_000  # the most changed cells that a link may have
 
 
 @dataclass(frozen=True)
@@ -33,17 +33,20 @@ class CellEdit:
     head: int | None = None
 
     def reaches(self, kind: Kind, layer: int | None, head: int | None) -> bool:
-        """Return whether it reaches a head, all heads of a layer, or all heads of a kind."""
+        """Return whether this edit applies to a head.
+
+        None as `head` asks about all heads of the layer, None as `layer` about all layers.
+        """
         return self.kind == kind and self.layer in (None, layer) and self.head in (None, head)
 
 
 def after_stroke(
     cells: Sequence[CellEdit], stroke: Sequence[CellEdit], site: Site, head: int, visible: Tensor
 ) -> tuple[CellEdit, ...]:
-    """Return the cell edits after a stroke over the mask of a head.
+    """Return the cell edits after a visitor drew a stroke of edits over the mask of a head.
 
-    The stroke replaces the edits that it covers. Its own edits are dropped if they change nothing
-    for the head: `visible` (Q, K) is what the head sees without any cell edit.
+    The stroke replaces the earlier edits of its cells. An edit of the stroke is dropped if it
+    changes nothing for the head: `visible` (Q, K) is what the head sees without any cell edit.
     """
     strokes = {(cell.query, cell.key): cell for cell in stroke}
     kept = tuple(
@@ -64,10 +67,10 @@ def after_stroke(
 def with_cells(
     cells: Sequence[CellEdit], site: Site, heads: int, closed: Tensor, opened: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return closed and opened cells after cell edits: (Q, K), or (H, Q, K) if heads differ.
+    """Apply cell edits to closed and opened cells (Q, K); return them as (H, Q, K) if heads differ.
 
-    Edits of cells beyond these positions, made on a longer sentence, or of other heads have no
-    effect.
+    Edits beyond these positions, which were made on a longer sentence, and edits of heads that the
+    site lacks have no effect.
     """
     here = [
         cell
@@ -88,7 +91,7 @@ def with_cells(
 
 
 def write_cells(cells: Sequence[CellEdit]) -> Iterator[str]:
-    """Yield the cells as texts, one rectangle each, in an order that has the same effect."""
+    """Yield cell edits as texts, one for each rectangle, in an order that has the same effect."""
     last: dict[CellEdit, CellEdit] = {}
     for cell in cells:
         either = replace(cell, opened=False)
@@ -103,9 +106,9 @@ def write_cells(cells: Sequence[CellEdit]) -> Iterator[str]:
 
 
 def read_cells(texts: Sequence[str], shape: Shape, room: int) -> list[CellEdit]:
-    """Return the cells of a rectangle.
+    """Return the cell edits of a rectangle, from the parts of its text.
 
-    Raises ValueError if a model of this shape lacks them, or if they are more than `room`.
+    Raises ValueError if a model of this shape lacks these cells, or if there are more than `room`.
     """
     verb, kind, layer, head, queries, keys = texts
     scope = (
@@ -123,10 +126,10 @@ def read_cells(texts: Sequence[str], shape: Shape, room: int) -> list[CellEdit]:
 
 
 def cell_words(cells: Sequence[CellEdit], briefly: bool) -> list[str]:
-    """Return how many cells are closed and opened; of two edits of a cell, the later counts.
+    """Return texts such as '2 cells closed in head 1 of layer 3'; a cell's last edit counts.
 
-    If all edits are of the same heads, the text names them. `briefly` names them only if that is
-    all heads.
+    The heads are named if all edits are of the same ones; with `briefly`, only if these are all
+    heads of all layers.
     """
     last = {replace(cell, opened=False): cell.opened for cell in cells}
     counts = {"closed": len(last) - sum(last.values()), "opened": sum(last.values())}

@@ -1,11 +1,12 @@
 """All changes of a visitor to a model's attention: as tensors, as text, and in words.
 
-In a link they are one readable text:
+In a link they are one readable text, such as
 
     look-ahead.off~gate.cross.2.8.0~close.decoder.all.all.5.3-4
 
-switches the look-ahead mask off, removes head 8 of the cross-attention's layer 2, and closes the
-cells of query 5 with the keys 3 and 4 everywhere. All numbers count from 1, as on screen.
+which switches the look-ahead mask off, removes head 8 of layer 2's cross-attention, and closes the
+cells of query 5 and keys 3 to 4 in all heads and layers of the decoder. Numbers count from 1, as on
+screen.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ Value = TypeVar("Value")
 
 
 class ByAddress(Mapping[Address, Value]):
-    """A read-only mapping from masks or heads, in the model's order; equal mappings hash alike."""
+    """A read-only mapping with masks or heads as keys, in the model's order, that can be hashed."""
 
     def __init__(self, values: Mapping[Address, Value]) -> None:
         self._values = {address: values[address] for address in sorted(values, key=in_model_order)}
@@ -72,7 +73,7 @@ class ByAddress(Mapping[Address, Value]):
         return repr(self._values)
 
     def __reduce__(self) -> tuple:
-        # Plain values: caches that compare by value, such as Streamlit's, read an object by this.
+        # Caches that compare by value, such as Streamlit's, pickle the object: plain values.
         return ByAddress, (self._values,)
 
 
@@ -86,18 +87,16 @@ def in_model_order(address: MaskAddress | HeadAddress) -> list[tuple[int, str]]:
 class Edits:
     """Everything a visitor changed; `Edits()` leaves the model as trained.
 
-    The later of two edits of one cell wins, and a cell edit wins over the masks. Edits are plain
-    values: equal ones hash alike, so that they can be part of a key. Any mappings may be given.
+    Of two edits of one cell the later one applies, whatever the masks say. Edits are plain values
+    that can be hashed, so that they can be part of a cache's key. Any mappings may be passed.
     Raises ValueError for masks that `checked_mask` refuses.
     """
 
     off: Sequence[str] = ()  # names of the model's own masks that are switched off
-    masks: Mapping[MaskAddress, Setting] = ByAddress(
-        {}
-    )  # put in force in addition to the model's own
+    masks: Mapping[MaskAddress, Setting] = ByAddress({})  # added to the model's own masks
     cells: Sequence[CellEdit] = ()
     gates: Mapping[HeadAddress, float] = ByAddress({})
-    together: Together = "all"  # what several masks leave together
+    together: Together = "all"  # how several masks combine; see `TOGETHER`
 
     def __post_init__(self) -> None:
         masks, gates = self.masks, self.gates
@@ -113,13 +112,13 @@ class Edits:
         object.__setattr__(self, "gates", gates)
 
     def are_off(self, heads: Iterable[HeadAddress]) -> bool:
-        """Return whether all of some heads are off."""
+        """Return whether all of these heads are off."""
         return all(self.gates.get(head, 1) == 0 for head in heads)
 
     def after_stroke(
         self, stroke: Sequence[CellEdit], site: Site, head: int, visible: Tensor
     ) -> Edits:
-        """Return the edits after a stroke over the mask of a head; see `cells.after_stroke`."""
+        """Return the edits after a stroke over a head's mask; see `after_stroke` in cells.py."""
         return replace(self, cells=after_stroke(self.cells, stroke, site, head, visible))
 
     def at_sites(
@@ -166,8 +165,8 @@ def write_edits(edits: Edits) -> str:
 def read_edits(text: str, shape: Shape, refused: set[str] | None = None) -> Edits:
     """Return the edits in a text, for a model of this shape.
 
-    Parts that `write_edits` does not write, or that the model lacks, go to `refused`, or raise
-    ValueError without one.
+    Parts that are no edits, or change something that the model lacks, are added to `refused`.
+    Without `refused` they raise ValueError.
     """
     off: list[str] = []
     masks: dict[MaskAddress, Setting] = {}
@@ -197,9 +196,9 @@ def read_edits(text: str, shape: Shape, refused: set[str] | None = None) -> Edit
 
 
 def describe(edits: Edits, kinds: Mapping[Kind, str], briefly: bool = False) -> list[str]:
-    """Return the changes in words that count from 1; `kinds` names the kinds of attention.
+    """Return the changes in words, with numbers from 1; `kinds` names the kinds of attention.
 
-    With `briefly`, masks and heads are counted instead of named.
+    With `briefly`, the words say how many masks and heads are changed, not which.
     """
     return [
         *mask_words(edits.off, edits.masks, edits.together, kinds, briefly),

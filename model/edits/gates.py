@@ -19,14 +19,14 @@ from headlight.model.edits.text import (
 from headlight.model.shape import Shape
 from headlight.model.transformer.trace import Kind, Site
 
-MOST_NAMED = 6  # heads, or spans of heads of a layer
+MOST_NAMED = 6  # the most heads, or spans of heads in a layer, that a description names
 
 HeadAddress = tuple[Kind, int, int]  # kind, layer and head, from 0
 Gates = Mapping[HeadAddress, float]
 
 
 def gate_at(gates: Gates, site: Site, heads: int) -> Tensor:
-    """Return the gates of a site's heads: (H,). Gates of heads beyond them have no effect."""
+    """Return the gates of a site's heads (H,); gates of heads that the site lacks are ignored."""
     gate = torch.ones(heads)
     for (kind, layer, head), value in gates.items():
         if (kind, layer) == site and head in range(heads):
@@ -35,20 +35,20 @@ def gate_at(gates: Gates, site: Site, heads: int) -> Tensor:
 
 
 def alike(gates: Gates) -> Iterator[tuple[Kind, int, Span, float]]:
-    """Yield gates, in the order of their heads; equal neighbours in a layer are one span."""
+    """Yield gates in the order of heads; neighbours in a layer with equal gates are one span."""
     for (kind, layer, gate), run in groupby(gates.items(), lambda item: (*item[0][:2], item[1])):
         for span in spans([head for (_, _, head), _ in run]):
             yield kind, layer, span, gate
 
 
 def write_gates(gates: Gates) -> Iterator[str]:
-    """Yield gates as texts, in percent."""
+    """Yield gates as texts: 'gate.cross.2.8.50' sets head 8 of layer 2 to 50 percent."""
     for kind, layer, heads, gate in alike(gates):
         yield f"gate.{kind}.{layer + 1}.{span_text(heads)}.{gate:.0%}".rstrip("%")
 
 
 def read_gates(texts: Sequence[str], shape: Shape) -> Gates:
-    """Return heads and their gate; raises ValueError if a model of this shape lacks one."""
+    """Return gates from the parts of a text; raises ValueError if this shape lacks a head."""
     kind, layer, heads, percent = read_kind(texts[0]), *texts[1:]
     number = read_layer(layer, kind, shape)
     gate = read_number(percent, 0, 100) / 100
@@ -56,7 +56,7 @@ def read_gates(texts: Sequence[str], shape: Shape) -> Gates:
 
 
 def gate_words(gates: Gates, kinds: Mapping[Kind, str], briefly: bool) -> list[str]:
-    """Return gates in words; `briefly` counts the heads."""
+    """Return gates in words, such as '1 head off' with `briefly`, or else with the heads' names."""
     changed = {address: gate for address, gate in gates.items() if gate != 1}
     if briefly:
         off = sum(gate == 0 for gate in changed.values())

@@ -1,4 +1,4 @@
-"""Edits of whole masks: masks of the model switched off, and other masks put in force."""
+"""Edits of whole masks: masks of the model switched off, and other masks added."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,12 +19,13 @@ from headlight.model.transformer.trace import Kind, Side, Site
 
 FILES = [import_module(f"{folder.__name__}.{file.name}") for file in iter_modules(folder.__path__)]
 MASKS: list[Mask] = [file.MASK for file in FILES]
-TRAINED = {mask.name: mask for mask in MASKS if mask.trained}  # of the model: can be switched off
-EXTRA = {mask.name: mask for mask in MASKS if not mask.trained}  # can be put in force
+# The masks of the model, which can be switched off, and the masks that can be added, by name.
+TRAINED = {mask.name: mask for mask in MASKS if mask.trained}
+EXTRA = {mask.name: mask for mask in MASKS if not mask.trained}
 
 
 NamedMask = tuple[str, Setting]  # the name of a mask, with its numbers
-Layers = int | Literal["all", "odd", "even"]  # a layer, from 0, or counted from 1 as on screen
+Layers = int | Literal["all", "odd", "even"]  # a layer from 0; odd and even count from 1, as shown
 Together = Literal["all", "any", "only"]
 TOGETHER: dict[Together, str] = {
     "all": "see what every mask leaves",
@@ -34,7 +35,7 @@ TOGETHER: dict[Together, str] = {
 
 
 class MaskAddress(NamedTuple):
-    """The name of a mask that was put in force, the kind of attention, and its layers."""
+    """The name of an added mask, with the kind of attention and the layers that have it."""
 
     name: str
     kind: Kind
@@ -49,7 +50,7 @@ Masks = Mapping[MaskAddress, Setting]
 
 
 def added_at(masks: Masks, site: Site) -> list[tuple[Mask, Setting]]:
-    """Return the masks that were put in force at a site, with their numbers."""
+    """Return the masks that were added at a site, with their numbers."""
     return [
         (EXTRA[address.name], setting)
         for address, setting in masks.items()
@@ -73,7 +74,7 @@ def opened_cells(off: Collection[str], masks: Masks, together: Together, cells: 
     """Return the cells (Q, K) that edits open although one of the site's own masks closes them.
 
     Switching a mask off opens the cells that none of the site's other masks closes. Some added
-    masks also open cells. If neither happens, the site's mask stays as trained.
+    masks open cells, too.
     """
     added = added_at(masks, cells.site)
     off = {*off, "look-ahead"} if together == "only" and added else {*off}
@@ -91,7 +92,7 @@ def opened_cells(off: Collection[str], masks: Masks, together: Together, cells: 
 
 
 def lowered_scores(masks: Masks, heads: int, cells: Cells) -> Tensor | None:
-    """Return what the added masks add to the scores (H, Q, K), which lowers them, or None."""
+    """Return what the added masks add to the scores (H, Q, K), at most 0; None if they add none."""
     lowered = [
         mask.lowered(cells, heads, *setting)
         for mask, setting in added_at(masks, cells.site)
@@ -101,7 +102,7 @@ def lowered_scores(masks: Masks, heads: int, cells: Cells) -> Tensor | None:
 
 
 def moved_positions(masks: Masks, positions: int) -> dict[Side, PositionEdit]:
-    """Return the positions of the sides on which an added mask moves the tokens."""
+    """Return a PositionEdit for each side on which an added mask changes the tokens' positions."""
     return {
         address.kind: PositionEdit(order=move(positions, *setting))
         for address, setting in masks.items()
@@ -120,9 +121,10 @@ def write_masks(off: Collection[str], masks: Masks, together: Together) -> Itera
 
 
 def read_mask(texts: Sequence[str], shape: Shape) -> tuple[MaskAddress, Setting]:
-    """Return an added mask and its numbers, none larger than the longest text.
+    """Return the address and the numbers of an added mask, from the parts of its text.
 
-    Raises ValueError if a model of this shape has no such layer, and whenever `checked_mask` does.
+    Raises ValueError if a model of this shape has no such layer, if a number exceeds the longest
+    text, and whenever `checked_mask` does.
     """
     name, where, *numbers = texts
     kind, dash, which = where.partition("-")
@@ -134,18 +136,23 @@ def read_mask(texts: Sequence[str], shape: Shape) -> tuple[MaskAddress, Setting]
 
 
 def checked_mask(address: MaskAddress, setting: Setting) -> tuple[MaskAddress, Setting]:
-    """Return an added mask; raises ValueError for one that cannot be there or has other numbers."""
+    """Return the address and the numbers of an added mask, unchanged.
+
+    Raises ValueError if the mask cannot be in this kind or these layers, or takes other numbers.
+    """
     address = MaskAddress(*address)
     mask = EXTRA[address.name]
     if address.kind not in mask.kinds:
         raise ValueError(f"{mask.title} is not a mask for this kind of attention: {address.kind}")
     if mask.positions and address.layers != "all":
-        raise ValueError(f"{mask.title}: a token has one position in all layers, so choose all.")
+        raise ValueError(
+            f"{mask.title}: a token has one position in all layers, so choose all layers."
+        )
     return address, read_setting(mask, [*map(str, setting)], LAST_POSITION)
 
 
 def read_setting(mask: Mask, numbers: Sequence[str], most: int) -> Setting:
-    """Return the numbers of a mask; raises ValueError for invalid ones."""
+    """Return texts as the numbers of a mask; raises ValueError for numbers it does not take."""
     fits = len(numbers) >= len(mask.lowest) if mask.borders else len(numbers) == len(mask.lowest)
     if not fits:
         raise ValueError(f"{mask.title} does not take these numbers: {', '.join(numbers)}")
@@ -163,7 +170,7 @@ def mask_words(
     kinds: Mapping[Kind, str],
     briefly: bool,
 ) -> list[str]:
-    """Return masks in words; `briefly` counts the kinds of attention that have one."""
+    """Return the changes of masks in words; `briefly` leaves out settings, kinds and layers."""
     words = [f"{TRAINED[name].title.lower()} off" for name in off]
     if masks and together != "all":
         words.append(f"tokens {TOGETHER[together]}")
@@ -181,7 +188,7 @@ def mask_words(
 
 
 def layer_words(layers: Layers) -> str:
-    """Return which layers of a kind have a mask, as words after the kind; "" for all layers."""
+    """Return the words after a kind that say which layers have a mask; "" for all layers."""
     if layers == "all":
         return ""
     return f", layer {layers + 1}," if isinstance(layers, int) else f", {layers} layers,"

@@ -1,4 +1,4 @@
-"""Edits of positions: tokens without any, in another order, or further on."""
+"""Edits of positions: none at all, other positions for the first tokens, or shifted ones."""
 
 from dataclasses import dataclass
 from itertools import islice
@@ -9,16 +9,16 @@ from torch import Tensor
 
 from headlight.model.transformer.positions import Placement, Positions, sinusoids
 
-LAST_POSITION = 1_000_000  # also of tokens whose positions an edit names
+LAST_POSITION = 1_000_000  # the largest position, and the last token, that an edit may name
 
 
 @dataclass(frozen=True)
 class PositionEdit(Placement):
     """Changed positions of the tokens of one side; `PositionEdit()` leaves them as trained.
 
-    `off` adds no positions at all. `order` has the positions of the first tokens, which may repeat,
-    and the others keep their own; `shift` is added to all positions. Raises ValueError if one would
-    be negative or above LAST_POSITION.
+    With `off`, no positions are added at all. `order` has the positions of the first tokens, which
+    may repeat; the other tokens keep their own. `shift` is added to all positions. Raises
+    ValueError if a number is negative or above LAST_POSITION.
     """
 
     off: bool = False
@@ -35,16 +35,16 @@ class PositionEdit(Placement):
             raise ValueError(f"An order or a shift of positions is at most {LAST_POSITION:,}.")
 
     def positions(self, start: int, end: int) -> list[int]:
-        """Return the positions of the tokens start to end - 1."""
+        """Return the positions of the tokens from `start` to `end` - 1."""
         return [
             self.shift + (self.order[token] if token < len(self.order) else token)
             for token in range(start, end)
         ]
 
     def vectors(self, trained: Positions, start: int, end: int) -> Tensor:
-        """Return the vectors of moved tokens, also beyond the table: a sinusoid continues there.
+        """Return the position vectors of the tokens from `start` to `end` - 1: (T, d_model).
 
-        Raises ValueError beyond the end of a learned table.
+        Beyond the end of the table sinusoids are computed; a learned table raises ValueError.
         """
         if self == PositionEdit():
             return super().vectors(trained, start, end)

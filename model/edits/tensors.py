@@ -1,4 +1,4 @@
-"""Edits as tensors: checks that they fit a model, and joins the edits of a batch's texts."""
+"""Checks that edits of tensors fit a model, and joins the edits of several texts for a batch."""
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 
@@ -11,28 +11,29 @@ from headlight.model.shape import SELF, Ability, Shape
 from headlight.model.transformer.attention import Edit
 from headlight.model.transformer.trace import RunEdits, Site
 
-MOST_SCALE = 1_000_000  # of scores
+MOST_SCALE = 1_000_000  # the largest factor on scores
 MOST_NUMBERS = 2**30  # numbers in a tensor: 16 heads on 8,192 tokens
 
 
 def check_edits(edits: RunEdits | None, shape: Shape, missing: Mapping[Ability, str]) -> None:
     """Raise ValueError for edits of parts that a model of this shape lacks, or of wrong sizes.
 
-    `missing` says why the model cannot move positions, if it cannot. Cells may be those of a longer
-    or a shorter text; see `fit_cells`.
+    `missing` is the reader's: it may say why the model cannot move positions. Cells may be given
+    for a longer or a shorter text; see `fit_cells`.
     """
     sides = [side for side in SELF if shape.layers(side)]
     taken = dict.fromkeys(shape.sites, Edit) | dict.fromkeys(sides, PositionEdit)
     for place, edit in (edits or {}).items():
-        # A plain tuple is equal to a Site, but not found by those that ask for one.
+        # A plain tuple equals a Site, but code that checks for the type Site would ignore it.
         if not (isinstance(place, Site | str) and isinstance(edit, taken.get(place, ()))):
             raise ValueError(
                 f"This model takes no {type(edit).__name__} at {place!r}: it takes an "
                 f"AttentionEdit at a Site ({layers_of(shape)}), or a PositionEdit at "
                 f"{' or '.join(sides)}."
             )
-        if isinstance(edit, AttentionEdit) and isinstance(place, Site):
-            check_edit(edit, place, shape.heads(place.kind))
+        if isinstance(place, Site):
+            if isinstance(edit, AttentionEdit):
+                check_edit(edit, place, shape.heads(place.kind))
         elif why_not := missing.get("move positions"):
             raise ValueError(why_not)
 
@@ -41,21 +42,21 @@ def check_sites(sites: Collection[Site] | None, shape: Shape) -> None:
     """Raise ValueError for a site that a model of this shape lacks."""
     for site in sites or ():
         if site not in shape.sites:
-            raise ValueError(f"This model has no {site!r}, but a Site of {layers_of(shape)}.")
+            raise ValueError(f"This model has no {site!r}; it has the sites {layers_of(shape)}.")
 
 
 def layers_of(shape: Shape) -> str:
-    """Return the layers of each kind of attention in words, from 0."""
+    """Return the layers of each kind of attention, counted from 0, such as 'encoder 0 to 5'."""
     return ", ".join(f"{kind} 0 to {shape.layers(kind) - 1}" for kind in shape.kinds)
 
 
 def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
     """Raise ValueError for gates, a scale, cells, weights or a bias that do not fit a site."""
     scale, gate = edit.scale, edit.gate
-    if scale is not None and not abs(scale) <= MOST_SCALE:  # nor NaN
+    if scale is not None and not abs(scale) <= MOST_SCALE:  # also refuses NaN
         raise ValueError(f"The scale of {site} has to be a number up to {MOST_SCALE:,}.")
     if gate is not None and not (
-        gate.shape == (heads,) and bool(((gate >= 0) & (gate <= 1)).all())  # not so for NaN
+        gate.shape == (heads,) and bool(((gate >= 0) & (gate <= 1)).all())  # all() is False for NaN
     ):
         raise ValueError(f"The gate of {site} has to be a tensor of {heads} numbers from 0 to 1.")
     for what, kind, given in (
@@ -80,7 +81,7 @@ def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
 
 
 def opens_the_future(edits: RunEdits) -> bool:
-    """Return whether a decoder position may see a later one, which changes the computation."""
+    """Return whether edits let a decoder position see a later one; then no cache can be used."""
     return any(
         isinstance(edit, AttentionEdit)
         and edit.open is not None
@@ -91,9 +92,9 @@ def opens_the_future(edits: RunEdits) -> bool:
 
 
 def batch_of(edits: RunEdits) -> Hashable | None:
-    """Return a key that is equal for edits that fit into one batch; None if they must run alone.
+    """Return a key that is equal for edits that can run in one batch; None if they must run alone.
 
-    Gates, cells and biases can differ from text to text.
+    Within a batch, gates, cells and biases can differ from text to text.
     """
     at_sites = [edit for edit in edits.values() if isinstance(edit, Edit)]
     if opens_the_future(edits) or not all(map(can_differ, at_sites)):
@@ -107,7 +108,7 @@ def can_differ(edit: Edit) -> bool:
 
 
 def stacked(edits: Sequence[RunEdits]) -> RunEdits:
-    """Return the edits of texts of one `batch_of`; equal ones stay as they are."""
+    """Join the edits of texts, for which `batch_of` is equal, into the edits of one batch."""
     if all(each is edits[0] for each in edits) or not any(edits):
         return edits[0]
     places = dict.fromkeys(place for each in edits for place in each)
@@ -120,7 +121,7 @@ def stacked(edits: Sequence[RunEdits]) -> RunEdits:
 
 
 def stacked_at(edits: Sequence[AttentionEdit]) -> AttentionEdit:
-    """Return the edits of each text at a site as one, with gates (B, H) and cells (B, H, Q, K)."""
+    """Join the edits of each text at a site into one, with gates (B, H) and cells (B, H, Q, K)."""
     gates = [edit.gate for edit in edits]
     kept = next((torch.ones_like(gate) for gate in gates if gate is not None), None)
     return AttentionEdit(
@@ -132,7 +133,7 @@ def stacked_at(edits: Sequence[AttentionEdit]) -> AttentionEdit:
 
 
 def stacked_cells(cells: Sequence[Tensor | None]) -> Tensor | None:
-    """Return the cells (Q, K) or (H, Q, K) of each text as (B, H, Q, K); False or 0 if missing."""
+    """Stack cells (Q, K) or (H, Q, K) of each text as (B, H, Q, K), padded with False or 0."""
     given = [each for each in cells if each is not None]
     if not given:
         return None

@@ -1,4 +1,4 @@
-"""The parts of an edit's text: kinds, layers, heads and spans, counted from 1 as on screen."""
+"""Writes and reads the parts of an edit's text: kinds, layers, heads and spans, from 1."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -6,11 +6,11 @@ from itertools import groupby
 from headlight.model.shape import Shape
 from headlight.model.transformer.trace import KINDS, Kind
 
-Span = tuple[int, int]  # first and last, from 0
+Span = tuple[int, int]  # the first and the last number, from 0
 
 
 def rectangles(cells: set[tuple[int, int]]) -> Iterator[tuple[Span, Span]]:
-    """Yield rectangles that cover exactly these cells (query, key): spans of queries and keys."""
+    """Yield rectangles, a span of queries and one of keys, that cover just these (query, key)."""
     open_since: dict[Span, int] = {}
     for query in sorted({at for row, _ in cells for at in (row, row + 1)}):
         row = set(spans(sorted(key for other, key in cells if other == query)))
@@ -28,7 +28,7 @@ def spans(numbers: Sequence[int]) -> Iterator[Span]:
 
 
 def span_text(span: Span) -> str:
-    """Return a span as text, counted from 1."""
+    """Return a span as text that counts from 1: '3', or '3-5'."""
     first, last = span
     return f"{first + 1}" if first == last else f"{first + 1}-{last + 1}"
 
@@ -51,14 +51,14 @@ def read_head(text: str, kind: str, shape: Shape) -> int:
 
 
 def read_span(text: str, most: int) -> range:
-    """Return the positions of a span, from 0; raises ValueError if it is not within bounds."""
+    """Return the positions, from 0, of a span such as '3-5'; raises ValueError beyond `most`."""
     first, dash, last = text.partition("-")
     start = read_number(first, 1, most)
     return range(start - 1, read_number(last, start, most) if dash else start)
 
 
 def read_number(text: str, lowest: int, highest: int) -> int:
-    """Return a text as a whole number; raises ValueError if it is not within bounds."""
+    """Return a text as a whole number; raises ValueError outside `lowest` to `highest`."""
     known = text.isascii() and text.isdecimal() and len(text) < 10
     if not (known and lowest <= int(text) <= highest):
         raise ValueError(f"This is not a number from {lowest} to {highest}: {text}")
@@ -66,5 +66,5 @@ def read_number(text: str, lowest: int, highest: int) -> int:
 
 
 def how_many(count: int, what: str) -> str:
-    """Return a number with its noun: 1 head, 2 heads."""
+    """Return a number with its noun, such as '1 head' or '2 heads'."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"

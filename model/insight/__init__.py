@@ -1,1 +1,1 @@
-"""Analyses of a model's heads, from its runs."""
+"""Analyses of what a model's heads do, from the records of its runs."""

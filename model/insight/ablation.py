@@ -1,4 +1,4 @@
-"""The effect of each head, and of each cell, on a model's prediction: measured by removing it."""
+"""Measures the effect of each head, or cell, on a model's prediction by removing it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,10 +15,10 @@ from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Run, RunEdits, Site
 
 NOTHING_TO_MEASURE = (
-    "There is nothing to measure the effect of a head on: mask a word, or choose a model that "
-    "predicts something."
+    "Without a prediction, the effect of a head cannot be measured: mask a word, or choose a model "
+    "that predicts words."
 )
-ROWS_AT_ONCE = 16  # bounds the memory that closed cells take on long sentences
+ROWS_AT_ONCE = 16  # the most cells measured in one batch, so that long sentences fit into memory
 
 
 @torch.inference_mode()
@@ -28,14 +28,12 @@ def head_removals(
     edits: RunEdits | None = None,
     objective: Objective | None = None,
 ) -> Iterator[tuple[Site, Tensor]]:
-    """Yield, site by site, the change of an objective without each head (H,), in nats.
+    """Yield, site by site, how an objective changes without each head: (H,), in nats.
 
-    If no objective is given, it is the reader's own for the trace.
-
-    Each head is removed on its own, on top of `edits`, in a run over the trace's tokens. The heads
-    of a layer are removed in parallel, in one batch. The run only becomes a batch at their gates:
-    the earlier computation is the same for all of them, and is done for one row. Raises ValueError
-    if the trace has no objective.
+    By default, the objective is the reader's own for the trace. Each run over the trace's tokens
+    lacks one head, in addition to `edits`. The heads of a layer are measured in one batch, a row
+    for each; what is computed before their gates is the same for all, and computed for one row.
+    Raises ValueError if the trace has no objective.
     """
     objective, shape = objective or reader.objective(trace), reader.shape
     if objective is None:
@@ -65,10 +63,10 @@ def cell_removals(
     objective: Objective,
     edits: RunEdits | None = None,
 ) -> Iterator[Tensor]:
-    """Yield the changes of an objective with cells of a head closed, in nats, in blocks of cells.
+    """Yield, in blocks of cells, how an objective changes if one cell of a head is closed, in nats.
 
-    Each cell is a query and a key; only it is closed, on top of `edits`. It is closed before the
-    softmax, so the row's other keys take over its weight.
+    A cell is a query and a key. Each run has one more cell closed, in addition to `edits`. The cell
+    is closed before the softmax, so the other keys of its row get its weight.
     """
     edits = edits or {}
     size = len(trace.query_tokens(site)), len(trace.key_tokens(site))
@@ -92,7 +90,7 @@ def sites_by_layer(shape: Shape) -> list[list[Site]]:
 
 
 def without_each_head(edits: RunEdits, heads: Sequence[tuple[Site, int]], shape: Shape) -> RunEdits:
-    """Return edits with a gate for every row of a batch, each of which lacks one of `heads`."""
+    """Return the edits of a batch with a row for each of `heads`, which is removed in that row."""
     without = dict(edits)
     for site in {site for site, _ in heads}:
         edit = edits.get(site, AS_TRAINED)

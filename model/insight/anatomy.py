@@ -1,4 +1,4 @@
-"""One weight of one head in one run, taken apart from the trace that produced it."""
+"""Every number behind one attention weight, from the trace of the run that computed it."""
 
 import math
 from dataclasses import dataclass
@@ -26,23 +26,23 @@ class TracedRun(Protocol):
 
     @property
     def reader(self) -> Reader:
-        """The model, to run again."""
+        """The model of the run."""
         ...
 
     def trace(self) -> Trace:
-        """The record of the run."""
+        """Return the record of the run."""
         ...
 
     def streamed(self) -> Trace:
-        """The record with the residual stream, if the model shows it."""
+        """Return the record together with the residual stream, if the model shows it."""
         ...
 
     def changes(self) -> RunEdits:
-        """The edits of the run."""
+        """Return the edits of the run."""
         ...
 
     def record(self, site: Site) -> AttentionRecord:
-        """Return the record of a site, from the trace or from an equal run."""
+        """Return the record of a site, from the trace or from an equal run with more detail."""
         ...
 
 
@@ -51,7 +51,7 @@ SomeRun = TypeVar("SomeRun", bound=TracedRun)
 
 @dataclass(frozen=True)
 class Weight(Generic[SomeRun]):
-    """The weight of a query of one head on a key, in a traced run; all indices count from 0."""
+    """The weight of a head's query on a key in a traced run; all indices count from 0."""
 
     run: SomeRun
     site: Site
@@ -77,16 +77,16 @@ class Weight(Generic[SomeRun]):
 
     @property
     def scale(self) -> float:
-        """The factor on q.k: 1 / sqrt(D), unless the model or an edit has another."""
+        """The factor on query · key: 1 / sqrt(D), unless the model or an edit sets another."""
         record = self.record
         scale = self.edit.scale if record.scale is None else record.scale
         return record.query.size(-1) ** -0.5 if scale is None else scale
 
     @property
     def score_bias(self) -> Tensor | None:
-        """The numbers added to the query's scaled scores, one for each key (K,), if any."""
+        """The numbers (K,) added to the query's scaled scores, one for each key, if any."""
         record = self.record
-        # T5's cross-attention has no table of distances and adds zeros.
+        # T5's cross-attention adds zeros, since only its self-attention knows distances.
         if record.bias is None or not record.bias.any():
             return None
         return record.bias.expand_as(record.scores)[0, self.head, self.query]
@@ -110,36 +110,36 @@ class Weight(Generic[SomeRun]):
 
 @dataclass(frozen=True)
 class Anatomy:
-    """Everything between a query's token and what its attention block adds, fields in order.
+    """All steps from a query's token to the output of its attention block, in the order computed.
 
-    Letters are those of model/transformer/attention.py; `gate` is 1 for a head that was not
-    switched off or faded. A part that the model does not have, or that is not known, is None. With
-    a softcap, scores are softcap * tanh(scores / softcap) before the mask.
+    The letters of shapes are those of model/transformer/attention.py. A part that the model does
+    not have, or that is not known, is None. With a softcap, scores become
+    softcap * tanh(scores / softcap) before the mask.
     """
 
     query_input: Tensor | MaybeNone  # (d_model,) the input of the query's projection
     key_input: Tensor | MaybeNone  # (d_model,) the input of the key's and the value's projection
-    rotated: bool  # whether query and key were turned by their positions after that
-    key_heads: int | None  # the number of keys and values that the heads share, if any
+    rotated: bool  # True if query and key were rotated by their positions after the projection
+    key_heads: int | None  # the number of key and value heads, if several heads share one
     query: Tensor  # (D,)
     key: Tensor  # (D,)
-    value: Tensor  # (Dv,) with latent attention narrower than queries and keys
+    value: Tensor  # (Dv,); with latent attention, Dv is smaller than D
     products: Tensor  # (D,) query times key, number by number
-    dots: Tensor  # (K,) the sums of such products, of the query with every key
-    scale: float  # that they were multiplied by
-    score_bias: Tensor | None  # (K,) added to the scaled sums, for the distances of keys
+    dots: Tensor  # (K,) the dot products of the query with every key
+    scale: float  # the factor on the dot products
+    score_bias: Tensor | None  # (K,) added to the scaled dot products, for the distances of keys
     softcap: float | None
-    scores: Tensor  # (K,) of the query with every key, scaled
+    scores: Tensor  # (K,) the scaled scores of the query with every key
     masked_scores: Tensor  # (K,)
-    sink: float | None  # one more score in the softmax, which belongs to no key
+    sink: float | None  # the score of the attention sink, one more in the softmax, of no key
     weights: Tensor  # (K,)
     weighted_values: Tensor  # (K, Dv), each value times its weight
-    gate: float
-    head: Tensor  # (Dv,) their sum times the gate
-    heads: Tensor  # (H, Dv), concatenated for the output projection
-    contributions: Tensor | MaybeNone  # (H, d_model): each head's part of that projection's output
-    bias: Tensor | None  # (d_model,) of the projection; None in models of the library
-    residual: ResidualRecord | MaybeNone  # of the whole block, for all positions
+    gate: float  # 1, unless the head was switched off or faded
+    head: Tensor  # (Dv,) the sum of the weighted values times the gate
+    heads: Tensor  # (H, Dv) the outputs of all heads, which the output projection reads
+    contributions: Tensor | MaybeNone  # (H, d_model) each head's part of that projection's output
+    bias: Tensor | None  # (d_model,) of that projection; None in models of the library
+    residual: ResidualRecord | MaybeNone  # the residual stream of the block, for all positions
 
     @property
     def dot(self) -> float:
@@ -147,23 +147,23 @@ class Anatomy:
 
     @property
     def is_divided(self) -> bool:
-        """Whether the scale is 1 / sqrt(D), as in most models."""
+        """True if the scale is 1 / sqrt(D), as in most models."""
         return math.isclose(self.scale, len(self.query) ** -0.5, rel_tol=1e-5)
 
     @property
     def exponentials(self) -> Tensor:
-        """The exponentials of the masked scores minus the highest (K,); 0 if all are blocked."""
+        """exp(masked score - highest score) for each key (K,); 0 for blocked keys."""
         return (self.masked_scores - self.highest).exp()
 
     @property
     def total(self) -> float:
-        """The denominator of the softmax: the sum of the exponentials, including the sink's."""
+        """The denominator of the softmax: the sum of the exponentials, with that of the sink."""
         sink = 0.0 if self.sink is None else math.exp(self.sink - self.highest)
         return self.exponentials.sum().item() + sink
 
     @property
     def highest(self) -> float:
-        """The highest score in the softmax; 0 if all are blocked."""
+        """The highest score in the softmax; 0 if all keys are blocked."""
         highest = self.masked_scores.max().item()
         highest = highest if self.sink is None else max(highest, self.sink)
         return highest if math.isfinite(highest) else 0.0
@@ -171,7 +171,7 @@ class Anatomy:
 
 @torch.inference_mode()
 def take_apart(weight: Weight) -> Anatomy:
-    """Follow one weight from the query's input to its block's output, in the numbers of a run.
+    """Return all steps behind and after one weight, in the numbers of its run.
 
     Raises IndexError for a head, query or key that does not exist.
     """
@@ -210,9 +210,9 @@ def take_apart(weight: Weight) -> Anatomy:
 
 
 def read_at(trace: Trace, site: Site) -> tuple[Tensor | MaybeNone, Tensor | MaybeNone]:
-    """Return what a site's block read (1, Q, d_model), and what it attended to (1, K, d_model).
+    """Return the states a site's queries come from, (1, Q, d_model), and its keys, (1, K, d_model).
 
-    A part that was not recorded is None.
+    States that were not recorded are None.
     """
     residual = trace.residual.get(block_of(site))
     inputs = None if residual is None else residual.inputs

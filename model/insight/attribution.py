@@ -1,4 +1,4 @@
-"""Sums over a model's parts: the difference of two words' logits, and the score of a head."""
+"""Splits the difference of two tokens' logits, or a score, into a sum over the model's parts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,17 +16,17 @@ from headlight.model.transformer.trace import AttentionRecord, ByShape, RunEdits
 
 @dataclass(frozen=True, repr=False)
 class Attribution(ByShape):
-    """The share of each part in the logit of one token minus that of another, in nats.
+    """What each part of a model adds to the logit of one token minus that of another, in nats.
 
-    The parts sum to `difference`, as the model computed it; the keys of a head sum to the head.
+    All parts sum to `difference`, which the model computed. The keys of a head sum to the head.
     """
 
     embedding: float
     heads: Mapping[Site, Tensor]  # (H,)
-    keys: Mapping[Site, Tensor]  # (H, K): through each token that the head attended to
-    weights: Mapping[Site, Tensor]  # (H, K): the weights
+    keys: Mapping[Site, Tensor]  # (H, K): what a head adds through each key
+    weights: Mapping[Site, Tensor]  # (H, K): the attention weights of the row
     feed_forwards: Tensor  # (layers,)
-    biases: float  # of the output projections, the last norm and the output layer
+    biases: float  # of the output projections, the last norm and the output layer together
     difference: float
 
     @property
@@ -37,17 +37,17 @@ class Attribution(ByShape):
 
 @dataclass
 class RowTrace(Trace):
-    """The computation of one decoder row; all rows of long texts would take too much memory."""
+    """A trace that only keeps one decoder row: all rows of a long text would fill the memory."""
 
     row: int = 0
 
     def record(self, site: Site, record: AttentionRecord) -> None:
-        """Keep a decoder site's values, and the row's weights and heads."""
+        """Keep the values of a decoder site, and the scores, weights and heads of the row."""
         if site.kind == "encoder":
             return
         rows = slice(self.row, self.row + 1)
         parts = {name: getattr(record, name) for name in ("masked_scores", "weights", "heads")}
-        # Slices would keep all rows in memory.
+        # Copies, because slices would keep all rows in memory.
         cut = {name: part[:, :, rows].clone() for name, part in parts.items()}
         left_out = {"query": None, "key": None, "scores": None, "bias": None}
         self.attention[site] = replace(record, **left_out, **cut)
@@ -57,11 +57,11 @@ class RowTrace(Trace):
 def attribute(
     reader: Reader, trace: Trace, row: int, token: int, other: int, edits: RunEdits | None = None
 ) -> Attribution:
-    """Return what each part adds to the logit of `token` minus that of `other` after a row.
+    """Return what each part adds to the logit of `token` minus that of `other`, predicted at a row.
 
-    This is only the direct path: the influence of a part on later ones counts as theirs. The last
-    norm's scale is held as it is in this run, over a trace's tokens under `edits`. Raises
-    ValueError if the model's logits are no such sum.
+    The model runs over the trace's tokens with `edits`. Only the direct path counts: what a part
+    changes in later parts is counted there. The scale of the last norm is taken from this run and
+    held fixed. Raises ValueError if the model's logits are no sum of this kind.
     Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
     """
     if "add up logits" in reader.missing:
@@ -91,7 +91,7 @@ def attribute(
 def added_by_keys(
     reader: Reader, site: Site, record: AttentionRecord, direction: Tensor, edits: RunEdits
 ) -> Tensor:
-    """Return what each head adds along a direction (d_model), through each key: (H, K)."""
+    """Return what each head adds in a direction (d_model) through each key: (H, K)."""
     reading = precise(reader.heads_to_stream(site)) @ direction  # (H, D)
     values = (precise(record.value[0]) @ reading[..., None])[..., 0]  # (H, K)
     gate = edits.get(site, AS_TRAINED).gate
@@ -101,16 +101,16 @@ def added_by_keys(
 
 @dataclass(frozen=True)
 class ScoreSum:
-    """A score before the mask as a sum over pairs of a part of the query and a part of the key.
+    """A score before the mask, split into a sum over pairs of a query's part and a key's part.
 
-    `pairs` and `bias` sum to `score`, as the model computed it. For the difference between the
-    scores of two keys, every number is a difference.
+    `pairs` and `bias` sum to `score`, which the model computed. `minus` gives the difference
+    between the scores of two keys; then every number is a difference.
     """
 
     query: tuple[Part, ...]  # N parts, in the order of computation
     key: tuple[Part, ...]  # M parts
-    pairs: Tensor  # (N, M)
-    bias: float  # added to the score for the key's distance, or by an edit
+    pairs: Tensor  # (N, M): what each pair adds to the score
+    bias: float  # what the key's distance or an edit adds to the score
     score: float
 
     @property
@@ -118,7 +118,7 @@ class ScoreSum:
         return self.pairs.sum().item() + self.bias
 
     def minus(self, other: "ScoreSum") -> "ScoreSum":
-        """Return the difference from the score of the same query with another key."""
+        """Return this score minus that of the same query with another key, pair by pair."""
         return replace(
             self,
             pairs=self.pairs - other.pairs,
@@ -127,15 +127,16 @@ class ScoreSum:
         )
 
     def largest(self, count: int) -> list[tuple[int, int]]:
-        """Return the indices of the pairs with the largest contributions, largest size first."""
+        """Return the indices (query part, key part) of the `count` pairs of largest size."""
         order = self.pairs.abs().flatten().argsort(descending=True)[:count].tolist()
         return [divmod(place, len(self.key)) for place in order]
 
 
 def sum_score(weight: Weight) -> ScoreSum:
-    """Return the score behind a weight as a sum over pairs of parts, with all norms held.
+    """Return the score behind a weight as a sum over pairs of parts.
 
-    Raises ValueError if the query and the key are no sums of parts that are known.
+    The scales of all norms are held fixed at those of the run. Raises ValueError if the parts of
+    the query and of the key are not known, or do not add up to the score.
     """
     run, record, site = weight.run, weight.record, weight.site
     address = ScoreAddress(site, weight.head, weight.query, weight.key)
@@ -149,7 +150,7 @@ def sum_score(weight: Weight) -> ScoreSum:
     dtype = next(run.reader.model.parameters()).dtype
     if not is_close(*numbers, dtype, of=result.pairs.abs().sum()):
         raise ValueError(
-            "The known parts do not add up to this score: the model takes another step "
-            "between them and its queries and keys. Choose another model, such as a shipped one."
+            "The known parts do not add up to this score: this model changes them further before "
+            "they become queries and keys. Choose another model, such as a shipped one."
         )
     return result

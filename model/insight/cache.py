@@ -1,9 +1,9 @@
-"""What the key-value cache holds at each step, and decoding with a cache that is too small.
+"""What the key-value cache contains at each step, and decoding with a cache that is too small.
 
-A small cache evicts keys. Sources: a window of the last keys; the first keys and a window,
-"Efficient Streaming Language Models with Attention Sinks" (Xiao et al. 2023), section 3; the keys
-with the largest summed weights and a window, "H2O: Heavy-Hitter Oracle" (Zhang et al. 2023),
-section 4.
+A cache that is too small evicts keys. It may keep the last keys (a window); the first keys and a
+window, see "Efficient Streaming Language Models with Attention Sinks" (Xiao et al. 2023), section
+3; or the keys with the largest summed weights and a window, see "H2O: Heavy-Hitter Oracle" (Zhang
+et al. 2023), section 4.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,8 +28,8 @@ MOST_SINKS = 4
 def cache_states(steps: Sequence[DecodingStep], kind: Kind) -> np.ndarray:
     """Return the state of every position at every step: (T, layers, K).
 
-    A position is computed at one step. Later it is read from the cache, or held there while a mask
-    closes it to the newest query, until a layer with a window drops it.
+    A position is COMPUTED at one step. At later steps it is READ from the cache, or CLOSED: cached,
+    but hidden from the newest query by a mask. It is DROPPED once it has left a layer's window.
     """
     sites = sorted(site for site in steps[-1].cached if site.kind == kind)
     positions = max((steps[-1].visible[site].size(-1) for site in sites), default=0)
@@ -38,7 +38,8 @@ def cache_states(steps: Sequence[DecodingStep], kind: Kind) -> np.ndarray:
         before = steps[number - 1] if number else None
         for layer, site in enumerate(sites):
             visible = step.visible[site].any(dim=0).cpu().numpy()  # (K,)
-            old = 0 if before is None else before.visible[site].shape[-1]  # positions read before
+            # The number of positions that were read at earlier steps.
+            old = 0 if before is None else before.visible[site].shape[-1]
             row = states[number, layer, : len(visible)]
             row[:] = np.where(visible, READ, CLOSED)
             if before is None or kind == "decoder":
@@ -51,22 +52,22 @@ def cache_states(steps: Sequence[DecodingStep], kind: Kind) -> np.ndarray:
 def work(prompt: int, steps: int, *, cached: bool) -> int:
     """Count the tokens that pass through the decoder to write `steps` tokens after a prompt.
 
-    The first step reads the whole prompt, and each later step one more token. With a cache a step
-    computes only what it reads, without one also everything before.
+    The first step reads the whole prompt, and each later step one more token. With a cache, a step
+    computes only the tokens it reads; without one, it computes all earlier tokens again.
     """
     return prompt + steps - 1 if cached else sum(range(prompt, prompt + steps))
 
 
 def bytes_held(sizes: Mapping[Site, CacheSize], kind: Kind) -> int:
-    """Return the bytes of a kind's keys and values, as measured."""
+    """Return the measured bytes of all keys and values of one kind of attention."""
     return sum(size.bytes for site, size in sizes.items() if site.kind == kind)
 
 
 def bytes_at(sizes: Iterable[CacheSize], positions: int) -> int:
-    """Return the bytes for a number of positions, from the measured bytes of one position.
+    """Return the bytes that a cache takes for this many positions, from the measured sizes.
 
-    A position takes heads · (width of a key + width of a value) · bytes a number. A layer with a
-    window holds no more positions than that.
+    A position takes heads · (width of a key + width of a value) · bytes per number. A layer with a
+    window keeps at most as many positions as its window has.
     """
     return sum(
         size.bytes // max(size.keys, 1) * min(positions, size.window or positions) for size in sizes
@@ -74,9 +75,10 @@ def bytes_at(sizes: Iterable[CacheSize], positions: int) -> int:
 
 
 def keep_sinks(sums: Tensor, budget: int) -> Tensor:
-    """Return which keys (H, K) are kept: the text's first, up to half of them, and the last ones.
+    """Return which keys (H, K) to keep: the text's first ones and the last ones, `budget` in all.
 
-    The place of a first key that a layer's own window has dropped stays empty.
+    At most half of them, and at most MOST_SINKS, are first ones. If a layer's own window has
+    dropped a first key, no other key takes its place.
     """
     sinks = min(MOST_SINKS, budget // 2)
     first = torch.arange(sums.size(1), device=sums.device) < sinks
@@ -84,9 +86,9 @@ def keep_sinks(sums: Tensor, budget: int) -> Tensor:
 
 
 def keep_heaviest(sums: Tensor, budget: int) -> Tensor:
-    """Return which keys (H, K) are kept: half of them the last, half with the largest sums (H, K).
+    """Return which keys (H, K) to keep: half of them the last ones, half those of largest `sums`.
 
-    Keys that were evicted have a sum of -inf.
+    `sums` (H, K) are the summed weights of each key, -inf for keys that were evicted.
     """
     heavy = min(budget // 2, sums.size(1))
     last = newest(sums, budget - heavy)
@@ -95,7 +97,7 @@ def keep_heaviest(sums: Tensor, budget: int) -> Tensor:
 
 
 def newest(sums: Tensor, count: int) -> Tensor:
-    """Return which keys (H, K) are the last `count` ones."""
+    """Return which keys (H, K) to keep: the last `count` ones."""
     positions = torch.arange(sums.size(1), device=sums.device)
     return (positions >= sums.size(1) - min(count, sums.size(1))).expand(sums.shape)
 
@@ -109,10 +111,10 @@ POLICIES: dict[str, Callable[[Tensor, int], Tensor]] = {
 
 @dataclass
 class Eviction(Further):
-    """The steps of a site's attention over a cache with a budget, for one text and one decoding.
+    """An edit that evicts keys of a site while one text is decoded.
 
-    After each step, every head keeps at most `budget` keys; the next step adds its own. Heads of a
-    `group` share their keys, and evict the same.
+    After each step, every head keeps at most `budget` keys, chosen by the `policy`; the next step
+    adds its own key. The heads of a `group` share their keys, so they evict the same ones.
     """
 
     policy: str
@@ -124,8 +126,8 @@ class Eviction(Further):
         self.whole = self.edit
 
     def at(self, first_query: int, first_key: int = 0) -> Edit:
-        self.edit = self.whole.at(first_query, first_key)  # keep adding to the sums
-        return self
+        self.edit = self.whole.at(first_query, first_key)
+        return self  # itself and not a copy, so that all steps add to the same sums
 
     def mask(self, scores: Tensor, visible: Tensor | None) -> Tensor:
         masked_scores = super().mask(scores, visible)
@@ -133,12 +135,13 @@ class Eviction(Further):
             return masked_scores
         queries, keys = masked_scores.shape[-2:]
         self.sums = F.pad(self.sums, (0, queries))
-        self.sums[:, :-keys] = -torch.inf  # a layer's own window has dropped them
+        # Keys that a layer's own window has dropped count as evicted.
+        self.sums[:, :-keys] = -torch.inf
         return masked_scores.masked_fill(self.sums[:, -keys:].isneginf()[None, :, None], -torch.inf)
 
     def reweigh(self, weights: Tensor) -> Tensor:
         weights = super().reweigh(weights)
-        seen = weights[0].sum(dim=1)  # (H, K): by all queries of this step
+        seen = weights[0].sum(dim=1)  # (H, K): the summed weights of all queries of this step
         by_group = seen.unflatten(0, (-1, self.group)).sum(dim=1)
         sums = by_group.repeat_interleave(self.group, dim=0)
         if self.sums is not None:
@@ -159,8 +162,8 @@ def write_evicting(
 ) -> Decoding:
     """Write a text greedily while every head of the decoder keeps at most `budget` keys.
 
-    The `policy` is one of `POLICIES`, and the budget at least 1. A prompt is read whole first.
-    Positions stay those of the text. Raises the errors of `Reader.write`.
+    `policy` is one of `POLICIES`, and `budget` at least 1. A prompt is read in one step, before
+    keys are evicted. Tokens keep their positions in the text. Raises the errors of `Reader.write`.
     """
     evicting: dict = dict(edits or {})
     for site in reader.shape.sites:

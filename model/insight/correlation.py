@@ -1,4 +1,4 @@
-"""How alike the orders of two rows of numbers are."""
+"""Spearman's rank correlation: how similarly two rows of numbers are ordered."""
 
 import numpy as np
 

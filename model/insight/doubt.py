@@ -1,6 +1,6 @@
-"""Signs that a sentence is beyond the shipped model, by plain rules on plain data.
+"""Signs that the shipped model cannot translate a sentence well, found by simple rules.
 
-recipe/measure_doubt.py measures how well they tell good translations from bad ones, and sets
+recipe/measure_doubt.py measures how well the signs tell good translations from bad ones, and finds
 the thresholds for another model.
 """
 
@@ -21,34 +21,34 @@ Sign = Literal[
     "no words", "script", "capitals", "language", "repeated", "missing", "lost", "pieces", "unsure"
 ]
 
-# Each of the two thresholds flags at most 2 in 100 good translations of held-out sentences:
-# python -m recipe.measure_doubt finds such numbers for the shipped model. LEAST_SURE is a little
-# lower, so that all signs together flag at most 3.
-LEAST_SURE = -0.55  # mean log-probability of the tokens written, in nats
-MOST_PIECES = 4  # that a word may fall into
+# Each of these two thresholds flags at most 2 in 100 good translations of held-out sentences;
+# `python -m recipe.measure_doubt` finds them for the shipped model. LEAST_SURE is a little lower
+# than found, so that all signs together flag at most 3 in 100.
+LEAST_SURE = -0.55  # the lowest mean log-probability of the written tokens, in nats, without a sign
+MOST_PIECES = 4  # the most tokens that a word may be split into without a sign
 
-# Coverage of the source by attention: Tu et al., "Modeling Coverage for Neural Machine Translation"
-# (2016). A single word may lack coverage without being lost, as when the idiom differs.
+# A source word is lost if attention never covers it: Tu et al., "Modeling Coverage for Neural
+# Machine Translation" (2016). One lost word is no sign: French may say it with other words.
 ALIGNS: HeadAddress = ("cross", 0, 3)  # the head that aligns words best, by recipe.alignment
-UNREAD = 0.2  # a word is lost if each token written gives it less weight
-FEWEST_LOST = 2
-SHORTEST_LOST = 3  # letters
+UNREAD = 0.2  # a word is lost if every written token gives it less weight than this
+FEWEST_LOST = 2  # this many lost words are a sign
+SHORTEST_LOST = 3  # letters; shorter words do not count as lost
 
-# A beam's text is offered if its log-probability exceeds the greedy text's by more than this: a
-# smaller gain does not tell which of the two is better.
+# The text found by beam search is offered if its log-probability exceeds that of the greedy text by
+# more than this; after a smaller gain, either text may be the better one.
 LIKELIER = 3.0  # nats
 
-# Capitals in names and acronyms are no sign.
-MOST_CAPITALS = 0.6  # of the letters
-FEWEST_LETTERS = 4  # a text with fewer is not judged by its capitals
+# Some capitals are no sign, since names and acronyms have them.
+MOST_CAPITALS = 0.6  # the largest share of capitals among the letters of a text without a sign
+FEWEST_LETTERS = 4  # a text with fewer letters is not judged by its capitals
 
 
 def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Words that are frequent in texts on any subject. The lists of other languages hold no words that
-# are also English, and no single letters. An apostrophe ends an elided French word.
+# Words that are frequent in texts on any subject. The lists of other languages leave out words that
+# are also English, and single letters. An elided French word ends in an apostrophe.
 LANGUAGES: Mapping[str, frozenset[str]] = {
     "French": words(
         """
@@ -92,8 +92,8 @@ ENGLISH = words(
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 NUMBER_OR_WORD = re.compile(rf"{WORD.pattern}|\d+")
 NAME = re.compile(r"(?<=[^\s.!?:\"] )(?![AP]M\b)[A-Z][^\W\d_]+")
-ALIKE = 3  # letters that a name has in common with the same name in another language
-OTHER_END = 2  # letters in which a long name may end otherwise, as California and Californie
+ALIKE = 3  # the first letters that a name keeps in another language
+OTHER_END = 2  # the last letters that may differ in a long name, as in California and Californie
 ELISION = re.compile(r"(?:[cdjlmnst]|qu)'")
 PM = re.compile(r"\b(\d\d?)(?::\d\d)? ?(pm\b|p\.m\.)", re.IGNORECASE)
 AFTERNOON = r"soir|midi|nuit|\bp\. ?m|treize|quatorze|quinze|seize|dix-|vingt|\b{later}(?!\d)"
@@ -101,16 +101,13 @@ AFTERNOON = r"soir|midi|nuit|\bp\. ?m|treize|quatorze|quinze|seize|dix-|vingt|\b
 
 @dataclass(frozen=True)
 class Doubt:
-    """A sign that a sentence is beyond the model, with its evidence.
-
-    The evidence is the language that it resembles, the name or number that is missing in the
-    translation, the words that are lost, or the word with the most pieces; `number` is how many
-    pieces it has, or the mean log-probability in nats.
-    """
+    """A sign that the model cannot translate a sentence well, with its evidence."""
 
     sign: Sign
+    # The language of the sentence, the names and numbers missing in the translation, the lost
+    # words, or the word with the most pieces.
     what: str = ""
-    number: float = 0.0
+    number: float = 0.0  # of the word's pieces, or the mean log-probability in nats
 
 
 def doubts(
@@ -120,10 +117,10 @@ def doubts(
     log_probabilities: Sequence[float],
     alignment: Tensor,
 ) -> Iterator[Doubt]:
-    """Yield the signs that a text is beyond the model, the clearest first.
+    """Yield the signs that the model cannot translate a text well, the clearest first.
 
-    `tokens` are the text's. `log_probabilities`, in nats, belong to the tokens of `written`.
-    `alignment` (T, S) is what `alignment_in` returns for the run that wrote it.
+    `tokens` are those of `text`; `log_probabilities`, in nats, are those of the tokens of
+    `written`, the translation. `alignment_in` returns `alignment` (T, S) of the run that wrote it.
     """
     text = text.replace("’", "'")
     yield from doubts_of_text(text)
@@ -148,7 +145,8 @@ def doubts_of_text(text: str) -> Iterator[Doubt]:
     if not letters:
         yield Doubt("no words")
         return
-    if sum(character < "ɐ" for character in letters) < len(letters) / 2:  # the Latin ones
+    # Latin letters come before ɐ: less than half of the letters are Latin.
+    if sum(character < "ɐ" for character in letters) < len(letters) / 2:
         yield Doubt("script")
         return
     capitals = sum(character.isupper() for character in letters)
@@ -159,7 +157,7 @@ def doubts_of_text(text: str) -> Iterator[Doubt]:
 
 
 def foreign_language(text: str) -> str:
-    """Return the language with more common words in a text than English has, or an empty text."""
+    """Return the language that has more frequent words in a text than English has, or ""."""
     parts = [part for word in WORD.findall(text.lower()) for part in parts_of(word)]
     english = sum(word in ENGLISH for word in parts)
     counts = {name: sum(word in common for word in parts) for name, common in LANGUAGES.items()}
@@ -168,7 +166,7 @@ def foreign_language(text: str) -> str:
 
 
 def parts_of(word: str) -> list[str]:
-    """Split an elided French word off: l'ami -> l', ami."""
+    """Split an elided French word from the next one: l'ami -> l', ami."""
     if elided := ELISION.match(word):
         return [elided[0], word[elided.end() :]]
     return [word]
@@ -179,9 +177,10 @@ def missing_in(
 ) -> Iterator[str]:
     """Yield the names and numbers of a text that the translation should have copied but did not.
 
-    A name is a capitalized word inside a sentence that is not one token of the vocabulary, or is
-    among the `lost` words. Its ending may differ in the other language, and names of weekdays are
-    translated. Digits may be grouped differently, and a single digit may be written as a word.
+    A name is a capitalized word inside a sentence that has several tokens, or is among the `lost`
+    words. Its ending may differ in the translation, and weekdays are no names. Digits may be
+    grouped differently, and a single digit may become a word. Also yields 'pm' if the translation
+    does not say that an hour is in the afternoon or evening.
     """
     beginnings = {word[0][:ALIKE].casefold() for word in WORD.finditer(written)}
     for name in NAME.finditer(text):
@@ -206,7 +205,7 @@ def alignment_in(trace: Trace) -> Tensor:
 
 
 def lost_words(text: str, tokens: Sequence[Token], alignment: Tensor) -> list[str]:
-    """Return the words of a text that the aligning head hardly looks at, but for frequent ones.
+    """Return the words of a text, except frequent ones, that the aligning head hardly looks at.
 
     `alignment` (T, S) has a column for each of the text's `tokens`.
     """
@@ -221,7 +220,7 @@ def lost_words(text: str, tokens: Sequence[Token], alignment: Tensor) -> list[st
 
 
 def most_pieces(text: str, tokens: Sequence[Token]) -> tuple[str, int]:
-    """Return the word or number of a text with the most tokens, and their number."""
+    """Return the word or number of a text that has the most tokens, and how many it has."""
     starts = [token.start for token in tokens if not token.is_special]
     counts = [
         (word[0], sum(word.start() <= start < word.end() for start in starts))
@@ -231,7 +230,7 @@ def most_pieces(text: str, tokens: Sequence[Token]) -> tuple[str, int]:
 
 
 def is_clearly_likelier(text: Writing, usual: Writing) -> bool:
-    """Return whether a model finds a text much likelier than the usual one; both have to end."""
+    """Return whether a text is much likelier than the usual one, and both have ended."""
     return text.finished and usual.finished and text.score - usual.score > LIKELIER
 
 

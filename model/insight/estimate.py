@@ -1,4 +1,4 @@
-"""The effect of a head or a cell estimated by one backward pass, and its gap to the true effect."""
+"""Estimates the effects of heads and cells by one backward pass, and how far off this is."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ from headlight.model.stream import precise
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import AttentionRecord, Run, RunEdits, Site
 
-MOST_WEIGHTS = 2**26  # of all heads; a backward pass keeps them all
+MOST_WEIGHTS = 2**26  # the most attention weights of a run, which a backward pass keeps in memory
 TOO_LONG = (
     "A gradient keeps all of a run in memory, and this text is too long for that in so large a "
     "model. Shorten the text, or measure the removals themselves on the Heads page."
@@ -33,18 +33,18 @@ NO_GRADIENT = (
 class Gap(NamedTuple):
     """The gap between the true effect of a head's removal and its estimate, by cause, in nats.
 
-    The first three sum to the true effect minus the estimated one.
+    `output`, `attention` and `rest` sum to the true effect minus the estimated one.
     """
 
-    output: float  # the curvature of the output's softmax
-    attention: float  # the part that vanishes if the weights of all heads are held
-    rest: float  # norms and feed-forward layers
-    sharpness: float  # the largest weight of the head's rows, in the mean: 1 for one key each
+    output: float  # caused by the output's softmax, which is not linear
+    attention: float  # the part that vanishes if the weights of all heads are held fixed
+    rest: float  # caused by norms and feed-forward layers
+    sharpness: float  # the mean, over the head's rows, of the largest weight; no part of the gap
 
 
 @dataclass
 class Looks(Trace):
-    """The weights of a run, without the other stages."""
+    """A trace that keeps the weights of every site and nothing else."""
 
     looks: dict[Site, Tensor] = field(default_factory=dict)  # (H, Q, K)
 
@@ -58,11 +58,12 @@ def estimated_removals(
     edits: RunEdits | None = None,
     objective: Objective | None = None,
 ) -> dict[Site, Tensor]:
-    """Return the change of an objective without each head (H,), in nats, estimated by its slope.
+    """Estimate, by its gradient, how an objective changes without each head: (H,), in nats.
 
-    One backward pass serves all heads: the change of a head's gate to 0, times the objective's
-    gradient for the gate. `head_removals` measures the true change, with the same arguments and
-    errors. Also raises ValueError for a model or a text without gradients.
+    One backward pass is enough for all heads: the estimate is the change of a head's gate to 0,
+    times the gradient for the gate. `head_removals` measures the true change, with the same
+    arguments and errors. Also raises ValueError if the model gives no gradient, or if the text is
+    too long for one.
 
     Sources: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2.3, without
     the absolute value; Nanda 2023, "Attribution Patching"; Syed et al. 2023, "Attribution Patching
@@ -89,11 +90,11 @@ def estimated_closings(
     edits: RunEdits | None = None,
     objective: Objective | None = None,
 ) -> Tensor:
-    """Return the change of an objective with each cell of a site closed (H, Q, K), by its slope.
+    """Estimate, by its gradient, how an objective changes if a cell is closed: (H, Q, K), in nats.
 
-    A closed cell's weight goes to the other keys of its row. The estimate is the exact change of
-    the whole row times the objective's gradient for the weights, summed. (The gradient for the
-    score, times a change to −∞, would be no estimate.) Closed cells are NaN. `cell_removals`
+    The weight of a closed cell goes to the other keys of its row. The estimate is the exact change
+    of the row's weights times the gradient for them, summed. (The gradient for the score cannot
+    serve: closing changes the score to −∞.) Cells that are already closed are NaN. `cell_removals`
     measures the true change. Raises ValueError as `estimated_removals` does.
     """
     objective, edits = asked(reader, trace, objective), edits or {}
@@ -102,7 +103,7 @@ def estimated_closings(
         reader.rerun(trace, Run(edits, kept))
     record = kept.attention[site]
     closed = record.masked_scores[0].isneginf()
-    if edit.weights is not None:  # they do not come from scores that could be closed
+    if edit.weights is not None:  # given weights do not depend on scores, so closing has no effect
         return torch.zeros_like(record.weights[0]).masked_fill(closed, torch.nan)
     with differentiating():
         weights = record.weights[0].detach().clone().requires_grad_()
@@ -113,10 +114,11 @@ def estimated_closings(
 
 
 def closing_each(record: AttentionRecord, slope: Tensor) -> Tensor:
-    """Return the slope (H, Q, K) times the change of a row when each of its cells is closed.
+    """Return, for each cell, the change of its row's weights if it is closed, times their slope.
 
-    Without a key of weight w the others are 1 / (1 - w) times as large. If the largest weight is
-    too near to 1 for that division, the softmax of the other scores is computed instead.
+    `slope` (H, Q, K) is the gradient for the weights. Without a key of weight w, the other weights
+    are 1 / (1 - w) times as large. The largest weight of a row may be too close to 1 for this
+    division, so for its key the softmax of the other scores is computed instead.
     """
     weights, scores = record.weights[0].float(), record.masked_scores[0].float()
     slope = slope.float()
@@ -129,7 +131,7 @@ def closing_each(record: AttentionRecord, slope: Tensor) -> Tensor:
     return (small / (1 - small) * (mean - slope)).scatter(-1, top, without_top)
 
 
-@torch.inference_mode(False)  # held tensors take part in gradients
+@torch.inference_mode(False)  # the weights recorded here are later used in a backward pass
 @torch.no_grad()
 def gaps(
     reader: Reader,
@@ -138,12 +140,12 @@ def gaps(
     edits: RunEdits | None = None,
     objective: Objective | None = None,
 ) -> list[Gap]:
-    """Return where the true removal of each of some heads differs from its estimate.
+    """Return, for each of these heads, why its true effect differs from the estimate.
 
-    Each head is removed twice: once to see how the logits would change the objective if the
-    log-probability were linear in them, and once with the weights of all heads held as they were,
-    so that only norms and feed-forward layers change. Raises ValueError as `estimated_removals`
-    does.
+    Each head is removed in two runs. In the second one the weights of all heads are held fixed, so
+    that only norms and feed-forward layers can make a gap. From both runs, the objective is also
+    computed as if it were linear in the logits, which leaves out the output's softmax. Raises
+    ValueError as `estimated_removals` does.
     """
     objective, edits, whole = asked(reader, trace, objective), dict(edits or {}), Looks()
     logits = rows_of(reader.rerun(trace, Run(edits, whole)), objective)
@@ -171,27 +173,31 @@ def removed(
     objective: Objective,
     logits: Tensor,
 ) -> tuple[float, float]:
-    """Return the change of an objective without a head, and its linear estimate from the logits.
+    """Return the change of an objective without a head: the true one, and one linear in the logits.
 
-    `logits` (N, V) are those of the objective's rows with the head.
+    `logits` (N, V) are those of the objective's rows before the removal.
     """
     without = reader.rerun(trace, Run(without_each_head(edits, [head], reader.shape)))
     ids = torch.tensor(objective.ids, device=logits.device)[:, None]  # (N, 1)
     before = logits.log_softmax(dim=-1)
     after = rows_of(without, objective)
     true = (after.log_softmax(dim=-1) - before).gather(-1, ids).sum()
-    change = (after - logits).nan_to_num(nan=0.0)  # of tokens that can never be written
+    # Tokens that can never be written have -inf before and after: they do not change.
+    change = (after - logits).nan_to_num(nan=0.0)
     straight = change.gather(-1, ids).sum() - (before.exp() * change).sum()
     return true.item(), straight.item()
 
 
 def rows_of(logits: Tensor, objective: Objective) -> Tensor:
-    """Return an objective's rows (N, V) of logits (1, T, V), in double precision."""
+    """Return the rows (N, V) of logits (1, T, V) that an objective reads, in double precision."""
     return precise(logits[0, list(objective.rows)])
 
 
 def asked(reader: Reader, trace: Trace, objective: Objective | None) -> Objective:
-    """Return the objective of estimates; raises ValueError if none, or if runs are too large."""
+    """Return the given objective or the reader's own; raises ValueError without one.
+
+    Also raises ValueError if a run over the trace's tokens is too large for a backward pass.
+    """
     objective = objective or reader.objective(trace)
     if objective is None:
         raise ValueError(NOTHING_TO_MEASURE)
@@ -206,7 +212,7 @@ def asked(reader: Reader, trace: Trace, objective: Objective | None) -> Objectiv
 
 @contextmanager
 def differentiating() -> Iterator[None]:
-    """Enable gradients; raises ValueError with a sentence if a model does not support them."""
+    """A context with gradients; it raises ValueError if the model does not support them."""
     try:
         with torch.inference_mode(False), torch.enable_grad():
             yield
@@ -215,9 +221,9 @@ def differentiating() -> Iterator[None]:
 
 
 def gradients(score: Tensor, of: list[Tensor], *, again: bool = False) -> Sequence[Tensor]:
-    """Return the gradients of a score; raises ValueError unless they are numbers.
+    """Return the gradients of a score for the tensors `of`; raises ValueError if one is not finite.
 
-    Those of another score of the same run can be taken `again`.
+    With `again`, the gradients of another score of the same run can be computed later.
     """
     slopes = torch.autograd.grad(
         score, of, retain_graph=again, allow_unused=True, materialize_grads=True

@@ -1,4 +1,4 @@
-"""Explanations of one weight: five views of what a query of a head takes from its keys."""
+"""Five ways to see how much a head's query takes from each key."""
 
 from dataclasses import dataclass, replace
 
@@ -14,27 +14,27 @@ from headlight.model.transformer.trace import Kind, Run, Site
 
 NOTES = {
     "weights": "The share of this key's value in what the head takes; it does not say how large "
-    "that value is, nor whether anything later uses it.",
+    "this value is, or whether anything later uses it.",
     "value_norms": "The length of the vector that this key adds to the stream, its weight times "
     "its value after the output projection; it does not say whether the vectors of several keys "
-    "or heads cancel, nor whether anything later uses them.",
+    "or heads cancel out, or whether anything later uses them.",
     "gradient_times_attention": "How fast the log-probability would change with this weight, times "
-    "the weight; it holds for small changes of only this weight, not for taking it away.",
-    "rollout": "How much of each token would be mixed in by now if every layer were half mean "
-    "attention and half residual stream; it is the same for every head, and does not look at "
-    "values, feed-forward layers or the output.",
-    "removals": "The change of the log-probability with this cell closed, when the other keys "
-    "take over its weight; cells also act together, so the changes do not add up.",
+    "the weight; it holds for small changes of only this weight, not for removing it.",
+    "rollout": "How much of each token would have been mixed in so far if every layer were half "
+    "mean attention and half residual stream; it is the same for every head, and ignores values, "
+    "feed-forward layers and the output.",
+    "removals": "How the log-probability changes if this cell is closed and the other keys get its "
+    "weight; cells also act together, so the changes do not add up.",
 }
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """One query's keys seen in five ways, each (K,); NOTES says what each does not say.
+    """How much one query takes from each key, in five ways, each (K,); NOTES has their limits.
 
     `gradient_times_attention` and `removals` are in nats of the objective; `weights` and `rollout`
-    are shares of 1; `value_norms` are lengths in the residual stream. A view is None if it was not
-    asked for, or needs an objective or an output projection that is not known.
+    are shares of 1; `value_norms` are lengths in the residual stream. One is None if it was not
+    asked for, or if it needs an objective or an output projection that is missing.
     """
 
     weights: Tensor
@@ -46,10 +46,10 @@ class Explanation:
 
 
 def explain(weight: Weight, objective: Objective | None, *, close: bool = True) -> Explanation:
-    """Return what a query takes from each key, in five ways.
+    """Return how much a query takes from each key, in five ways.
 
-    Effects need an objective. Removals are only measured with `close`, since closing every cell in
-    turn takes a run for each key.
+    Gradients and removals need an objective. Removals are only measured with `close`, because each
+    key takes a run in which its cell is closed.
     """
     vectors = contributions(weight)
     return Explanation(
@@ -68,9 +68,9 @@ def explain(weight: Weight, objective: Objective | None, *, close: bool = True) 
 def contributions(weight: Weight) -> Tensor | None:
     """Return what each key adds to the query's residual stream through one head: (K, d_model).
 
-    It is gate x weight x value, after the head's own slice of the output projection; None if that
-    is not known. Summed over all keys and heads, plus the projection's bias, they are the block's
-    output.
+    This is gate · weight · value, multiplied by the head's slice of the output projection; None if
+    values or projection are not known. The sum over all keys and heads, plus the projection's bias,
+    is the block's output.
     Source: Kobayashi et al. 2020, "Attention is Not Only a Weight", section 3.
     """
     parts = weight.run.reader.heads_to_stream(weight.site)  # (H, D, d_model)
@@ -83,15 +83,15 @@ def contributions(weight: Weight) -> Tensor | None:
 def gradient_times_attention(weight: Weight, objective: Objective) -> Tensor | None:
     """Return the objective's gradient for each weight, times the weight: (K,), in nats.
 
-    A head is gate x weights @ value, so the gradient of a weight is the gate times the product of
-    the head's gradient and the key's value, from the same run with gradients. Each weight moves on
-    its own here: the others do not compensate. None if the model does not show its values.
+    A head's output is gate · weights @ value, so the gradient for a weight is the gate times the
+    dot product of the output's gradient with the key's value. The run is repeated with gradients.
+    Each weight changes alone: the others do not compensate. None if the model shows no values.
     """
     reader, trace, changes = weight.run.reader, weight.run.trace(), weight.run.changes()
     if weight.record.value is None:
         return None
     with torch.inference_mode(False), torch.enable_grad():
-        # A gate with a gradient brings the head into the graph, even if parameters have none.
+        # The gate requires a gradient, so that the head's output has one even if no parameter does.
         gates = weight.gates.clone().requires_grad_()
         again = Trace(full=[weight.site])
         run = Run({**changes, weight.site: replace(weight.edit, gate=gates)}, again)
@@ -104,13 +104,13 @@ def gradient_times_attention(weight: Weight, objective: Objective) -> Tensor | N
 
 @torch.inference_mode()
 def rollout(trace: Trace, site: Site) -> Tensor:
-    """Return attention rollout up to a site, the product of layers' mixing: (Q, K), rows sum to 1.
+    """Return the attention rollout up to a site: (Q, K), rows sum to 1.
 
-    A layer mixes by half its weights, their mean over heads, and half the identity for the residual
-    connection. At an encoder or decoder site these are multiplied from the first layer up to this
-    one; the decoder's own leave its attention to the source out. At a cross site it is this
-    layer's mean weights times the whole encoder's rollout, so that its columns are the source's
-    tokens; a row that sees nothing stays 0. Gates of heads do not count.
+    The matrix of a layer is half its weights, averaged over heads, and half the identity, for the
+    residual connection. At an encoder or decoder site, the rollout is the product of these matrices
+    from the first layer to this one; the decoder's leaves cross-attention out. At a cross site, it
+    is this layer's mean weights times the rollout of the whole encoder, so that its columns are
+    the source's tokens; a row that sees nothing is 0. Gates of heads are ignored.
     Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3.
     """
     if trace.kind_at(site) == "cross":
@@ -119,7 +119,7 @@ def rollout(trace: Trace, site: Site) -> Tensor:
 
 
 def rolled_out(trace: Trace, kind: Kind, layers: int | None = None) -> Tensor:
-    """Return the product of the first layers' mixing, or of all layers': (T, T)."""
+    """Return the rollout (T, T) of the first `layers` layers of a kind, or of all layers."""
     sites = sorted(site for site in {*trace.attention, *trace.overview} if site.kind == kind)
     weights = [trace.site_weights(site).mean(dim=0) for site in sites[:layers]]  # each (T, T)
     mixed = torch.eye(len(weights[0]), device=weights[0].device)
@@ -129,17 +129,17 @@ def rolled_out(trace: Trace, kind: Kind, layers: int | None = None) -> Tensor:
 
 
 def mixed_half(weights: Tensor) -> Tensor:
-    """Return half the weights (T, T) and half the residual stream, rows that sum to 1."""
+    """Return half the weights (T, T) plus half the identity, scaled so that rows sum to 1."""
     step = 0.5 * weights + 0.5 * torch.eye(len(weights), device=weights.device)
-    # The row of a query that sees nothing is only the residual stream.
+    # The scaling turns the row of a query that sees nothing into that of the identity.
     return step / step.sum(dim=-1, keepdim=True)
 
 
 @torch.inference_mode()
 def removals(weight: Weight, objective: Objective) -> Tensor:
-    """Return the objective's change with each cell of the query closed on its own: (K,), in nats.
+    """Return how the objective changes if one cell of the query is closed: (K,), in nats.
 
-    The cell is closed before the softmax, so the row's other keys take over its weight. A change
+    The cell is closed before the softmax, so the other keys of the row get its weight. A change
     below 0 means that the cell helped. Cells that are already closed are exactly 0.
     """
     visible = weight.record.masked_scores[0, weight.head, weight.query].isfinite().nonzero()[:, 0]

@@ -1,4 +1,4 @@
-"""The states in the residual stream: their lengths, what they would predict, and similar words."""
+"""The states in the residual stream: their lengths, the logit lens, and how alike words are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,25 +15,27 @@ from headlight.model.transformer.trace import Block, ByShape, Run, Side
 from headlight.model.translator import Translator
 
 PARTS = {"self": "self-attention", "cross": "cross-attention", "feed_forward": "feed-forward"}
-NO_STREAM = "This trace has no decoder's stream: give lens(...) reader.streamed(trace, {})."
+NO_STREAM = (
+    "This trace has no residual stream of a decoder: pass reader.streamed(trace, {}) to lens(...)."
+)
 
 
 @dataclass(frozen=True, repr=False)
 class LensTable(ByShape):
-    """The output layer's predictions from the decoder's stream after the embedding and each layer.
+    """What the output layer predicts from the decoder's stream after each layer.
 
-    L counts the embedding and the layers; column t reads the target's token t and predicts the next
-    one.
+    The L rows are the embedding and the layers. At column t the decoder reads the target's token t
+    and predicts the next one.
     """
 
     labels: tuple[str, ...]  # (L,)
     ids: Tensor  # (L, T, top): the most likely tokens, best first
     probabilities: Tensor  # (L, T, top)
-    ranks: Tensor  # (L, T): from 1, of the token that is the most likely in the end
+    ranks: Tensor  # (L, T): the rank, from 1, of the token that the last row predicts
 
     @property
     def settled(self) -> Tensor:
-        """The first row from which on the most likely token is that of the end: (T,)."""
+        """The first row from which on all rows predict the same token as the last one: (T,)."""
         others = self.ids[..., 0] != self.ids[-1, :, 0]  # (L, T)
         rows = torch.arange(1, len(others) + 1, device=others.device)
         return (others * rows[:, None]).amax(dim=0)
@@ -41,11 +43,11 @@ class LensTable(ByShape):
 
 @torch.inference_mode()
 def lens(reader: Reader, trace: Trace, top: int = 3) -> LensTable:
-    """Return the logit lens: the decoder's final norm and output layer after every layer.
+    """Return the logit lens: the decoder's last norm and output layer, applied after every layer.
 
-    The last row is what the trace recorded, which has the decoder's stream. Earlier layers were not
-    trained to be read in this way: a row only shows what the stream holds in the output's
-    directions. Raises ValueError without a decoder's stream.
+    The last row has the logits of the trace. Earlier layers were not trained to be read in this
+    way: a row only shows what the stream contains in the directions that the output layer reads.
+    Raises ValueError if the trace has no residual stream of a decoder.
     Source: nostalgebraist 2020, "interpreting GPT: the logit lens".
     """
     layers = range(reader.shape.layers("decoder"))
@@ -58,7 +60,7 @@ def lens(reader: Reader, trace: Trace, top: int = 3) -> LensTable:
         raise ValueError(why_not) from None
     answers = trace.logits[0].argmax(dim=-1)  # (T,)
     rows = []
-    for states in (*stream, None):  # the logits of one layer at a time are in memory
+    for states in (*stream, None):  # layer by layer, so that memory has the logits of only one
         logits = trace.logits[0] if states is None else reader.read_out(states)[0]  # (T, V)
         best = logits.softmax(dim=-1).topk(min(top, logits.size(-1)), dim=-1)
         of_answers = logits.gather(-1, answers[:, None])  # (T, 1)
@@ -70,9 +72,9 @@ def lens(reader: Reader, trace: Trace, top: int = 3) -> LensTable:
 
 @torch.inference_mode()
 def stream_norms(trace: Trace, side: Side) -> list[tuple[str, Tensor]]:
-    """Return the lengths of the vectors in the residual stream, block by block: (T,) each."""
+    """Return, for each block, its name and the lengths (T,) of the stream's vectors after it."""
     norms = [("embedding", trace.embedding[side].states[0].norm(dim=-1))]
-    for block, record in trace.residual.items():  # in the order computed
+    for block, record in trace.residual.items():  # the blocks in the order of computation
         if block.side == side:
             label = f"layer {block.layer + 1} {PARTS[block.part]}"
             norms.append((label, record.outputs[0].norm(dim=-1)))
@@ -81,12 +83,12 @@ def stream_norms(trace: Trace, side: Side) -> list[tuple[str, Tensor]]:
 
 @dataclass(frozen=True)
 class Similarity:
-    """Cosine similarities of W words with each other, before and after context, from -1 to 1.
+    """Cosine similarities, from -1 to 1, of W words with each other, before and after the encoder.
 
-    A word of several tokens is the mean of their vectors.
+    The vector of a word with several tokens is the mean of their vectors.
     """
 
-    words: tuple[str, ...]  # (W,), as typed; a word may come twice
+    words: tuple[str, ...]  # (W,), as typed; a word may be there twice
     tokens: tuple[tuple[Token, ...], ...]  # (W,), the tokens of each word
     embeddings: Tensor  # (W, W), of the token embeddings, without positions
     outputs: Tensor  # (W, W), of the encoder's outputs
@@ -94,10 +96,10 @@ class Similarity:
 
 @torch.inference_mode()
 def word_similarity(translator: Translator, words: Sequence[str]) -> Similarity:
-    """Return the similarities of words that the encoder reads one by one.
+    """Return the similarities of words, each read by the encoder on its own.
 
-    Words count as typed: King is not king. Raises ValueError if there are no words, or if
-    one is empty or has a piece that the model has no token for.
+    Upper and lower case differ: King is not king. Raises ValueError if there are no words, or if
+    one is empty or has a part that the model has no token for.
     """
     if not words:
         raise ValueError("There is nothing to compare: type some words.")
@@ -105,7 +107,7 @@ def word_similarity(translator: Translator, words: Sequence[str]) -> Similarity:
     tokens, embeddings, outputs = [], [], []
     for word in words:
         if not word:
-            raise ValueError("One of the words is empty: type it or take it out.")
+            raise ValueError("One of the words is empty: type it or remove it.")
         read = translator.read(word)
         before, after = both_vectors(translator, read)
         tokens.append(known(word, read[:-1]))
@@ -118,8 +120,8 @@ def word_similarity(translator: Translator, words: Sequence[str]) -> Similarity:
 def in_sentence(translator: Translator, sentence: str) -> Similarity:
     """Return the similarities of a sentence's words, which the encoder reads together.
 
-    Punctuation counts as words. Raises ValueError if the sentence has nothing to read, or if one of
-    its words has a piece that the model has no token for.
+    Punctuation marks count as words. Raises ValueError if there is nothing to read, or if a word
+    has a part that the model has no token for.
     """
     read = translator.read(sentence)
     before, after = both_vectors(translator, read)

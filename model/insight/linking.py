@@ -1,4 +1,4 @@
-"""Which word of an English text a head links clearly to another: a pronoun first."""
+"""Finds a word of an English text that a head clearly links to another, such as a pronoun."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -9,9 +9,9 @@ import numpy as np
 from headlight.model.insight.doubt import ENGLISH, words
 from headlight.model.library.pieces import Piece, is_of_a_word, whole_words
 
-LEAST = 0.2  # share of a token's attention; a smaller one is no clear link
+LEAST = 0.2  # the smallest share of a token's attention that is a clear link
 PRONOUNS = words("it he she they him her them his its their")
-# Words that are frequent in any text, and others that name nothing.
+# Words that name nothing, such as articles, auxiliary verbs and conjunctions.
 FUNCTION_WORDS = (
     ENGLISH
     | PRONOUNS
@@ -27,11 +27,11 @@ SIGNS = '.,;:!?…"“”()'
 
 
 class Word(NamedTuple):
-    """A word of a line without the signs around it, or any other token, with its pieces."""
+    """A word of a line without punctuation around it, or a token that is no word."""
 
     text: str
-    pieces: tuple[int, ...]  # positions in the line
-    is_written: bool  # a word, not punctuation or a special token
+    pieces: tuple[int, ...]  # the positions of its tokens in the line
+    is_written: bool  # True for a word, False for punctuation or a special token
 
     @property
     def is_pronoun(self) -> bool:
@@ -39,7 +39,7 @@ class Word(NamedTuple):
 
     @property
     def is_content(self) -> bool:
-        """Whether an English word names something: it is neither a function word nor a number."""
+        """True for an English word that names something: no function word, pronoun or number."""
         is_named = self.text.lower().replace("’", "'") not in FUNCTION_WORDS
         return (
             self.is_written
@@ -50,15 +50,15 @@ class Word(NamedTuple):
 
 
 class Linked(NamedTuple):
-    """How many of some sentences a head links the pronoun in (L, H), and how many by chance."""
+    """Counts of the sentences in which each head links a pronoun to its noun."""
 
-    sentences: int
-    hits: np.ndarray
-    chance: float  # the sum of 1 / number of other words
+    sentences: int  # the number of all sentences
+    hits: np.ndarray  # (layers, H) the number of sentences that each head links
+    chance: float  # the number if a head picked another word at random
 
 
 def words_of(line: Sequence[Piece]) -> list[Word]:
-    """Return the words of a line; signs around a word and special tokens stand alone."""
+    """Return the words of a line; punctuation around a word and special tokens are separate."""
     result = []
     for _, group in groupby(range(len(line)), key=lambda at: line[at].word):
         places = list(group)
@@ -74,17 +74,17 @@ def words_of(line: Sequence[Piece]) -> list[Word]:
 
 
 def on_words(weights: np.ndarray, line: Sequence[Word]) -> np.ndarray:
-    """Return weights on tokens (..., K) as those on words (..., W), the sums over their pieces."""
+    """Return the weights on words (..., W): the sums of the weights (..., K) on their tokens."""
     parts = [weights[..., list(word.pieces)].sum(axis=-1) for word in line]
     return np.stack(parts, axis=-1)
 
 
 def leading_query(weights: np.ndarray, line: Sequence[Piece]) -> int | None:
-    """Return the token of an English line that a head (Q, K) links most clearly to another word.
+    """Return the token of an English line that a head's `weights` (Q, K) link most clearly.
 
-    Only pieces of pronouns are considered, or of content words in a line without pronouns. Such a
-    token qualifies if it looks most at another word, and if that is a content word. The result is
-    None if no token qualifies, or if the strongest link is below `LEAST`.
+    Only tokens of pronouns are considered, or of content words in a line without pronouns. A token
+    is linked if it looks most at another word, which is a content word. Returns None if no token is
+    linked, or if the strongest link is below `LEAST`.
     """
     both = words_of(line)
     sums = on_words(weights, both)  # (Q, W)

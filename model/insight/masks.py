@@ -1,4 +1,4 @@
-"""The masks that a model's layers had in a run, and what a mask leaves of a text of any length."""
+"""The masks that a model's layers had in a run, and what computing a mask's cells would cost."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Method = Literal["-inf", "large negative", "zero after"]
 LARGE_NEGATIVE = -1e9
 BY_NAME = {mask.name: mask for mask in MASKS}
 CELLS_AT_ONCE = 2**22
-REACH_WITHIN = 256  # tokens of the text over which reach is counted
+REACH_WITHIN = 256  # reach is counted on this many tokens of a text at most
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class OwnMask:
 
     kind: Kind
     layers: Sequence[int]
-    visible: Tensor  # (Q, K), as the run had it
-    configured: Sequence[NamedMask]
-    differing: int  # cells that differ from the configuration
-    idle: Sequence[str]  # configured masks that close nothing in this text
+    visible: Tensor  # (Q, K) bool, the cells that were visible in the run
+    configured: Sequence[NamedMask]  # the masks that the model's configuration names
+    differing: int  # the number of cells in which `visible` differs from these masks
+    idle: Sequence[str]  # the names of configured masks that close nothing in this text
 
 
 def own_masks(reader: Reader, trace: Trace) -> list[OwnMask]:
@@ -44,7 +44,7 @@ def own_masks(reader: Reader, trace: Trace) -> list[OwnMask]:
 
 
 def own_mask(trace: Trace, sites: Sequence[Site], configured: Sequence[NamedMask]) -> OwnMask:
-    """Compare the mask of some layers with what their configuration says, padding left out."""
+    """Compare the mask that some layers had with their configuration, except at padding."""
     site = sites[0]
     visible = trace.visible(site).cpu()
     queries, keys = map(torch.arange, visible.shape)
@@ -63,7 +63,7 @@ def own_mask(trace: Trace, sites: Sequence[Site], configured: Sequence[NamedMask
 
 
 def unpadded(trace: Trace, site: Site) -> Tensor:
-    """Return the cells (Q, K) of a site whose query and key are no padding."""
+    """Return which cells (Q, K) of a site have a query and a key that are no padding."""
     query, key = (
         torch.tensor([not token.is_padding for token in tokens])
         for tokens in (trace.query_tokens(site), trace.key_tokens(site))
@@ -72,28 +72,28 @@ def unpadded(trace: Trace, site: Site) -> Tensor:
 
 
 def reach_in(trace: Trace, kind: Kind, layers: int) -> int:
-    """Return how many tokens one token draws on, at most, through the layers of a run."""
+    """Return how many tokens can influence one token through the layers of a run, at most."""
     return reach(trace.visible(Site(kind, layer)).cpu() for layer in range(layers))
 
 
 @dataclass(frozen=True)
 class MaskCost:
-    """What a mask leaves of a text, compared with the same text without the mask.
+    """The cost of attention with a mask, compared with the same text without the mask.
 
     A cell takes 2 · D multiplications in each head: D for its score and D for its share of the
-    values. `kept` are the keys that a decoder still needs at the step that needs most of them.
+    values.
     """
 
-    cells: int
-    all_cells: int
-    kept: int
-    reach: int  # tokens that influence one token through all layers, for the token with the most
+    cells: int  # the number of visible cells
+    all_cells: int  # the number of visible cells without the mask
+    kept: int  # the most keys that a decoder has to keep at one step
+    reach: int  # the most tokens that can influence one token through all layers
 
 
 def cost(mask: Mask, setting: Setting, kind: Kind, positions: int, layers: int) -> MaskCost:
-    """Count what a mask leaves of a text of `positions` tokens, in every layer of `layers`.
+    """Count the cost of a mask that all `layers` have, on a text of `positions` tokens.
 
-    A decoder's tokens see no later ones, but for those that the mask opens.
+    A decoder's tokens see no later ones, except where the mask opens cells.
     """
     cells, last_query = 0, torch.full((positions,), -1)
     for queries, visible in rows(mask, setting, kind, positions):
@@ -109,7 +109,7 @@ def cost(mask: Mask, setting: Setting, kind: Kind, positions: int, layers: int) 
 def rows(
     mask: Mask, setting: Setting, kind: Kind, positions: int
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield queries (Q, 1) and what they see (Q, K), in blocks of queries."""
+    """Yield, in blocks, queries (Q, 1) and the cells (Q, K) that the mask leaves visible."""
     keys = torch.arange(positions)
     for queries in keys[:, None].split(max(1, CELLS_AT_ONCE // positions)):
         block = Cells(Site(kind, 0), queries, keys, positions)
@@ -122,13 +122,15 @@ def rows(
 
 
 def most_kept(last_query: Tensor) -> int:
-    """Return the most keys that are needed at one step, from the last query (K,) that sees each.
+    """Return the most keys that have to be kept at one step of decoding.
 
-    A key is written at its own step, and can be dropped after the last query that sees it.
+    `last_query` (K,) is the last query that sees each key. A key is computed at its own step, and
+    can be dropped after its last query.
     """
     steps = len(last_query)
     seen = last_query >= 0
-    written = torch.minimum(torch.arange(steps), last_query)[seen]  # a prefix is seen before
+    # In a prefix, a key may be seen only by queries before its own: it counts from their last one.
+    written = torch.minimum(torch.arange(steps), last_query)[seen]
     change = torch.zeros(steps + 1, dtype=torch.long)
     change.index_add_(0, written, torch.ones_like(written))
     change.index_add_(0, last_query[seen] + 1, -torch.ones_like(written))
@@ -136,9 +138,10 @@ def most_kept(last_query: Tensor) -> int:
 
 
 def reach(layers: Iterable[Tensor]) -> int:
-    """Return how many tokens one token draws on, at most, through layers that each see (Q, K).
+    """Return how many tokens can influence one token, at most, through all layers.
 
-    The residual stream passes every token's own vector on.
+    `layers` has the visible cells (Q, K) of each layer. A token always influences itself, through
+    the residual stream.
     """
     reached = None
     for visible in layers:
@@ -148,11 +151,11 @@ def reach(layers: Iterable[Tensor]) -> int:
 
 
 def masked_softmax(scores: Tensor, visible: Tensor, method: Method) -> Tensor:
-    """Return weights by three ways of blocking, to show why the model uses the first.
+    """Return the softmax of scores (..., Q, K) with cells blocked by one of three methods.
 
-    `attend` uses "-inf". "large negative" adds -1e9 to blocked scores, as much code does: a fully
-    blocked row then spreads its weight over the forbidden keys. "zero after" takes the softmax over
-    all keys and zeroes blocked weights: the rows no longer sum to 1.
+    `attend` uses "-inf". "large negative" adds -1e9 to blocked scores, as much code does: a row
+    that is wholly blocked then spreads its weight over the blocked keys. "zero after" takes the
+    softmax over all keys and sets blocked weights to 0: the rows no longer sum to 1.
     """
     if method == "large negative":
         return torch.softmax(scores + LARGE_NEGATIVE * ~visible, dim=-1)

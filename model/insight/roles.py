@@ -1,8 +1,7 @@
-"""Roles of heads, found by tests on random tokens that are read twice.
+"""Roles of heads, found by tests on a sequence of random tokens that is read twice in a row.
 
-Random tokens have no grammar and no meaning, so what a head does with them only depends on their
-positions and on which tokens are equal. Scores of a head's weights over both readings are from 0 to
-1.
+Random tokens have no grammar and no meaning, so what a head does with them depends only on their
+positions and on which tokens are equal. Scores are from 0 to 1.
 """
 
 import random
@@ -18,8 +17,8 @@ from headlight.model.tokens import Token
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Kind, RunEdits, Site
 
-SEQUENCES = 4  # seeds; their scores are averaged
-LONGEST = 25  # random tokens, each of which is read twice
+SEQUENCES = 4  # random sequences per test, whose scores are averaged
+LONGEST = 25  # the most random tokens in a sequence, before it is repeated
 SPECIAL = 8  # positions reserved for special tokens
 OVER_ROWS = (
     "the mean is over the rows that have such a token, while TransformerLens divides by all rows"
@@ -28,18 +27,14 @@ OVER_ROWS = (
 
 @dataclass(frozen=True)
 class Role:
-    """A role of heads, its test, and the kinds of attention that have it.
-
-    `elsewhere` says why the other kinds have no such heads; `chance` is the score of a head without
-    the role.
-    """
+    """A role of heads, its test, and the kinds of attention that have it."""
 
     title: str
-    definition: str
+    definition: str  # says what the score is
     source: str
-    chance: str
+    chance: str  # says which score a head without the role reaches
     kinds: tuple[Kind, ...]
-    elsewhere: str
+    elsewhere: str  # says why the other kinds of attention have no heads with this role
 
 
 ROLES = {
@@ -53,18 +48,18 @@ ROLES = {
     ),
     "duplicate": Role(
         "Duplicate token",
-        "the mean weight on the other place of the same token, which a decoder has in the second "
-        f"reading only; {OVER_ROWS}",
+        "the mean weight on the same token in the other reading, which a decoder only sees in the "
+        f"second one; {OVER_ROWS}",
         "Wang et al. 2023 (duplicate token heads)",
         "a head that looks at all tokens alike reaches 1 divided by their number",
         SELF,
-        "In cross-attention, looking at the same token is what translating word by word looks "
-        "like: it is no role of its own.",
+        "In cross-attention, a head that translates word by word looks at the same token, so this "
+        "is no separate role.",
     ),
     "induction": Role(
         "Induction",
-        "the mean weight, in the second reading, on the token that followed the same token in the "
-        f"first, which comes next if the text repeats; {OVER_ROWS}",
+        "the mean weight, in the second reading, on the token that followed the query's token in "
+        f"the first reading, and so comes next; {OVER_ROWS}",
         "Elhage et al. 2021; Olsson et al. 2022 (prefix matching score)",
         "a head that looks at all tokens alike reaches 1 divided by their number",
         ("decoder",),
@@ -79,26 +74,26 @@ ROLES = {
         "Elhage et al. 2021 (copying by output-value circuits); Olsson et al. 2022",
         "a head that neither copies nor avoids copying reaches 0.5",
         ("decoder", "cross"),
-        "What an encoder's heads hand on is read by other layers and never becomes logits as it "
-        "is.",
+        "The outputs of an encoder's heads are read by other layers, and never become logits "
+        "directly.",
     ),
 }
 NO_WORDS = (
-    "This model turns no stream into logits of words by one layer, so it cannot be said what its "
-    "heads would copy."
+    "This model has no output layer that turns its stream into logits of words, so copying cannot "
+    "be tested."
 )
-NO_VALUES = "What the heads of this model hand on is not known, so copying cannot be tested."
+NO_VALUES = "The outputs of this model's heads are not known, so copying cannot be tested."
 
 
 @dataclass(frozen=True)
 class RoleScores:
-    """The scores of all heads, from 0 to 1, (layers, H) by role and by kind, and the tokens read.
+    """The scores of all heads in the tests of their roles.
 
     A role is missing if the model cannot be tested for it, and a kind if it has no such heads.
     """
 
-    scores: Mapping[str, Mapping[Kind, Tensor]]
-    read: Sequence[str]  # the tokens of one of the sequences, each half the same
+    scores: Mapping[str, Mapping[Kind, Tensor]]  # (layers, H) from 0 to 1, by role and by kind
+    read: Sequence[str]  # the tokens of the last sequence, whose two halves are equal
 
 
 def why_not(reader: Reader, role: str) -> str:
@@ -143,11 +138,11 @@ def role_scores(reader: Reader, seed: int = 0, edits: RunEdits | None = None) ->
 
 
 def random_ids(reader: Reader, chance: random.Random) -> list[int]:
-    """Return different random tokens of a model's vocabulary, as many as it can read twice."""
+    """Return up to LONGEST different random ids of a vocabulary, as many as fit in twice."""
     vocabulary = reader.vocabulary
     count = min(LONGEST, (reader.shape.max_positions - SPECIAL) // 2, len(vocabulary))
     if count < 2:
-        raise ValueError("This model reads too few tokens for a test: it needs some twelve.")
+        raise ValueError("This model reads too few tokens for a test, which needs twelve or so.")
     return chance.sample(vocabulary, count)
 
 
@@ -157,7 +152,7 @@ def first_place(tokens: Sequence[Token], ids: Sequence[int]) -> int:
 
 
 def score(reader: Reader, trace: Trace, role: str, site: Site, ids: Sequence[int]) -> Tensor:
-    """Return the score (H,) of each head of a site in one test, for ids that were read twice."""
+    """Return the score of each head of a site in one test (H,), for ids that were read twice."""
     count = len(ids)
     first = first_place(trace.key_tokens(site), ids)
     if role == "copying":
@@ -174,13 +169,13 @@ def score(reader: Reader, trace: Trace, role: str, site: Site, ids: Sequence[int
 
 
 def copied(values: Tensor, to_stream: Tensor, unembedding: Tensor, ids: Sequence[int]) -> Tensor:
-    """Return the share of ids whose own logit rises above the mean by the head's output.
+    """Return the share of ids whose own logit a head raises more than the mean logit.
 
     Shapes: values (H, N, D) of N ids, to_stream (H, D, d_model), unembedding (V, d_model) -> (H,).
     Source: the output-value circuit of Elhage et al. (2021), "copying", without the norms.
     """
     own = unembedding[list(ids)].float()  # (N, d_model)
-    # A logit minus the mean of all is the product with the row of its token minus the mean row.
+    # A logit minus the mean logit is the product with its token's row minus the mean row.
     own = own - unembedding.float().mean(dim=0)
     handed_on = values.float() @ to_stream.float()  # (H, N, d_model)
     return ((handed_on * own).sum(dim=-1) > 0).float().mean(dim=-1)
@@ -198,7 +193,7 @@ def previous_token(weights: Tensor) -> Tensor:
 def duplicate_token(weights: Tensor, both: bool = False) -> Tensor:
     """Return the mean weight on the same token in the other reading: (..., 2 N, 2 N) -> (...).
 
-    It is that of the second reading, whose queries may look back, or of `both` readings.
+    The mean is over the queries of the second reading, which may look back, or of `both` readings.
     Source: Wang et al., "Interpretability in the Wild" (2023), section 3.
     """
     count = weights.size(-1) // 2
@@ -208,7 +203,9 @@ def duplicate_token(weights: Tensor, both: bool = False) -> Tensor:
 
 
 def induction(weights: Tensor) -> Tensor:
-    """Return the mean weight on the token after the same one before: (..., 2 N, 2 N) -> (...).
+    """Return the mean weight, in the second reading, on the token that followed in the first.
+
+    Shapes: (..., 2 N, 2 N) -> (...).
 
     Source: Olsson et al., "In-context Learning and Induction Heads" (2022), prefix matching score;
     Elhage et al., "A Mathematical Framework for Transformer Circuits" (2021).

@@ -1,8 +1,8 @@
-"""Scores of rows of attention weights, one number per row: the definitions of badges and atlas.
+"""Scores of rows of attention weights, one number per row, for the badges and the atlas.
 
-A score takes rows and returns a number for each row, and whether the score is defined there. Any
-leading dimensions are allowed: layers, sentences, heads. A pattern is a score with the threshold of
-a badge.
+A score takes rows and returns a number for each row, and whether it is defined for that row. Any
+leading dimensions are allowed: layers, sentences, heads. A pattern is a score, with the threshold
+from which on a head gets a badge.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,21 +20,18 @@ from headlight.model.transformer.trace import Kind
 
 @dataclass(frozen=True)
 class Rows:
-    """Weights with their queries and keys; all parts broadcast against the weights.
-
-    `keys` says which keys belong to a group: "first", "end", and others if tokens are known.
-    """
+    """The weights of some queries on keys; all tensors broadcast against the weights."""
 
     kind: Kind
     weights: Tensor  # (..., Q, K)
     visible: Tensor  # (..., Q, K) bool
-    queries: Tensor  # (..., Q) bool: those that are no padding
-    present: Tensor  # (..., K) bool: keys that are none
-    keys: Mapping[str, Tensor]  # (..., K) bool each
+    queries: Tensor  # (..., Q) bool: True for queries that are no padding
+    present: Tensor  # (..., K) bool: True for keys that are no padding
+    keys: Mapping[str, Tensor]  # (..., K) bool: the keys of a group, such as "first" or "end"
 
     @cached_property
     def choice(self) -> Tensor:
-        """Which queries may look at more than one key (..., Q); others say nothing about a head."""
+        """The queries (..., Q) that see more than one key; others say nothing about a head."""
         return (self.visible.sum(dim=-1) > 1) & self.queries
 
     @cached_property
@@ -49,21 +46,21 @@ class Rows:
 
     @cached_property
     def offsets(self) -> Tensor:
-        """The distance of each key after each query (Q, K)."""
+        """Each key's position minus each query's: (Q, K)."""
         queries, keys = (
             torch.arange(size, device=self.weights.device) for size in self.weights.shape[-2:]
         )
         return keys - queries[:, None]
 
     def has_key_at(self, offset: int) -> Tensor:
-        """Return which queries have a key `offset` positions after them (..., Q)."""
+        """Return which queries (..., Q) have a choice, and a key `offset` positions after them."""
         keys = self.weights.size(-1)
         neighbours = torch.arange(self.weights.size(-2), device=self.weights.device) + offset
         inside = (neighbours >= 0) & (neighbours < keys)
         return inside & self.present[..., neighbours.clamp(0, keys - 1)] & self.choice
 
 
-# The value of each row, and which rows it is defined for: both broadcast to (..., Q).
+# Returns the score of each row, and the rows for which it is defined: both broadcast to (..., Q).
 Score = Callable[[Rows], tuple[Tensor, Tensor]]
 
 
@@ -77,7 +74,7 @@ def evenness(rows: Rows) -> tuple[Tensor, Tensor]:
 
 
 def confidence(rows: Rows) -> tuple[Tensor, Tensor]:
-    """Return the largest weight, with the end token left out as query and as key."""
+    """Return the largest weight of each row; the end token counts neither as query nor as key."""
     end = rows.keys["end"]
     chosen = rows.choice if rows.kind == "cross" else rows.choice & ~end
     return rows.weights.masked_fill(end[..., None, :], 0.0).amax(dim=-1), chosen
@@ -96,13 +93,13 @@ def weight_at_offset(offset: int) -> Score:
 
 
 def weight_on(sort: str, *, of_others: bool = False) -> Score:
-    """Return the weight on keys of a group, optionally only on other tokens than the query."""
+    """Return the weight on a group of keys; `of_others` leaves out queries of the same group."""
 
     def score(rows: Rows) -> tuple[Tensor, Tensor]:
         sorted_keys = rows.keys[sort]
         leaves_out = of_others and rows.kind != "cross"
         chosen = rows.choice & ~sorted_keys if leaves_out else rows.choice
-        # Without any such key the score is not defined.
+        # The score is not defined for a sentence without such a key.
         exists = sorted_keys.any(dim=-1, keepdim=True)
         weights = sorted_keys.to(rows.weights)[..., None]  # (..., K, 1)
         return (rows.weights @ weights)[..., 0], chosen & exists
@@ -111,17 +108,17 @@ def weight_on(sort: str, *, of_others: bool = False) -> Score:
 
 
 def distance(rows: Rows) -> tuple[Tensor, Tensor]:
-    """Return the mean distance of the keys that are looked at, in tokens."""
+    """Return the distance of keys from the query, averaged by their weights, in tokens."""
     return (rows.weights * rows.offsets.abs()).sum(dim=-1), rows.choice
 
 
 def squared_distance(rows: Rows) -> tuple[Tensor, Tensor]:
-    """Return the mean squared distance of the keys that are looked at, in tokens squared."""
+    """Return the squared distance of keys from the query, averaged by their weights."""
     return (rows.weights * rows.offsets.square()).sum(dim=-1), rows.choice
 
 
 def top_at_offset(offset: int) -> Score:
-    """Return 1 if the largest weight is `offset` positions after the query, else 0."""
+    """Return 1 if the largest weight is on the key `offset` positions after the query, else 0."""
 
     def score(rows: Rows) -> tuple[Tensor, Tensor]:
         neighbours = torch.arange(rows.weights.size(-2), device=rows.weights.device) + offset
@@ -131,12 +128,12 @@ def top_at_offset(offset: int) -> Score:
 
 
 def alignment(rows: Rows) -> tuple[Tensor, Tensor]:
-    """Return Lin's concordance of a query's position with the mean position it looks at: (..., 1).
+    """Return Lin's concordance of queries' positions and the mean positions they look at: (..., 1).
 
     Positions run from 0 at the first token to 1 at the last. Unlike a correlation, the concordance
-    is low for a head that looks at much the same position from everywhere. Rows that see nothing
-    count, since they look nowhere. Source: Lin 1989, "A Concordance Correlation Coefficient to
-    Evaluate Reproducibility".
+    is low for a head whose queries all look at nearly the same position. Rows that see nothing
+    count, too: they look at position 0. Source: Lin 1989, "A Concordance Correlation Coefficient
+    to Evaluate Reproducibility".
     """
     present = rows.queries.to(rows.weights)
     count = present.sum(dim=-1, keepdim=True)  # (..., 1)
@@ -163,22 +160,22 @@ def relative_positions(present: Tensor) -> Tensor:
 
 
 def mean_where(values: Tensor, chosen: Tensor) -> Tensor:
-    """Return the mean over the last axis of the chosen values; 0 if there are none."""
+    """Return the mean of the chosen values over the last axis; 0 if none are chosen."""
     chosen = chosen.to(values)
     return (values * chosen).sum(dim=-1) / chosen.sum(dim=-1).clamp(min=1)
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """One way in which a head can look; a score of `threshold` or more gives it a badge."""
+    """A way of attending; a head whose score is `threshold` or more gets a badge."""
 
     name: str
     definition: str
-    kinds: tuple[Kind, ...]  # where it can occur
+    kinds: tuple[Kind, ...]  # the kinds of attention in which it can occur
     threshold: float
     score: Score
     source: str
-    lowest: float = 0.0  # of the score of a row
+    lowest: float = 0.0  # the lowest score that a row can have
 
 
 CLARK = "Clark et al. 2019, What Does BERT Look At?"
@@ -208,11 +205,11 @@ DEFINITIONS = {
 def pattern_scores(
     weights: np.ndarray, kind: Kind, visible: np.ndarray | None = None
 ) -> dict[str, np.ndarray]:
-    """Return the scores (...), from 0 to 1, of every pattern that weights (..., Q, K) can have.
+    """Return the score (...), from 0 to 1, of every pattern that can occur in weights (..., Q, K).
 
-    `visible`, of the same shape, is True where a query may look; None means the masks as trained,
-    on a sentence without padding. Queries that can only look at one key, such as the decoder's
-    first, have no choice and are left out.
+    `visible`, of the same shape, is True where a query may see a key; None means the masks that the
+    model was trained with, on a sentence without padding. Queries that see only one key, such as
+    the decoder's first, are left out.
     """
     tensor = torch.from_numpy(np.array(weights, dtype=np.float64))
     if visible is None:
@@ -229,7 +226,7 @@ def pattern_scores(
 
 
 def rows_of(weights: Tensor, kind: Kind, visible: Tensor) -> Rows:
-    """Return the rows of one sentence without padding, whose last key is its end."""
+    """Return the rows of one sentence without padding, whose last key is the end token."""
     queries, keys = weights.shape[-2:]
     first, end = torch.zeros(2, keys, dtype=torch.bool)
     first[0] = end[-1] = True

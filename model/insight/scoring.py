@@ -1,4 +1,4 @@
-"""How likely a model finds given tokens: a target, or an objective, also after a change."""
+"""Log-probabilities that a model gives to a target or an objective, also with edits."""
 
 from collections.abc import Sequence
 from math import nan
@@ -14,15 +14,14 @@ from headlight.model.tokens import END_ID, PAD_ID
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Run
 
-NUMBERS_AT_ONCE = 2**26  # bounds the memory of runs in one batch to some 256 MB a tensor
+NUMBERS_AT_ONCE = 2**26  # the most numbers in a tensor of a batch of runs: some 256 MB
 
 
 def next_log_probabilities(logits: Tensor, target_ids: Tensor) -> Tensor:
-    """Return log-probabilities (B, T), in nats, of the token after each decoder input.
+    """Return the log-probability (B, T), in nats, of the token after each token of the target.
 
-    Shapes: logits (B, T, V) and target_ids (T,).
-
-    `target_ids` is what the decoder read, the start token first; after the last comes the end.
+    `logits` is (B, T, V). `target_ids` (T,) are the tokens that the decoder read, the start token
+    first; the end token follows the last one.
     """
     following = torch.cat([target_ids[1:], target_ids.new_tensor([END_ID])])
     rows = logits.flatten(0, 1)  # (B * T, V)
@@ -31,10 +30,10 @@ def next_log_probabilities(logits: Tensor, target_ids: Tensor) -> Tensor:
 
 
 def trace_log_probabilities(trace: Trace) -> Tensor:
-    """Return log-probabilities (tokens before padding,), in nats, of the target of a trace.
+    """Return the log-probability, in nats, of each token of a trace's target, without padding.
 
-    Each belongs to the token after the one that the decoder read; the end token is last if the
-    target ended.
+    The first is that of the token after the start token; the last is that of the end token if the
+    target has ended.
     """
     read = [token.id for token in trace.target_tokens if token.id != PAD_ID]
     ids = torch.tensor(read, device=trace.logits.device)
@@ -46,9 +45,10 @@ def trace_log_probabilities(trace: Trace) -> Tensor:
 def scores_by_shift(
     reader: Reader, trace: Trace, objective: Objective, shifts: Sequence[int]
 ) -> list[float]:
-    """Return the objective with all positions shifted by each of `shifts`.
+    """Return the objective after shifting all positions by each of `shifts`.
 
-    It is the mean log-probability of a token in nats; NaN if the model has no such positions.
+    It is given as the mean log-probability per token, in nats; NaN if the model lacks positions
+    that far.
     """
     scores = []
     for shift in shifts:
@@ -63,15 +63,15 @@ def scores_by_shift(
 
 
 def log_probability(reader: Reader, trace: Trace, objective: Objective, run: Run) -> Tensor:
-    """Return the objective (B,), in nats, in another run over a trace's tokens.
+    """Run again over the tokens of a trace; return the objective (B,), in nats.
 
-    The batch size B is that of the run's edits.
+    B is the batch size of the run's edits.
     """
     return log_probabilities(reader.rerun(trace, run), objective).sum(dim=-1)
 
 
 def log_probabilities(logits: Tensor, objective: Objective) -> Tensor:
-    """Return the log-probability (B, N), in nats, of an objective's ids, from logits (B, T, V)."""
+    """Return the log-probabilities (B, N) of an objective's ids, in nats, from logits (B, T, V)."""
     if objective.rows != tuple(range(logits.size(1))):
         logits = logits[:, list(objective.rows)]
     ids = torch.tensor(objective.ids, device=logits.device)

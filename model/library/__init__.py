@@ -1,1 +1,1 @@
-"""Models of other people, and BERT in our own layers."""
+"""Load and record models of the transformers library, and BERT in this project's own layers."""

@@ -1,12 +1,11 @@
-"""Attaching to a model of the transformers library, and finding where it attends.
+"""Attach to a model of the transformers library, and find the modules in which it attends.
 
-`set_attn_implementation` only warns if a model, or some layers of a hybrid, do not ask for
-attention by name. So the model is called with the library's own attention and with ours.
+`set_attn_implementation` only warns if a model, or some layers of a hybrid, do not get attention by
+its name. So the model is called with the library's own attention and with ours.
 
-A model with its own attention code is watched where it calls torch instead. It reads a trial text
-whose length differs from the target's, so that the shape of the weights shows the kind of
-attention. The batch has two texts, so that heads in the batch dimension can be told from heads in
-their own.
+A model with its own attention code is watched where it calls torch. It reads a trial batch whose
+source and target have different lengths, so that the shape of weights shows the kind of attention.
+The batch has two texts, so that the axes of texts and heads can be told apart.
 """
 
 from __future__ import annotations
@@ -52,11 +51,11 @@ NO_PROJECTIONS: Mapping[Ability, str] = {
     ),
 }
 CROSS = ("encoder_attn", "encdecattention", "crossattention", "cross_attn", "cross_attention")
-TEXTS, SOURCE, TARGET = 2, 37, 23  # texts and tokens of the trial
+TEXTS, SOURCE, TARGET = 2, 37, 23  # the trial batch: its texts, and tokens of each
 
 
 class PartlyRecordedError(LoadingError):
-    """A model that attends in other ways too, or not in all of its layers."""
+    """Raised if not all layers of a model attend in a way that can be recorded."""
 
     def __init__(self, model: PreTrainedModel, name: str) -> None:
         super().__init__(
@@ -68,21 +67,21 @@ class PartlyRecordedError(LoadingError):
 
 @dataclass(frozen=True)
 class Attachment:
-    """A model's attention: its sites, layers and heads, and how exactly it is recorded."""
+    """A model's attention: its sites, layers and heads, and how exactly they are recorded."""
 
     sites: AttentionSites
-    kinds: Mapping[Kind, tuple[int, int]]  # layers, and heads in each
-    parity: Parity = Parity(math.nan, math.nan)  # until it is measured
-    writes: bool = True  # whether writing step by step agrees with the whole text
-    decoder: DecoderModules | MaybeNone = None  # if its stream is known to be a sum
-    groups: Mapping[Kind, int] = field(default_factory=dict)  # heads that share a key and a value
-    rotary: Mapping[Site, Rotary] = field(default_factory=dict)  # where queries and keys are turned
-    moves: bool = False  # tokens to other positions
-    reference: str = "transformers' own classes"  # of the parity
+    kinds: Mapping[Kind, tuple[int, int]]  # the layers of each kind, and the heads of a layer
+    parity: Parity = Parity(math.nan, math.nan)  # NaN until it is measured
+    writes: bool = True  # True if writing step by step agrees with the whole text
+    decoder: DecoderModules | MaybeNone = None  # None unless its stream is known to be a sum
+    groups: Mapping[Kind, int] = field(default_factory=dict)  # how many heads share keys and values
+    rotary: Mapping[Site, Rotary] = field(default_factory=dict)  # sites with rotary positions
+    moves: bool = False  # True if tokens can be moved to other positions
+    reference: str = "transformers' own classes"  # what `parity` compares with
 
     @property
     def missing(self) -> Mapping[Ability, str]:
-        """The abilities that such a model lacks, each with one sentence that says why."""
+        """The abilities that models attached in this way lack, each with a sentence why."""
         return {}
 
     def watching(self, run: Run, *, first_query: int = 0) -> AbstractContextManager[None]:
@@ -90,7 +89,7 @@ class Attachment:
         return watching(run, self.sites, first_query=first_query)
 
     def heads_to_stream(self, model: nn.Module, site: Site) -> Tensor | MaybeNone:
-        """Return the output projection of a site by heads; see `decoder_modules`."""
+        """Return a site's output projection, split by heads; see `heads_to_stream`."""
         module = next(part for part, sites in self.sites.modules.items() if site in sites)
         return heads_to_stream(model, module, self.kinds[site.kind][1])
 
@@ -101,8 +100,8 @@ def attach(
 ) -> Attachment:
     """Make a model, loaded with eager attention, use our attention function from now on.
 
-    `inputs` are of a short text, of three tokens or more. Raises LoadingError if some layers do not
-    use it, or if the results change, over this text or a longer one.
+    `inputs` are those of a short text of three tokens or more, `longer` those of longer texts.
+    Raises LoadingError if some layers do not use our function, or if it changes the results.
     """
     texts = read_texts(model, [inputs, *longer], name)
     register()
@@ -148,16 +147,16 @@ def attach(
 def decoder_of(
     model: PreTrainedModel, inputs: Mapping[str, Tensor], sites: AttentionSites, trace: Trace
 ) -> DecoderModules | None:
-    """Return the modules that sum to the decoder's stream, if known; see `find_modules`."""
+    """Return the modules whose outputs sum to the decoder's stream, or None; see `find_modules`."""
     attending = {site: module for module, several in sites.modules.items() for site in several}
     records = {site: record for site, record in trace.attention.items() if site.kind != "encoder"}
     return find_modules(model, inputs, {site: attending[site] for site in records}, records)
 
 
 def kind_of(name: str, encoder_decoder: bool) -> Kind:
-    """Return the kind of attention of a module by its name in the model.
+    """Return the kind of attention of a module, by its name in the model.
 
-    In a model without an encoder it counts as an encoder's until its weights are known.
+    In a model with only a decoder it is "encoder" at first, until its weights prove to be causal.
     """
     if any(word in name.lower() for word in CROSS):
         return "cross"
@@ -169,13 +168,13 @@ def is_causal(trace: Trace, site: Site) -> bool:
 
 
 def is_rotated(model: nn.Module) -> bool:
-    """Return whether a model turns queries and keys by their positions, by names of its parts."""
+    """Return whether a model has rotary positions, as the names of its parts tell."""
     names = (name for part in model.modules() for name in (type(part).__name__, *vars(part)))
     return any(word in name.lower() for name in names for word in ("rotary", "rope"))
 
 
 def kinds_of(trace: Trace) -> dict[Kind, tuple[int, int]]:
-    """Return the layers of each kind of attention in a trace, and the heads of each layer."""
+    """Return the number of layers of each kind of attention, and of heads in a layer."""
     heads: dict[Kind, list[int]] = {
         kind: [record.weights.size(1) for site, record in trace.attention.items()
                if site.kind == kind]
@@ -185,7 +184,7 @@ def kinds_of(trace: Trace) -> dict[Kind, tuple[int, int]]:
 
 
 def groups_of(trace: Trace) -> dict[Kind, int]:
-    """Return how many heads share each key and value, for the kinds in which all layers agree."""
+    """Return how many heads share keys and values, for each kind whose layers all agree."""
     sizes: dict[Kind, set[int]] = defaultdict(set)
     for site, record in trace.attention.items():
         heads = record.weights.size(1)
@@ -198,8 +197,8 @@ class CodeAttachment(Attachment):
     """The attention of a model that computes it in its own code."""
 
     sites: CodeSites
-    projections: bool = False  # whether the output projections are known
-    outputs: int = 0  # numbers in a row of the outputs of a module in memory
+    projections: bool = False  # True if the output projections are known
+    outputs: int = 0  # the width of the outputs of a module that was given in memory
 
     @property
     def missing(self) -> Mapping[Ability, str]:
@@ -218,8 +217,8 @@ def attach_code(
 ) -> CodeAttachment:
     """Make a model, loaded with eager attention, ready to be watched where it calls torch.
 
-    `inputs` are those of a short text. Raises LoadingError if some layers cannot be watched in this
-    way, over this text or a longer one.
+    `inputs` are those of a short text, `longer` those of longer texts. Raises LoadingError if some
+    layers cannot be watched in this way.
     """
     model.set_attn_implementation("eager")
     for module in model.modules():
@@ -242,7 +241,7 @@ def attach_code(
 
 
 def try_out(model: PreTrainedModel, name: str) -> Observed:
-    """Run a model once over a trial; raises LoadingError if it reads no tokens."""
+    """Run a model once over the trial batch; raise LoadingError if it cannot read tokens."""
     ids = (5 + torch.arange(SOURCE, device=model.device) % 27).expand(TEXTS, -1)
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     if model.config.is_encoder_decoder:
@@ -252,7 +251,7 @@ def try_out(model: PreTrainedModel, name: str) -> Observed:
             call(model, inputs)
     except IncompleteError:
         raise
-    except Exception as error:  # of many kinds: other inputs, other shapes
+    except Exception as error:  # of any kind: other inputs, other shapes
         raise LoadingError(
             f"{name} is of the type {model.config.model_type}, which cannot read a text of "
             f"{SOURCE} tokens: {error} Choose another model."

@@ -1,8 +1,8 @@
-"""Attention in models of the transformers library, recorded and edited as in our own layers.
+"""Record and edit attention in models of the transformers library as in our own layers.
 
 Most of these models call a registered function with their projected query, key and value. The
-registry is global to the process, so our function looks up in a context variable what the current
-call records and edits: threads can share a model.
+registry belongs to the whole process. So our function looks up in a context variable what the
+current call should record and edit, and threads can share a model.
 """
 
 from collections import Counter
@@ -26,18 +26,18 @@ MORE_KEYS = (
     "This model looks at more keys than there are tokens in this text, which cannot be shown. Try "
     "a shorter text, or choose another model."
 )
-NAME = "headlight"  # names with "sdpa", "flex" or "flash" mean something else to the library
+NAME = "headlight"  # the library treats names with "sdpa", "flex" or "flash" in a special way
 
 
 @dataclass(frozen=True)
 class AttentionSites:
     """The modules of a model that attend, and their sites.
 
-    A module that serves several layers, as in ALBERT, has several sites, in the order of its calls.
+    A module that several layers share, as in ALBERT, has several sites, in the order of its calls.
     """
 
     modules: Mapping[nn.Module, Sequence[Site]]
-    rotated: bool = False  # queries and keys of self-attention arrive after rotary positions
+    rotated: bool = False  # True if rotary positions have turned the recorded queries and keys
 
 
 @dataclass
@@ -45,15 +45,15 @@ class Watch:
     """The record and the edits of one watched call of a model, or of one generation."""
 
     run: Run
-    site_of: Callable[[nn.Module], Site]  # of a module's next call
+    site_of: Callable[[nn.Module], Site]  # returns the site of a module's next call
     rotated: bool = False
-    first_query: int = 0
-    queries: Counter[Site] = field(default_factory=Counter)  # seen so far
+    first_query: int = 0  # the position of the first query of the first call
+    queries: Counter[Site] = field(default_factory=Counter)  # the number of queries so far
 
     def positions(self, site: Site, queries: int, keys: int) -> tuple[int, int]:
-        """Return the positions of the first query and key, and count the queries.
+        """Return the positions of the first query and the first key, and count the queries.
 
-        A cache holds the last keys, so they end where the queries end.
+        The last key of a decoder is always at the position of the last query.
         """
         if site.kind == "encoder":
             return 0, 0
@@ -79,11 +79,11 @@ def watching(
     *,
     first_query: int = 0,
 ) -> Iterator[None]:
-    """Let a model call in this context and thread record into `run.trace`, under its edits.
+    """Let calls of a model in this context and thread record into `run.trace`, under its edits.
 
-    With a cache, `first_query` counts the earlier positions; a whole generation in one context
-    counts them itself, and its trace ends with the last step. If there is nothing to record or
-    edit, the model attends as fast as by its own functions.
+    With a cache, `first_query` is the number of earlier positions; calls in the same context, as in
+    a generation, count further, and the trace keeps the last call. If there is nothing to record or
+    to edit, the model is as fast as with its own attention.
     """
     if run.trace is None and not run.edits:
         yield
@@ -105,7 +105,7 @@ def watched(watch: Watch) -> Iterator[None]:
 def register() -> None:
     """Register our attention with the transformers library; repeated calls change nothing.
 
-    Without a mask function of the same name its models would get no mask.
+    A mask function must be registered under the same name, or models would get no mask.
     """
     from transformers import AttentionInterface, AttentionMaskInterface
 
@@ -116,7 +116,8 @@ def register() -> None:
 def visible_keys(*arguments: Any, **options: Any) -> Tensor | None:
     """Return the mask of a model's call as booleans (B, 1, Q, K), or None if nothing is hidden.
 
-    Outside of `watching`, None may also mean the look-ahead mask, which fused attention knows.
+    Outside of `watching`, None may also mean the look-ahead mask, which fused attention applies
+    itself.
     """
     from transformers.masking_utils import sdpa_mask
 
@@ -133,21 +134,21 @@ def attention(
     attention_mask: Tensor | None,
     scaling: float | None = None,
     dropout: float = 0.0,
-    softcap: float | None = None,  # of Gemma 2
-    position_bias: Tensor | None = None,  # of T5
+    softcap: float | None = None,  # in Gemma 2
+    position_bias: Tensor | None = None,  # in T5
     s_aux: Tensor | None = None,  # the sinks of GPT-OSS
     **options: Any,
 ) -> tuple[Tensor, Tensor | None]:
-    """Attend as the library's eager attention does; return (B, Q, H, D) and weights (B, H, Q, K).
+    """Attend like the library's eager attention; return heads (B, Q, H, D), weights (B, H, Q, K).
 
     The library calls this function. Outside of `watching`, nothing is recorded or edited, and the
-    weights are None if attention can be fused.
+    weights are None if fused attention can be used.
     """
     watch = WATCH.get()
     site = None if watch is None else watch.site_of(module)
     edit = UNCHANGED if watch is None else watch.run.edits.get(site, UNCHANGED)
     if watch is not None and watch.run.trace is None and edit is UNCHANGED:
-        site = None  # there is nothing to record or edit
+        site = None  # nothing is recorded or edited
     if site is None and softcap is None and s_aux is None:
         from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
@@ -164,7 +165,7 @@ def attention(
     if watch is not None and site is not None:
         first_query, first_key = watch.positions(site, query.size(2), key.size(2))
     dtype = query.dtype
-    if replaces_steps(edit) or torch.is_grad_enabled():  # what is recorded there is float32
+    if replaces_steps(edit) or torch.is_grad_enabled():  # they use recorded numbers: float32
         query, key, value = query.float(), key.float(), value.float()
     record = attend(
         query, key, value, as_visible(attention_mask, key.size(2)), edit.at(first_query, first_key),
@@ -179,7 +180,7 @@ def attention(
 
 
 def as_visible(mask: Tensor | None, keys: int) -> Tensor | None:
-    """Return a mask as booleans for `keys` keys; float masks close cells by the lowest number."""
+    """Return a mask as booleans for `keys` keys; float masks hide keys by the lowest number."""
     if mask is None:
         return None
     mask = mask[..., :keys]
@@ -199,10 +200,11 @@ def attend(
     softcap: float | None = None,
     sinks: Tensor | None = None,
 ) -> AttentionRecord:
-    """Attend with every stage, as `model.attention.attend`, with the additions of other models.
+    """Attend and record every stage, like `attend` of model/transformer/attention.py.
 
-    Shapes: query (B, H, Q, D), key and value (B, key heads, K, D). `visible` broadcasts to
-    (B, H, Q, K). In OPT the query is `scaled_before`, which the record undoes.
+    Shapes: query (B, H, Q, D), key and value (B, key heads, K, D); `visible` broadcasts to
+    (B, H, Q, K). It also does what only other models do: a `bias`, a `softcap`, `sinks`, and a
+    query that was `scaled_before`, as in OPT, which the record undoes.
     """
     group = query.size(1) // key.size(1)
     key_heads = key.size(1) if group > 1 else None
@@ -229,7 +231,7 @@ def attend(
 
 
 def sink_softmax(sinks: Tensor | None, masked_scores: Tensor) -> Tensor:
-    """Return the softmax (B, H, Q, K) over the keys and, if any, a sink (H,)."""
+    """Return the weights (B, H, Q, K): the softmax over keys and each head's sink (H,), if any."""
     masked_scores = masked_scores.float()
     if sinks is not None:
         sink = sinks.float().view(1, -1, 1, 1).expand(*masked_scores.shape[:3], 1)
@@ -238,13 +240,16 @@ def sink_softmax(sinks: Tensor | None, masked_scores: Tensor) -> Tensor:
 
 
 def in_float32(record: AttentionRecord) -> AttentionRecord:
-    """Return a record whose numbers are float32, whatever the model computed in."""
+    """Return a record with all of its numbers as float32."""
     parts = {name: part for name, part in vars(record).items() if isinstance(part, Tensor)}
     return replace(record, **{name: part.float() for name, part in parts.items()})
 
 
 def from_position_0(record: AttentionRecord, first_key: int) -> AttentionRecord:
-    """Return a record with empty, closed columns for keys that a sliding window dropped."""
+    """Return a record with empty, hidden columns for the keys before `first_key`.
+
+    A cache with a sliding window has dropped these keys.
+    """
     if first_key == 0:
         return record
     columns, rows = (first_key, 0), (0, 0, first_key, 0)
@@ -260,5 +265,5 @@ def from_position_0(record: AttentionRecord, first_key: int) -> AttentionRecord:
 
 
 def padded(part: Tensor | None, sides: tuple[int, ...], value: float = 0.0) -> Tensor | None:
-    """Return a part of a record, if it exists, with padding."""
+    """Return a tensor with padding, or None for None; `sides` as in torch's `pad`."""
     return None if part is None else F.pad(part, sides, value=value)

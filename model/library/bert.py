@@ -1,4 +1,4 @@
-"""BERT in the layers of this project, which take the weights of transformers' own model.
+"""BERT in the layers of this project, with the weights of the transformers library's model.
 
 Source: "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding".
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ACTIVATIONS: dict[str, Literal["relu", "gelu"]] = {
     "gelu": "gelu", "gelu_python": "gelu", "relu": "relu"
 }  # fmt: skip
-# The modules of our encoder layer, and of transformers' BertLayer.
+# The names of modules in our encoder layer, and in transformers' BertLayer.
 MODULES = {
     "attention.query": "attention.self.query",
     "attention.key": "attention.self.key",
@@ -38,7 +38,7 @@ MODULES = {
     "feed_forward.output": "output.dense",
     "feed_forward_residual.norm": "output.LayerNorm",
 }
-# The modules of transformers' models that map the last hidden states to logits.
+# The names of the modules of transformers' models that turn the last hidden states into logits.
 HEADS: dict[OutputHead | None, Sequence[str]] = {
     "masked words": ["cls"],
     "class": ["bert.pooler", "classifier"],
@@ -48,9 +48,9 @@ HEADS: dict[OutputHead | None, Sequence[str]] = {
 
 
 class Bert(nn.Module):
-    """Embeddings of tokens, positions and segments, then encoder layers in post-norm, then a head.
+    """Embeddings of tokens, positions and segments, then post-norm encoder layers, then a head.
 
-    All weights are those of `theirs`, a BERT of transformers, and not copies.
+    It shares its weights with `theirs`, a BERT of the transformers library, without copies.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Bert(nn.Module):
         self.tokens = embeddings.word_embeddings
         self.segments = embeddings.token_type_embeddings
         self.norm = embeddings.LayerNorm
-        with torch.device("meta"):  # weights that are replaced take no memory
+        with torch.device("meta"):  # these weights are replaced, so they take no memory
             self.positions = Positions(config)
             layers = [EncoderLayer(config, layer) for layer in range(config.encoder_layers)]
         self.positions.table = embeddings.position_embeddings.weight
@@ -80,20 +80,20 @@ class Bert(nn.Module):
 
     @property
     def encoder(self) -> Bert:
-        """The model itself, which is all encoder; a Transformer has its encoder under this name."""
+        """The model itself, as it is only an encoder; a Transformer's encoder has the same name."""
         return self
 
     def attention_at(self, site: Site) -> MultiHeadAttention:
         return self.layers[site.layer].attention
 
     def inputs(self, *lines: Sequence[Piece]) -> tuple[Tensor, Tensor]:
-        """Return the ids and segments (B, S) of lines of S pieces, on the model's device."""
+        """Return the ids and segments (B, S) of B lines of S pieces each, on the model's device."""
         ids = [[piece.id for piece in pieces] for pieces in lines]
         segments = [[piece.segment for piece in pieces] for pieces in lines]
         return torch.tensor(ids, device=self.device), torch.tensor(segments, device=self.device)
 
     def forward(self, ids: Tensor, segments: Tensor, run: Run = Run()) -> Tensor:
-        """Ids and segments (B, S) -> the last hidden states (B, S, d_model)."""
+        """Return the last hidden states (B, S, d_model) for ids and segments (B, S)."""
         padded = (ids == self.config.pad_id).any()
         mask = padding_mask(ids, self.config.pad_id) if padded else None
         positions = self.positions(0, ids.size(1), run.edits.get("encoder", UNMOVED))
@@ -109,11 +109,11 @@ class Bert(nn.Module):
         return states
 
     def logits(self, states: Tensor) -> Tensor:
-        """Return the logits of the last hidden states (B, S, d_model).
+        """Return the logits that the head makes of the last hidden states (B, S, d_model).
 
-        Masked words have a row each (B, S, V). A class has one row (B, 1, classes), from the first
-        token, [CLS]. An answer has two rows (B, 2, S), for its first and its last position. Without
-        a head there are none (B, 0, 0).
+        A masked-word head gives a row for each token (B, S, V). A classifier gives one row
+        (B, 1, classes), from the first token, [CLS]. A head for answers gives two rows (B, 2, S),
+        for an answer's first and its last position. Without a head there are none (B, 0, 0).
         """
         match self.head_kind:
             case "masked words":
@@ -126,7 +126,7 @@ class Bert(nn.Module):
 
 
 def fits_our_layers(config: PreTrainedConfig) -> bool:
-    """Return whether our layers have all the parts of a model."""
+    """Return whether our layers can compute a model of this config."""
     entries = config.to_dict()
     return (
         config.model_type == "bert"
@@ -138,7 +138,7 @@ def fits_our_layers(config: PreTrainedConfig) -> bool:
 
 
 def our_config(config: PreTrainedConfig) -> TransformerConfig:
-    """Return the shape of a BERT; raises ValueError if its numbers do not fit each other."""
+    """Return a BERT's config in our form; raise ValueError if its numbers do not fit together."""
     return checked_config(
         source_vocab_size=config.vocab_size,
         target_vocab_size=config.vocab_size,
@@ -158,8 +158,8 @@ def our_config(config: PreTrainedConfig) -> TransformerConfig:
 def head_of(config: PreTrainedConfig, names: Collection[str]) -> OutputHead | None:
     """Return the head of a checkpoint, by its config and the names of its tensors.
 
-    A classifier of texts has the same tensors as one of tokens or of choices: only the config tells
-    them apart.
+    Classifiers of texts, of tokens and of choices have the same tensors: only the config tells
+    which one it is.
     """
     if "cls.predictions.transform.dense.weight" in names:
         return "masked words"

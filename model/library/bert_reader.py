@@ -1,4 +1,4 @@
-"""Text in, traces and answers out: the interface of BERT for pages and notebooks."""
+"""The reader of a BERT for pages and notebooks: it takes texts, and returns traces and answers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NO_DECODER = (
 )
 NOT_FOR_BERT: Mapping[Ability, str] = {
     "write": NO_DECODER,
-    "move positions": "The positions of a BERT are not changed here. Choose a model that writes, "
+    "move positions": "The positions of a BERT cannot be changed here. Choose a model that writes, "
     "such as a shipped one or openai-community/gpt2.",
     "add up logits": NO_DECODER,
     "compare words": OTHER_WORDS,
@@ -58,10 +58,10 @@ class Prediction(NamedTuple):
 
 
 class WordPieces(PieceTokenizer):
-    """A BERT's tokenizer, which reads a text as [CLS] first [SEP] second [SEP].
+    """A BERT's tokenizer, which reads two texts as [CLS] first [SEP] second [SEP].
 
-    A piece is shown by its name in the vocabulary, such as ##ing, and punctuation is a word of its
-    own. Raises LoadingError if the tokenizer in `folder` does not fit the model of this shape.
+    A piece is shown by its name in the vocabulary, such as ##ing; each punctuation mark is a word.
+    Raises LoadingError if the tokenizer in `folder` does not fit a model of this `config`.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class WordPieces(PieceTokenizer):
         return text, Piece(index, self.name(index), 0, 0, role=self.role(index))
 
     def with_spans(self, encoding: tokenizers.Encoding, texts: Sequence[str]) -> list[Piece]:
-        """Return the pieces of an encoding, with their words counted along the line."""
+        """Return the pieces of an encoding, with their words counted over both texts."""
         pieces: list[Piece] = []
         word, before = -1, None
         for index, text, (start, end), segment, number, sequence in zip(
@@ -98,10 +98,10 @@ class WordPieces(PieceTokenizer):
 
 
 class BertReader(PieceReader):
-    """A BERT with its tokenizer, as described in model/reader.py; threads may share it.
+    """A BERT with its tokenizer, with the methods of model/reader.py; threads may share it.
 
-    `folder` holds the checkpoint, which `parity` loads again; `labels` are the classes of a
-    classifier.
+    `folder` holds the checkpoint, which `parity` loads again; `labels` are the names of the classes
+    if the model is a classifier.
     """
 
     def __init__(
@@ -124,10 +124,10 @@ class BertReader(PieceReader):
         self.shape = shape_of(model.config)
 
     def tokenized(self, request: Request) -> Trace:
-        """Return a trace with only its tokens; see `read` for the errors.
+        """Return a trace with only its tokens, which are Pieces; see `read` for the errors.
 
-        The tokens are Pieces, and all sites of a trace the encoder's. The rows of its logits are
-        those of the masked tokens, one of classes, or the beginning and the end of an answer.
+        After a run, all sites of the trace are the encoder's. Its logits have a row for each masked
+        token, or one row of classes, or a row for the beginning and one for the end of an answer.
         """
         if request.target is not None:
             raise ValueError(f"There is no decoder to read a target. {NO_DECODER}")
@@ -141,9 +141,9 @@ class BertReader(PieceReader):
         self.model(*self.model.inputs(*lines), run)
 
     def rerun(self, trace: Trace, run: Run) -> Tensor:
-        """Run again over the tokens of a trace; return the logits (B, N, V) of the same rows.
+        """Run again over the tokens of a trace; return the logits (B, N, V) as in the trace.
 
-        N is 0 if nothing is masked for a masked-word head, or if the checkpoint has no head.
+        N is 0 if a masked-word head gets no masked word, or if the checkpoint has no head.
         """
         states = self.model(*self.model.inputs(trace.source_tokens), run)
         if self.answers.head == "masked words":
@@ -162,7 +162,7 @@ class BertReader(PieceReader):
 
     @torch.inference_mode()
     def trace_ids(self, ids: Sequence[int], edits: RunEdits | None = None) -> Trace:
-        """Record a run over ids between [CLS] and [SEP]; see `Reader.trace_ids`."""
+        """Record a run over ids, with [CLS] before and [SEP] after them; see `Reader.trace_ids`."""
         trace = Trace(self.tokens.framed(ids))
         self.record(trace, edits)
         return trace
@@ -176,7 +176,7 @@ class BertReader(PieceReader):
         masked: Collection[int] = (),
         top: int = 10,
     ) -> dict[int, list[Prediction]]:
-        """Return the most likely pieces for every [MASK] of a text, by position, best first.
+        """Return the likeliest pieces for each [MASK] of a text, by its position, likeliest first.
 
         Raises ValueError if the checkpoint has no masked-word head.
         """
@@ -199,9 +199,9 @@ class BertReader(PieceReader):
     def parity(
         self, first: str = SAMPLE, second: str | None = None, *, pad_to: int | None = None
     ) -> Parity:
-        """Compare with transformers' own BertModel, with eager attention, on a text.
+        """Compare with the transformers library's own BERT, with eager attention, on a text.
 
-        Loads the checkpoint a second time.
+        The checkpoint is loaded a second time for this.
         """
         trace = self.trace(first, second=second, pad_to=pad_to)
         config, device = read_config(str(self.folder)), self.model.device

@@ -1,6 +1,6 @@
-"""What a model's folder may ask for, checked before a library reads its files.
+"""Limit what a model's files may ask for, before a library reads them.
 
-A few numbers in small files could otherwise take all memory, or time without end.
+A few numbers in small files could otherwise take all memory or endless time.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from headlight.model.library.hub import CONFIG_FILE, LoadingError
 
 MEGABYTE = 1024**2
 TOKENIZER_CONFIG = "tokenizer_config.json"
-TEXTS = (".json", ".txt", ".model", ".spm", ".jinja")  # all but weights that a library reads
+TEXTS = (".json", ".txt", ".model", ".spm", ".jinja")  # files that a library reads, except weights
 LARGEST_CONFIG = 4 * MEGABYTE
 LARGEST_TEXT = 64 * MEGABYTE
 LARGEST_HEADER = 16 * MEGABYTE
-MOST_TENSORS = 30_000  # of one file
-LENGTH_BYTES = 8  # the length of the header, at the beginning of a file of weights
-# Numbers of things that a configuration lists one by one before a model is made.
+MOST_TENSORS = 30_000  # tensors in one file
+LENGTH_BYTES = 8  # bytes at the beginning of a file of weights that hold the header's length
+# Names of numbers in a configuration for which the library makes a list of so many entries.
 COUNTS = re.compile(r".*(layer|depth|label|num_block|extra_ids|words).*|offset")
-MOST_LISTED = 30_000
-MOST_GROWTH = 100  # characters that a tokenizer may make of one; sentencepiece's make 30
-# A model computes tables that are not saved, and saves tied weights only once.
+MOST_LISTED = 30_000  # the largest such number
+MOST_GROWTH = 100  # characters that a tokenizer may make of one; those of sentencepiece make 30
+# A model may be larger than its file, which lacks computed tables and holds tied weights once.
 BYTES_A_NUMBER, MORE_BYTES = 12, 128 * MEGABYTE
 PARTS_A_TENSOR, MORE_PARTS = 20, 1_000
 MAKING = {"arange", "empty", "eye", "full", "linspace", "ones", "rand", "randn", "tensor", "zeros"}
 
 
 def check_files(folder: Path) -> None:
-    """Raise LoadingError unless the texts in a folder are plain files of a usual size."""
+    """Raise LoadingError unless a folder's files, except weights, are plain and not too large."""
     for path in folder.iterdir():
         if path.suffix not in TEXTS or not path.exists() or path.is_dir():
             continue
         most = LARGEST_CONFIG if path.name == CONFIG_FILE else LARGEST_TEXT
         if not path.is_file():
-            raise LoadingError(f"{path} is no plain file. Save the model again.")
+            raise LoadingError(f"{path} is not a plain file. Save the model again.")
         if path.stat().st_size > most:
             raise LoadingError(
                 f"{path} is larger than {most // MEGABYTE} MB, so it is not read. Choose another "
@@ -52,7 +52,7 @@ def check_files(folder: Path) -> None:
 
 
 def check_header(path: Path) -> None:
-    """Raise LoadingError if the header of a safetensors file is too large, or names too much."""
+    """Raise LoadingError if a safetensors file's header is too large, or names too many tensors."""
     with path.open("rb") as file:
         size = int.from_bytes(file.read(LENGTH_BYTES), "little")
         entries = file.read(size).count(b"{") if size <= LARGEST_HEADER else math.inf
@@ -64,17 +64,17 @@ def check_header(path: Path) -> None:
 
 
 def check_counts(entries: object, where: Path) -> None:
-    """Raise LoadingError if a configuration asks for more layers or labels than any model has."""
+    """Raise LoadingError if a configuration has a number of layers or labels above MOST_LISTED."""
     for name, count in counts_in(entries):
         if count > MOST_LISTED:
             raise LoadingError(
-                f"{where} asks for {count:.3g} {name[:60]}, and at most {MOST_LISTED:,} are made. "
-                "Choose another model."
+                f"{where} asks for {count:.3g} {name[:60]}, but at most {MOST_LISTED:,} are "
+                "allowed. Choose another model."
             )
 
 
 def counts_in(entries: object, name: str = "") -> Iterator[tuple[str, float]]:
-    """Yield what a configuration counts, at any depth, by name."""
+    """Yield the names and values of a configuration's numbers that match COUNTS, at any depth."""
     if isinstance(entries, Mapping):
         for key, value in entries.items():
             yield from counts_in(value, str(key))
@@ -82,13 +82,13 @@ def counts_in(entries: object, name: str = "") -> Iterator[tuple[str, float]]:
         for value in entries:
             yield from counts_in(value, name)
     elif isinstance(entries, int) and COUNTS.fullmatch(name):
-        yield name, min(entries, 10**300)  # larger ones could not be written
+        yield name, min(entries, 10**300)  # a larger number cannot become a float
 
 
 def check_tokenizer(folder: Path) -> None:
-    """Raise LoadingError if a folder's tokenizer rules can turn short texts into long ones.
+    """Raise LoadingError if a folder's tokenizer can turn short texts into very long ones.
 
-    Also if it defines too many tokens of its own. Raises other errors if a file is damaged.
+    It is also raised if the tokenizer adds too many tokens. Other errors mean a damaged file.
     """
     if (path := folder / TOKENIZER_CONFIG).is_file():
         check_counts(json.loads(path.read_bytes()), path)
@@ -99,13 +99,13 @@ def check_tokenizer(folder: Path) -> None:
 
 
 def check_growth(rules: object) -> None:
-    """Raise LoadingError if a tokenizer's normalizer or decoder makes long texts of short ones."""
+    """Raise LoadingError if a normalizer or decoder can make very long texts of short ones."""
     if growth(rules) > MOST_GROWTH:
-        raise LoadingError(f"It makes more than {MOST_GROWTH} characters of one.")
+        raise LoadingError(f"A rule turns one character into more than {MOST_GROWTH}.")
 
 
 def growth(rules: object) -> int:
-    """Return the largest number of characters that rules for a text can make of one."""
+    """Return the most characters that a normalizer or decoder can make of one character."""
     if not isinstance(rules, Mapping):
         return 1
     inserted = max(len(str(rules.get(name) or "")) for name in ("content", "prepend"))
@@ -114,9 +114,10 @@ def growth(rules: object) -> int:
 
 
 def longest_piece(rules: Mapping) -> int:
-    """Return the longest text, in bytes, that sentencepiece's table puts for a character.
+    """Return the length in bytes of the longest replacement in sentencepiece's table, if any.
 
-    The table is a tree, after its size in four bytes, and the texts with a zero byte after each.
+    The table holds the size of a tree in four bytes, the tree, and the replacements, with a zero
+    byte after each.
     """
     table = base64.b64decode(str(rules.get("precompiled_charsmap") or ""))
     texts = table[4 + int.from_bytes(table[:4], "little") :]
@@ -124,23 +125,26 @@ def longest_piece(rules: Mapping) -> int:
 
 
 class Counted(TorchFunctionMode):
-    """Raises LoadingError once a model on the meta device, which takes no memory, has too much.
+    """A context that raises LoadingError if a model made in it is too large for its files.
 
-    That is more bytes or tensors than the weights in its files account for.
+    The model is made on the meta device, which takes no memory. It is too large if it has far more
+    bytes or tensors than the weights in its files.
     """
 
     def __init__(self, numbers: int, tensors: int) -> None:
         super().__init__()
-        self.bytes = BYTES_A_NUMBER * numbers + MORE_BYTES  # bytes it may still allocate
-        self.parts = PARTS_A_TENSOR * tensors + MORE_PARTS
+        self.bytes = BYTES_A_NUMBER * numbers + MORE_BYTES  # bytes that it may still allocate
+        self.parts = PARTS_A_TENSOR * tensors + MORE_PARTS  # tensors that it may still make
 
     def __torch_function__(
         self, function: Callable, types: object, args: tuple = (), kwargs: dict | None = None
     ) -> object:
-        """Call a function of torch, and count what it makes."""
+        """Call a function of torch, and count the bytes and tensors that it makes."""
         made = function(*args, **(kwargs or {}))
         if function.__name__ in MAKING and isinstance(made, Tensor) and made.is_meta:
             self.bytes, self.parts = self.bytes - made.nbytes, self.parts - 1
             if min(self.bytes, self.parts) < 0:
-                raise LoadingError("Its configuration asks for more than its weights fill.")
+                raise LoadingError(
+                    "Its configuration describes a larger model than its weights fill."
+                )
         return made

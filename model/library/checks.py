@@ -1,4 +1,4 @@
-"""Checks of a model, its tokenizer and their results on a text; each fault is a sentence."""
+"""Check a model, its tokenizer and their results on a text; each error is a sentence or two."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from torch import Tensor, nn
 from headlight.model.library.hub import LoadingError, first_line
 from headlight.model.trace import Trace
 
-# How far watched outputs may be from unwatched ones, as a share of the largest output, by type.
+# The most by which a watched call's outputs may differ, as a share of the largest output, by type.
 LARGEST = {torch.float16: 1e-2, torch.bfloat16: 5e-2}
 LARGEST_OF_OTHERS = 1e-4
-PANIC = "PanicException"  # Rust's panics; the class is no Exception, and cannot be imported
+PANIC = "PanicException"  # a panic in Rust; not an Exception, and its class cannot be imported
 
 
 def check_openable(model: object) -> None:
-    """Raise ValueError with what to do for a model that cannot be opened or watched."""
+    """Raise ValueError, with a message that says what to do, if a model cannot be watched."""
     name = type(model).__name__
     if not isinstance(model, nn.Module):
-        raise ValueError(f"{name} is no torch.nn.Module: give the model itself.")
+        raise ValueError(f"{name} is not a torch.nn.Module: give the model itself.")
     if hasattr(model, "_orig_mod") or model._compiled_call_impl is not None:
         raise ValueError(
             f"{name} is compiled, so its steps cannot be watched: give the model as it was before "
@@ -31,7 +31,7 @@ def check_openable(model: object) -> None:
         )
     if model.training:
         raise ValueError(
-            f"{name} is in training mode, in which dropout makes every call another one: call "
+            f"{name} is in training mode, in which dropout makes every call different: call "
             "model.eval() first."
         )
     weights = [*model.parameters(), *model.buffers()]
@@ -47,7 +47,7 @@ def check_openable(model: object) -> None:
 
 
 def is_quantized(module: nn.Module) -> bool:
-    """Return whether a module holds weights in fewer bits than they are computed with."""
+    """Return whether a module stores its weights in fewer bits than it computes with."""
     by_torch = ".quantized" in type(module).__module__
     return by_torch or any(
         not weight.is_floating_point() and not weight.is_complex()
@@ -58,8 +58,8 @@ def is_quantized(module: nn.Module) -> bool:
 class Differences(NamedTuple):
     """The largest difference of two outputs, the largest output, and the type of their numbers.
 
-    `masked` says whether the unwatched output is NaN where the watched one is not. That happens for
-    queries with every key masked: watching gives them weights of 0.
+    `masked` is True if the unwatched output is NaN where the watched output is not. This happens
+    for a query whose every key is masked: a watched call gives it weights of 0.
     """
 
     largest: float
@@ -69,7 +69,7 @@ class Differences(NamedTuple):
 
     @classmethod
     def between(cls, watched: object, unwatched: object) -> Differences:
-        """Compare the tensors in two outputs; infinite if they are not of the same shapes."""
+        """Compare the tensors in two outputs; the difference is infinite if shapes differ."""
         ours, theirs = [*tensors_in(watched)], [*tensors_in(unwatched)]
         if [part.shape for part in ours] != [part.shape for part in theirs] or not ours:
             return cls(float("inf"), 0.0, torch.float32)
@@ -85,7 +85,7 @@ class Differences(NamedTuple):
         return cls(largest, size, ours[0].dtype, masked)
 
     def checked(self, name: str) -> float:
-        """Return the largest difference; raises ValueError if it is no rounding error."""
+        """Return the largest difference; raise ValueError if it is more than a rounding error."""
         if self.largest <= LARGEST.get(self.dtype, LARGEST_OF_OTHERS) * max(1.0, self.size):
             return self.largest
         if self.masked:
@@ -96,13 +96,13 @@ class Differences(NamedTuple):
             )
         raise ValueError(
             f"What {name} computes while it is watched differs by {self.largest:.2g} from what it "
-            "computes otherwise, so nothing is shown. A model that draws at random, or that keeps "
-            "a state between calls, does that."
+            "computes otherwise, so nothing is shown. This happens if a model draws random "
+            "numbers, or keeps a state between calls."
         )
 
 
 def tensors_in(output: object) -> Iterator[Tensor]:
-    """Yield the tensors of numbers in an output: itself, or those in its tuples and mappings."""
+    """Yield the tensors of floats in an output, also those in lists, tuples and mappings in it."""
     if isinstance(output, Tensor):
         if output.is_floating_point():
             yield output
@@ -115,7 +115,7 @@ def tensors_in(output: object) -> Iterator[Tensor]:
 
 
 class TokenizerError(ValueError):
-    """A tokenizer failed on a text."""
+    """Raised if a tokenizer fails on a text."""
 
 
 @contextmanager
@@ -133,11 +133,11 @@ def tokenizing() -> Iterator[None]:
 
 
 def check_ids(ids: Sequence[int], known: int) -> None:
-    """Raise ValueError if a tokenizer gave an id that a model of `known` tokens lacks."""
+    """Raise ValueError if a tokenizer gave an id that its model, with `known` tokens, lacks."""
     if ids and not 0 <= min(ids) <= max(ids) < known:
         raise ValueError(
-            f"The tokenizer of this model makes the token {max(ids):,} of this text, but the model "
-            f"knows {known:,}. Change the text, or choose another model."
+            f"The tokenizer of this model finds the token number {max(ids):,} in this text, but "
+            f"the model knows only {known:,}. Change the text, or choose another model."
         )
 
 
@@ -152,19 +152,19 @@ def check_weights(model: nn.Module) -> None:
 
 
 def check_numbers(trace: Trace) -> None:
-    """Raise ValueError if a model's results on a text are infinite or not a number."""
+    """Raise ValueError if a model's outputs or logits on a text are infinite or not a number."""
     states = trace.outputs.values()
     logits = trace.logits
     if not all(map(are_numbers, states)) or (
-        # A model rules tokens out by minus infinity.
+        # Logits may be minus infinity: a model rules out tokens so.
         logits is not None and logits.numel() and not bool(logits.max() < math.inf)
     ):
         raise ValueError(
-            "What this model computes of this text is infinite or not a number. Change the text, "
-            "or choose another model."
+            "This model's results on this text are infinite or not a number. Change the text, or "
+            "choose another model."
         )
 
 
 def are_numbers(numbers: Tensor) -> bool:
-    """Return whether all numbers are finite, without making a copy of them."""
+    """Return whether all numbers are finite, without copying them."""
     return not numbers.numel() or bool((numbers.max() - numbers.min()).isfinite())

@@ -1,4 +1,4 @@
-"""What a transformers model's configuration says of its layers: number, masks, rotary turns."""
+"""Read from a transformers model's configuration its layers, masks and rotary settings."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ if TYPE_CHECKING:
 
 
 def expected_layers(config: PreTrainedConfig) -> Counter[Kind]:
-    """Return how many layers a model of this config has; a lone decoder counts as an encoder."""
+    """Return the number of layers of each kind of attention in a model of this config.
+
+    The layers of a model with only a decoder count as an encoder's.
+    """
     if not config.is_encoder_decoder:
         return Counter({"encoder": getattr(config.get_text_config(), "num_hidden_layers", 0)})
-    encoder = getattr(config, "encoder", config.get_text_config(encoder=True))  # T5Gemma's
+    encoder = getattr(config, "encoder", config.get_text_config(encoder=True))  # the first: T5Gemma
     decoder = config.get_text_config(decoder=True)
     layers = getattr(decoder, "num_decoder_layers", None) or decoder.num_hidden_layers
     counts = getattr(encoder, "num_hidden_layers", 0), layers, layers
@@ -24,28 +27,28 @@ def expected_layers(config: PreTrainedConfig) -> Counter[Kind]:
 
 
 def configured_masks(config: PreTrainedConfig, site: Site) -> tuple[NamedMask, ...]:
-    """Return the masks of a site by its model's configuration, padding apart.
+    """Return the masks of a site by its model's configuration, except for padding.
 
-    A decoder's layers have the look-ahead mask, and some have a window or blocks besides.
+    A decoder's layers have the look-ahead mask, and some also have a window or blocks.
     """
     if site.kind == "cross":
         return ()
     part = part_of(config, site)
     own: tuple[NamedMask, ...] = (("look-ahead", ()),) if site.kind == "decoder" else ()
-    names = "sliding_window", "window_size", "local_radius"  # of most, of GPT-Neo, of LongT5
+    names = "sliding_window", "window_size", "local_radius"  # most models, GPT-Neo, LongT5
     window = next(filter(None, (getattr(part, name, None) for name in names)), None)
     chunk = getattr(part, "attention_chunk_size", None)
     kind = layer_type(part, site)
     if chunk and "chunked" in kind:
         return *own, ("blocks", (chunk,))
     if window and ("sliding" in kind or "local" in kind):
-        # A window behind counts the token itself; one to both sides is as wide on either.
+        # "behind" counts the keys up to the token itself; "window" the keys on each of its sides.
         return *own, ("behind" if site.kind == "decoder" else "window", (window,))
     return own
 
 
 def part_of(config: PreTrainedConfig, site: Site) -> PreTrainedConfig:
-    """Return the configuration that describes a layer: of the whole, or of one of its parts."""
+    """Return the configuration that describes a layer: the model's, or that of one of its parts."""
     if config.is_encoder_decoder:
         part = getattr(config, site.kind, None) or config
     else:
@@ -56,7 +59,10 @@ def part_of(config: PreTrainedConfig, site: Site) -> PreTrainedConfig:
 
 
 def layer_type(part: PreTrainedConfig, site: Site) -> str:
-    """Return the type of a layer; older configurations have one window for all layers, or none."""
+    """Return the type of a layer, such as "sliding_attention"; "" if the configuration has none.
+
+    Older configurations have one window for all layers, or none.
+    """
     named = getattr(part, "layer_types", None) or getattr(part, "attention_layers", None)
     if named:
         return named[site.layer] if site.layer < len(named) else ""
@@ -67,7 +73,7 @@ def layer_type(part: PreTrainedConfig, site: Site) -> str:
 
 
 def rotary_settings(config: PreTrainedConfig, layer: int) -> dict[str, object]:
-    """Return the base, the scaling and other settings of a layer's rotary turns."""
+    """Return the settings of a layer's rotary positions, such as their base and their scaling."""
     config = config.get_text_config()
     named = getattr(config, "rope_parameters", None) or {}
     types = getattr(config, "layer_types", None) or []

@@ -1,4 +1,4 @@
-"""Hooks of a decoder's modules that capture what they compute in a thread, or hold their norms.
+"""Hooks that capture what a decoder's modules compute, or hold its norms, in one thread.
 
 A held norm keeps the scales of one run, which makes it linear.
 """
@@ -24,18 +24,18 @@ class Call(NamedTuple):
 
 @dataclass
 class Captured:
-    """The last inputs and outputs of modules in a call of the model, each (T, d_model)."""
+    """The inputs and outputs (T, d_model) of modules in their last call."""
 
     inputs: dict[nn.Module, Tensor] = field(default_factory=dict)
     outputs: dict[nn.Module, Tensor] = field(default_factory=dict)
-    calls: dict[nn.Module, Call] = field(default_factory=dict)  # of modules that attend
+    calls: dict[nn.Module, Call] = field(default_factory=dict)  # the calls of modules that attend
 
 
 CAPTURED: ContextVar[Captured | None] = ContextVar("captured", default=None)
 
 
 def capture(module: nn.Module, inputs: tuple[object, ...], outputs: object) -> None:
-    """Record the input and output of a module, if this thread listens; a forward hook."""
+    """Record a module's input and output if this thread is `capturing`; a forward hook."""
     captured = CAPTURED.get()
     if captured is None:
         return
@@ -47,19 +47,19 @@ def capture(module: nn.Module, inputs: tuple[object, ...], outputs: object) -> N
 
 
 def as_rows(states: Tensor) -> Tensor:
-    """(1, T, d_model) -> (T, d_model) as float32; experts and some norms have (T, d_model)."""
+    """Return states (1, T, d_model), or of experts (T, d_model), as (T, d_model) in float32."""
     return states.flatten(0, -2).float() if states.dim() > 1 else states
 
 
 def hear_call(module: nn.Module, args: tuple[Any, ...], options: Mapping[str, Any]) -> None:
-    """Record the arguments of a module, if this thread listens; a forward hook before it."""
+    """Record a module's arguments if this thread is `capturing`; a hook before its call."""
     if captured := CAPTURED.get():
         captured.calls[module] = Call(args, options)
 
 
 @contextmanager
 def capturing() -> Iterator[Captured]:
-    """Record the modules with the hook `capture` in this context and thread."""
+    """Let modules with the hooks `capture` or `hear_call` record in this context and thread."""
     captured = Captured()
     token = CAPTURED.set(captured)
     try:
@@ -70,10 +70,10 @@ def capturing() -> Iterator[Captured]:
 
 @dataclass
 class Held:
-    """The norms of one call of a module in the order of their calls, for further calls of it."""
+    """The norms in a module's first call, in the order in which they ran, for its later calls."""
 
     norms: list[FrozenNorm] = field(default_factory=list)
-    place: int = 0  # of the next one; set to 0 before every further call of the module
+    place: int = 0  # the index of the next norm; set to 0 before every later call of the module
 
 
 HELD: ContextVar[Held | None] = ContextVar("held norms", default=None)
@@ -81,7 +81,7 @@ HELD: ContextVar[Held | None] = ContextVar("held norms", default=None)
 
 @contextmanager
 def holding() -> Iterator[Held]:
-    """Hold norms that have the hook `hold` as in the first call in this context and thread."""
+    """Give norms with the hook `hold` the scales of the first call, in this context and thread."""
     held = Held()
     token = HELD.set(held)
     try:
@@ -91,7 +91,7 @@ def holding() -> Iterator[Held]:
 
 
 def hold(norm: nn.Module, inputs: tuple[Tensor, ...], outputs: Tensor) -> Tensor | None:
-    """Compute a norm with the scales of the first call, if this thread holds it; a forward hook."""
+    """Compute a norm with the scales of the first call if this thread is `holding`; a hook."""
     held = HELD.get()
     if held is None:
         return None
@@ -110,8 +110,8 @@ def is_norm(module: nn.Module) -> bool:
 def freeze_any(norm: nn.Module, states: Tensor, outputs: Tensor, factor: float = 1.0) -> FrozenNorm:
     """Return a layer norm or RMS norm, times a factor, with the scales of one run.
 
-    In that run it mapped `states` to `outputs`, both (T, d_model). Some models store the gain minus
-    1. Raises ValueError if the norm is of another form.
+    In that run the norm mapped `states` to `outputs`, both (T, d_model). Its weight may be the gain
+    or, in some models, the gain minus 1. Raises ValueError if the norm has another form.
     """
     weight = getattr(norm, "weight", None)
     dtype = states.dtype if weight is None else weight.dtype

@@ -1,9 +1,8 @@
-"""The modules of a transformers model that add to the decoder's stream, and those that read it.
+"""Find the modules of a transformers model that add to the decoder's stream, or that read it.
 
-Their names differ between families, so a short text is run through the model once, and the outputs
-of its modules are compared with the growth of the stream, and the inputs of its norms with the
-stream itself. Only if all of it is accounted for, as in a pre-norm model without further steps, are
-the modules known.
+Their names differ between families. So the model reads a short text, and its modules' outputs are
+compared with the growth of the stream, and its norms' inputs with the stream itself. The modules
+are known only if they explain the whole stream, as in a pre-norm model without further steps.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,19 +24,16 @@ from headlight.model.library.decoder_hooks import (
 from headlight.model.stream import DecoderStream, is_close
 from headlight.model.transformer.trace import AttentionRecord, Block, ResidualRecord, Site
 
-# The layer that reads the concatenated heads, in the attention module or, as in BERT, next to it.
+# Names of the output projection, which reads the concatenated heads: in the attention module, or
+# next to it as in BERT.
 NAMES = ("o_proj", "out_proj", "c_proj", "out_lin", "Wo", "o", "dense")
 BESIDE = "output.dense"
-BETWEEN = (
-    "attn_sub_norm",
-    "sub_norm",
-    "gate_proj",
-    "g_proj",
-)  # a step that changes heads before it
+# Names of steps between the heads and the output projection, which then does not read the heads.
+BETWEEN = ("attn_sub_norm", "sub_norm", "gate_proj", "g_proj")
 
 
 class BlockModules(NamedTuple):
-    """The norm whose output a block reads, and the module whose output it adds to the stream."""
+    """The norm whose output a block reads, and the module whose output goes into the stream."""
 
     norm: nn.Module
     part: nn.Module
@@ -47,18 +43,18 @@ class BlockModules(NamedTuple):
 class DecoderModules:
     """The modules that add to a pre-norm decoder's stream, and those that read it.
 
-    They keep the hook `capture`: threads share models, and only some of them capture.
+    They keep the hook `capture`, which does nothing in a thread that is not capturing.
     """
 
-    blocks: Mapping[Block, BlockModules]  # in the order in which they add
-    biases: Mapping[Site, Tensor]  # (d_model,)
-    norm: nn.Module
-    factor: float  # between the norm and the output layer
+    blocks: Mapping[Block, BlockModules]  # in the order in which they add to the stream
+    biases: Mapping[Site, Tensor]  # (d_model,), the biases of the output projections
+    norm: nn.Module  # the last norm
+    factor: float  # the factor between the last norm's output and the output layer's input
     output: nn.Linear
     output_bias: Tensor  # (V,)
     attending: Mapping[Site, nn.Module]
-    tokens: nn.Module | None  # the embedding that positions are added to, if both are known
-    positions: nn.Module | None
+    tokens: nn.Module | None  # the table of tokens, if it is known
+    positions: nn.Module | None  # the module whose output is added to the tokens', if known
 
     @property
     def feed_forwards(self) -> list[nn.Module]:
@@ -67,14 +63,14 @@ class DecoderModules:
 
     @property
     def table(self) -> nn.Embedding | None:
-        """The learned positions (positions, d_model) whose rows are read by position, if known."""
+        """The table of learned positions (positions, d_model), if the model has one."""
         return self.positions if type(self.positions) is nn.Embedding else None
 
     def residual(self, captured: Captured, before: Sequence[Tensor]) -> dict[Block, ResidualRecord]:
         """Return the stream at every block; `before` holds it (T, d_model) before each layer.
 
-        Each record is (1, T, d_model). In a layer whose blocks run side by side, all of them read
-        the stream before the first.
+        Each tensor of a record is (1, T, d_model). In a layer whose blocks run side by side, each
+        block reads the stream as it was before the first.
         """
         stream, records = [*before, captured.inputs[self.norm]], {}
         for block, (norm, part) in self.blocks.items():
@@ -88,13 +84,13 @@ class DecoderModules:
         return records
 
     def read_out(self, states: Tensor) -> Tensor:
-        """Return the logits (..., V) of states (..., d_model) of the stream."""
+        """Return the logits (..., V) that the last norm and the output layer make of states."""
         weight = self.output.weight.detach()
         read = self.factor * self.norm(states.to(weight.dtype))
         return (read @ weight.T).float() + self.output_bias
 
     def stream(self, captured: Captured, embedding: Tensor, logits: Tensor) -> DecoderStream:
-        """Return the parts of a call: embedding (T, d_model), logits (T, V)."""
+        """Return the stream of a captured call, with embedding (T, d_model) and logits (T, V)."""
         states, outputs = captured.inputs[self.norm], captured.outputs[self.norm]
         return DecoderStream(
             embedding=embedding,
@@ -109,7 +105,7 @@ class DecoderModules:
 
 
 def decoder_states(outputs: Mapping[str, Any]) -> tuple[Tensor, ...]:
-    """Return the states (B, T, d_model) before each layer of the decoder, and after the last."""
+    """Return the decoder's states (B, T, d_model) before each layer, and after the last layer."""
     states = outputs.get("decoder_hidden_states") or outputs.get("hidden_states") or ()
     return tuple(each.float() for each in states)
 
@@ -120,9 +116,9 @@ def find_modules(
     modules: Mapping[Site, nn.Module],
     records: Mapping[Site, AttentionRecord],
 ) -> DecoderModules | None:
-    """Return the modules of a decoder with an output layer; None if its stream is no such sum.
+    """Return a decoder's modules; None if its stream is not the sum of its modules' outputs.
 
-    `modules` attend in its layers, and `records` are those of a call on the same `inputs`.
+    `modules` are those that attend, and `records` come from a call on the same `inputs`.
     """
     output = getattr(model, "get_output_embeddings", lambda: None)()
     if not isinstance(output, nn.Linear) or not modules:
@@ -142,7 +138,7 @@ def find_modules(
     if read is None or not whole:
         return None
     rest = logits - read @ unembedding.T
-    if not is_close(logits - rest + rest[:1], logits, dtype):  # the same for every token
+    if not is_close(logits - rest + rest[:1], logits, dtype):  # a bias is the same for every token
         return None
     bias = torch.zeros_like(rest[0]) if is_close(logits - rest, logits, dtype) else rest[0]
     last = last_norm(captured, read, dtype)
@@ -169,7 +165,7 @@ def find_modules(
             states = states if added is None else states + added
         rest = stream[layer + 1] - states
         reads = norm_before(captured, others, dtype, states, stream[layer])
-        # This difference comes from the stream, which half precision has rounded.
+        # In half precision the stream is rounded, and so the rest has the stream's rounding errors.
         of = rest if dtype == torch.float32 else stream[layer + 1]
         part = nearest(captured.outputs, rest, dtype, of)
         blocks[Block("decoder", layer, "feed_forward")] = reads, part
@@ -190,9 +186,9 @@ def find_modules(
 def embedding_of(
     captured: Captured, states: Tensor, vocabulary: int, dtype: torch.dtype
 ) -> tuple[nn.Module, nn.Module] | tuple[None, None]:
-    """Return the table of tokens and the module of positions that sum to the stream (T, d_model).
+    """Return the table of tokens and the module of positions whose sum is `states` (T, d_model).
 
-    The table is known by the size of the vocabulary.
+    The table has as many rows as the `vocabulary`. Return None, None if there are no such modules.
     """
     tables = {part for part in captured.outputs if getattr(part, "num_embeddings", 0) == vocabulary}
     others = {part: each for part, each in captured.outputs.items() if part not in tables}
@@ -206,9 +202,9 @@ def embedding_of(
 def norm_before(
     captured: Captured, readers: Iterable[nn.Module], dtype: torch.dtype, *several: Tensor
 ) -> nn.Module | None:
-    """Return the norm that hands one of several states (T, d_model) to one of the readers.
+    """Return the norm that reads one of several states (T, d_model), and whose output is read.
 
-    The first of the states that any such norm read is taken.
+    One of the `readers` must read its output. The states are tried in order.
     """
     read = [captured.inputs[part] for part in readers if part in captured.inputs]
     norms = {
@@ -223,9 +219,9 @@ def norm_before(
 def nearest(
     tensors: Mapping[nn.Module, Tensor], expected: Tensor, dtype: torch.dtype, of: Tensor
 ) -> nn.Module | None:
-    """Return the module whose tensor is the expected one, except for rounding; see `is_close`.
+    """Return the module whose tensor equals the expected one except for rounding, see `is_close`.
 
-    Next to a few huge numbers, different tensors can count as the same: the nearest is returned.
+    If several do, as may happen with a few huge numbers, return the nearest one's.
     """
     differences = {
         part: (tensor - expected).abs().max().item()
@@ -238,7 +234,10 @@ def nearest(
 def last_norm(
     captured: Captured, read: Tensor, dtype: torch.dtype
 ) -> tuple[nn.Module, float] | None:
-    """Return the norm that the output layer reads (T, d_model), and the factor between the two."""
+    """Return the norm whose output times a factor is what the output layer reads, and the factor.
+
+    `read` is the output layer's input (T, d_model).
+    """
     for part in reversed(captured.outputs):
         states, normed = captured.inputs.get(part), captured.outputs[part]
         if not is_norm(part) or normed.shape != read.shape:
@@ -256,8 +255,8 @@ def last_norm(
 def heads_to_stream(model: nn.Module, module: nn.Module, heads: int) -> Tensor | None:
     """Return the output projection of an attention module, split by heads: (H, D, d_model).
 
-    A head adds its output (Q, D) times its part; the projection's bias belongs to none. None if the
-    projection has an unknown name or shape.
+    A head adds its output (Q, D) times its part to the stream; the projection's bias belongs to no
+    head. Return None if the projection has an unknown name or shape.
     """
     projection = output_projection(model, module)
     if projection is None or any(hasattr(module, name) for name in BETWEEN):
@@ -275,7 +274,7 @@ def projection_bias(model: nn.Module, module: nn.Module) -> Tensor | None:
 
 
 def output_projection(model: nn.Module, module: nn.Module) -> nn.Module | None:
-    """Return the layer that reads the heads of a module, if its name is known."""
+    """Return the layer that reads the concatenated heads of a module, if its name is known."""
     candidates = [getattr(module, name) for name in NAMES if hasattr(module, name)]
     if not candidates:
         name_of_module = next(name for name, part in model.named_modules() if part is module)

@@ -1,8 +1,8 @@
-"""The parts of a query and of a key in a decoder of the transformers library.
+"""Split a query and a key of a decoder of the transformers library into parts.
 
-The attention module is called again on its inputs of a run. With the norms in it held, its queries
-and keys are linear in these inputs, rotary turns included, so the gradients give the share of each
-part.
+The attention module is called again on the inputs that it had in a run. If the norms in it keep
+their scales, its queries and keys are linear in these inputs, even with rotary positions, so the
+gradients give the share of each part.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from headlight.model.stream import (
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Run, Site
 
-MEMORIES = ("key_value_states", "encoder_hidden_states")  # its names among a module's arguments
+MEMORIES = ("key_value_states", "encoder_hidden_states")  # arguments that hold an encoder's output
 
 
 class End(NamedTuple):
-    """A query or a key (D,), computed from the states (1, T, d_model) of a token among them."""
+    """A query or a key (D,), computed from the state of one `token` of `states` (1, T, d_model)."""
 
     vector: Tensor
     states: Tensor
@@ -50,7 +50,10 @@ class End(NamedTuple):
 
 @dataclass(frozen=True)
 class CapturedRun:
-    """A run of a decoder whose stream is a sum, captured, and recorded at the tokens of a score."""
+    """A run of a decoder whose stream is a sum, with what its modules read and added.
+
+    `trace` holds the outputs of heads at the two tokens of a score.
+    """
 
     model: nn.Module
     attached: Attachment
@@ -59,7 +62,7 @@ class CapturedRun:
     embedding: Tensor  # (T, d_model), the stream before the first layer
 
     def parts(self, score: ScoreAddress) -> tuple[Parts, Parts]:
-        """Return the parts of a score's query and key (D,); an encoder's output is one part."""
+        """Return the parts (D,) of a score's query and key; an encoder's output is one part."""
         with torch.enable_grad(), holding() as held:
             ends = self.call_again(score)
             slopes = [end.slope() for end in ends]
@@ -97,7 +100,7 @@ class CapturedRun:
         return End(query, states, score.query), End(key, memory, score.key)
 
     def read(self, score: ScoreAddress, token: int) -> Parts:
-        """Return the parts (d_model,) of what the module of a score's site reads at a token."""
+        """Return the parts (d_model,) of the state that a score's attention reads at a token."""
         decoder, end = self.attached.decoder, block_of(score.site)
         parts = self.embedded(token)
         for block, (_, part) in takewhile(lambda each: each[0] != end, decoder.blocks.items()):

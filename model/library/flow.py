@@ -1,20 +1,26 @@
-"""Follows scores through a model's own code: from queries and keys to the softmax, and beyond.
+"""Follow scores through a model's own code, from queries and keys to the softmax and the values.
 
 Attention code multiplies queries and keys, scales the product, adds a bias, applies a mask, takes
-the softmax, and multiplies it by the values. Each step is one function of torch, so a softmax can
-be traced back to its queries, keys and unmasked scores, and forward to its values.
+the softmax, and multiplies the weights by the values. Each step is a call of torch, so a softmax
+can be traced back to its queries, keys and unmasked scores, and forward to its values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 from torch.utils.weak import WeakTensorKeyDictionary
 
-# Masks add or fill in -1e4 (in OpenAI's first GPT) or less; no score is that low.
+from headlight.model.transformer.trace import Site
+
+if TYPE_CHECKING:
+    from headlight.model.library.running import Running
+
+# Masks write or add -1e4 (OpenAI's first GPT) or less; no score without a mask is that low.
 CLOSED = -9e3
 PRODUCTS = {"matmul", "bmm", "einsum", "baddbmm"}
 SCALES = {"mul", "div", "multiply", "true_divide"}
@@ -22,11 +28,8 @@ FILLS = {"masked_fill", "where", "__setitem__"}
 SAME = {"to", "float", "half", "double", "bfloat16", "type_as", "contiguous", "clone", "dropout"}
 SHAPES = {"view", "reshape", "unflatten", "flatten", "squeeze", "unsqueeze"}
 TURNS = {"transpose", "permute", "movedim", "moveaxis", "swapaxes", "swapdims", "__get__"}
-CURVES = {
-    "tanh",
-    "clamp",
-    "clip",
-}  # scores, but not proportional to the product
+# Functions after which scores are no longer proportional to the product of queries and keys.
+CURVES = {"tanh", "clamp", "clip"}
 OTHER_AXIS = (
     "A softmax over the last axis of scores of the shape {shape} is summed over another axis with "
     "its values, so its queries and keys cannot be told apart. Take the softmax over the keys."
@@ -35,13 +38,13 @@ OTHER_AXIS = (
 
 @dataclass(frozen=True)
 class Scores:
-    """The origin of scores: `scale` times the product of query and key, plus a bias, if `biased`.
+    """The origin of scores: `scale` times the product of query and key, plus a bias if `biased`.
 
-    `query` and `key` have the axes of the scores, with 1 key or 1 query, and one more for their
-    features. `queries` are the axes of the query only, from the last; more than one if its heads
-    share a key, and none if they are not known. `scale` is None if the scores are another function
-    of the product. `unmasked` are the scores without a mask; None if these scores have none, or if
-    the step that masked them is not known (`lost`).
+    `query` and `key` have the axes of the scores, the query with 1 key and the key with 1 query,
+    and a last axis for their features. `queries` are the axes that only the query has, counted from
+    the end: several if heads share a key, none if not known. `scale` is None if the scores are not
+    proportional to the product. `unmasked` are the scores without a mask; None if they have no
+    mask. `lost` is True after a step that is not known, which may have masked them.
     """
 
     query: Tensor
@@ -55,26 +58,42 @@ class Scores:
 
 @dataclass(frozen=True)
 class Mixing:
-    """The weights of a softmax on their way to the values.
+    """The function to call when the weights of a softmax are multiplied by the values.
 
-    `mix` is called with the weights, the values and the heads. The last two have the axes of the
-    weights, with 1 query or 1 key, and one more for their features. It may return other heads.
+    `mix` gets the weights, the values and the output of the heads. Values and heads have the axes
+    of the weights, values with 1 query and heads with 1 key, and a last axis for their features.
+    `mix` may return another output for the heads, or None.
     """
 
     mix: Callable[[Tensor, Tensor, Tensor], Tensor | None]
+    heads: Heads | None = None  # the origin of the heads
+
+
+@dataclass(frozen=True)
+class Heads:
+    """The origin of heads: the site that computed them, and the modules that ran, innermost last.
+
+    The site is None in a trial.
+    """
+
+    site: Site | None
+    path: tuple[Running, ...]
+
+
+Origin = Scores | Mixing | Heads
 
 
 class Flow:
-    """Follows scores and weights in one call of a model; what the model lets go of is forgotten."""
+    """Follows scores and weights in one call of a model; it keeps no tensor alive."""
 
     def __init__(self) -> None:
-        self.origins = WeakTensorKeyDictionary()  # of Scores and Mixing
+        self.origins = WeakTensorKeyDictionary()  # Scores, Mixing or Heads, by tensor
 
-    def origin(self, tensor: object) -> Scores | Mixing | None:
+    def origin(self, tensor: object) -> Origin | None:
         return self.origins.get(tensor) if isinstance(tensor, Tensor) else None
 
     def call(self, function: Callable, args: tuple, kwargs: dict) -> object:
-        """Call a function of torch, and note where its result comes from."""
+        """Call a function of torch, and record the origin of its result."""
         name = getattr(function, "__name__", "")
         plain = name.removesuffix("_") if not name.startswith("__") else name
         if plain in PRODUCTS:
@@ -109,7 +128,7 @@ class Flow:
         before: Tensor,
         result: Tensor,
     ) -> Scores | None:
-        """Return the origin of a step's result; `before` are the scores without a mask until it."""
+        """Return the origin of a step's result; `before` are the scores as they were before it."""
         origin = self.origins[followed]
         others = [part for part in (*args, *kwargs.values()) if part is not followed]
         number = next((value for part in others if (value := as_number(part)) is not None), None)
@@ -145,7 +164,7 @@ class Flow:
         return replace(origin, lost=True, queries=() if moved else origin.queries)
 
     def product(self, function: Callable, args: tuple, kwargs: dict) -> object:
-        """Multiply: queries and keys become scores, and weights and values become heads."""
+        """Call a product; note whether it multiplies queries and keys, or weights and values."""
         result = function(*args, **kwargs)
         equation = args[0] if isinstance(args[0], str) else None
         if equation is not None and len(args) == 2:  # einsum also takes a list
@@ -166,11 +185,11 @@ class Flow:
             return result
         mixed = [isinstance(self.origin(part), Mixing) for part in (first, second)]
         if any(mixed):
-            if mixed[1]:  # the values stand first
+            if mixed[1]:  # the values are the first factor, the weights the second
                 first, second, letters = second, first, [letters[1], letters[0], letters[2]]
             return self.mixed(letters, first, second, result)
         output = letters[2]
-        if output[-1] not in letters[1]:  # the keys stand first
+        if output[-1] not in letters[1]:  # the keys are the first factor, the queries the second
             first, second, letters = second, first, [letters[1], letters[0], output]
         summed = {*letters[0]} & {*letters[1]} - {*output}
         queries = [axis for axis in range(-len(output), 0) if output[axis] not in letters[1]]
@@ -187,25 +206,32 @@ class Flow:
     def mixed(
         self, letters: Sequence[str], weights: Tensor, value: Tensor, heads: Tensor
     ) -> Tensor:
-        """Show weights, values and heads to the `mix` of the weights; return the heads after it."""
+        """Call the `mix` of the weights; return the output of the heads, perhaps changed by it.
+
+        `letters` are the axes of the weights, the values and the heads. Raises ValueError if the
+        weights are not summed over their last axis.
+        """
         (*queries, key), output = letters[0], letters[2]
         (width, *more) = {*letters[1]} - {*letters[0]} or {""}
         if key not in letters[1] or key in output:
             raise ValueError(OTHER_AXIS.format(shape=tuple(weights.shape)))
         values = arranged(value, letters[1], [*letters[0], width])
-        if more or values is None or {*queries, width} != {*output}:
-            return heads
-        seen = arranged(heads, output, [*letters[0], width])
-        other = self.origins[weights].mix(weights, values, seen)
-        if other is None:
-            return heads
-        return other.squeeze(-2).permute([[*queries, width].index(letter) for letter in output])
+        mixing = self.origins[weights]
+        if not more and values is not None and {*queries, width} == {*output}:
+            seen = arranged(heads, output, [*letters[0], width])
+            other = mixing.mix(weights, values, seen)
+            if other is not None:
+                order = [[*queries, width].index(letter) for letter in output]
+                heads = other.squeeze(-2).permute(order)
+        if mixing.heads is not None:
+            self.origins[heads] = mixing.heads
+        return heads
 
 
 def arranged(part: Tensor, have: str, want: Sequence[str]) -> Tensor | None:
-    """Return a tensor with the axes `have` as one with `want`; missing axes become 1.
+    """Permute a tensor's axes from `have` to `want`; axes that it lacks get the size 1.
 
-    None if it has other axes.
+    Return None if `have` has an axis that is not in `want`.
     """
     if not {*have} <= {*want}:
         return None
@@ -221,14 +247,14 @@ def is_weight(part: Tensor) -> bool:
 
 
 def relead(part: Tensor, old: Sequence[int], new: Sequence[int]) -> Tensor:
-    """Return a part with other axes before its last three, as scores of an `old` shape have now."""
+    """Give a query or a key the `new` leading axes of its scores, which had the shape `old`."""
     if [*old] == [*new]:
         return part
     return part.expand(*old[:-2], *part.shape[-3:]).reshape(*new[:-2], *part.shape[-3:])
 
 
 def as_number(part: object) -> float | None:
-    """Return a number, or a tensor with one element, as a float; None for anything else."""
+    """Return a number, or a tensor of one number, as a float; None for anything else."""
     if isinstance(part, bool) or not isinstance(part, int | float | Tensor):
         return None
     if isinstance(part, Tensor):

@@ -1,11 +1,8 @@
-"""Attention of models that compute it in their own code, met at the functions of torch they call.
+"""Attention of models that compute it in their own code, recorded and edited.
 
 DeBERTa, XLNet, Bloom, Falcon and GPT-J do not accept another attention function, and neither does a
-module that somebody wrote themselves. But each calls nn.MultiheadAttention, fused attention, or a
-softmax of its scores, and a `TorchFunctionMode`, which is bound to one thread, meets all three. A
-softmax belongs to attention if its scores are a product of queries and keys, or if it is called
-inside a module whose class has attention in its name; all others, such as the softmax of a router
-or of an output, pass untouched.
+module that somebody wrote themselves. `meeting.py` meets their attention at the functions of torch
+that they call; here it is computed, with edits, and recorded.
 """
 
 from __future__ import annotations
@@ -14,28 +11,25 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import cycle
-from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
-from torch.overrides import TorchFunctionMode
 
 from headlight.model.edits.attention import AttentionEdit, Further, replaces_steps
 from headlight.model.edits.positions import PositionEdit
 from headlight.model.library.attention_interface import Watch, attend, from_position_0, padded
-from headlight.model.library.flow import Flow, Mixing, Scores, relead
-from headlight.model.library.fused import Projected, multi_head, scaled_dot_product
-from headlight.model.library.layouts import FIXED, Layout
-from headlight.model.library.running import RUNNING, Running
+from headlight.model.library.flow import Heads, Mixing, Origin, relead
+from headlight.model.library.fused import Projected, Scored
+from headlight.model.library.joined_heads import Joined, by_head, read_the_same
+from headlight.model.library.layouts import Layout
+from headlight.model.library.meeting import meeting
+from headlight.model.library.running import Running
 from headlight.model.library.stages import Stages
 from headlight.model.shape import Ability
 from headlight.model.transformer.attention import UNCHANGED, Edit
 from headlight.model.transformer.trace import AttentionRecord, Run, Site
 
-SOFTMAXES = {"softmax", "special_softmax"}
 MISSING: Mapping[Ability, str] = {
     "open cells": (
         "This model's own code puts the mask into its scores before they can be read, so a closed "
@@ -50,97 +44,55 @@ HALF = (
     "This model does not attend once in every layer over this text, so its attention cannot be "
     "shown whole. Try a text of another length, or choose another model."
 )
-NOT_LAST = (
-    "{name} takes a softmax over axis {axis} of scores of the shape {shape}, which is not the last "
-    "one, so which of them are queries and keys cannot be told. Let the keys be the last axis of "
-    "the scores, and take the softmax over it."
-)
 
 
 class IncompleteError(ValueError):
-    """Some attention of a model has no place in the maps of its layers."""
+    """Some attention of a model has no place in the maps of its layers.
 
-    def __init__(self) -> None:
-        super().__init__(HALF)
-
-
-class AttentionMode(TorchFunctionMode):
-    """Lets a `CodeCall` compute all attention in modules with the hooks `enter` and `leave`."""
-
-    def __init__(self, call: CodeCall, running: list[Running]) -> None:
-        super().__init__()
-        self.call, self.running, self.flow = call, running, Flow()
-
-    def __torch_function__(
-        self, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None
-    ) -> Any:
-        running, kwargs = self.running, kwargs or {}
-        if not running or RUNNING.get() is not running:  # as in a trial within a call
-            return function(*args, **kwargs)
-        if function is F.multi_head_attention_forward:
-            return multi_head(partial(self.call.fused, running[-1], FIXED), *args, **kwargs)
-        if function is F.scaled_dot_product_attention:
-            return scaled_dot_product(partial(self.call.fused, running[-1], None), *args, **kwargs)
-        if getattr(function, "__name__", "") in SOFTMAXES and isinstance(args[0], Tensor):
-            given, *rest = args
-            origin = self.flow.origin(given)
-            axis = kwargs.get("dim", rest[0] if rest else -1)
-            if isinstance(origin, Scores) and axis not in (-1, given.dim() - 1):
-                name, shape = type(running[-1].module).__name__, tuple(given.shape)
-                raise ValueError(NOT_LAST.format(name=name, axis=axis, shape=shape))
-            known = isinstance(origin, Scores) or running[-1].is_attention
-            if known and given.dim() > 2 and axis in (-1, given.dim() - 1):
-                weights, mixing = self.call.softmax(
-                    running[-1], given, lambda scores: function(scores, *rest, **kwargs), origin
-                )
-                self.flow.origins[weights] = mixing
-                return weights
-            self.call.passed = running[-1].module, tuple(given.shape)
-        return self.flow.call(function, args, kwargs)
-
-
-@contextmanager
-def meeting(call: Any) -> Iterator[None]:
-    """Let a call of a model in this context and thread compute its attention by a `CodeCall`.
-
-    A trial, which has the same methods, can replace it, and have a list for the modules.
+    `numbers` are the numbers of its records in the order of the call, and `why` is the end of a
+    sentence that gives the reason.
     """
-    running: list[Running] = getattr(call, "running", [])
-    token = RUNNING.set(running)
-    try:
-        with AttentionMode(call, running):
-            yield
-        call.keep()
-    finally:
-        RUNNING.reset(token)
+
+    def __init__(self, numbers: Sequence[int] = (), why: str = "") -> None:
+        super().__init__(HALF)
+        self.numbers, self.why = numbers, why
 
 
 @dataclass(frozen=True)
 class CodeSites:
-    """The modules of a model that attend in their own code, by site; no state of a call.
+    """The modules of a model that attend in their own code, and their sites.
 
-    A module that attends several times has several sites, in the order of its calls.
+    A module that attends several times has several sites, in the order of its calls. This object
+    keeps no state of a call. If modules are one head each, `joined` has the sites of the heads of
+    each layer.
     """
 
     modules: Mapping[nn.Module, Sequence[Site]]
     layouts: Mapping[Site, Layout]
     missing: Mapping[Ability, str] = field(default_factory=lambda: MISSING)
-    most: int = 1  # times that a module attends in one call of it
+    most: int = 1  # the most times that one module attends in a single call of it
     rotated: bool = False  # see `AttentionSites`
+    joined: Joined = field(default_factory=dict)
+
+    @property
+    def sites(self) -> list[Site]:
+        """The sites of all layers; heads that are joined have one site together."""
+        return [*self.joined] or [site for several in self.modules.values() for site in several]
 
     @contextmanager
     def watching(self, run: Run, *, first_query: int = 0) -> Iterator[None]:
         """Let a model call in this context and thread record into `run.trace`.
 
         The options are those of `attention_interface.watching`. A record lacks the stages that the
-        code keeps to itself. Raises ValueError for edits of these stages, and if a call does not
-        attend equally often in every layer.
+        model's code does not show. Raises ValueError for edits of these stages, and if the model
+        does not attend equally often in every layer.
         """
         for edit in run.edits.values():
             self.check(edit)
         if run.trace is None and not run.edits:
             yield
             return
+        run = by_head(run, self.joined) if self.joined else run
         next_sites = {module: cycle(sites) for module, sites in self.modules.items()}
         counts: Counter[Site] = Counter()
 
@@ -161,7 +113,7 @@ class CodeSites:
             raise IncompleteError
 
     def check(self, edit: Edit | PositionEdit) -> None:
-        """Raise ValueError for an edit that this model's code does not let through."""
+        """Raise ValueError for an edit that cannot be made in this model's own code."""
         if isinstance(edit, PositionEdit):
             raise ValueError(
                 "This model's own code gives its tokens their positions, which cannot be moved. "
@@ -180,7 +132,7 @@ class CodeSites:
 
 
 def plain(edit: Edit) -> AttentionEdit | None:
-    """Return the visitor's own edit, without what analyses have wrapped around it, or None."""
+    """Return the `AttentionEdit` that other edits of an analysis wrap, or None."""
     while isinstance(edit, Further):
         edit = edit.edit
     return edit if isinstance(edit, AttentionEdit) else None
@@ -188,55 +140,64 @@ def plain(edit: Edit) -> AttentionEdit | None:
 
 @dataclass
 class CodeCall:
-    """One call of a model, or one generation, that is watched.
+    """The record and the edits of one call of a model, or of one generation.
 
-    `layout_of` tells the axes of a site's scores.
+    `layout_of` returns the layout of a site's scores.
     """
 
     watch: Watch
     layout_of: Callable[[Site, Tensor], Layout]
-    limit: int | None = None  # times that a module may attend in one call of it
-    most: int = 0  # times that one has
+    limit: int | None = None  # the most times that one module may attend in a call of it
+    most: int = 0  # the most times that one module has attended so far
     passed: tuple[nn.Module, tuple[int, ...]] | None = (
-        None  # a softmax that does not belong to attention
+        None  # a softmax outside attention: its module, and the shape of its input
     )
-    site: Site = field(init=False, repr=False)  # of the last module that attended
-    waiting: AttentionRecord | None = None  # of the site, until its values are known
+    site: Site | None = None  # the site of the last module that attended
+    waiting: AttentionRecord | None = None  # the record of `site`, until its values are known
+    joined: list[Sequence[Site]] = field(
+        default_factory=list
+    )  # the heads of each layer that was joined
 
-    def begin(self, running: Running) -> Edit:
-        """Go on to the next site of a module, and return its edit."""
+    def join(self, heads: Sequence[Heads]) -> None:
+        """Note that the outputs of these heads are joined over their features."""
+        sites = list(dict.fromkeys(head.site for head in heads if head.site is not None))
+        if len(sites) > 1 and read_the_same(heads):
+            self.joined.append(sites)
+
+    def begin(self, running: Running) -> tuple[Site, Edit]:
+        """Go on to the next site of a module; return it, and its edit."""
         self.keep()
         running.attended += 1
         self.most = max(self.most, running.attended)
         if self.limit is not None and self.most > self.limit:
             raise IncompleteError
-        self.site = self.watch.site_of(running.module)
-        return self.watch.run.edits.get(self.site, UNCHANGED)
+        self.site = site = self.watch.site_of(running.module)
+        return site, self.watch.run.edits.get(site, UNCHANGED)
 
     def keep(self) -> None:
-        """Record a site that waits for its values."""
+        """Record the last site, if its record is still waiting for the values."""
         waiting, self.waiting = self.waiting, None
-        if waiting is not None:
+        if waiting is not None and self.site is not None:
             turned = self.watch.rotated and self.site.kind != "cross" and waiting.bias is None
             self.watch.record(self.site, replace(waiting, rotated=turned))
 
     def fused(
         self, running: Running, fixed: Layout | None, parts: Projected
     ) -> tuple[Tensor, Tensor]:
-        """Attend in place of torch, with the edits of the module's next site, and record it."""
-        edit = self.begin(running)
-        layout = self.layout_of(self.site, parts.query) if fixed is None else fixed
-        query, key, value = (layout.maps(part) for part in parts[:3])
+        """Attend in place of torch, with the edit of the module's next site, and record it."""
+        site, edit = self.begin(running)
+        layout = self.layout_of(site, parts.query) if fixed is None else fixed
+        query, key, value = (layout.maps(part) for part in (parts.query, parts.key, parts.value))
         visible, bias = (
             part if part is None or part.dim() < 3
             else layout.maps(part.expand(*parts.query.shape[:-2], -1, -1))
             for part in (parts.visible, parts.bias)
         )  # fmt: skip
-        first_query, first_key = self.watch.positions(self.site, query.size(2), key.size(2))
-        record = attend(
-            query, key, value, visible, edit.at(first_query, first_key),
-            scale=parts.scale, bias=bias,
-        )  # fmt: skip
+        first_query, first_key = self.watch.positions(site, query.size(2), key.size(2))
+        edit = edit.at(first_query, first_key)
+        if parts.added is not None:
+            edit = Scored(edit, in_maps(parts.added, layout, parts))
+        record = attend(query, key, value, visible, edit, scale=parts.scale, bias=bias)
         self.waiting = from_position_0(record, first_key)
         self.keep()
         sizes = *parts.query.shape[:-1], parts.value.size(-1)
@@ -247,35 +208,39 @@ class CodeCall:
         running: Running,
         given: Tensor,
         softmax: Callable[[Tensor], Tensor],
-        origin: Scores | Mixing | None,
+        origin: Origin | None,
     ) -> tuple[Tensor, Mixing]:
-        """Return the weights for a softmax's scores, in the shape of both.
+        """Return the weights of `given` scores in their own axes, and a `Mixing`.
 
-        Also returns what to do with the weights when they meet the values.
+        The `Mixing` records the values and the heads when the weights are multiplied by the values.
         """
-        edit = self.begin(running)
-        layout = self.layout_of(self.site, given)
+        site, edit = self.begin(running)
+        layout = self.layout_of(site, given)
         given_map = running.as_map(given, layout, outside=-torch.inf)  # (B, H, Q, K)
-        first = self.watch.positions(self.site, *given_map.shape[-2:])
+        first = self.watch.positions(site, *given_map.shape[-2:])
         edit = edit.at(*first)
         stages = Stages.of(given, given_map, layout, origin).edited(edit)
         if stages.changed:
             empty = stages.masked_scores.isneginf().all(dim=-1, keepdim=True)
-            filled = stages.masked_scores.masked_fill(empty, 0.0)  # -inf would become NaN
+            filled = stages.masked_scores.masked_fill(empty, 0.0)  # a softmax of -inf only is NaN
             weights = softmax(running.as_given(filled, given, layout, outside=-torch.inf))
             weights = running.as_map(weights, layout).masked_fill(empty, 0.0)
         else:
             weights = running.as_map(softmax(given), layout)
         replaced = edit.reweigh(weights)
         if replaced is not weights:
-            # Cells in no block are 0.
+            # cells that belong to no block get a weight of 0
             weights = running.as_given(replaced, given, layout, outside=0.0)
             weights = running.as_map(weights, layout)
-        self.waiting = record = from_position_0(stages.record(weights), first[1])
+        kept = weights
+        if weights[..., :1].isnan().any():  # the softmax of a query that sees no key
+            empty = stages.masked_scores.isneginf().all(dim=-1, keepdim=True)
+            kept = weights.masked_fill(empty, 0.0)
+        self.waiting = record = from_position_0(stages.record(kept), first[1])
         own, mixes = plain(edit), replaces_steps(edit)
 
         def mix(used: Tensor, value: Tensor, summed: Tensor) -> Tensor | None:
-            """Record values and heads, if they have the known form; return an edit's own heads."""
+            """Record values and heads, if their axes are known; return an edit's own heads."""
             same = used.shape[-2:] == given.shape[-2:] and given_map.numel() == given.numel()
             if not same or self.waiting is not record:
                 return None
@@ -291,7 +256,15 @@ class CodeCall:
             sizes = *given.shape[:-1], result.size(-1)
             return layout.given(result, sizes).reshape(summed.shape)
 
-        # A head is linear in its weights.
+        # a head is linear in its weights, so weights times the gate are the gated head
         gate = None if own is None else own.gate
         gated = weights if gate is None else weights * gate.to(weights)[..., None, None]
         return running.as_given(gated, given, layout, outside=0.0), Mixing(mix)
+
+
+def in_maps(
+    function: Callable[[Tensor], Tensor], layout: Layout, parts: Projected
+) -> Callable[[Tensor], Tensor]:
+    """Return a function of scores in the model's own axes as one of scores (B, H, Q, K)."""
+    shape = *parts.query.shape[:-1], parts.key.size(-2)
+    return lambda scores: layout.maps(function(layout.given(scores, shape)))

@@ -1,19 +1,22 @@
 """Attention that torch computes in one call, and the same step by step.
 
-`scaled_dot_product_attention` takes queries, keys and values, and `multi_head_attention_forward`,
-which is what nn.MultiheadAttention and nn.Transformer call, also projects them.
+`scaled_dot_product_attention` and `flex_attention` take queries, keys and values.
+`multi_head_attention_forward`, which nn.MultiheadAttention and nn.Transformer call, also projects
+them.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from headlight.model.edits.attention import Further
 from headlight.model.library.flow import CLOSED
 
 MORE_THAN_TOKENS = (
@@ -24,7 +27,11 @@ PARAMETERS = inspect.signature(F.multi_head_attention_forward)
 
 
 class Projected(NamedTuple):
-    """The inputs of attention: scores are `scale` times q.k, plus `bias`, where `visible`."""
+    """The inputs of attention: scores are `scale` times q.k, plus `bias`, where `visible`.
+
+    `added` returns what a function of the model's own adds to scores; it takes and returns the
+    scores' own axes.
+    """
 
     query: Tensor  # (B, H, Q, D)
     key: Tensor  # (B, key heads, K, D)
@@ -32,14 +39,18 @@ class Projected(NamedTuple):
     visible: Tensor | None  # broadcasts to (B, H, Q, K)
     bias: Tensor | None
     scale: float
+    added: Callable[[Tensor], Tensor] | None = None
 
 
-# Attends, with edits and a record; returns heads with the axes of the queries, and the weights.
+# Attends, with edits and a record. Returns heads in the axes of the queries, and the weights.
 Attend = Callable[[Projected], tuple[Tensor, Tensor]]
 
 
 def read_mask(mask: Tensor) -> tuple[Tensor, Tensor | None]:
-    """Return a mask as booleans, True for visible keys, and what else it adds to scores, if any."""
+    """Return a mask as booleans, True for visible keys, and the bias that it also holds.
+
+    The bias is what a mask of numbers adds to the scores of visible keys; None if that is 0.
+    """
     if mask.dtype == torch.bool:
         return mask, None
     visible = mask > CLOSED
@@ -58,7 +69,7 @@ def scaled_dot_product(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """Attend as `scaled_dot_product_attention`, but for dropout."""
+    """Attend as `scaled_dot_product_attention` does, without dropout."""
     visible, bias = (None, None) if attn_mask is None else read_mask(attn_mask)
     if is_causal:
         cells = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool, device=query.device)
@@ -67,11 +78,71 @@ def scaled_dot_product(
     return attend(Projected(query, key, value, visible, bias, factor))[0]
 
 
-def multi_head(attend: Attend, *args: object, **kwargs: object) -> tuple[Tensor, Tensor | None]:
-    """Attend as `multi_head_attention_forward`, but for dropout.
+def flex(
+    attend: Attend,
+    attention: Callable[..., tuple[Tensor, Tensor, Tensor]],
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    score_function: Callable[..., Tensor],
+    block_mask: tuple,
+    scale: float,
+    *others: Any,
+    **options: Any,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Attend as `flex_attention` does; `attention` is the operator of torch that it calls.
 
-    Returns (Q, B, d_model), and weights (B, Q, K) or (B, H, Q, K) if they are wanted. Raises
-    ValueError if there are keys that are no tokens.
+    The operator's functions, of scores and of the mask, take one cell; here they are computed for
+    all cells. Returns the heads, and the operator's two statistics of each row.
+    """
+    sizes = *query.shape[:-1], key.size(-2)
+    given = query, key, value, score_function, block_mask, scale, *others
+    _, sums, largest = attention(*given, **options)
+    visible = for_cells(block_mask[-1], sizes, query.device)
+
+    def added(scores: Tensor) -> Tensor:
+        return for_cells(score_function, sizes, query.device, scores) - scores
+
+    heads, _ = attend(Projected(query, key, value, visible, None, scale, added))
+    return heads, sums, largest
+
+
+def for_cells(
+    function: Callable[..., Tensor], sizes: Sequence[int], device: torch.device, *scores: Tensor
+) -> Tensor:
+    """Compute a function of one cell for all cells: (B, H, Q, K).
+
+    The function takes the numbers of the text, the head, the query and the key, and before them the
+    cell's score if `scores` (B, H, Q, K) are given.
+    """
+    from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
+
+    for axis in reversed(range(4)):
+        axes = [0 if other == axis else None for other in range(4)]
+        function = torch.vmap(function, in_dims=(*[0 for _ in scores], *axes))
+    with TransformGetItemToIndex():  # lets the function index a tensor by a cell's numbers
+        cells = function(*scores, *(torch.arange(size, device=device) for size in sizes))
+    return cells.expand(*sizes)
+
+
+@dataclass
+class Scored(Further):
+    """An edit of attention in which a function of the model's own changes the scores first."""
+
+    added: Callable[[Tensor], Tensor]
+
+    def bias_of(self, scores: Tensor) -> Tensor | None:
+        bias = self.added(scores)
+        own = self.edit.bias_of(scores + bias)
+        bias = bias if own is None else bias + own
+        return bias if bias.any() else None
+
+
+def multi_head(attend: Attend, *args: object, **kwargs: object) -> tuple[Tensor, Tensor | None]:
+    """Attend as `multi_head_attention_forward` does, without dropout.
+
+    Returns outputs (Q, B, d_model), and weights (B, Q, K) or (B, H, Q, K) if the caller wants them.
+    Raises ValueError if some keys are not tokens.
     """
     given = PARAMETERS.bind(*args, **kwargs)
     given.apply_defaults()
@@ -109,7 +180,10 @@ def multi_head(attend: Attend, *args: object, **kwargs: object) -> tuple[Tensor,
 def masks_of(
     mask: Tensor | None, padding: Tensor | None, heads: int
 ) -> tuple[Tensor | None, Tensor | None]:
-    """Return the masks of nn.MultiheadAttention, in which True closes, as `read_mask` does."""
+    """Return the masks of nn.MultiheadAttention as `read_mask` does.
+
+    In masks of nn.MultiheadAttention, True closes a cell.
+    """
     if mask is not None and mask.dim() == 3:  # (B * H, Q, K)
         mask = mask.unflatten(0, (-1, heads))
     if padding is not None:  # (B, K)

@@ -1,6 +1,6 @@
-"""Models of the transformers library, by their name on the Hugging Face Hub or as a folder.
+"""Fetch the files of a model from the Hugging Face Hub, or find its folder; read its card.
 
-A model's licence is read from its card. Each problem is a LoadingError of one sentence.
+A model's card names its licence. Each problem raises a LoadingError with a sentence or two.
 """
 
 import io
@@ -13,12 +13,12 @@ from typing import Any
 
 from tqdm.asyncio import tqdm
 
-Progress = Callable[[int, int], None]  # bytes so far, bytes in all; called from several threads
+Progress = Callable[[int, int], None]  # called with bytes so far and in all, by several threads
 
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE, INDEX_FILE = "model.safetensors", "model.safetensors.index.json"
 FILES = ("*.json", "*.txt", "*.model", "*.spm", WEIGHTS_FILE, "model-*.safetensors")
-LONGEST_LINE = 400  # characters of another library's message
+LONGEST_LINE = 400  # characters that are shown of another library's message
 CARD_FILE = "README.md"
 LONGEST_CARD = 20_000  # characters of the card that are read
 FRONT_MATTER = re.compile(r"\A---\s*\n(.*?)^---\s*$", re.DOTALL | re.MULTILINE)
@@ -27,13 +27,13 @@ ON_THE_HUB = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?", re.ASCII)
 
 
 class LoadingError(ValueError):
-    """Why a model cannot be loaded, and what to do about it."""
+    """Raised if a model cannot be loaded; the message says why, and what to do."""
 
 
 def fetch(name: str, files: Sequence[str] = FILES, progress: Progress | None = None) -> Path:
-    """Return the folder with these files of a model, downloaded unless `name` is a folder.
+    """Return the folder with a model's `files`, which are downloaded unless `name` is a folder.
 
-    Files that were downloaded before need no network. Raises LoadingError.
+    Files that were downloaded before need no network. Raises LoadingError if this fails.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import (
@@ -54,7 +54,7 @@ def fetch(name: str, files: Sequence[str] = FILES, progress: Progress | None = N
                 tqdm_class=progress_bar(progress or (lambda done, total: None)),
             )
         )
-    except LoadingError:  # of `progress`
+    except LoadingError:  # raised by `progress`
         raise
     except HFValidationError as error:
         raise LoadingError(
@@ -76,15 +76,15 @@ def fetch(name: str, files: Sequence[str] = FILES, progress: Progress | None = N
             f"{name} is not on this computer, and the Hugging Face Hub cannot be reached. Check "
             "the network and try again, or give the folder of a model."
         ) from error
-    except Exception as error:  # a full disk, a proxy, an answer of the hub's
+    except Exception as error:  # such as a full disk, a proxy, or an answer of the hub
         raise LoadingError(
             f"{name} could not be downloaded: {first_line(error)} Try again later."
         ) from error
 
 
 def as_folder(name: str) -> Path | None:
-    """Return the folder of this name on this computer, if any."""
-    with suppress(OSError, ValueError, RuntimeError):  # too long, no text, no such user
+    """Return the folder of this name on this computer, or None."""
+    with suppress(OSError, ValueError, RuntimeError):  # a name that cannot be a path
         folder = Path(name).expanduser()
         if folder.is_dir():
             return folder
@@ -92,7 +92,7 @@ def as_folder(name: str) -> Path | None:
 
 
 def progress_bar(progress: Progress) -> type[tqdm]:
-    """Return a progress bar for the hub's downloads that calls `progress` and draws nothing."""
+    """Return a class of progress bars for downloads that call `progress` and draw nothing."""
 
     class ProgressBar(tqdm):
         def __init__(self, *items: Any, **options: Any) -> None:
@@ -109,7 +109,7 @@ def progress_bar(progress: Progress) -> type[tqdm]:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an error as a sentence that is not too long."""
+    """Return the first line of an error's message as a sentence, cut if it is too long."""
     line = next(iter(str(error).strip().splitlines()), type(error).__name__).strip()
     line = line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} …"
     return line if line.endswith((".", "!", "?")) else f"{line}."
@@ -117,14 +117,14 @@ def first_line(error: BaseException) -> str:
 
 @dataclass(frozen=True)
 class Card:
-    """A model's licence, as its card names it, and its page on the hub; each empty if unknown."""
+    """A model's licence as named by its card, and the address of its page; each "" if unknown."""
 
     licence: str = ""
     page: str = ""
 
 
 def read_card(name: str) -> Card:
-    """Return the card of a model, by its name on the hub or its folder."""
+    """Return the card of a model, given its name on the hub or its folder."""
     on_the_hub = ON_THE_HUB.fullmatch(name) and not Path(name).expanduser().is_dir()
     page = f"https://huggingface.co/{name}" if on_the_hub else ""
     try:
@@ -138,7 +138,7 @@ def read_card(name: str) -> Card:
 
 
 def licence_in(text: str) -> str:
-    """Return the licence in the front matter of a card, or an empty text."""
+    """Return the licence that a card's front matter names, or an empty text."""
     front_matter = FRONT_MATTER.match(text)
     if front_matter is None:
         return ""

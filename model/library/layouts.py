@@ -1,4 +1,4 @@
-"""Where texts, heads, queries and keys are in scores."""
+"""Find and use the layout of scores: the axes of their texts, heads, queries and keys."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from torch import Tensor
 
 from headlight.model.library.flow import CLOSED
 
-NEAR = 1e-3  # of the largest change
+NEAR = 1e-3  # changes below this share of the largest change count as rounding
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The axes of scores: texts, heads, queries and keys, in this order."""
+    """Which axes of scores are those of texts, heads, queries and keys: `order`, in this order."""
 
     order: tuple[int, ...]
-    heads: int = 1  # within the axis of the texts
-    heads_first: bool = False  # and the texts are its faster part
+    heads: int = 1  # the number of heads that share an axis with the texts
+    heads_first: bool = False  # True if that axis goes through all texts of a head, head by head
 
     @classmethod
     def assumed(cls, cells: Tensor, rows: int) -> Layout:
@@ -29,11 +29,11 @@ class Layout:
         return cls((*range(cells.dim()),), max(1, len(cells) // rows) if folded else 1)
 
     def maps(self, part: Tensor) -> Tensor:
-        """Return a part with the axes of scores, and maybe others after them, as (B, H, Q, K, ...).
+        """Return a tensor with the axes of scores, and maybe more at its end, as (B, H, Q, K, ...).
 
         Raises ValueError if the axes are not those of the scores that were tried out.
         """
-        if self == FIXED and part.dim() == 4:  # itself, for its gradient
+        if self == FIXED and part.dim() == 4:  # the tensor itself, for its gradient
             return part
         part = part.permute(*self.order, *range(len(self.order), part.dim()))
         leading = max(len(self.order) - 2, 1)
@@ -42,18 +42,18 @@ class Layout:
         return (part.transpose(0, 1) if self.heads_first else part).flatten(1, leading)
 
     def given(self, cells: Tensor, shape: Sequence[int]) -> Tensor:
-        """Return (B, H, Q, K) in the shape that scores have, the inverse of `maps`."""
+        """Return cells (B, H, Q, K) in the `shape` of the scores, the inverse of `maps`."""
         if self.heads_first:
             cells = cells.unflatten(1, (self.heads, -1)).transpose(0, 1)
         cells = cells.reshape([shape[axis] for axis in self.order])
         return cells.permute([self.order.index(axis) for axis in range(len(shape))]).contiguous()
 
     def queries(self, part: Tensor, shape: Sequence[int]) -> Tensor:
-        """Return queries or heads, with the axes of scores and one more, as (B, H, Q, D)."""
+        """Return queries or outputs of heads as (B, H, Q, D); they have the scores' axes and D."""
         return self.maps(self.expanded(part, shape)).squeeze(3)
 
     def keys(self, part: Tensor, shape: Sequence[int]) -> Tensor:
-        """Return keys or values, with the axes of scores and one more, as (B, H, K, D)."""
+        """Return keys or values as (B, H, K, D); they have the scores' axes and D."""
         return self.maps(self.expanded(part, shape)).squeeze(2)
 
     def expanded(self, part: Tensor, shape: Sequence[int]) -> Tensor:
@@ -61,30 +61,38 @@ class Layout:
         return part.expand(*sizes, -1)
 
 
-FIXED = Layout((0, 1, 2, 3))  # of nn.MultiheadAttention
+FIXED = Layout((0, 1, 2, 3))  # the layout of nn.MultiheadAttention
 
 
 class Changes(NamedTuple):
-    """The cells that differ under a change, and the cells without a mask, in the given axes."""
+    """The cells of scores that a change of the input changes, and those that no mask hides."""
 
     changed: Tensor
     seen: Tensor
 
     @classmethod
     def between(cls, before: Tensor, after: Tensor, shifts: bool) -> Changes:
-        """Return how scores differ; with `shifts`, a shift of a whole row does not count."""
+        """Compare scores before and after; with `shifts`, a shift of a whole row does not count."""
         seen = (before > CLOSED) | (after > CLOSED)
         if not shifts:
-            return cls(before != after, seen)
+            return cls(differing(before, after), seen)
         apart = (after - before).float().masked_fill(~seen, torch.nan)
         apart = (apart - apart.nanmedian(dim=-1, keepdim=True).values).nan_to_num(0.0)
         moved = apart.abs() > NEAR * apart.abs().max()
-        moved |= moved.sum(dim=-1, keepdim=True) > 1  # the median too, of a query that moved
+        moved |= moved.sum(dim=-1, keepdim=True) > 1  # a changed query moves the median too
         return cls(moved, seen & (seen.sum(dim=-1, keepdim=True) > 2))
 
 
+def differing(before: Tensor, after: Tensor) -> Tensor:
+    """Return which numbers differ; two that are no number (NaN) do not."""
+    return (before != after) & ~(before.isnan() & after.isnan())
+
+
 def possible(shape: Sequence[int], queries: Sequence[int], rows: int) -> Iterator[Layout]:
-    """Yield the possible layouts of scores over `rows` texts; the keys are their last axis."""
+    """Yield the possible layouts of scores of this shape over `rows` texts; keys are last.
+
+    `queries` are the axes that may be that of the queries; if empty, all of them.
+    """
     axes = range(len(shape) - 1)
     for query in [axis % len(shape) for axis in queries] or axes:
         others = [axis for axis in axes if axis != query]
@@ -100,11 +108,12 @@ def possible(shape: Sequence[int], queries: Sequence[int], rows: int) -> Iterato
 def fitting(
     layouts: Sequence[Layout], tries: Sequence[Sequence[Changes]], known: bool
 ) -> list[Layout]:
-    """Return the layouts under which all inputs show queries and keys, and all heads alike.
+    """Return the layouts that explain all `tries`, each of which changed one input at tokens.
 
-    Some key has to change for several queries, and if it is not `known` that the scores are a
-    product, some query for several keys. An input that shows anything else under every layout, such
-    as a bias, is no state of a token.
+    Under a layout that fits, a changed token changes its key for several queries, and the same for
+    all heads. If it is not `known` that the scores are a product, it must also change its query for
+    several keys. An input that no layout explains, such as a bias, is not a token's state, and does
+    not count.
     """
     shown = [[queries_and_keys(layout, changes) for layout in layouts] for changes in tries]
     shown = [each for each in shown if any(each)]
@@ -119,9 +128,9 @@ def fitting(
 
 
 def queries_and_keys(layout: Layout, changes: Sequence[Changes]) -> tuple[bool, bool] | None:
-    """Return whether changes of positions moved a query for several keys, and a key for queries.
+    """Return whether changes moved a query for several keys, and a key for several queries.
 
-    None if they moved nothing, several of both, or some heads and not others.
+    Return None if they moved nothing, more than one query and key, or only some of the heads.
     """
     touched, by_query, by_key = False, False, False
     for change in changes:
@@ -132,7 +141,7 @@ def queries_and_keys(layout: Layout, changes: Sequence[Changes]) -> tuple[bool, 
         if (cells & other).any():
             return None
         cells = cells.any(dim=0).int()  # (Q, K)
-        apart = cells.sum(dim=1, keepdim=True) - cells  # of each query, without each key
+        apart = cells.sum(dim=1, keepdim=True) - cells  # a query's changed cells but for this key
         if not ((apart > 0).sum(dim=0) <= 1).any():
             return None
         touched |= bool(cells.any())

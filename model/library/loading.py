@@ -1,4 +1,4 @@
-"""Any model by its name: a shipped one, a checkpoint folder, or one of the transformers library."""
+"""Load any model by its name: a shipped one, a folder, or one of the transformers library."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from headlight.model.reader import Reader
 from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import load, shipped_models
 
-LARGEST_NUMBER = 4  # bytes that a number takes in a file
+LARGEST_NUMBER = 4  # the most bytes that a number takes in a file of weights
 
 
 def load_model(name: str | Path, progress: Progress | None = None) -> Reader:
-    """Load a model by its name, from a folder or from the Hugging Face Hub; onto the GPU if any.
+    """Load a model by its name, from a folder or from the Hugging Face Hub; onto a GPU if any.
 
-    `progress` is called with the bytes downloaded. Raises ValueError or FileNotFoundError with a
-    message that says what to do.
+    `progress` is called with the bytes downloaded so far and in all. Raises ValueError or
+    FileNotFoundError with a message that says what to do.
     """
     if not (isinstance(name, str | Path) and str(name).strip()):
         raise LoadingError(f"Give a name, such as {shipped_models()[0]}, or a model's folder.")
@@ -48,13 +48,13 @@ def load_model(name: str | Path, progress: Progress | None = None) -> Reader:
 
 
 def own_checkpoint(name: str) -> Path | None:
-    """Return the folder of this name if it holds a model of this project's own."""
+    """Return the folder of this name if it holds one of this project's own models, or None."""
     folder = as_folder(name)
     return folder if folder and (folder / WEIGHTS).is_file() else None
 
 
 def load_own(folder: Path) -> OwnReader:
-    """Load a model of this project's own from a folder; raises LoadingError if that fails."""
+    """Load one of this project's own models from a folder; raise LoadingError if that fails."""
     check_files(folder)
     try:
         check_tokenizer(folder)
@@ -64,15 +64,15 @@ def load_own(folder: Path) -> OwnReader:
         return load(folder)
     except LoadingError:
         raise
-    except Exception as error:  # of many kinds, from a missing file to too little memory
+    except Exception as error:  # of any kind, such as a missing file or too little memory
         raise LoadingError(
-            f"{folder} is no checkpoint that can be read: {first_line(error)} Save it again, or "
+            f"{folder} is not a checkpoint that can be read: {first_line(error)} Save it again, or "
             "choose another model."
         ) from error
 
 
 def load_from_library(name: str, progress: Progress | None = None) -> Reader:
-    """Load a model of the transformers library; a BERT uses this project's layers if they fit.
+    """Load a model of the transformers library; a BERT that fits gets this project's own layers.
 
     Raises LoadingError with a message that says what to do.
     """
@@ -82,17 +82,17 @@ def load_from_library(name: str, progress: Progress | None = None) -> Reader:
         return load_transformers_reader(name, progress)
     except LoadingError:
         raise
-    except Exception as error:  # of many kinds, such as sizes of nothing, or lists too deep
+    except Exception as error:  # of any kind, such as sizes of 0 or lists nested too deeply
         raise LoadingError(
             f"The files of {name} do not fit together: {first_line(error)} Choose another model."
         ) from error
 
 
 def load_bert(name: str | Path, progress: Progress | None = None) -> BertReader:
-    """Load a BERT that fits our layers, by its name or from a folder; onto the GPU if any.
+    """Load a BERT into our layers by its name or from a folder, onto the GPU if there is one.
 
-    `progress` is called with the bytes downloaded. Raises ValueError with a message that says what
-    to do.
+    `progress` is called with the bytes downloaded so far and in all. Raises ValueError with a
+    message that says what to do.
     """
     name, device = str(name), best_device()
     config = read_config(name)
@@ -107,9 +107,9 @@ def load_bert(name: str | Path, progress: Progress | None = None) -> BertReader:
 
 
 def fetch_model(name: str, progress: Progress | None = None) -> Path:
-    """Return the folder with a model's files; its config is checked before the rest is downloaded.
+    """Download a model's files, if needed, and return their folder; the config is checked first.
 
-    The download stops if the model does not fit into memory. Raises LoadingError.
+    The download stops if the model will not fit into memory. Raises LoadingError if this fails.
     """
     if folder := own_checkpoint(name):
         return folder

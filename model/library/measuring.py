@@ -1,8 +1,7 @@
-"""Compares recorded numbers with those of the transformers library itself, on given texts.
+"""Compare recorded numbers with those of the transformers library itself, on given texts.
 
-A text is read whole, and written step by step with the cache. The whole text is compared with the
-library's own eager attention, the steps with the whole text. Our own BERT is compared with the
-library's.
+A recorded run over a whole text is compared with the library's own eager attention, and writing
+step by step with a cache is compared with that run. Our own BERT is compared with the library's.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ if TYPE_CHECKING:
 class Bounds(NamedTuple):
     """The largest differences from the library that count as rounding."""
 
-    same: float  # of numbers with the same name in both
-    shown: float  # of log-probabilities and weights at written steps, summed in another order
-    steps: float  # of written steps' log-probabilities and weights, summed in another order
+    same: float  # of the outputs and the weights over a whole text in this project's tests
+    shown: float  # of the outputs and the weights over a whole text
+    steps: float  # of the log-probabilities and the weights at written steps
 
 
-BOUNDS = {  # by the dtype of the weights; float32 leaves some 1e-6
+BOUNDS = {  # by the dtype of the model; with float32, rounding is usually about 1e-6
     torch.float32: Bounds(1e-4, 1e-3, 1e-2),
     torch.float16: Bounds(1e-2, 1e-1, 1e-1),
     torch.bfloat16: Bounds(1e-1, 1.0, 1.0),
 }
-STEPS = 2  # tokens written with a cache
+STEPS = 2  # the number of tokens that are written step by step
 NAMES: dict[str, Kind] = {
     "attentions": "encoder",
     "encoder_attentions": "encoder",
@@ -54,7 +53,7 @@ class LibraryRun(NamedTuple):
 
     @property
     def read(self) -> Tensor:
-        """The ids (1, T) of the decoder, or of the only side."""
+        """The ids (1, T) that the decoder reads, or the only ids."""
         return self.inputs.get("decoder_input_ids", self.inputs["input_ids"])
 
     def sizes(self, kind: Kind) -> tuple[int, int]:
@@ -69,11 +68,11 @@ class Measured(NamedTuple):
     """The result of comparing a model's recorded attention with the library's own."""
 
     parity: Parity
-    writes: bool  # whether writing step by step agrees with the whole text
+    writes: bool  # True if writing step by step agrees with the whole text
 
 
 class Whole(NamedTuple):
-    """A text that was read whole: the record, the outputs, and their differences."""
+    """A recorded run over a whole text: its trace and outputs, and how they differ from `text`."""
 
     text: LibraryRun
     trace: Trace
@@ -82,7 +81,7 @@ class Whole(NamedTuple):
 
 
 def call(model: PreTrainedModel, inputs: Mapping[str, Tensor], **options: bool) -> ModelOutput:
-    """Call a model on a whole text, without a cache: with one, FSMT's decoder would look ahead."""
+    """Call a model on a whole text; without a cache, with which FSMT's decoder would look ahead."""
     if model.config.is_encoder_decoder:
         options["use_cache"] = False
     return model(**inputs, **options)
@@ -91,15 +90,15 @@ def call(model: PreTrainedModel, inputs: Mapping[str, Tensor], **options: bool) 
 def read_texts(
     model: PreTrainedModel, several: Sequence[Mapping[str, Tensor]], name: str
 ) -> list[LibraryRun]:
-    """Return texts with a model's outputs for them, by eager attention.
+    """Run a model with its present attention over several texts; return inputs and outputs.
 
-    Raises LoadingError if it cannot read them.
+    Raises LoadingError if the model cannot read them.
     """
     try:
         return [
             LibraryRun(inputs, call(model, inputs, output_attentions=True)) for inputs in several
         ]
-    except Exception as error:  # of a model for pictures or sound, or of a config that is not tried
+    except Exception as error:  # of any kind: a model for images or sound, an unusual config
         raise LoadingError(
             f"{name} cannot read a text: {first_line(error)} Choose another model."
         ) from error
@@ -110,14 +109,14 @@ def measured(
 ) -> Measured:
     """Return the largest differences on the texts, and whether written steps equal the whole text.
 
-    The first text is short. If steps with a cache differ, the model gets no cache. Raises
+    The first text is short. If steps with a cache differ, the model's cache is switched off. Raises
     LoadingError if its attention over a text differs, or cannot be recorded.
     """
     wholes = [read_whole(attached, model, text, name) for text in texts]
     parity = Parity(*map(max, zip(*(whole.parity for whole in wholes), strict=True)))
     if not model.can_generate() or all(at.kind != "decoder" for at in wholes[0].trace.attention):
         return Measured(parity, writes=True)
-    # An encoder-decoder begins with its start token; FSMT gets more than one wrong.
+    # An encoder-decoder begins with one token, its start token; FSMT fails with more.
     begun = [(wholes[0], 1)] if model.config.is_encoder_decoder else []
     if not begun or len(wholes) > 1:
         begun.append((wholes[-1], wholes[-1].text.read.size(1) - STEPS))
@@ -130,7 +129,7 @@ def measured(
 
 
 def read_whole(attached: Watchable, model: PreTrainedModel, text: LibraryRun, name: str) -> Whole:
-    """Record a run over a text; raises LoadingError if it differs from the library's own."""
+    """Record a run over a text; raise LoadingError if it differs from the library's own run."""
     trace = Trace()
     over = (
         f"{name} is of the type {model.config.model_type}, whose attention over "
@@ -140,21 +139,22 @@ def read_whole(attached: Watchable, model: PreTrainedModel, text: LibraryRun, na
         with attached.watching(Run(trace=trace)):
             outputs = call(model, text.inputs)
         parity = parity_on(text, trace, outputs[0])
-    except Exception as error:  # of many kinds: other shapes, other calls
+    except Exception as error:  # of any kind: other shapes, other calls
         raise LoadingError(
             f"{over} cannot be recorded: {first_line(error)} Choose another model."
         ) from error
     if not all(part <= BOUNDS[model.dtype].shown for part in parity):
         raise LoadingError(
-            f"{over} differs from what is known here by {max(parity):.2g}. Choose another model."
+            f"{over} is recorded with differences of up to {max(parity):.2g} from the library's "
+            "own numbers. Choose another model."
         )
     return Whole(text, trace, outputs, parity)
 
 
 def parity_on(text: LibraryRun, trace: Trace, outputs: Tensor) -> Parity:
-    """Compare the recorded numbers and the outputs of a text with those of the library itself.
+    """Compare the recorded weights and the outputs of a text with those of the library itself.
 
-    Raises ValueError if some of its tokens attend to anything but tokens.
+    Raises ValueError if the model attends to anything else than the tokens of the text.
     """
     kinds: set[Kind] = {site.kind for site in trace.attention}
     ours: dict[Kind, Tensor] = {kind: trace.weights(kind) for kind in kinds}
@@ -164,7 +164,7 @@ def parity_on(text: LibraryRun, trace: Trace, outputs: Tensor) -> Parity:
     theirs: dict[Kind, Sequence[Tensor]] = {
         kind: text.outputs[at] for at, kind in NAMES.items() if text.outputs.get(at)
     }
-    if len(kinds) == 1:  # "attentions" are those of a decoder too
+    if len(kinds) == 1:  # "attentions" may also be a decoder's
         theirs = dict(zip(kinds, theirs.values(), strict=False))
     return Parity(
         outputs=difference(outputs, text.outputs[0]),
@@ -177,22 +177,22 @@ def parity_on(text: LibraryRun, trace: Trace, outputs: Tensor) -> Parity:
 
 
 def as_maps(layers: Sequence[Tensor], queries: int, keys: int) -> Tensor:
-    """Return the library's weights as (layers, H, Q, K); some models return another form."""
+    """Return the library's weights as (layers, H, Q, K), even if a model returns another form."""
     maps = torch.cat(
         [join_blocks(layer, keys, outside=0.0) if layer.dim() == 5 else layer for layer in layers]
     )
-    return maps.softmax(dim=-1) if (maps < 0).any() else maps  # SqueezeBERT gives its scores
+    return maps.softmax(dim=-1) if (maps < 0).any() else maps  # SqueezeBERT returns scores
 
 
 def difference(ours: Tensor, theirs: Tensor) -> float:
-    """Return the largest absolute difference of two tensors; infinity if their shapes differ."""
+    """Return the largest absolute difference of two tensors; infinite if their shapes differ."""
     return (ours - theirs).abs().max().item() if ours.shape == theirs.shape else float("inf")
 
 
 def steps_agree(attached: Watchable, model: PreTrainedModel, whole: Whole, count: int) -> bool:
-    """Return whether the steps after `count` tokens of a text equal those of the whole text.
+    """Return whether steps after the first `count` tokens of a text agree with the whole text.
 
-    The steps are computed like the model's own writing; see `Writer.decode`.
+    The steps are computed as when the model writes; see `Writer.decode`.
     """
     read = whole.text.read
     begun = read[:, :count]
@@ -227,13 +227,13 @@ def steps_agree(attached: Watchable, model: PreTrainedModel, whole: Whole, count
     inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
     try:
         generate(model, inputs, steps, STEPS)
-    except Exception:  # of many kinds: the library may never have run this code in this way
+    except Exception:  # of any kind: the library may never have run this model so
         return False
     return all(agree)
 
 
 class Parity(NamedTuple):
-    """The largest absolute differences from the transformers library, on a text."""
+    """The largest absolute differences from the transformers library, on one or more texts."""
 
     outputs: float  # of the logits, or of the last hidden states if there is no head
-    weights: float  # of the weights of every head in every layer
+    weights: float  # of the weights of all heads in all layers

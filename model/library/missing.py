@@ -1,4 +1,4 @@
-"""Abilities that a model of the transformers library lacks here, and why."""
+"""Say which abilities a model of the transformers library lacks here, and why."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ if TYPE_CHECKING:
     from headlight.model.library.transformers_reader import TransformersReader
 
 NO_STEPS = (
-    "Step by step, the transformers library computes other outputs for this model than over the "
-    "whole text at once, so no steps can be shown. Choose another model that writes."
+    "In the transformers library, this model gives other outputs if it writes step by step than if "
+    "it reads the whole text at once, so no steps can be shown. Choose another model that writes."
 )
 NO_MOVES = (
-    "Where this model has its positions is not known well enough to change them. Choose one with "
-    "rotary positions, or with a learned table, such as openai-community/gpt2."
+    "Where this model uses its positions is not known well enough, so they cannot be changed. "
+    "Choose a model with rotary positions, or with a learned table, such as openai-community/gpt2."
 )
 NO_SUM = (
-    "The logits of this model are no plain sum over its parts: norms after its blocks, or other "
-    "steps, lie between. Choose a pre-norm model, such as openai-community/gpt2."
+    "The logits of this model are no plain sum of its parts, because norms after its blocks, or "
+    "other steps, change the sum. Choose a pre-norm model, such as openai-community/gpt2."
 )
 NO_STREAM = (
-    "The stream of this model is no plain sum of what its blocks add, as norms after them or other "
-    "steps lie between. Choose a pre-norm model, such as openai-community/gpt2."
+    "The stream of this model is no plain sum of what its blocks add, because norms after them, or "
+    "other steps, change the sum. Choose a pre-norm model, such as openai-community/gpt2."
 )
 ENCODERS_STREAM = (
     "Only a decoder's stream is recorded in models of the transformers library, and this one has "
@@ -34,7 +34,7 @@ ENCODERS_STREAM = (
 
 
 def what_is_missing(reader: TransformersReader) -> dict[Ability, str]:
-    """Return the abilities that a model lacks, and why."""
+    """Return the abilities that a model lacks, each with a sentence that says why."""
     missing: dict[Ability, str] = {
         "own layers": "This model runs in the transformers library, not in layers made here.",
         "compare words": OTHER_WORDS,
@@ -53,8 +53,8 @@ def what_is_missing(reader: TransformersReader) -> dict[Ability, str]:
         missing["mask words"] = "This model has no [MASK] token that it has learned to fill in."
     if any(reader.heads_to_stream(site) is None for site in reader.shape.sites):
         missing["add up heads"] = (
-            "What a head of this model adds to the stream is not known here: its output "
-            "projection has another form."
+            "What a head of this model adds to the stream is not known, because its output "
+            "projection has an unknown form."
         )
     if reader.attached.decoder is None:
         missing["show the stream"] = NO_STREAM if reader.reads_target else ENCODERS_STREAM

@@ -1,4 +1,4 @@
-"""All attention of a model's call, in order, wherever its modules compute it, and its sites."""
+"""Records the attention of a model's call in order, in any of its modules, and finds its sites."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
@@ -17,26 +16,30 @@ from headlight.model.library.foreign_code import (
     CodeCall,
     CodeSites,
     IncompleteError,
-    meeting,
 )
+from headlight.model.library.joined_heads import join_heads
 from headlight.model.library.layouts import FIXED, Layout
+from headlight.model.library.meeting import meeting
 from headlight.model.library.running import enter, leave
 from headlight.model.shape import Ability
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import KINDS, AttentionRecord, Kind, Run, Site
 
-NEAR = 1e-2  # of a row's sum to 1, in 16 bits too
+NEAR = 1e-2  # how far the sum of a row of weights may be from 1, with 16 bits too
+OTHER_TOKENS = "they are not over the tokens of a text"
+NOT_OF_TEXTS = "they are not those of each text, with rows that sum to 1"
+OTHER_HEADS = "other layers of the kind {kind} have {heads} heads"
 
 
 @dataclass
 class Observed:
     """The attention of one call of a model: the modules that attended, and their records.
 
-    `layouts`, in the order of the call, are known from an earlier proof; otherwise they are
+    `proven` are the layouts of the records in the order of the call. Without them, layouts are
     inferred from the number of texts.
     """
 
-    rows: int  # texts in the batch
+    rows: int  # the number of texts in the batch
     proven: Sequence[Layout] | None = None
     layouts: dict[Site, Layout] = field(default_factory=dict)
     modules: list[nn.Module] = field(default_factory=list)
@@ -48,23 +51,42 @@ class Observed:
         self.call = CodeCall(watch, self.layout_of)
 
     def begin(self, proven: Sequence[Layout]) -> None:
-        """Begin another call, with the layouts of its attention, and forget the one before."""
+        """Begin a new call with these layouts, and forget the records of the last call."""
         self.proven = proven
+        self.call.joined.clear()
         self.modules.clear()
         self.trace.attention.clear()
 
     @property
     def records(self) -> list[AttentionRecord]:
-        """A record for each of the modules."""
+        """The records in the order of the call, one for each of `modules`."""
         self.call.keep()
         return [self.trace.attention[Site("encoder", n)] for n in range(len(self.modules))]
+
+    @property
+    def layers(self) -> list[list[int]]:
+        """The numbers of the records of each layer.
+
+        A layer has several records if each of its heads is a module. Such records have one head
+        each, and the same queries and keys.
+        """
+        records, first = self.records, {n: [n] for n in range(len(self.modules))}
+        for sites in self.call.joined:
+            numbers = [site.layer for site in sites]
+            shapes = {records[n].weights.shape for n in numbers}
+            if len(shapes) == 1 and shapes.pop()[1] == 1 and all(n in first for n in numbers):
+                first |= {min(numbers): numbers}
+                first = {
+                    n: each for n, each in first.items() if n not in numbers or n == min(numbers)
+                }
+        return [*first.values()]
 
     def site_of(self, module: nn.Module) -> Site:
         self.modules.append(module)
         return Site("encoder", len(self.modules) - 1)
 
     def layout_of(self, site: Site, part: Tensor) -> Layout:
-        """Return the axes of scores, or of queries with others in place of the keys."""
+        """Return the layout of a site's scores; `part` has their shape, maybe without keys."""
         if self.proven is None:
             self.layouts[site] = Layout.assumed(part, self.rows)
         else:
@@ -74,16 +96,17 @@ class Observed:
 
 @contextmanager
 def observing(rows: int, proven: Sequence[Layout] | None = None) -> Iterator[Observed]:
-    """Record all attention of modules with the hooks of `prepare`, in this context and thread."""
+    """Record the attention of modules with the hooks of `prepare` in this context and thread."""
     observed = Observed(rows, proven)
     with meeting(observed.call):
         yield observed
 
 
 def prepare(model: nn.Module) -> list[RemovableHandle]:
-    """Let calls of a model know which module they are in; return a function that undoes this.
+    """Add the hooks that note which module is running; return them, for their removal.
 
-    The small parts of torch, such as nn.Softmax, count as the module that contains them.
+    Small modules of torch, such as nn.Softmax, have none: what they compute counts as computed by
+    the module around them.
     """
     handles: list[RemovableHandle] = []
     for module in model.modules():
@@ -101,43 +124,81 @@ def find_sites(
     target: int,
     told: Mapping[nn.Module, Kind] = {},
 ) -> tuple[CodeSites, dict[Kind, tuple[int, int]]]:
-    """Return the sites of a model, and the layers and heads of each kind of attention.
+    """Return the sites of a model, and the number of layers and heads of each kind.
 
-    The trial had `source` and `target` tokens, of other numbers; a model that is not `two_sided`
-    reads the source only, as a decoder if no query sees a later key. `told` has the kinds of
-    modules that the shapes do not show. Raises IncompleteError if a module attends to anything but
-    these tokens, or layers of a kind have different heads.
+    The trial had `source` and `target` tokens, two different numbers. A model that is not
+    `two_sided` reads the source only, and is a decoder if no query sees a later key. `told` has the
+    kinds of modules that the caller knows. Raises IncompleteError if a module attends to anything
+    but these tokens, or if layers of a kind have different numbers of heads.
     """
     sizes: dict[tuple[int, ...], Kind] = {(source, source): "encoder"}
     if two_sided:
         sizes |= {(target, target): "decoder", (target, source): "cross"}
-    causal = not two_sided and not any(record.weights.triu(1).any() for record in observed.records)
+    causal = not two_sided and all(map(is_masked, observed.records))
     modules: dict[nn.Module, list[Site]] = defaultdict(list)
     layouts: dict[Site, Layout] = {}
+    joined: dict[Site, list[Site]] = {}
     heads: dict[Kind, int] = {}
-    counts: Counter[Kind] = Counter()
-    for n, (module, record) in enumerate(zip(observed.modules, observed.records, strict=True)):
+    counts: Counter[Kind] = Counter()  # calls of modules that attend, which may be one head each
+    layers: Counter[Kind] = Counter()
+    for numbers in observed.layers:
+        module = observed.modules[numbers[0]]
+        record = join_heads([observed.records[n] for n in numbers])
         kind = told.get(module) or sizes.get(tuple(record.weights.shape[2:]))
-        if kind is None or not is_of_texts(record.weights, observed.rows):
-            raise IncompleteError
+        if kind is None:
+            raise IncompleteError(numbers, OTHER_TOKENS)
+        if not is_of_texts(record, observed.rows):
+            raise IncompleteError(numbers, NOT_OF_TEXTS)
         kind = "decoder" if causal else kind
         if heads.setdefault(kind, record.weights.size(1)) != record.weights.size(1):
-            raise IncompleteError
-        modules[module].append(Site(kind, counts[kind]))
-        layouts[Site(kind, counts[kind])] = observed.layouts.get(Site("encoder", n), FIXED)
-        counts[kind] += 1
-    sites = CodeSites(dict(modules), layouts, kept_back(observed.records), observed.call.most)
-    return sites, {kind: (counts[kind], heads[kind]) for kind in KINDS if kind in heads}
+            raise IncompleteError(numbers, OTHER_HEADS.format(kind=kind, heads=heads[kind]))
+        layer = Site(kind, layers[kind])
+        joined[layer] = []
+        layers[kind] += 1
+        for n in numbers:
+            site = Site(kind, counts[kind])
+            modules[observed.modules[n]].append(site)
+            layouts[site] = observed.layouts.get(Site("encoder", n), FIXED)
+            joined[layer].append(site)
+            counts[kind] += 1
+    sites = CodeSites(
+        dict(modules),
+        layouts,
+        kept_back(observed.records),
+        observed.call.most,
+        joined=joined if counts != layers else {},
+    )
+    return sites, {kind: (layers[kind], heads[kind]) for kind in KINDS if kind in heads}
 
 
-def is_of_texts(weights: Tensor, rows: int) -> bool:
-    """Return whether weights (B, H, Q, K) belong to the texts of a batch, and sum to 1."""
-    sums = weights.sum(dim=-1)
-    return len(weights) == rows and torch.allclose(sums, torch.ones_like(sums), atol=NEAR)
+def is_of_texts(record: AttentionRecord, rows: int) -> bool:
+    """Return whether weights (B, H, Q, K) are of `rows` texts, and their rows sum to 1.
+
+    The row of a query that sees no key may have any sum.
+    """
+    sums = record.weights.sum(dim=-1)
+    known = ((sums - 1).abs() <= NEAR) | record.masked_scores.isneginf().all(dim=-1)
+    return len(sums) == rows and bool(known.all())
+
+
+def is_masked(record: AttentionRecord) -> bool:
+    """Return whether no query sees a later key; queries of padding may see any.
+
+    A query that sees no key is of padding. So is one that sees later keys if its own key is hidden
+    from all queries that see no later key, as with padding on the left.
+    """
+    empty = record.masked_scores.isneginf().all(dim=-1, keepdim=True)
+    seen = ((record.weights != 0) & ~empty).any(dim=1)  # (B, Q, K)
+    seen = seen[..., : seen.size(1)]  # without a sink, which counts as the last key
+    ahead = seen.triu(1).any(dim=-1)  # (B, Q)
+    backward = seen & ~ahead[..., None]
+    of_text = backward.any(dim=1)  # (B, Q): as keys
+    looks_back = bool(backward.tril(-1).any()) or not ahead.any()
+    return looks_back and not (ahead & of_text).any()
 
 
 def kept_back(records: list[AttentionRecord]) -> dict[Ability, str]:
-    """Return the abilities that a model lacks whose code keeps some stages to itself, and why."""
+    """Return what cannot be done where a model's code does not show some stages, and why."""
     missing: dict[Ability, str] = {}
     if any(record.scores is None for record in records):
         missing["open cells"] = MISSING["open cells"]

@@ -1,4 +1,4 @@
-"""Texts to pieces and back, by any tokenizer of the transformers library."""
+"""Split texts into pieces, and join them again, by any tokenizer of the transformers library."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from headlight.model.tokens import check_characters
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-TEXTS = ("text", "text_pair", "text_target")  # options of a tokenizer's call
+TEXTS = ("text", "text_pair", "text_target")  # the options of a tokenizer's call that hold texts
 NO_PADDING = "This model has no token for padding."
-MOST_PAIRS = 1_000  # of the parts of two long texts
+MOST_PAIRS = 1_000  # the most pairs of parts into which the library may cut two long texts
 
 
 class PieceTokenizer(Vocabulary):
     """A tokenizer that gives at most `max_tokens` pieces, including special ones.
 
-    Its model knows `known` tokens; by default, all tokens of the tokenizer.
+    `known` is the number of tokens that its model knows; by default, all of the tokenizer's.
     """
 
     def __init__(
@@ -35,16 +35,16 @@ class PieceTokenizer(Vocabulary):
         super().__init__(tokenizer)
         self.max_tokens = max_tokens
         self.known = self.size if known is None else known
-        self.tokenizing = Lock()  # some switch to the target's language and back, or truncate
+        self.tokenizing = Lock()  # a call may change the tokenizer's language or truncation
 
     @property
     def mask_id(self) -> int | None:
-        """The token that hides another, if any."""
+        """The id of the token that hides another token, if any."""
         return self.tokenizer.mask_token_id
 
     @property
     def pad_id(self) -> int | None:
-        """The token that pads a text, if there is one without another meaning."""
+        """The id of the token that pads a text; None if there is none, or if it also ends texts."""
         pad_id = self.tokenizer.pad_token_id
         return None if pad_id == self.tokenizer.eos_token_id else pad_id
 
@@ -54,16 +54,16 @@ class PieceTokenizer(Vocabulary):
         return self.tokenizer.is_fast and count(pair=True) > count(pair=False)
 
     def framed(self, ids: Sequence[int]) -> list[Piece]:
-        """Return ids as pieces, between the special tokens that surround a text."""
+        """Return the pieces of ids, with the special tokens that surround every text."""
         around = self.pieces(text="a")
         text = [index for index, piece in enumerate(around) if not piece.is_special]
         before, after = around[: text[0]], around[text[-1] + 1 :]
         return [*before, *self.written(ids, before)[1], *after]
 
     def read(self, text: str, second: str | None = None) -> list[Piece]:
-        """Return the pieces of a text or of two, cut if there are too many.
+        """Return the pieces of one or two texts, cut to `max_tokens`.
 
-        A long text keeps its end token, if it has one; the longer of two texts is cut first.
+        A text that is cut keeps its end token, if it has one; the longer of two texts is cut first.
         """
         if second is None:
             return self.cut(self.pieces(text=text))
@@ -74,8 +74,8 @@ class PieceTokenizer(Vocabulary):
     def shortened(self, *texts: str) -> tuple[str, ...]:
         """Return two texts, shortened if they are much longer than the model can read.
 
-        A shortened text ends with its first word that is too many. Without this, the library would
-        cut very long texts into parts, and make all pairs of them.
+        A shortened text still has one word too many. Without this, the library would cut very long
+        texts into parts, and make all pairs of the parts.
         """
         for text in texts:
             check_characters(text)
@@ -91,7 +91,7 @@ class PieceTokenizer(Vocabulary):
         return len(self.pieces(text=text, **pair)) > self.max_tokens
 
     def cut(self, pieces: list[Piece]) -> list[Piece]:
-        """Return the first pieces, and the end token if it was the last."""
+        """Return the first `max_tokens` pieces, the last of them the end token if there was one."""
         if len(pieces) <= self.max_tokens:
             return pieces
         end = pieces[-1:] if pieces[-1].is_special else []
@@ -100,8 +100,8 @@ class PieceTokenizer(Vocabulary):
     def pieces(self, **options: Any) -> list[Piece]:
         """Return the pieces of `text`, of `text` and `text_pair`, or of `text_target`.
 
-        Further options are those of the tokenizer's own call. Raises ValueError if the tokenizer
-        fails, or gives tokens that the model does not know.
+        All options are those of a call of the tokenizer. Raises ValueError if the tokenizer fails,
+        or gives tokens that the model does not know.
         """
         texts = [options[name] for name in TEXTS if name in options]
         for text in texts:
@@ -114,7 +114,7 @@ class PieceTokenizer(Vocabulary):
         return self.written(encoded["input_ids"])[1]
 
     def with_spans(self, encoding: tokenizers.Encoding, texts: Sequence[str]) -> list[Piece]:
-        """Return an encoding's pieces with their spans in the texts; a space begins a word."""
+        """Return an encoding's pieces with their spans in the texts; a word begins at a space."""
         pieces: list[Piece] = []
         word, segment = -1, 0
         for index, name, (start, end), number in zip(
@@ -128,11 +128,11 @@ class PieceTokenizer(Vocabulary):
                 continue
             begin = last.end if last and number == segment and not last.is_special else 0
             segment = number
-            # The bytes of one letter have the same span, which only the first gets.
+            # The bytes of a letter all have the letter's span: only the first byte keeps it.
             shown = texts[segment][max(start, begin) : end].lstrip()
             own = self.name(index)
             if own in SPACES and own != shown and shown:
-                # A space added before the text gets the span of the first letter.
+                # A space that was added before the text has the first letter's span: empty it.
                 shown, end = "", max(start, begin)
             start = max(end - len(shown), begin)
             shown = shown.rstrip()
@@ -144,7 +144,7 @@ class PieceTokenizer(Vocabulary):
         return pieces
 
     def mask(self, pieces: Sequence[Piece], positions: Collection[int]) -> list[Piece]:
-        """Return the pieces with the mask token at some positions.
+        """Return the pieces with the mask token in place of those at some positions.
 
         Raises ValueError if there is no mask token, or no such position.
         """
@@ -162,9 +162,9 @@ class PieceTokenizer(Vocabulary):
         return replace(piece, id=self.mask_id, text=name, role="mask", hides=piece.id)
 
     def pad(self, pieces: list[Piece], length: int | None) -> list[Piece]:
-        """Return pieces with padding appended until there are `length`.
+        """Return pieces with padding at the end, `length` in all; None adds no padding.
 
-        Raises ValueError if the model does not read that many, or if there is no padding token.
+        Raises ValueError if the model cannot read so many, or if there is no padding token.
         """
         if length is None or length <= len(pieces):
             return pieces
@@ -180,12 +180,12 @@ class PieceTokenizer(Vocabulary):
         ]  # fmt: skip
 
     def piece(self, index: int) -> Piece:
-        """Return the piece of an id, as if it were a text of its own."""
+        """Return the piece of an id, as if it were a whole text."""
         return self.written([index])[1][0]
 
 
 def end_of_word(encoding: tokenizers.Encoding, index: int) -> int | None:
-    """Return the position in a text at which the word of a token ends; None beyond the text."""
+    """Return the character at which the word of a token ends; None if there is no such token."""
     word = encoding.token_to_word(index) if index < len(encoding) else None
     span = None if word is None else encoding.word_to_chars(word)
     return span and span[1]

@@ -1,7 +1,8 @@
-"""Positions of a transformers model: how rotary ones turn queries and keys, and moved tokens.
+"""Find how a transformers model's rotary positions turn queries and keys, and move tokens.
 
-Families write rotary positions in several ways. So the library's own function is captured while a
-short text is read, and a turn is known only if ours gives the queries that the attention recorded.
+Families of models compute rotary positions in several ways. So the calls of the library's function
+are captured while the model reads a short text; a way is known only if our own rotation of the
+captured queries gives the queries that the attention recorded.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from headlight.model.transformer.trace import AttentionRecord, RunEdits, Site
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-FUNCTION = "apply_rotary_pos_emb"  # the library's name of it, in every family's file
-POSITIONS = "position_ids"  # an argument of the modules that make angles of positions
+FUNCTION = "apply_rotary_pos_emb"  # the library's function, in the file of every family
+POSITIONS = "position_ids"  # the argument with positions of modules that compute their angles
 MOVED: ContextVar[PositionEdit | None] = ContextVar("moved", default=None)
 
 
@@ -44,7 +45,7 @@ CAPTURED: ContextVar[dict[nn.Module, RotaryCall] | None] = ContextVar("captured"
 
 @contextmanager
 def capturing_rotary(model: nn.Module) -> Iterator[dict[nn.Module, RotaryCall]]:
-    """Note what the modules of a model give to the library's function, in this thread."""
+    """Record the arguments that a model's modules give to the library's function in this thread."""
     files = {sys.modules[type(part).__module__] for part in model.modules()}
     functions = {file: vars(file)[FUNCTION] for file in files if FUNCTION in vars(file)}
     running: list[nn.Module] = []
@@ -55,7 +56,7 @@ def capturing_rotary(model: nn.Module) -> Iterator[dict[nn.Module, RotaryCall]]:
     def note(function: Callable, *given: Any, **options: Any) -> Any:
         named = inspect.signature(function).bind(*given, **options).arguments
         if (captured := CAPTURED.get()) is not None and running and {"cos", "sin"} <= named.keys():
-            query = next(iter(named.values()))  # some families turn keys by another call, later
+            query = next(iter(named.values()))  # some families turn keys in a later call
             captured.setdefault(running[-1], RotaryCall(query, named["cos"], named["sin"]))
         return function(*given, **options)
 
@@ -81,7 +82,7 @@ def find_rotary(
     sites: Mapping[nn.Module, Sequence[Site]],
     records: Mapping[Site, AttentionRecord],
 ) -> dict[Site, Rotary]:
-    """Return how queries and keys are turned at the sites where that is known."""
+    """Return the rotary positions of the sites at which they are known."""
     buffers = [each for name, each in model.named_buffers() if name.endswith("inv_freq")]
     known = {}
     for module, call in captured.items():
@@ -97,7 +98,7 @@ def find_rotary(
 
 
 def turns_alike(rotary: Rotary, query: Tensor, recorded: Tensor) -> bool:
-    """Return whether a query (1, H, T, R or D) is turned into a recorded one (1, H, T, D)."""
+    """Return whether `rotary` turns a query (1, H, T, R or D) into the recorded (1, H, T, D)."""
     width = query.size(-1)
     sizes = query.shape[:-1] == recorded.shape[:-1] and rotary.width <= width
     if not sizes or width > recorded.size(-1):
@@ -108,9 +109,9 @@ def turns_alike(rotary: Rotary, query: Tensor, recorded: Tensor) -> bool:
 
 
 def let_move(model: nn.Module, table: nn.Embedding | None) -> bool:
-    """Let `moving` change the positions of a model; return whether there is a module to do so.
+    """Add the hooks with which `moving` changes a model's positions; return whether it can.
 
-    `table` has its learned positions, if they are known.
+    `table` holds the model's learned positions, if they are known.
     """
     makers = [part for part in model.modules() if "Rotary" in type(part).__name__]
     makers = [part for part in makers if POSITIONS in inspect.signature(part.forward).parameters]
@@ -118,12 +119,12 @@ def let_move(model: nn.Module, table: nn.Embedding | None) -> bool:
         part.register_forward_pre_hook(turn_otherwise, with_kwargs=True)
     if table is not None:
         table.register_forward_pre_hook(read_other_rows)
-        table.register_forward_hook(leave_out, prepend=True)  # before others see the output
+        table.register_forward_hook(leave_out, prepend=True)  # before other hooks see the output
     return bool(makers) or table is not None
 
 
 def moved(edit: PositionEdit, positions: Tensor) -> Tensor:
-    """Return the positions that an edit gives the tokens at these."""
+    """Return the positions to which an edit moves the tokens at some positions."""
     places = torch.tensor(edit.positions(0, int(positions.max()) + 1), device=positions.device)
     return places[positions]
 
@@ -131,7 +132,7 @@ def moved(edit: PositionEdit, positions: Tensor) -> Tensor:
 def turn_otherwise(
     module: nn.Module, arguments: tuple[object, ...], options: dict[str, object]
 ) -> tuple[tuple[object, ...], dict[str, object]] | None:
-    """Replace the positions that a module makes angles of; a hook before its call."""
+    """Replace the positions of which a module computes angles; a hook before its call."""
     edit = MOVED.get()
     if edit is None:
         return None
@@ -144,7 +145,7 @@ def turn_otherwise(
 def read_other_rows(table: nn.Embedding, arguments: tuple[Tensor]) -> tuple[Tensor] | None:
     """Replace the positions whose rows a table returns; a hook before its call.
 
-    Raises ValueError beyond the end of the table.
+    Raises ValueError if a position is beyond the end of the table.
     """
     edit = MOVED.get()
     if edit is None or edit.off:
@@ -157,16 +158,16 @@ def read_other_rows(table: nn.Embedding, arguments: tuple[Tensor]) -> tuple[Tens
 
 
 def leave_out(table: nn.Embedding, _: object, rows: Tensor) -> Tensor | None:
-    """Return no positions at all if they are off; a hook after a table's call."""
+    """Return zeros in place of a table's rows if positions are off; a hook after its call."""
     edit = MOVED.get()
     return torch.zeros_like(rows) if edit is not None and edit.off else None
 
 
 @contextmanager
 def moving(edits: RunEdits, *, can: bool) -> Iterator[None]:
-    """Let calls of a model that reads one side place its tokens at other positions.
+    """Move the tokens to other positions in a model's calls in this context, as `edits` say.
 
-    Raises ValueError if positions are moved and the model does not support it.
+    Raises ValueError if `edits` move positions but the model `can` not.
     """
     sides = [edit for edit in edits.values() if isinstance(edit, PositionEdit)]
     if sides and not can:

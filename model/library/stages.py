@@ -1,4 +1,4 @@
-"""The stages of attention before the softmax, in code that computes them one by one."""
+"""The stages of attention before the softmax, in models that compute them in their own code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from headlight.model.edits.attention import replaces_steps
-from headlight.model.library.flow import CLOSED, Mixing, Scores
+from headlight.model.library.flow import CLOSED, Origin, Scores
 from headlight.model.library.layouts import Layout
 from headlight.model.transformer.attention import UNCHANGED, Edit
 from headlight.model.transformer.trace import AttentionRecord, MaybeNone
@@ -16,7 +16,7 @@ from headlight.model.transformer.trace import AttentionRecord, MaybeNone
 
 @dataclass(frozen=True)
 class Stages:
-    """The stages before a softmax, (B, H, ...), as far as they are known."""
+    """The stages before a softmax, each (B, H, ...); None if a stage is not known."""
 
     masked_scores: Tensor
     scores: Tensor | None = None
@@ -27,12 +27,8 @@ class Stages:
     changed: bool = False
 
     @classmethod
-    def of(
-        cls, given: Tensor, cells: Tensor, layout: Layout, origin: Scores | Mixing | None
-    ) -> Stages:
-        """Return the stages of given scores, traced to their origin; `cells` holds the scores by
-        head.
-        """
+    def of(cls, given: Tensor, cells: Tensor, layout: Layout, origin: Origin | None) -> Stages:
+        """Return the stages of scores whose origin was traced; `cells` are the scores by head."""
         masked_scores = cells.masked_fill(cells < CLOSED, -torch.inf)
         if not isinstance(origin, Scores) or origin.lost or cells.numel() != given.numel():
             return cls(masked_scores)
@@ -46,7 +42,7 @@ class Stages:
         return cls(masked_scores, scores, query, key, origin.scale, bias)
 
     def edited(self, edit: Edit) -> Stages:
-        """Return the stages under an edit; see `attend` of model/transformer/attention.py."""
+        """Return the stages as an edit changes them; see model/transformer/attention.py."""
         if edit is UNCHANGED:
             return self
         stages, scores, visible = self, self.scores, ~self.masked_scores.isneginf()

@@ -1,4 +1,4 @@
-"""The pieces of any tokenizer of the transformers library, written one after the other."""
+"""Turn ids into text and pieces, by the vocabulary of any tokenizer of the transformers library."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from headlight.model.tokens import BYTES, Token
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-HALF = "\N{REPLACEMENT CHARACTER}"  # a character with missing bytes
-CONTROLS = {code: 0x2400 + code for code in range(32)} | {127: "␡"}  # no font has these characters
+HALF = "\N{REPLACEMENT CHARACTER}"  # decoded in place of a character with missing bytes
+CONTROLS = {code: 0x2400 + code for code in range(32)} | {127: "␡"}  # visible signs for them
 VISIBLE = CONTROLS | str.maketrans({" ": VISIBLE_SPACE, "\n": "⏎"})
 
 
 class Vocabulary:
-    """The pieces of a tokenizer, written one after the other.
+    """The vocabulary of a tokenizer, which turns ids into text and pieces one by one.
 
-    A piece may be part of a character, or begin with the space before a word, so it is read
-    together with the few pieces before it.
+    An id may be part of a character, or begin with the space before a word, so it is decoded
+    together with the few ids before it.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
-        self.tokenizer: Any = tokenizer  # whose tokens the library types as anything
+        self.tokenizer: Any = tokenizer  # Any, because the library's types are too wide
         forget_texts(tokenizer)
-        self.size = 1 + max(tokenizer.get_vocab().values())  # a model may have more rows
+        self.size = 1 + max(tokenizer.get_vocab().values())  # a model may have more embeddings
         self.roles: dict[int, Role] = dict.fromkeys(tokenizer.all_special_ids, "special")
         self.added = tokenizer.added_tokens_decoder
         for index, added in self.added.items():
@@ -42,9 +42,9 @@ class Vocabulary:
         return written_by(self.append, ids, before)
 
     def append(self, text: str, before: Sequence[Any], index: int) -> tuple[str, Piece]:
-        """Return `text` extended by the id `index`, after the tokens `before`, and the id's piece.
+        """Return `text` with one more id, which follows the tokens `before`, and the id's piece.
 
-        A space begins a word. A piece without characters of its own shows its name.
+        A word begins at a space. A piece that adds no characters is shown by its name.
         """
         name = self.name(index)
         role, last = self.role(index), before[-1] if before else None
@@ -74,10 +74,10 @@ class Vocabulary:
         return self.roles.get(index, "written")
 
     def name(self, index: int) -> str:
-        """Return the name of a token in the vocabulary, or its number if it has none.
+        """Return the name of a token in the vocabulary, or its number, as <7>, if it has none.
 
-        A vocabulary of bytes writes each byte as a letter, such as Ġ for a space. The letters are
-        turned back into text; a byte that is only part of a character is shown as its number.
+        A vocabulary of bytes writes each byte as a letter, such as Ġ for a space. Such letters are
+        turned back into text; a byte that is only part of a character becomes a number, as <0xC3>.
         """
         name = self.tokenizer.convert_ids_to_tokens(index) if index < self.size else None
         if not name:
@@ -88,7 +88,7 @@ class Vocabulary:
         return re.sub("[\udc80-\udcff]", byte_in_numbers, text).translate(VISIBLE)
 
     def window(self, before: Sequence[Token]) -> list[int]:
-        """Return the last ids, back to a token that is whole characters by itself."""
+        """Return the last ids, from the last token that is whole characters by itself on."""
         ids: list[int] = []
         for token in reversed(before):
             if self.role(token.id) != "special":
@@ -98,28 +98,28 @@ class Vocabulary:
         return ids
 
     def is_whole(self, index: int) -> bool:
-        """Return whether a token is whole characters, and not only spaces."""
+        """Return whether a token decodes to whole characters that are not only spaces."""
         if self.name(index) in BYTES:
             return False
         alone = self.decode([index])
         return bool(alone.strip()) and HALF not in alone
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of ids, with the tokenizer's spaces."""
+        """Return the text of ids, with spaces as the tokenizer writes them."""
         known = [index for index in ids if index < self.size]
         with tokenizing():
             return self.tokenizer.decode(known, clean_up_tokenization_spaces=False)
 
 
 def label_of(name: str, shown: str) -> str:
-    """Return a token's text, or its name if it has none or only some bytes of a letter."""
+    """Return a token's text, or its name if it has no text or only some bytes of a letter."""
     written = name.lstrip(VISIBLE_SPACE)
     is_part = BYTE_NAME.search(written) and spelled_out([written]) != shown
     return (written if shown and is_part else shown or name).translate(CONTROLS)
 
 
 def byte_names(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
-    """Return the bytes by the letters that a vocabulary of bytes writes for them, if it is one."""
+    """Return the bytes that the letters of a vocabulary of bytes mean; {} for any other."""
     from transformers.convert_slow_tokenizer import bytes_to_unicode
 
     decoder = getattr(getattr(tokenizer, "backend_tokenizer", None), "decoder", None)
@@ -132,7 +132,7 @@ def byte_in_numbers(match: re.Match[str]) -> str:
 
 
 def shared_beginning(first: str, second: str) -> int:
-    """Return the number of characters at which two texts begin alike."""
+    """Return the number of characters that two texts have in common at their beginning."""
     if second.startswith(first):
         return len(first)
     pairs = enumerate(zip(first, second, strict=False))

@@ -1,1 +1,1 @@
-"""Training a Transformer, on the command line and on the Training page."""
+"""Training data and training steps, for the command line and for the Training page."""

@@ -19,15 +19,12 @@ Pairs = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Batch:
-    """Padded ids of some pairs: (B, S) sources, (B, T) decoder inputs, (B, T) expected outputs.
+    """The padded ids of some pairs."""
 
-    `weight` is the weight of its loss among the shares of a batch.
-    """
-
-    source_ids: Tensor
-    target_ids: Tensor
-    next_ids: Tensor
-    weight: float = 1.0
+    source_ids: Tensor  # (B, S) what the encoder reads
+    target_ids: Tensor  # (B, T) what the decoder reads
+    next_ids: Tensor  # (B, T) the tokens that the decoder should predict
+    weight: float = 1.0  # the share of the loss, if several processes share a batch
 
     def to(self, device: torch.device) -> Batch:
         ids = self.source_ids.to(device), self.target_ids.to(device), self.next_ids.to(device)
@@ -66,7 +63,7 @@ def read_rows(path: Path) -> list[list[str]]:
 
 
 def group_references(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return all translations of each source sentence, in the order of the file."""
+    """Return all targets of each source sentence, in the order of the pairs."""
     references: dict[str, list[str]] = {}
     for source, target in pairs:
         references.setdefault(source, []).append(target)
@@ -76,9 +73,9 @@ def group_references(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
 def encode_pairs(
     pairs: Sequence[tuple[str, str]], tokenizer: Tokenizer, max_positions: int
 ) -> list[EncodedPair]:
-    """Encode pairs, repeated ones only once, without those that have a side that is too long.
+    """Encode pairs, and leave out those with a side that is too long.
 
-    Raises ValueError if none is left.
+    A repeated pair is encoded once, and stays repeated. Raises ValueError if no pair is left.
     """
     distinct = list(dict.fromkeys(pairs))
     sources = tokenizer.encode_ids([source for source, _ in distinct])
@@ -112,10 +109,10 @@ def bucketed_batches(
 def bucketed_pairs(
     pairs: Sequence[EncodedPair], max_tokens: int, seed: int | None = None
 ) -> list[list[EncodedPair]]:
-    """Return groups of pairs of similar length, each at most `max_tokens` padded tokens a side.
+    """Return groups of pairs of similar length, with at most `max_tokens` padded tokens per side.
 
-    With a seed, pairs of similar length and the order of the groups are shuffled, in the same way
-    for the same seed.
+    With a seed, pairs of similar length are shuffled, and so are the groups; the same seed gives
+    the same order.
     """
     shuffler = random.Random(seed)
     noise = 0.0 if seed is None else 1.0

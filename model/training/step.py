@@ -1,6 +1,6 @@
-"""A step of a training: settings, optimizers, learning rate and loss.
+"""One step of a training: settings, optimizers, learning rate and loss.
 
-The command `python -m headlight.model.train` and the page Training take the same steps.
+The command `python -m headlight.model.train` and the Training page both use it.
 """
 
 from collections.abc import Sequence
@@ -27,20 +27,21 @@ class Settings:
     steps: int = 12_000
     warmup: int = 2_000
     cooldown: int = 4_000
-    rate: float = 1.0  # times the paper's schedule
+    rate: float = 1.0  # a factor on the paper's learning rate
     label_smoothing: float = 0.1
-    clip: float = 1.0  # largest norm of the gradient
-    batch_tokens: int = 3_072  # padded tokens of a batch, on either side
+    clip: float = 1.0  # the largest norm of the gradient; a larger one is scaled down
+    batch_tokens: int = 3_072  # the most padded tokens of a batch, on each side
     seed: int = 0
     precision: str = "float32"
     optimizer: str = "adam"
 
 
 def make_optimizers(model: nn.Module, name: str = "adam") -> list[torch.optim.Optimizer]:
-    """Return Adam as in section 5.3 of the paper, or also Muon, for the matrices of the layers.
+    """Return Adam, and with the name "muon" also Muon, for the matrices of the layers.
 
-    The update of Muon is as long as that of Adam, so that both take one learning rate; each step
-    sets it. Source: "Muon is Scalable for LLM Training" (2025), section 2.2.
+    Adam has the options of "Attention Is All You Need", section 5.3. The updates of Muon are scaled
+    to the size of Adam's, so that both use the same learning rate; each step sets it.
+    Source: "Muon is Scalable for LLM Training" (2025), section 2.2.
     """
     tables = {id(module.weight) for module in model.modules() if isinstance(module, nn.Embedding)}
     matrices, others = [], []
@@ -55,16 +56,17 @@ def make_optimizers(model: nn.Module, name: str = "adam") -> list[torch.optim.Op
 
 
 def learning_rate(step: int, d_model: int, settings: Settings) -> float:
-    """Return the learning rate: a warm-up, and a line to zero over the last `cooldown` steps.
+    """Return the learning rate at a step, from 1.
 
-    Source: "Attention Is All You Need", section 5.3; the line to zero is ours.
+    It rises, falls, and goes linearly to zero over the last `cooldown` steps.
+    Source: "Attention Is All You Need", section 5.3, which has no cooldown.
     """
     warmed = settings.rate * d_model**-0.5 * min(step**-0.5, step * settings.warmup**-1.5)
     return warmed * min(1.0, (settings.steps - step + 1) / max(1, settings.cooldown))
 
 
 def batch_loss(model: Transformer, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
-    """Return the cross-entropy of the expected tokens in nats a token, without padding."""
+    """Return the mean cross-entropy of the expected tokens in nats per token, without padding."""
     logits = model(batch.source_ids, batch.target_ids)  # (B, T, V)
     return F.cross_entropy(
         logits.flatten(0, 1).float(),
@@ -77,7 +79,7 @@ def batch_loss(model: Transformer, batch: Batch, label_smoothing: float = 0.0) -
 def train_step(
     model: Transformer, optimizers: Optimizers, batch: Batch, step: int, settings: Settings
 ) -> float:
-    """Change the weights once, with teacher forcing; return the loss in nats a token.
+    """Update the weights once, with teacher forcing; return the loss in nats per token.
 
     Steps count from 1. Raises FloatingPointError, before the weights are changed, if the loss or
     its gradient is not finite.
@@ -89,7 +91,7 @@ def train_step(
     model.zero_grad()
     loss.backward()
     loss = loss.detach()
-    if processes() > 1:  # summed, they are the loss and the gradient of the whole batch
+    if processes() > 1:  # the sums over processes are the whole batch's loss and gradients
         gradients = [weight.grad for weight in model.parameters() if weight.grad is not None]
         for tensor in (loss, *gradients):
             distributed.all_reduce(tensor)
@@ -121,9 +123,9 @@ def smoothed_target(classes: int, smoothing: float) -> tuple[float, float]:
 
 
 def loss_of_probability(probability: Tensor, classes: int, smoothing: float) -> Tensor:
-    """Return the loss in nats of a `probability` for the right token, the rest spread evenly.
+    """Return the loss in nats if the right token has a `probability`, in the same shape.
 
-    The result has the same shape. The loss is least at the target probability.
+    The other tokens share the rest equally. The loss is lowest at the target probability.
     """
     right, other = smoothed_target(classes, smoothing)
     rest = (1 - probability) / (classes - 1)

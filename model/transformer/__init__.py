@@ -1,1 +1,1 @@
-"""The Transformer, from its configuration to its logits, with torch and nothing else."""
+"""The Transformer, from its configuration to its logits; it needs nothing but torch."""

@@ -16,13 +16,13 @@ from headlight.model.transformer.trace import AttentionRecord, Run, Site
 
 
 class Edit:
-    """The steps of attention at one site; a kind of edit is a subclass that overrides some."""
+    """The steps of attention at one site; subclasses override some to change the attention."""
 
-    scale: float | None = None  # replaces 1 / sqrt(D)
-    batch = 1  # the number of texts that the edit is made for
+    scale: float | None = None  # replaces 1 / sqrt(D), if given
+    batch = 1  # the number of rows, each with its own changes, that the edit is made for
 
     def at(self, first_query: int, first_key: int = 0) -> "Edit":
-        """Return the edit for a call whose queries and keys begin at these positions."""
+        """Return the edit for a call whose first query and first key are at these positions."""
         return self
 
     def score(self, query: Tensor, key: Tensor, scale: float) -> Tensor:
@@ -30,7 +30,7 @@ class Edit:
         return (query @ key.transpose(-2, -1)).mul_(scale)
 
     def bias_of(self, scores: Tensor) -> Tensor | None:
-        """Return what is added to scores (B, H, Q, K), in a shape that broadcasts to theirs."""
+        """Return a bias to add to scores (B, H, Q, K), in a shape that broadcasts to theirs."""
         return None
 
     def mask(self, scores: Tensor, visible: Visible) -> Tensor:
@@ -38,11 +38,11 @@ class Edit:
         return scores if visible is None else scores.masked_fill(~visible, -torch.inf)
 
     def reweigh(self, weights: Tensor) -> Tensor:
-        """Return the weights (B, H, Q, K) in place of the softmax's."""
+        """Return the weights to use instead of the softmax's `weights` (B, H, Q, K)."""
         return weights
 
     def mix(self, weights: Tensor, value: Tensor) -> Tensor:
-        """Return the sum of the values (B, H, K, D) by weight: (B, H, Q, D)."""
+        """Return the weighted sums of the values (B, H, K, D): (B, H, Q, D)."""
         return weights @ value
 
 
@@ -52,10 +52,10 @@ UNCHANGED = Edit()
 def attend(
     query: Tensor, key: Tensor, value: Tensor, mask: Visible = None, edit: Edit = UNCHANGED
 ) -> AttentionRecord:
-    """softmax(q k^T / sqrt(D)) v for every head, with all stages.
+    """Compute softmax(q k^T / sqrt(D)) v for every head; return all stages.
 
     Shapes: query (B, H, Q, D), key and value (B, H, K, D); mask broadcasts to (B, H, Q, K) and is
-    True where a query may see a key. A fully blocked row gets weights of zero, never NaN.
+    True where a query may see a key. A row whose keys are all blocked gets weights of 0, never NaN.
     Source: "Attention Is All You Need", section 3.2.1.
     """
     scale = 1 / math.sqrt(query.size(-1)) if edit.scale is None else edit.scale
@@ -85,10 +85,10 @@ class MultiHeadAttention(nn.Module):
         self.output = nn.Linear(config.d_model, config.d_model)
 
     def forward(self, states: Tensor, memory: Tensor, mask: Visible, run: Run) -> Tensor:
-        """Let each of `states` (B, Q, d_model) look at `memory` (B, K, d_model).
+        """Let each of `states` (B, Q, d_model) attend to `memory` (B, K, d_model).
 
-        Self-attention passes the same tensor twice. With a cache in `run`, self-attention sees the
-        earlier positions too, and the memory of cross-attention is only projected once.
+        In self-attention both are the same tensor. With a cache in `run`, self-attention also sees
+        the earlier positions, and cross-attention projects its memory only once.
         """
         query, key, value = self.project(states, memory, run.cache)
         edit: Edit = run.edits.get(self.site, UNCHANGED)
@@ -104,7 +104,7 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Tensor, ...]:
         """Return the queries (B, H, Q, D) of the states, and the keys and values (B, H, K, D).
 
-        With a cache, keys and values continue those that it holds.
+        With a cache, new keys and values are appended to the cached ones.
         """
         earlier = None if cache is None else cache.entries.get(self.site)
         if earlier is not None and self.site.kind == "cross":

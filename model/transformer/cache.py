@@ -1,4 +1,4 @@
-"""The keys and values that a decoding keeps."""
+"""The cache of keys and values that decoding keeps from step to step."""
 
 from torch import Tensor
 
@@ -6,14 +6,14 @@ from headlight.model.transformer.trace import Site
 
 
 class KeyValueCache:
-    """Keys and values of the decoded positions, and of the memory, for one decoding."""
+    """The keys and values of all decoded positions, and of the encoder's output."""
 
     def __init__(self) -> None:
-        self.length = 0  # target positions decoded so far
+        self.length = 0  # the number of target positions decoded so far
         self.entries: dict[Site, tuple[Tensor, Tensor]] = {}  # key, value: (B, H, K, D)
 
     def select(self, rows: Tensor) -> None:
-        """Keep these rows of the batch, in this order; one memory serves all rows."""
+        """Keep these rows of the batch, in this order; all rows may share one encoder output."""
         for site, (key, value) in self.entries.items():
             if site.kind != "cross" or len(key) > 1:
                 self.entries[site] = key[rows], value[rows]

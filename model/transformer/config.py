@@ -1,4 +1,4 @@
-"""The shape of a Transformer."""
+"""The configuration of a Transformer."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """All options of a Transformer's parameters and arithmetic.
+    """All options that decide a Transformer's parameters and computation.
 
-    `max_positions` bounds the tokens of one sentence, special tokens included. With
-    `tie_embeddings` the source embedding, the target embedding and the output layer are one matrix
+    `max_positions` is the most tokens of one sentence, special tokens included. With
+    `tie_embeddings`, the source embedding, the target embedding and the output layer are one matrix
     ("Attention Is All You Need", section 3.4), which needs one shared vocabulary. Without
-    `look_ahead_mask` the decoder sees the tokens that it should predict, which shows what the mask
-    is for. Without encoder layers the model is only a decoder, which attends to no source.
+    `look_ahead_mask`, the decoder sees the tokens that it should predict, which shows why the mask
+    is needed. Without encoder layers, the model is only a decoder and reads no source.
     """
 
     source_vocab_size: int

@@ -1,6 +1,6 @@
-"""Writing, token by token: the likeliest one, one drawn at random, or several texts side by side.
+"""Three ways to write a text token by token: greedy, by sampling, and by beam search.
 
-All three call a `step`, which returns the log-probabilities (R, V) of the next token of R texts.
+Each calls a `step`, which returns the log-probabilities (R, V) of the next token of R texts.
 `ends` (E,) are the ids that end a text, and `longest` is the most tokens that a text may have.
 """
 
@@ -14,10 +14,10 @@ from torch import Generator, Tensor
 
 
 class Texts(NamedTuple):
-    """R texts of T tokens, which are 0 at first, and how each text came about."""
+    """R texts of T tokens each, with the path by which each was written; T is 0 at first."""
 
     ids: Tensor  # (R, T)
-    rows: Tensor  # (R, T) the text that a token was appended to, among those of its step
+    rows: Tensor  # (R, T) for each token, the index of the text it was appended to at its step
     totals: Tensor  # (R, 1 + T) the log-probability of the first 0, 1, ... T tokens
 
     def extend(self, ids: Tensor, log_probabilities: Tensor, rows: Tensor | None = None) -> Texts:
@@ -59,15 +59,16 @@ def sample(
 
 
 def narrow(scores: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0) -> Tensor:
-    """Return scores (R, V) to draw from, -inf for tokens that are too unlikely to be drawn.
+    """Return the scores (R, V) to draw from, with -inf for tokens that must not be drawn.
 
-    A temperature below 1 sharpens and above 1 flattens. `top_k` keeps the k most likely tokens, 0
-    keeps all. `top_p` keeps the most likely tokens that together reach that probability (Holtzman
-    et al. 2020, "The Curious Case of Neural Text Degeneration"). Ties are broken as in the
-    transformers library.
+    A temperature below 1 makes likely tokens likelier, one above 1 less likely. `top_k` keeps the k
+    most likely tokens; 0 keeps all. `top_p` keeps the most likely tokens that together reach this
+    probability (Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration"). Ties are
+    broken as in the transformers library.
     """
-    scores = scores - scores.amax(dim=-1, keepdim=True)  # else a small temperature gives infinity
-    scores = scores / max(temperature, 1e-30)  # smaller ones are 0 in single precision
+    # With 0 as the highest score, a small temperature does not lead to infinity.
+    scores = scores - scores.amax(dim=-1, keepdim=True)
+    scores = scores / max(temperature, 1e-30)  # in single precision, smaller numbers become 0
     if 0 < top_k < scores.size(-1):
         least = scores.topk(top_k).values[:, -1:]
         scores = scores.masked_fill(scores < least, -torch.inf)
@@ -88,20 +89,22 @@ def beam(
     penalty: float = 1.0,
     watch: Watch | None = None,
 ) -> Texts:
-    """Continue one text in the `width` likeliest ways, and return the one that scores best.
+    """Follow the `width` likeliest continuations of one text, and return the text that scores best.
 
-    A text that ends among the `width` likeliest is finished. The search goes on until no other can
-    score better. `watch` is told the candidates of each step, the likeliest first, and which of
-    them are kept. Source: "Attention Is All You Need", section 6.1.
+    A text is finished if it ends while it is among the `width` likeliest. The search stops when no
+    other text can still score better than the best finished one. `watch` is called at each step
+    with the candidates, the likeliest first, and the indices of those that are kept.
+    Source: "Attention Is All You Need", section 6.1.
     """
-    enough = width * max(2, 1 + len(ends))  # all ends of all texts, and `width` others
+    # Even if all texts can end in all ways, `width` candidates are left that do not end.
+    enough = width * max(2, 1 + len(ends))
     finished: list[Texts] = []
     while len(texts.ids) and texts.ids.size(1) < longest:
         log_probabilities = step(texts)  # (R, V)
         likely = log_probabilities.topk(min(enough, log_probabilities.size(1)))  # (R, N)
         totals = (texts.totals[:, -1:] + likely.values).flatten()
         best = totals.topk(min(enough, len(totals)))  # (C,)
-        best = best.indices[best.values.isfinite()]  # a tiny vocabulary may not have enough
+        best = best.indices[best.values.isfinite()]  # fewer than `enough` in a tiny vocabulary
         ids, values = likely.indices.flatten()[best], likely.values.flatten()[best]
         candidates = texts.extend(ids, values, rows=best // likely.values.size(1))
         is_end = torch.isin(ids, ends).tolist()
@@ -121,7 +124,8 @@ def beam(
 def score(log_probability: float, length: int, penalty: float) -> float:
     """Return the score by which texts are ranked; the length includes the end token.
 
-    Wu et al. 2016 divide by ((5 + length) / 6)^penalty; this is the transformers library's.
+    This is the score of the transformers library. Wu et al. 2016 divide by
+    ((5 + length) / 6)^penalty instead.
     """
     return log_probability / max(1, length) ** penalty
 
@@ -133,8 +137,8 @@ def score_of(text: Texts, penalty: float) -> float:
 def best_possible(text: Texts, longest: int, penalty: float) -> float:
     """Return the best score that a text can still reach.
 
-    Its log-probability can only fall, so the best score is that of a text whose further tokens are
-    all certain; it is reached at the shortest or the longest length.
+    Its log-probability can only fall, so the best score is reached if all further tokens are
+    certain, and the text ends at once or at the longest length.
     """
     total = text.totals[0, -1].item()
     return max(score(total, length, penalty) for length in (text.ids.size(1), longest))

@@ -1,4 +1,4 @@
-"""The layers of which encoder and decoder consist."""
+"""The layers of the encoder and of the decoder, and their sublayers."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from headlight.model.transformer.trace import Block, ResidualRecord, Run, Site
 
 
 def activation(config: TransformerConfig) -> Callable[[Tensor], Tensor]:
-    """Return the function between two linear layers; GELU is exact, by the error function."""
+    """Return the activation function of the feed-forward network; GELU is exact, not by tanh."""
     return F.relu if config.activation == "relu" else F.gelu
 
 
@@ -31,9 +31,10 @@ class FeedForward(nn.Module):
 
 
 class Residual(nn.Module):
-    """Adds a sublayer's output to its input, with layer norm before the sublayer or after the sum.
+    """A sublayer's residual connection with its layer norm.
 
-    Before is x + f(norm(x)); after is norm(x + f(x)), the paper's own order (section 3.1).
+    Pre-norm is x + f(norm(x)); post-norm is norm(x + f(x)), as in "Attention Is All You Need",
+    section 3.1.
     """
 
     def __init__(self, config: TransformerConfig, block: Block) -> None:
@@ -70,9 +71,9 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Masked self-attention, attention to the encoder's output, then feed-forward.
+    """Masked self-attention, cross-attention to the encoder's output, then feed-forward.
 
-    Without encoder layers it belongs to a model with only a decoder, and only attends to itself.
+    In a model without encoder layers there is no cross-attention.
     """
 
     def __init__(self, config: TransformerConfig, layer: int) -> None:

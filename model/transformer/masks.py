@@ -1,6 +1,6 @@
-"""Attention masks: boolean, True where a query may see a key.
+"""Attention masks: boolean tensors, True where a query may see a key.
 
-Masks combine with `&`, and broadcast over heads and, for padding, over queries.
+`&` combines masks. They broadcast over heads, and the padding mask also over queries.
 """
 
 import torch
@@ -15,19 +15,20 @@ def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
 
 
 def look_ahead_mask(queries: int, earlier: int = 0, device: torch.device | None = None) -> Tensor:
-    """Hide later keys from earlier queries -> (1, 1, Q, earlier + Q).
+    """Hide later keys from earlier queries: (1, 1, Q, earlier + Q).
 
-    `earlier` counts the positions before the first query whose keys are visible to all queries,
-    as when decoding continues from a cache.
+    When decoding continues from a cache, `earlier` is the number of cached positions, whose keys
+    all queries see.
     """
     visible = torch.ones(queries, earlier + queries, dtype=torch.bool, device=device)
     return visible.tril(diagonal=earlier)[None, None]
 
 
 def softmax_of_visible(masked_scores: Tensor, all_visible: bool = False) -> Tensor:
-    """Return weights (B, H, Q, K) from scores that are -inf where a query may not look.
+    """Return weights (B, H, Q, K) from scores that are -inf where a query may not see a key.
 
-    The softmax of a row that is all -inf is 0/0; a query that may see nothing gets weights of 0.
+    The softmax of a row that is all -inf would be 0/0: a query that sees no key gets weights of 0.
+    `all_visible` says that there is no such row.
     """
     weights = torch.softmax(masked_scores, dim=-1)
     if all_visible:

@@ -7,17 +7,17 @@ from headlight.model.transformer.config import TransformerConfig
 
 
 def frequencies(d_model: int, base: float = 10_000.0) -> Tensor:
-    """Return how far each pair of dimensions turns from one position to the next, in radians.
+    """Return the frequency of each sinusoid, in radians per position: (d_model / 2,) in float64.
 
-    Pair i, of the dimensions 2i and 2i + 1, turns by 1 / base^(2i / d_model): (d_model / 2,) as
-    float64. Its wavelength in positions is 2 pi divided by that.
+    Dimensions 2i and 2i + 1 have the frequency 1 / base^(2i / d_model). Their wavelength, in
+    positions, is 2 pi divided by the frequency.
     Source: "Attention Is All You Need", section 3.5.
     """
     return base ** -(torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
 
 
 def sinusoids(positions: int | Tensor, d_model: int, base: float = 10_000.0) -> Tensor:
-    """Return the sinusoidal table (positions, d_model), from position 0 or at some positions (P,).
+    """Return sinusoidal vectors (P, d_model) of the first P positions, or of a tensor of positions.
 
     Dimensions 2i and 2i + 1 are the sine and cosine of position / base^(2i / d_model).
     Source: "Attention Is All You Need", section 3.5.
@@ -30,10 +30,10 @@ def sinusoids(positions: int | Tensor, d_model: int, base: float = 10_000.0) -> 
 
 
 class Placement:
-    """Where the tokens of one side stand; a kind of edit is a subclass that moves them."""
+    """The positions of the tokens of one side; subclasses override it to move the tokens."""
 
     def vectors(self, trained: "Positions", start: int, end: int) -> Tensor:
-        """Return the vectors (end - start, d_model) of the tokens start to end - 1."""
+        """Return the position vectors (end - start, d_model) of the tokens start to end - 1."""
         return trained.table[start:end]
 
 
@@ -41,7 +41,7 @@ UNMOVED = Placement()
 
 
 class Positions(nn.Module):
-    """The vectors that are added to the token embeddings, by the tokens' positions."""
+    """The position vectors, which are added to the token embeddings."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -56,15 +56,17 @@ class Positions(nn.Module):
             self.register_buffer("table", table, persistent=False)
 
     def draw_weights(self, generator: torch.Generator | None = None) -> None:
-        """Initialize a learned table at random, with vectors of unit length on average."""
+        """Initialize a learned table at random, with vectors of about unit length."""
         if self.kind == "learned":
             nn.init.normal_(self.table, std=self.table.size(1) ** -0.5, generator=generator)
 
     def forward(self, start: int, end: int, placement: Placement = UNMOVED) -> Tensor:
-        """Return the vectors (end - start, d_model) of the tokens start to end - 1.
+        """Return the position vectors (end - start, d_model) of the tokens start to end - 1.
 
         Raises ValueError for more tokens than the model takes.
         """
         if end > self.max_positions:
-            raise ValueError(f"{end} tokens are more than the {self.max_positions} positions.")
+            raise ValueError(
+                f"{end} tokens are more than the model's {self.max_positions} positions."
+            )
         return placement.vectors(self, start, end)

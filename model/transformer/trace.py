@@ -1,4 +1,4 @@
-"""What one call of the model records, and the edits that it is made with."""
+"""The record of one call of the model, and the options of a call, such as edits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Side = Literal["encoder", "decoder"]
-MaybeNone = Any  # None in models that do not show it, which a reader says in `missing`
+MaybeNone = Any  # None in models that do not show this part; a reader's `missing` says so
 
 
 class Site(NamedTuple):
@@ -34,10 +34,7 @@ class Block(NamedTuple):
 
 
 class ByShape:
-    """A dataclass of tensors, or of some at each site, which shows their shapes in one line.
-
-    It shows no tensor that is None.
-    """
+    """The base of dataclasses of tensors: their repr shows shapes, and leaves out what is None."""
 
     def __repr__(self) -> str:
         parts = (f"{name} {shown(part)}" for name, part in vars(self).items() if part is not None)
@@ -54,13 +51,14 @@ def shown(part: object) -> object:
 class AttentionRecord(ByShape):
     """The stages of one attention call, in the order in which they are computed.
 
-    `scores` are q.k times the scale; `masked_scores` are -inf where a query may not look; rows of
-    `weights` sum to 1, or are all 0 if every key is blocked; `heads` is weights @ value, after the
-    head gate. A stage that a model does not show is None.
+    `scores` are query · key times the scale; `masked_scores` are -inf where a query may not see a
+    key; rows of `weights` sum to 1, or are all 0 if every key is blocked; `heads` is
+    weights @ value, times the gates of heads. A stage that a model does not show is None.
 
-    The fields after `heads` describe models of the transformers library, and `bias` an edit, too:
-    scores are q.k times `scale` plus `bias`, then softcap * tanh(scores / softcap); a sink is one
-    more score in the softmax that belongs to no key, so that rows of weights sum to less than 1.
+    The fields after `heads` are for models of the transformers library; an edit can set `bias`,
+    too. Scores are query · key times `scale` plus `bias`, then softcap * tanh(scores / softcap). A
+    sink is one more score in the softmax, which belongs to no key, so that rows of weights sum to
+    less than 1.
     """
 
     query: Tensor | MaybeNone  # (B, H, Q, D)
@@ -70,45 +68,45 @@ class AttentionRecord(ByShape):
     masked_scores: Tensor  # (B, H, Q, K)
     weights: Tensor  # (B, H, Q, K)
     heads: Tensor | MaybeNone  # (B, H, Q, D)
-    scale: float | None = None  # None means 1 / sqrt(D), or the edit's
-    bias: Tensor | None = None  # of relative positions, broadcasts to (B, H, Q, K)
+    scale: float | None = None  # the factor on query · key; None means 1 / sqrt(D), or an edit's
+    bias: Tensor | None = None  # added for relative positions; broadcasts to (B, H, Q, K)
     softcap: float | None = None
     sinks: Tensor | None = None  # (H,)
-    rotated: bool = False  # query and key are as after rotary positions
-    key_heads: int | None = None  # fewer than H, each shared by a group; stored once per head
+    rotated: bool = False  # True if query and key are recorded after their rotation by positions
+    key_heads: int | None = None  # distinct keys if fewer than H; repeated in `key` and `value`
 
 
 @dataclass(frozen=True, repr=False)
 class EmbeddingRecord(ByShape):
-    """The input of a side's first layer, fields in the order in which they are computed.
+    """The steps from tokens to the input of a side's first layer, in the order of computation.
 
     BERT does not scale, but adds a vector for the token's sentence, and normalizes the sum.
-    In models of the transformers library only `states` are known, unless positions are a part.
+    In models of the transformers library only `states` are known, and sometimes `positions`.
     """
 
     tokens: Tensor | MaybeNone  # (B, T, d_model)
     scaled: Tensor | MaybeNone  # (B, T, d_model): times sqrt(d_model)
-    positions: Tensor | MaybeNone  # (T, d_model): of the tokens' positions
-    states: Tensor  # (B, T, d_model): the sum, in BERT its norm, which the first layer reads
+    positions: Tensor | MaybeNone  # (T, d_model): the position vectors
+    states: Tensor  # (B, T, d_model): the sum (in BERT, its norm), which the first layer reads
     segments: Tensor | None = None  # (B, T, d_model), in BERT only
 
 
 @dataclass(frozen=True, repr=False)
 class ResidualRecord(ByShape):
-    """The residual stream at one sublayer, each field (B, T, d_model).
+    """The residual stream at one sublayer; each field is (B, T, d_model).
 
-    `inputs` are the norm of `states` in a pre-norm model, or of the stream before the layer if its
-    sublayers run side by side. They are `states` themselves in a post-norm model, whose `outputs`
-    are the norm of the sum.
+    In a pre-norm model, `inputs` are the norm of `states`, or of the stream before the layer if its
+    sublayers run in parallel. In a post-norm model, `inputs` are `states`, and `outputs` are the
+    norm of states + change.
     """
 
-    states: Tensor  # the stream before
+    states: Tensor  # the stream before the sublayer
     inputs: Tensor  # the sublayer's input
     change: Tensor  # the sublayer's output
-    outputs: Tensor  # the stream after
+    outputs: Tensor  # the stream after the sublayer
 
 
-# What one call changes: an `Edit` at a Site, and a `Placement` of the tokens at a Side.
+# The changes of one call: the `Edit` of each Site, and the `Placement` of the tokens of each Side.
 RunEdits = Mapping[Any, Any]
 
 
@@ -123,7 +121,7 @@ class Activations(ByShape):
     embedding: dict[Side, EmbeddingRecord] = field(default_factory=dict)
     attention: dict[Site, AttentionRecord] = field(default_factory=dict)
     residual: dict[Block, ResidualRecord] = field(default_factory=dict)
-    outputs: dict[Side, Tensor] = field(default_factory=dict)  # (B, T, d_model), the last norm's
+    outputs: dict[Side, Tensor] = field(default_factory=dict)  # (B, T, d_model) after the last norm
     logits: Tensor | MaybeNone = None  # (B, T, V)
 
     def record(self, site: Site, record: AttentionRecord) -> None:

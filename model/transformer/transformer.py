@@ -98,12 +98,12 @@ class Transformer(nn.Module):
     def draw_weights(self, generator: torch.Generator | None = None) -> None:
         """Initialize all weights at random, with torch's own generator or another.
 
-        Token vectors have unit length on average, so that they can also be the output layer's.
-        Norms stay as they are: nothing about them is random.
+        Token vectors have about unit length, so that they can also be the weights of the output
+        layer. Norms are not changed, since nothing in them is random.
         """
         sides = (self.encoder.embedding, self.decoder.embedding)
         tables = [*(side.tokens.weight for side in sides), self.output.weight]
-        for table in dict.fromkeys(tables):  # a tied one is drawn once
+        for table in dict.fromkeys(tables):  # once for each tensor: tied tables are the same one
             nn.init.normal_(table, std=self.config.d_model**-0.5, generator=generator)
         for side in sides:
             side.positions.draw_weights(generator)
@@ -117,7 +117,7 @@ class Transformer(nn.Module):
         return self.output.weight.device
 
     def forward(self, source_ids: Tensor, target_ids: Tensor, run: Run = Run()) -> Tensor:
-        """Teacher forcing: logits (B, T, V) of the token after each of `target_ids` (B, T)."""
+        """Return the logits (B, T, V) of the token after each of `target_ids` (B, T)."""
         memory = self.encode(source_ids, run)
         return self.decode(target_ids, memory, self.source_mask(source_ids), run)
 
@@ -130,9 +130,8 @@ class Transformer(nn.Module):
     ) -> Tensor:
         """Target ids (B, T) and memory (B, S, d_model) -> logits (B, T, V).
 
-        A model with only a decoder needs no memory.
-
-        With a cache in `run`, `target_ids` are only the new positions, and none may be padding.
+        A model with only a decoder needs no memory. With a cache in `run`, `target_ids` are only
+        the new positions, without padding.
         """
         mask = self.target_mask(target_ids, run)
         logits = self.output(self.decoder(target_ids, memory, mask, memory_mask, run))
@@ -163,7 +162,7 @@ class Transformer(nn.Module):
 
 
 def final_norm(config: TransformerConfig) -> nn.Module:
-    """Return the norm at the end of a pre-norm stack, whose last sum has none."""
+    """Return the norm after the last layer, which only a pre-norm model needs."""
     if config.norm == "post":
         return nn.Identity()
     return nn.LayerNorm(config.d_model, eps=config.norm_epsilon)

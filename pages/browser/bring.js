@@ -4,9 +4,9 @@ import { canShow } from "./needs.js";
 import { tend } from "./page.js";
 import { drawMenuOf } from "./save_menu.js";
 
-const drawn = new WeakMap(); // by the element of a part: the last drawing in it
+const drawn = new WeakMap(); // the last drawing in each part's element
 
-/** Bring all parts into a page, which draws them by calling `window[name]`.
+/** Define `window[name]`, by which a page draws its parts, and watch over the page.
  * @param {string} name
  * @param {Record<string, { draw: (part: any) => (() => void) | void, sheets: string[], isOfAModel: boolean }>} parts
  * @param {Record<string, string>} styles
@@ -24,19 +24,19 @@ export function bring(name, parts, styles) {
 
 /** Draw a picture, and the menu that saves it if there is one.
  *
- * The bytes are those of the picture and of its menu, then the menu's length. A file that was
- * asked for comes with the menu, and leaves the picture as the visitor has it. So does any other
- * run in which a picture of a model stays the same, unless it has answered since: a change made
- * in it by hand is replaced by the server's version of it.
+ * The bytes are those of the picture, those of its menu, and the menu's length. The picture is not
+ * drawn again if its bytes are the same and only the menu has changed, for example because a
+ * requested file has come. Nor is a picture of a model with the same bytes and background, unless
+ * the visitor has changed something in it: then the server's version replaces the change.
  * @param {(part: any) => (() => void) | void} draw
- * @param {boolean} isOfAModel whether the part is a picture of a model, not another part of a page
+ * @param {boolean} isOfAModel true for a picture of a model, false for another part of a page
  */
 function mount(draw, part, isOfAModel) {
   const { parentElement } = part;
   const { picture, menu } = split(part.data);
   const before = drawn.get(parentElement);
   const root = parentElement.querySelector(".picture");
-  const paper = isOfAModel && themeColor(root, "paper"); // differs between the themes
+  const paper = isOfAModel && themeColor(root, "paper"); // the background colour, which differs between the themes
   const now = { picture, menu, root, paper, part, answered: false, undo: before?.undo, saving: before?.saving };
   drawn.set(parentElement, now);
   const isSame = before?.root === root && equal(before.picture, picture);
@@ -55,7 +55,7 @@ function mount(draw, part, isOfAModel) {
   };
 }
 
-/** The functions with which the last part mounted in an element answers, as does one that stays. */
+/** The functions by which the picture in an element, drawn now or earlier, answers the server. */
 function answers(parentElement) {
   const by = (way) => (name, value) => {
     const now = drawn.get(parentElement);

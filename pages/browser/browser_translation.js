@@ -1,18 +1,18 @@
-// A browser's translator puts nodes of its own in place of the text of a page. React still holds the
-// text: what it writes into it would not be seen, and what it removes would be an error.
+// A browser's translator replaces the text nodes of a page by its own nodes. React still has the old
+// nodes: a text that it writes into one would not be seen, and removing one would raise an error.
 
 import { NAMES_AND_NUMBERS } from "../streamlit_fixes/dom.js";
 
 const SENTENCES = "p, li, td, th, h1, h2, h3";
-const SAYS_THEM = /\d\.\d|[%“]/; // a number that was computed, or a quoted token
+const SAYS_THEM = /\d\.\d|[%“]/; // matches a text with a computed number or a quoted token
 
-/** Renew whatever the app changes in a translated page, and keep tokens and numbers as they are. */
+/** Show the app's changes in a translated page, too, and keep tokens and numbers untranslated. */
 export function followTranslation() {
-  const standing = new WeakMap(); // by a node that is gone from its place: the one put there
+  const standing = new WeakMap(); // for each node that was replaced: the node in its place
   const isOfTranslator = (node) => node.localName === "font";
   const isHeld = (node) => node.nodeType === Node.TEXT_NODE || isOfTranslator(node);
 
-  /** Put a text back where another node stands for it. */
+  /** Put a text back in place of the node that has replaced it. */
   function putBack(text) {
     let other = standing.get(text);
     while (other && !other.isConnected) other = standing.get(other);
@@ -42,7 +42,7 @@ export function followTranslation() {
   }
 }
 
-/** Whether a change adds a node where `record` removes one. */
+/** Return whether a change adds a node at the place where `record` removes one. */
 function isInPlace(change, record, node) {
   if (change.target !== record.target || !change.addedNodes.length) return false;
   const { previousSibling, nextSibling } = change;
@@ -50,7 +50,7 @@ function isInPlace(change, record, node) {
   return previousSibling === record.previousSibling && nextSibling === record.nextSibling;
 }
 
-/** Tell translators which parts of the page to leave. */
+/** Mark the parts of the page that translators must leave as they are. */
 function keepWords() {
   for (const part of document.querySelectorAll(`:is(${NAMES_AND_NUMBERS}, ${SENTENCES}):not([translate=no])`)) {
     if (part.matches(NAMES_AND_NUMBERS) || SAYS_THEM.test(part.textContent)) part.setAttribute("translate", "no");

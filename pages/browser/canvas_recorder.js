@@ -1,7 +1,7 @@
 import { contextOf } from "../../viz/canvas.js";
 import { bitmap, round, shade, written } from "./svg_paint.js";
 
-/** A canvas's context that draws as usual, and records everything as SVG elements. */
+/** Return a context of a canvas that draws as usual, and records all drawings as SVG elements. */
 export function listening(canvas, drawn, make) {
   const context = contextOf(canvas);
   const noted = [];
@@ -60,7 +60,7 @@ export function listening(canvas, drawn, make) {
   });
 }
 
-/** The parts of an arc, in steps of a sixteenth of a turn at most. */
+/** Return the SVG path commands of an arc, each for at most a quarter of a turn. */
 function arcOf(path, x, y, radius, from, to, backwards = false) {
   let turn = to - from;
   const full = 2 * Math.PI;

@@ -1,16 +1,16 @@
-// What a page does if the connection to the server was lost, or the page never loaded.
+// Tells the visitor if the connection to the server is lost, and reloads a page that stays blank.
 
 import { buttonOf, element } from "../../viz/canvas.js";
 import { isBlank, isConnected, openDialog, whenStateChanges } from "../streamlit_fixes/dom.js";
 
-const BLANK = 2000; // milliseconds for which an empty page may still be loading
-const AGAIN = 20_000; // milliseconds within which a page is not reloaded twice
-const LOADED = "headlight-loaded-again"; // the name under which a tab keeps the time of that
+const BLANK = 2000; // milliseconds for which a blank page may still be loading
+const AGAIN = 20_000; // the fewest milliseconds between two automatic reloads
+const LOADED = "headlight-loaded-again"; // the key under which a tab keeps the time of a reload
 const LOST = "The connection to the server is lost. Headlight goes on here once it is back.";
-const NOTHING_CAME = "The page did not come: the connection to the server was lost.";
+const NOTHING_CAME = "The page could not be loaded: the connection to the server was lost.";
 
 /**
- * Call a function each time the connection comes back: what was sent just before may be lost.
+ * Call a function each time the connection is back, because messages sent before may be lost.
  * @param {() => void} back
  * @param {() => void} [gone] called each time it is lost
  * @returns {() => void} stops it
@@ -25,15 +25,15 @@ export function whenBack(back, gone = () => {}) {
   });
 }
 
-/** Say quietly that the connection is lost, in place of Streamlit's dialog, which covers page and slide. */
+/** Show a small message if the connection is lost, and hide Streamlit's dialog, which covers the page. */
 export function tellOfLoss() {
   const note = element("div", "headlight-lost", LOST, { role: "status" });
-  // A dialog that opens meanwhile is Streamlit's: the server cannot ask for one.
+  // A dialog that opens while the connection is lost is Streamlit's own: it is closed.
   const dialogs = new MutationObserver(() => {
     const dialog = openDialog();
     if (!dialog) return;
     dialog.hidden = true;
-    dialog.style.display = "none"; // until it has faded out
+    dialog.style.display = "none"; // hides the dialog until it has faded out
     dialog.querySelector("button[aria-label=Close]")?.click();
   });
   whenBack(
@@ -48,9 +48,9 @@ export function tellOfLoss() {
   );
 }
 
-/** Reload a page that has become blank; if that does not help, say so next to a button. */
+/** Reload a page that has become blank; if it is blank again, show a message with a button. */
 export function mendBlank() {
-  let since = null; // when the page was first seen to be blank
+  let since = null; // the time at which the page was first found to be blank
   setInterval(() => {
     if (!isBlank()) since = null;
     else if (since === null) since = performance.now();

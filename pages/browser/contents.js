@@ -9,13 +9,13 @@ import { content } from "../streamlit_fixes/dom.js";
 const NEAR = 40; // pixels below its final position within which a section counts as reached
 
 /**
- * A table of contents for a long page: it marks the present section, and a click goes to another.
+ * Draw a table of contents for a long page: it marks the current section, and a click goes to another.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, root } = begin(mount);
   root.forget?.();
-  let asked = -1; // the section that was asked for, until the reader scrolls by hand
+  let asked = -1; // the section that was clicked, until the reader scrolls by hand
   const buttons = header.entries.map(({ name }, index) => {
     const show = () => {
       asked = index;
@@ -54,7 +54,7 @@ export function draw(mount) {
   const release = () => (asked = -1);
   for (const type of ["wheel", "touchmove", "pointerdown", "keydown"])
     document.addEventListener(type, release, options);
-  // Pictures above may find their heights after the page has scrolled.
+  // Pictures above the section may change their heights after the page has scrolled.
   const heights = new ResizeObserver(() => (keep("instant"), mark()));
   if (content()) heights.observe(content());
   root.forget = () => {
@@ -64,12 +64,12 @@ export function draw(mount) {
   return root.forget;
 }
 
-/** How far below the top of the window an element comes to rest. */
+/** Return how many pixels below the top of the window an element is after scrolling to it. */
 function margin(section) {
   return parseFloat(getComputedStyle(section).scrollMarginTop) || 0;
 }
 
-/** Whether to glide or to jump.
+/** Return how to scroll: smoothly, or at once for readers who prefer less motion.
  * @returns {ScrollBehavior}
  */
 function pace() {

@@ -6,15 +6,15 @@ import { copied, sceneLink, settled } from "./link.js";
  */
 
 const LABEL = "Copy link";
-const SHOWN = 2000; // milliseconds that "Copied" stays
+const SHOWN = 2000; // milliseconds for which "Copied" is shown
 
 /**
- * A button that copies the page's link, or shows it to be copied by hand.
+ * Draw a button that copies the page's link, or shows the link if the browser does not let it copy.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { root } = begin(mount);
-  if (root.firstChild) return; // its words stay while the page reruns
+  if (root.firstChild) return; // so that "Copied" stays if the page is drawn again
   const button = buttonOf("", LABEL, copy, { "aria-live": "polite" });
   root.replaceChildren(button);
   async function copy() {

@@ -1,6 +1,6 @@
 import { element } from "../../viz/canvas.js";
 
-/** An SVG with the page's fonts as a canvas, with `scale` dots for a pixel of the page. */
+/** Draw an SVG, with the page's fonts, on a canvas with `scale` dots for each pixel. */
 export async function canvasOf(svg, scale) {
   await embedFonts(svg);
   const image = await imageOf(svg);
@@ -10,14 +10,14 @@ export async function canvasOf(svg, scale) {
   return canvas;
 }
 
-/** A canvas as a PNG. */
+/** Return a canvas as the blob of a PNG. */
 export async function pngOf(canvas) {
   const made = await new Promise((done) => canvas.toBlob(done));
-  if (!made) throw new Error("The picture is too large for a PNG; its SVG has any size.");
+  if (!made) throw new Error("The picture is too large for a PNG. Save it as an SVG.");
   return made;
 }
 
-/** An SVG as an image; it can use only fonts that it contains. */
+/** Return an SVG as an image, which can only use fonts that the SVG contains. */
 export async function imageOf(svg) {
   const text = new XMLSerializer().serializeToString(svg);
   const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
@@ -31,22 +31,22 @@ export async function imageOf(svg) {
   }
 }
 
-const fontFiles = new Map(); // loaded files by address: films have many images
+const fontFiles = new Map(); // loaded font files, by address, for films with their many images
 
-/** Put the page's fonts that an SVG names into it. */
+/** Put those of the page's fonts into an SVG that it uses. */
 export async function embedFonts(svg) {
   const fonts = svg.appendChild(document.createElementNS(svg.namespaceURI, "style"));
   fonts.textContent = await fontFaces(svg);
 }
 
-/** The page's fonts that an SVG names, with their data: an image loads no files. */
+/** Return the CSS rules of the fonts that an SVG uses, with their data: an image loads no files. */
 async function fontFaces(svg) {
   const named = svg.outerHTML;
   const rules = [...document.styleSheets].flatMap((sheet) => {
     try {
       return [...sheet.cssRules].filter((rule) => rule instanceof CSSFontFaceRule);
     } catch {
-      return []; // of another host
+      return []; // a stylesheet of another host, which scripts may not read
     }
   });
   const faces = rules
@@ -59,13 +59,13 @@ async function fontFaces(svg) {
         if (!fontFiles.has(href)) fontFiles.set(href, await dataAddress(await (await fetch(href)).blob()));
         return rule.cssText.replace(whole, `url(${fontFiles.get(href)})`);
       } catch {
-        return ""; // the browser's own font is used
+        return ""; // the browser then uses another font
       }
     });
   return (await Promise.all(faces)).join("\n");
 }
 
-/** A file as a data address. */
+/** Return a blob as a data address. */
 export function dataAddress(blob) {
   return new Promise((done, failed) => {
     const reader = new FileReader();

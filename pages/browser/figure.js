@@ -1,19 +1,19 @@
-// How a picture is saved for a paper: as wide as wanted, with its words or without.
+// Saves a picture for a paper: in a chosen size, with or without title and caption.
 
 import { element } from "../../viz/canvas.js";
 
-const KEPT = "headlight-figure"; // the name under which the browser keeps what was chosen
+const KEPT = "headlight-figure"; // the key under which the browser keeps the chosen options
 const PRINTED = "headlight-printed";
 const SIZES = { 1: "1 ×", 2: "2 ×", 3: "3 ×", 4: "4 ×", mm: "300 dpi" };
 const TEXTS = { caption: "Title and caption", title: "Title only", none: "Picture only" };
-const USUAL = { size: "2", text: "caption", width: "85" }; // mm: a column of a paper
-const [LEAST, MOST] = [10, 400]; // mm
+const USUAL = { size: "2", text: "caption", width: "85" }; // 85 mm is the width of a paper's column
+const [LEAST, MOST] = [10, 400]; // the narrowest and the widest figure, in mm
 const DPI = 300;
 const INCH = 25.4; // mm
 const CSS_INCH = 96; // pixels
 const HEAD = 33; // bytes of a PNG up to the end of its first chunk
 
-/** Boxes for the size and the text of saved pictures: their element, `update`, and `chosen`. */
+/** Make the boxes for the size and the text of saved pictures; returns `element`, `update`, `chosen`. */
 export function figureRow() {
   const boxOf = (label, options) =>
     element("select", "", Object.entries(options).map(([value, text]) => element("option", "", text, { value })), { "aria-label": label });
@@ -23,7 +23,7 @@ export function figureRow() {
   const root = element("div", "figure", [boxes.size, ofWidth, boxes.text], { role: "group", "aria-label": "Figure" });
   const show = () => (ofWidth.hidden = boxes.size.value !== "mm");
 
-  /** Set the boxes to what was chosen last, in any menu. */
+  /** Set the boxes to the options that were last chosen in any menu. */
   function update() {
     const kept = { ...USUAL, ...JSON.parse(localStorage.getItem(KEPT)) };
     for (const [name, box] of Object.entries(boxes)) {
@@ -37,7 +37,7 @@ export function figureRow() {
     localStorage.setItem(KEPT, JSON.stringify(Object.fromEntries(values)));
     show();
   };
-  /** The text of a file, and its size: a number of dots for a pixel, or a width in mm. */
+  /** Return the chosen text, and the size: dots per pixel as `scale`, or a width in `mm`. */
   function chosen() {
     const [size, text] = [boxes.size.value, boxes.text.value];
     if (size !== "mm") return { text, scale: Number(size), mm: null };
@@ -47,25 +47,25 @@ export function figureRow() {
   return { element: root, update, chosen };
 }
 
-/** The dots for a pixel that make an SVG so many mm wide in print. */
+/** Return how many dots per pixel make an SVG this many mm wide in print. */
 export const scaleTo = (svg, mm) => Math.round((mm / INCH) * DPI) / Number(svg.getAttribute("width"));
 
-/** Give an SVG its width in mm. */
+/** Set the width of an SVG to this many mm. */
 export function widen(svg, mm) {
   const [width, height] = ["width", "height"].map((side) => Number(svg.getAttribute(side)));
   svg.setAttribute("width", `${mm}mm`);
   svg.setAttribute("height", `${(mm * height) / width}mm`);
 }
 
-const PAGE = "svg { position: fixed; inset: 0 auto auto 0 } body { position: fixed }"; // nothing makes a second page
+const PAGE = "svg { position: fixed; inset: 0 auto auto 0 } body { position: fixed }"; // fits on one printed page
 
-/** Print an SVG, so many mm wide or as on the page, on a page of its size; its texts stay texts. */
+/** Print an SVG, this many mm wide or as large as on screen, on a page of its size, with texts as text. */
 export async function printed(svg, mm, title) {
   widen(svg, mm ?? (Number(svg.getAttribute("width")) / CSS_INCH) * INCH);
   const size = `${svg.getAttribute("width")} ${svg.getAttribute("height")}`;
   const style = element("style", "", `@page { size: ${size}; margin: 0 } ${PAGE}`);
   const parts = [element("meta", "", "", { charset: "utf-8" }), element("title", "", title), style];
-  document.querySelector(`#${PRINTED}`)?.remove(); // the last one, which its dialog may have read for long
+  document.querySelector(`#${PRINTED}`)?.remove(); // the last frame, kept because its dialog may stay open
   const frame = element("iframe", "", "", { id: PRINTED, "aria-hidden": "true", tabindex: -1, style: "position: fixed; width: 0; height: 0; border: 0" });
   frame.srcdoc = `<!doctype html>${parts.map((part) => part.outerHTML).join("")}${svg.outerHTML}`;
   const loaded = new Promise((done) => (frame.onload = done));
@@ -75,9 +75,9 @@ export async function printed(svg, mm, title) {
   frame.contentWindow.print();
 }
 
-/** A PNG that says how many dots it has to an inch. */
+/** Return a PNG with an entry that says how many dots per inch it has. */
 export async function withDots(png) {
-  const chunk = new DataView(new ArrayBuffer(21)); // length, type, dots to a metre twice, unit, checksum
+  const chunk = new DataView(new ArrayBuffer(21)); // its parts: length, type, dots per metre twice, unit, checksum
   const type = [..."pHYs"].map((letter) => letter.charCodeAt());
   chunk.setUint32(0, 9);
   type.forEach((code, at) => chunk.setUint8(4 + at, code));
@@ -87,7 +87,7 @@ export async function withDots(png) {
   return new Blob([png.slice(0, HEAD), chunk, png.slice(HEAD)], { type: png.type });
 }
 
-/** The CRC-32 of some bytes. */
+/** Return the CRC-32 of some bytes. */
 function checksum(bytes) {
   let sum = ~0;
   for (const byte of bytes) {

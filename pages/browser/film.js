@@ -4,31 +4,30 @@ import { formatRow } from "./for_slides.js";
 import { toSvg } from "./to_svg.js";
 
 /**
- * The functions of a moving picture, on its element as `moves`.
+ * The functions of a picture with several steps, which its element has as `moves`.
  * @typedef {object} Steps
  * @property {() => number} count
  * @property {() => number} place the step that is shown, from 0
- * @property {(place: number) => void} go shows another
- * @property {() => number} speed steps a second
+ * @property {(place: number) => void} go shows another step
+ * @property {() => number} speed steps per second
  */
 
-const WIDEST = 1280; // dots of a film
+const WIDEST = 1280; // the largest width of a film, in dots
 const RATE = 25; // frames per second, for the recorder
-const SLOWEST_START = 2000; // milliseconds to wait for a recorder
-const ENDS = 2; // steps for which the first step and the last stay: a recorder may begin late
-const MOST_STEPS = 240; // longer films take only that many
+const SLOWEST_START = 2000; // milliseconds to wait for a recorder to start
+const ENDS = 2; // how many times as long the first and the last step are shown: a recorder may start late
+const MOST_STEPS = 240; // of a picture with more steps, this many are filmed
 const VIDEOS = { webm: "video/webm", mp4: "video/mp4;codecs=avc1" };
-const NO_RECORDER = "This browser cannot record video here, so a film of it is a GIF.";
+const NO_RECORDER = "This browser cannot record video here, so a film can only be saved as a GIF.";
 const WORDS = {
   webm: "a film for browsers and slides in HTML",
   mp4: "a film for slides in PowerPoint and Keynote",
-  gif: "a film for places that take pictures alone",
+  gif: "a film for programs that only take pictures",
 };
 
 /**
- * The buttons that save a picture's steps as a film, with the progress: their element, and
- * `update`, which shows them if there is something to film. A GIF is made by the app, if it can be
- * asked.
+ * Make the buttons that save a picture's steps as a film; returns their `element`, and `update`,
+ * which shows them if the picture has several steps. A GIF is made by `ask`, if it is given.
  */
 export function filmRow({ picture, header, ask, download }) {
   const progress = element("progress", "", "", { "aria-label": "The film", hidden: "" });
@@ -61,15 +60,15 @@ export function filmRow({ picture, header, ask, download }) {
   return { element: root, update: () => (root.hidden = !(picture()?.moves?.count() > 1)) };
 }
 
-/** The canvas of each step, all of one size; the picture goes back to where it was. */
+/** Yield a canvas of each step, all of one size; then show the step that was shown before. */
 async function* framesOf(root, header, tell) {
   /** @type {() => Steps} */
-  const moves = () => root.moves; // a new one each time that the picture is drawn
+  const moves = () => root.moves; // read again each time, because every drawing sets it anew
   const [steps, before] = [moves().count(), moves().place()];
   const shown = Math.min(steps, MOST_STEPS);
   const at = (frame) => Math.round((frame * (steps - 1)) / Math.max(shown - 1, 1));
   const drawn = async (step, scale) => {
-    if (!root.isConnected) throw new Error("The picture is not on the page any more.");
+    if (!root.isConnected) throw new Error("The picture is no longer on the page.");
     moves().go(step);
     return canvasOf(toSvg(root, header.what, header.caption), scale);
   };
@@ -79,12 +78,12 @@ async function* framesOf(root, header, tell) {
     const width = Math.max(...ends.map((end) => end.width));
     const height = Math.max(...ends.map((end) => end.height));
     const scale = Math.min(2, WIDEST / width);
-    const even = (size) => 2 * Math.round((size * scale) / 2); // films need even sizes
+    const even = (size) => 2 * Math.round((size * scale) / 2); // videos need even sizes
     for (let frame = 0; frame < shown; frame++) {
       const canvas = element("canvas", "", "", { width: even(width), height: even(height) });
       const context = canvas.getContext("2d");
       const picture = await drawn(at(frame), scale);
-      context.drawImage(picture, 0, 0, 1, 1, 0, 0, canvas.width, canvas.height); // its paper
+      context.drawImage(picture, 0, 0, 1, 1, 0, 0, canvas.width, canvas.height); // its background
       context.drawImage(picture, 0, 0);
       tell((frame + 1) / shown);
       yield canvas;
@@ -95,10 +94,10 @@ async function* framesOf(root, header, tell) {
   }
 }
 
-/** The film that the browser's own recorder makes of canvases, with `speed` of them a second. */
+/** Return the video that the browser's recorder makes of canvases, `speed` of them per second. */
 async function recorded(frames, type, speed) {
   const screen = element("canvas", "");
-  const context = screen.getContext("2d"); // without one it has no stream
+  const context = screen.getContext("2d"); // without a context the canvas has no stream
   let recorder;
   const parts = [];
   let due = 0;
@@ -110,14 +109,14 @@ async function recorded(frames, type, speed) {
       recorder.ondataavailable = ({ data }) => parts.push(data);
       const begun = new Promise((started) => (recorder.onstart = started));
       recorder.start();
-      context.drawImage(frame, 0, 0); // it starts at a drawing, which may not be in the film
+      context.drawImage(frame, 0, 0); // starts the recorder, which may miss this drawing
       await Promise.race([begun, until(performance.now() + SLOWEST_START)]);
     }
     context.drawImage(frame, 0, 0);
     due = performance.now() + ((due ? 1 : ENDS) * 1000) / speed;
   }
   await until(due + ((ENDS - 1) * 1000) / speed);
-  context.drawImage(screen, 0, 0); // so that the last step lasts until now
+  context.drawImage(screen, 0, 0); // drawn again, so that the film ends here and not earlier
   await until(performance.now() + 2000 / RATE);
   const done = new Promise((stopped) => (recorder.onstop = stopped));
   recorder.stop();
@@ -125,7 +124,7 @@ async function recorded(frames, type, speed) {
   return new Blob(parts, { type: type.split(";")[0] });
 }
 
-/** The frames of a GIF as PNGs, which the app joins, and how long each is shown. */
+/** Return the frames of a GIF as PNGs, which the app joins, and how long each one is shown. */
 async function inPieces(frames, speed) {
   const pieces = [];
   for await (const frame of frames) pieces.push(await dataAddress(await pngOf(frame)));

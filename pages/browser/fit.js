@@ -1,28 +1,29 @@
 import { isRunning } from "../streamlit_fixes/dom.js";
 import { all } from "./keyboard.js";
 
-export const STAGE = { width: 1280, height: 720 }; // pixels that slides are laid out for
-const SMALLEST = 0.7; // of that size, in a small window
-export const PHONE = 640; // pixels of width up to which a screen is a phone
-const ZOOMS = Array.from({ length: 62 }, (_, step) => 0.4 * 1.03 ** step); // of pictures
-const GROWN = 200; // milliseconds after which a grown picture of a file is fitted again
+export const STAGE = { width: 1280, height: 720 }; // the size that slides are laid out for, in pixels
+const SMALLEST = 0.7; // the smallest scale of a slide, in a small window
+export const PHONE = 640; // the widest screen, in pixels, that is treated as a phone
+const ZOOMS = Array.from({ length: 62 }, (_, step) => 0.4 * 1.03 ** step); // the scales to try for pictures
+const GROWN = 200; // milliseconds after which pictures that grew in a saved talk are fitted again
 const EACH = 80; // milliseconds between two checks of the pictures
-const CORNER = ".st-key-corner"; // of the slide, with the code of its scene
+const CORNER = ".st-key-corner"; // the corner of the slide, with the QR code of its scene
 const KEYED = ".st-key-stage [class*=st-key-], .st-key-corner";
-const CALM = 2; // checks without a change after which pictures have their size
-const LATEST = 25; // checks after which pictures are fitted even if more may come
+const CALM = 2; // after this many checks without a change, pictures have their final sizes
+const LATEST = 25; // after this many checks, pictures are fitted even if others may still come
 
 /**
- * Scale the slide to the screen, and its pictures to the room left by the words.
+ * Scale the slide to the screen, and its pictures to the room that the words leave.
  *
- * They become as large as fits, and smaller if they grow later; until then they are hidden.
- * @param {any} root keeps the results, for later drawings
- * @param {{ size: number }} slide `size` is the share wanted of what fits
- * @returns {() => void} ends it
+ * Pictures get the largest size that fits, and are hidden until it is found. If they grow later,
+ * they are fitted again.
+ * @param {any} root the element that keeps the results, for later drawings
+ * @param {{ size: number }} slide `size` is the wanted share of the largest size that fits
+ * @returns {() => void} stops it
  */
 export function fitToScreen(root, slide) {
   const { style, dataset } = document.documentElement;
-  root.zooms ??= {}; // of slides that were shown before
+  root.zooms ??= {}; // the scales of pictures on slides that were shown before
   const id = JSON.stringify(slide);
   if (root.fitted?.id !== id) root.fitted = { id, wanted: true, looks: 0 };
   const fitted = root.fitted;
@@ -52,13 +53,13 @@ export function fitToScreen(root, slide) {
     fitted.ran ||= isComing;
     fitted.looks++;
     if (innerWidth <= PHONE) return;
-    if (isComing || !calm) dataset.fitting ??= "again"; // what is shown stays so meanwhile
+    if (isComing || !calm) dataset.fitting ??= "again"; // pictures that are shown stay visible
     if (calm < CALM || (isComing && fitted.looks < LATEST)) return;
     if (fitted.ran && there !== fitted.held) fitted.wanted = true; // other pictures have come
     fitted.ran = false;
     if (fitted.wanted || (calm === CALM && !fits())) {
       fitted.wanted = isComing;
-      dataset.fitting = ""; // sizes that are only tried are not shown
+      dataset.fitting = ""; // hides the pictures while sizes are tried
       searching = true;
       const zoom = await withCode(document.documentElement, document.querySelector(CORNER), () => largestZoom(zoomTo, fits, () => ended));
       searching = false;
@@ -67,7 +68,7 @@ export function fitToScreen(root, slide) {
       await drawn();
       seen = sizes();
       fitted.held = held();
-      if (fitted.held !== there) [fitted.wanted, calm] = [true, 0]; // others have come meanwhile
+      if (fitted.held !== there) [fitted.wanted, calm] = [true, 0]; // other pictures have come
     }
     if (isComing) dataset.fitting = "again";
     else delete dataset.fitting;
@@ -86,16 +87,17 @@ export function fitToScreen(root, slide) {
   addEventListener("resize", resized);
   return () => {
     ended = true;
-    fitted.wanted ||= searching; // it leaves the pictures at a size that it tried
+    fitted.wanted ||= searching; // a search that is stopped leaves the pictures at a size it tried
     clearTimeout(waiting);
     delete dataset.fitting;
     removeEventListener("resize", resized);
   };
 }
 
-/** Keep the pictures of a file's stage as large as fits, times a size; returns what starts it, or starts it again.
+/** Keep the pictures of a slide in a saved talk at `size` times the largest size that fits.
  *
- * The `code` of the scene is in a corner, if there is one.
+ * Returns `begin`, which starts this, and `fit`, which fits them once more. `code` is the element of
+ * the scene's QR code in the corner, if there is one.
  */
 export function fitting(stage, size, code = null) {
   const holder = stage.parentElement;
@@ -108,7 +110,7 @@ export function fitting(stage, size, code = null) {
   async function fit() {
     if (running || innerWidth <= PHONE || matchMedia("print").matches) return;
     running = true;
-    stage.style.opacity = "0"; // sizes that are only tried are not shown
+    stage.style.opacity = "0"; // hides the pictures while sizes are tried
     zoomTo((await withCode(holder, code, () => largestZoom(zoomTo, isWhole))) * size);
     await drawn();
     stage.style.opacity = "";
@@ -129,13 +131,13 @@ export function fitting(stage, size, code = null) {
   };
 }
 
-/** Enlarge the pictures in a holder, and tell those of flexible height how high they can be. */
+/** Scale the pictures in a holder; those of flexible height read how high they may be. */
 function enlarge(style, holder, zoom) {
   style.setProperty("--slide-zoom", String(zoom));
   style.setProperty("--slide-room", `${Math.floor((holder?.clientHeight ?? 0) / zoom)}px`);
 }
 
-/** The largest zoom of a stage: with the code of its scene beside the pictures, or above if that leaves more. */
+/** Return the largest zoom, with the QR code beside the pictures, or above if they are larger then. */
 async function withCode(place, code, largest) {
   delete place.dataset.code;
   const beside = await largest();
@@ -146,7 +148,7 @@ async function withCode(place, code, largest) {
   return Math.max(above, beside);
 }
 
-/** The largest zoom at which pictures fit, by trying; it ends early once `isEnded`. */
+/** Search for the largest zoom at which pictures fit, and return it; stops early once `isEnded`. */
 export async function largestZoom(zoomTo, isFitting, isEnded = () => false) {
   const last = ZOOMS.length - 1;
   let [low, high] = [0, last];
@@ -155,12 +157,12 @@ export async function largestZoom(zoomTo, isFitting, isEnded = () => false) {
     await drawn();
     return isFitting();
   }
-  await fitsAt(low); // a picture with the same width would not notice another height
+  await fitsAt(low); // first a small one: a picture only notices a new height if its width changes
   while (low < high && !isEnded()) {
     const middle = Math.ceil((low + high) / 2);
     if (await fitsAt(middle)) low = middle;
     else high = middle - 1;
-    // A picture that came late may have made a zoom look too large that is not.
+    // While a picture was still being drawn, a zoom that fits may have looked too large.
     if (low === high && low < last && (await fitsAt(low + 1))) [low, high] = [low + 1, last];
   }
   return ZOOMS[low];
@@ -171,7 +173,7 @@ const stageOf = () => document.querySelector(".st-key-stage");
 const boxOf = (node) => node.getBoundingClientRect();
 const picturesOf = (stage) => [...stage.querySelectorAll("[class*=st-key-on-]")];
 
-/** The pictures on the stage and their sizes, to compare. */
+/** Return a text with the pictures on the stage and their sizes, to notice changes. */
 function sizes() {
   const stage = stageOf();
   const pictures = stage ? picturesOf(stage) : [];
@@ -181,7 +183,7 @@ function sizes() {
     .join();
 }
 
-/** The elements on the stage and their heights, independent of the zoom. */
+/** Return a text with the elements on the stage and its height, which the zoom does not change. */
 function held() {
   const stage = stageOf();
   if (!stage) return "";
@@ -189,13 +191,13 @@ function held() {
   return [Math.round(boxOf(stage.parentElement).height), ...keyed].join();
 }
 
-/** Whether every picture fits on the stage, without a part that scrolls. */
+/** Return whether all pictures fit on the stage, and none has a part that scrolls. */
 function fits() {
   const stage = stageOf();
   return !stage || areWhole(picturesOf(stage), stage.parentElement);
 }
 
-/** Whether pictures are together no higher than their holder, without a part that scrolls. */
+/** Return whether pictures, together, fit the height of their holder, and no part scrolls. */
 export function areWhole(pictures, holder) {
   const boxes = pictures.map(boxOf);
   const height = Math.max(...boxes.map(({ bottom }) => bottom)) - Math.min(...boxes.map(({ top }) => top));
@@ -210,5 +212,5 @@ function scrolls(node) {
   return /auto|scroll/.test(getComputedStyle(node).overflow);
 }
 
-/** Wait until changes are drawn, and the pictures know their width. */
+/** Wait until changes are drawn, and pictures have noticed their new width. */
 export const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));

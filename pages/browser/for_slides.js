@@ -8,21 +8,21 @@ const LABELS = {
   address: "Address",
 };
 const WORDS = {
-  frame: "a frame that holds the picture, for reveal.js, Quarto, Slidev and any other page; needs no network",
-  component: "a line of HTML with an element of its own, for a page that lets scripts run; needs no network",
-  address: "where this app shows the picture alone, with all that it answers to, for a frame",
+  frame: "an iframe with the picture, for reveal.js, Quarto, Slidev and any other page; needs no network",
+  component: "a line of HTML with a custom element, for a page that lets scripts run; needs no network",
+  address: "the address at which this app shows only this picture, with everything you can click, for an iframe",
 };
 const FOR_WHICH =
-  "Frame: reveal.js, Quarto and Slidev. Component: a web page with scripts. Address: a frame, while this app runs. PowerPoint takes a PNG or SVG.";
+  "Frame: for reveal.js, Quarto and Slidev. Component: for a web page with scripts. Address: for an iframe, while this app runs. For PowerPoint, save a PNG or SVG.";
 const COPIED = "Copied: paste it into the HTML of a slide.";
 const BY_HAND = "Press Ctrl or ⌘ and C to copy it.";
 const WAITING = "…";
-const PATIENCE = 15_000; // milliseconds until it says that it still waits
+const PATIENCE = 15_000; // milliseconds after which the menu says that the app has not answered
 const NO_ANSWER = "The app has not answered yet. Try again, or reload the page.";
-const ROOM = 90; // pixels of a frame for the caption
-const TALLEST = 560; // pixels of a frame, so that a slide has room for it under its title
+const ROOM = 90; // pixels that a frame has for the caption
+const TALLEST = 560; // the most pixels of a frame's height, so that it fits under a slide's title
 
-/** A button for each format, with its label and its description. */
+/** Make a row with a button for each format, with its label and its description. */
 export function formatRow(formats, labels, words, pick) {
   const buttons = formats.map((format) =>
     buttonOf("control format", labels[format] ?? format.toUpperCase(), () => pick(format), { title: words[format] }),
@@ -31,8 +31,8 @@ export function formatRow(formats, labels, words, pick) {
 }
 
 /**
- * Buttons that copy a picture for other people's slides: their element, and `give`, which takes
- * the text to copy.
+ * Make the buttons that copy a picture for slides made elsewhere; returns their `element`, and
+ * `give`, which takes the text to copy.
  */
 export function slideCopies(names, copy) {
   const said = element("p", "name", "", { "aria-live": "polite" });
@@ -62,7 +62,7 @@ export function slideCopies(names, copy) {
   return { element: root, give };
 }
 
-/** A frame of some height that holds a page, in which the deck's keys go to the deck. */
+/** Return the HTML of an iframe with a page, which passes the keys of slides on to the slides. */
 export function frameOf(page, title, height) {
   const frame = element("iframe", "", "", { title, loading: "lazy", style: "border:0;width:100%" });
   frame.setAttribute("height", String(Math.min(Math.ceil(height) + ROOM, TALLEST)));
@@ -72,19 +72,20 @@ export function frameOf(page, title, height) {
 }
 
 /**
- * Keep a picture as small as its frame; written as one function, since the frame gets its text.
+ * Keep a picture small enough for its frame. This is one function, because its text is put into the
+ * frame.
  *
- * A picture that gets lower as it gets narrower keeps its letters; any other one is scaled down.
+ * A picture that gets lower when it gets narrower keeps the size of its letters; others are scaled.
  */
 function fitInFrame() {
   const edge = 24; // pixels
   const tries = 4;
-  const frames = 3; // in which a picture takes another size
-  const enough = 0.995; // of the room, since sizes are rounded
+  const frames = 3; // drawn frames after which a picture has its new size
+  const enough = 0.995; // the share of the room that counts as enough, since sizes are rounded
   /** @type {HTMLElement | null} */
   const picture = document.querySelector("#picture, body > svg");
   let isFitting = false;
-  document.body.style.display = "flow-root"; // as high as its content with the margins
+  document.body.style.display = "flow-root"; // makes the body as high as its content with the margins
   async function fit() {
     if (isFitting) return;
     isFitting = true;
@@ -100,7 +101,7 @@ function fitInFrame() {
     const room = () => (innerHeight - edge - box().top) / box().height;
     const set = (width, scale) => {
       Object.assign(picture.style, { width: `${width}px`, transform: `scale(${scale})`, transformOrigin: "0 0" });
-      picture.style.marginBottom = `${box().height * (1 - 1 / scale)}px`; // it keeps its height on the page
+      picture.style.marginBottom = `${box().height * (1 - 1 / scale)}px`; // undoes the room that scaling leaves
       return drawn();
     };
     if (room() >= enough) return;
@@ -119,7 +120,7 @@ function fitInFrame() {
   new ResizeObserver(fit).observe(picture);
 }
 
-/** The address at which this app shows only one picture. */
+/** Return the address at which this app shows only the picture with a key. */
 export function addressOf(root, key) {
   const link = new URL(sceneLink(root));
   link.searchParams.set("embed", "true");

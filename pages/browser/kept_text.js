@@ -4,12 +4,12 @@ import { whenBack } from "./connection.js";
 /**
  * @typedef {object} Header
  * @property {string} name
- * @property {string | null} text empty to forget it, null to ask for it
+ * @property {string | null} text the text to keep; empty to forget it, null to ask for it
  */
 
 /**
- * Keep a text in this tab, forget it, or answer with the kept text. When a lost connection
- * is back, answer with no text: the page is drawn again, with everything that was entered.
+ * Keep a text in this tab, forget it, or answer with the kept text. When a lost connection is back,
+ * answer null: then the page is drawn again, with everything that was entered meanwhile.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {

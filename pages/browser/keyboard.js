@@ -11,8 +11,8 @@ const PRESSED = "input:not([type=range i]), select, button, a, summary, [role=ra
  */
 
 /**
- * Listen for keys on the whole page, and click the controls they name. For a choice in a box that
- * drops down it answers with the choice and the step.
+ * Listen for keys on the whole page, and click the controls that belong to them. For a choice in a
+ * drop-down box, answer with the name of the choice and the step.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -22,7 +22,7 @@ export function draw(mount) {
   root.replaceChildren(open);
   let sheet;
 
-  /** Show the keys that do something on the page as it is now. */
+  /** Show a sheet with the keys that do something on the page now. */
   function help() {
     sheet?.remove();
     sheet = helpSheet(header.keys.filter((key) => drawn(key.choices) || controlOf(key)));
@@ -56,7 +56,7 @@ export function draw(mount) {
   return root.forget;
 }
 
-/** A dialog with all keys and what they do. */
+/** Make a dialog that lists keys and what they do. */
 export function helpSheet(keys) {
   const terms = [...keys, { name: "?", words: "this sheet" }].flatMap(({ name, words }) => [
     element("dt", "", name),
@@ -68,36 +68,36 @@ export function helpSheet(keys) {
   return sheet;
 }
 
-/** Whether an element takes text, and with it every key. */
+/** Return whether an element is a box that text is typed into. */
 export function takesText(place) {
   return place.isContentEditable || place.matches?.(`textarea, input:not(${WITHOUT_TEXT})`);
 }
 
-/** Whether a key press is meant for what has the focus: a box of text, or what the space bar presses. */
+/** Return whether a key press is for the focused element: a text box, or a control that Space presses. */
 function keeps(event) {
   const target = event.composedPath()[0];
   return takesText(target) || (event.key === " " && target.matches?.(PRESSED));
 }
 
-/** The first of these choices that is on the page. */
+/** Return the element of the first of these choices that is visible on the page. */
 function drawn(choices) {
   const there = choices.flatMap((name) => [...document.querySelectorAll(`.st-key-${name}`)]);
   return there.find((one) => one.checkVisibility());
 }
 
-/** The control that a key clicks, if it is on the page. */
+/** Return the control that a key clicks, if it is on the page. */
 function controlOf({ selector }) {
   return selector && all(selector)[0];
 }
 
-/** The option a step after the chosen one, in a choice whose options are side by side. */
+/** Return the option `step` after the chosen one, in a choice whose options are side by side. */
 function option(choice, step) {
   const options = [...choice.querySelectorAll("[role=radio]")];
   const chosen = options.findIndex((one) => one.getAttribute("aria-checked") === "true");
   return options[chosen + step];
 }
 
-/** The elements that match a selector on the page and in its parts. */
+/** Return all elements that match a selector, also within shadow roots. */
 export function all(selector, root = /** @type {ParentNode} */ (document)) {
   return [
     ...root.querySelectorAll(selector),

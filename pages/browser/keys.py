@@ -1,4 +1,4 @@
-"""The keys of pages and talks: what each does, in words, and what it clicks."""
+"""The keyboard shortcuts of pages and talks: what each one does, and what it clicks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,17 +6,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Key:
-    """A key, what it does in words, and what it clicks.
-
-    `choices` are keys of choices: the first of them that is on the page moves on by `step` options.
-    If none is, the first control that the CSS `selector` matches is clicked.
-    """
+    """A keyboard shortcut: it either changes a choice on the page or clicks a control."""
 
     key: str
-    words: str
-    choices: tuple[str, ...] = ()
-    step: int = 0
-    selector: str = ""
+    words: str  # say what it does
+    choices: tuple[str, ...] = ()  # names of choices; the first one on the page is changed
+    step: int = 0  # how many options this choice moves on
+    selector: str = ""  # the CSS selector of the control to click if the page has no such choice
 
 
 HEADS = ("head",)
@@ -28,8 +24,8 @@ PLAYER_KEYS = (
     Key("p", "previous step", selector=".transport .back"),
     Key(" ", "play or pause", selector=".transport .play"),
 )
-ANSWER_KEY = Key("a", "show the answer of a question, or ask it again", selector=".guess .reveal")
-KEYS_OF_SLIDES = (*PLAYER_KEYS, ANSWER_KEY)  # keys that a slide shares with pages
+ANSWER_KEY = Key("a", "show the answer to a question, or ask it again", selector=".guess .reveal")
+KEYS_OF_SLIDES = (*PLAYER_KEYS, ANSWER_KEY)  # keys that work on slides as on pages
 KEYS = (
     Key("h", "next head", HEADS, 1),
     Key("H", "previous head", HEADS, -1),
@@ -42,8 +38,8 @@ KEYS = (
     Key("x", "back to the slide whose scene is open", selector=".st-key-back-to-slide button"),
 )
 NAMES = {" ": "Space"}
-TALK_KEYS = {  # what keys do on a slide, besides those that pages share
-    "→ PageDown Space": "next slide; Space plays instead where there is something to play",
+TALK_KEYS = {  # further keys on a slide, and what they do
+    "→ PageDown Space": "next slide; if the slide has a player, Space plays it instead",
     "← PageUp": "previous slide",
     "Home End": "first and last slide",
     "b .": "black screen, and back",
@@ -52,16 +48,16 @@ TALK_KEYS = {  # what keys do on a slide, besides those that pages share
     "f": "full screen, and back",
     "Esc": "leave the talk; where Esc is the browser's own key in full screen, press it twice",
 }
-DECK_KEYS = {  # keys of a talk in a file of its own
+DECK_KEYS = {  # keys of a talk that is saved as a file
     **{name: words for name, words in TALK_KEYS.items() if name != "Esc"},
     "o": "overview of all slides, and back",
     "d": "light or dark",
-    "x": "ask the model, if it is inside",
-    "Esc": "close what lies over the slide",
+    "x": "ask the model, if it is in the file",
+    "Esc": "close whatever covers the slide",
 }
 
 
 def named_keys(keys: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return keys by name for the help sheet, followed by those that pages share."""
+    """Return the given keys, and those that work on pages, too, for the help sheet of slides."""
     whole = {**keys, **{NAMES.get(key.key, key.key): key.words for key in KEYS_OF_SLIDES}}
     return [{"name": name, "words": words} for name, words in whole.items()]

@@ -1,6 +1,6 @@
-"""The code of all browser parts as one script, which a page loads once for all pictures.
+"""Joins the code of all browser parts into one script, which a page loads once for all pictures.
 
-The end of the file turns text and JSON into documents that need no server.
+The functions at the end also serve documents that need no server.
 """
 
 import base64
@@ -21,7 +21,7 @@ DRAWING = ("viz/*", "pages/parts/*", "pages/browser", "wings/*/page", "wings/*/b
 BRING = HERE / "bring.js"
 THEME = HERE / "theme.css"
 
-PREFIX = "headlight_"  # in Streamlit's names of the parts
+PREFIX = "headlight_"  # begins the names under which Streamlit knows the parts
 LIBRARY = """
 (() => {
   __CODE__
@@ -29,7 +29,7 @@ LIBRARY = """
 })();
 """
 
-# A part is drawn once the library has loaded, which may take more than one try.
+# Fetches the library, and tries again if that fails. Parts are drawn once it has loaded.
 BRINGER = """
 export default function load() {
   if (window.__NAME__ || document.querySelector("script[src='__ADDRESS__']")) return;
@@ -43,8 +43,8 @@ export default function load() {
 }
 """
 
-# Draws at once if the library is already there, otherwise when it has loaded. The text is the same
-# for all parts, so that the browser has it once.
+# Draws a part at once if the library is there, otherwise when it has loaded. This script is the
+# same for all parts, so that the browser gets it only once.
 LOADER = """
 export default function load(part) {
   const name = part.name.replace("__PREFIX__", "");
@@ -61,7 +61,7 @@ export default function load(part) {
 
 
 def mounted(picture: CanvasPicture, menu: CanvasPicture | None = None) -> bytes:
-    """Return what the library draws: a picture, its save menu, and the menu's length (uint32)."""
+    """Return what the library draws: a picture, its save menu, and the menu's length as uint32."""
     data = menu.data if menu else b""
     return picture.data + data + struct.pack("<I", len(data))
 
@@ -79,7 +79,7 @@ def bringer(address: str) -> str:
 
 @cache
 def loader() -> str:
-    """Return the script that every part gets on a page that has the library."""
+    """Return the script of every part, which has the library draw it."""
     return LOADER.replace("__NAME__", global_name()).replace("__PREFIX__", PREFIX)
 
 
@@ -89,24 +89,30 @@ def component_name(part: str) -> str:
 
 @cache
 def global_name() -> str:
-    """Return the library's global name on a page; it changes with the code, for pages left open."""
+    """Return the library's global name on a page.
+
+    It changes with the code, so that a page that was open before an update fetches the new code.
+    """
     return f"headlight_{hashlib.sha256(code().encode()).hexdigest()[:8]}"
 
 
 @cache
 def code() -> str:
-    """Return all files in order, each once, and `styles` and `parts` by the name of the part."""
+    """Return the code of all parts: every file once, `styles` by sheet, and `parts` by name."""
     return code_of(BRING, parts(), ("canvas", "theme", "save_menu"))
 
 
 def code_of(first: Path, drawing: Sequence[Path], sheets: Sequence[str]) -> str:
-    """Return the code of some parts, with a file to begin with and stylesheets for all of them."""
+    """Return the code of the parts in `drawing`, after the file `first` and its imports.
+
+    `sheets` are the names of the stylesheets that every part gets.
+    """
     files = in_order([first, *drawing])
     styles = {file.stem: stylesheet([file]) for file in files}
     styles["theme"] = THEME.read_text(encoding="utf-8")
     of_parts = {}
     for part in drawing:
-        # The stylesheets of all parts, and those that this part imports.
+        # The stylesheets that every part gets, and those of the files that this part imports.
         names = [*sheets, *(file.stem for file in in_order([part]))]
         of_parts[part.stem] = [name for name in dict.fromkeys(names) if styles[name]]
     used = {name: styles[name] for names in of_parts.values() for name in names}
@@ -118,13 +124,13 @@ def code_of(first: Path, drawing: Sequence[Path], sheets: Sequence[str]) -> str:
 
 
 def is_of_a_model(script: Path) -> bool:
-    """Return whether a script draws a picture of a model, and not another part of a page."""
+    """Return whether a script draws a picture of a model, not some other part of a page."""
     return script.parent.name != HERE.name
 
 
 @cache
 def parts() -> list[Path]:
-    """Return the scripts that draw: pictures, also those of one page, and other parts of pages."""
+    """Return the scripts with a function `draw`: pictures and other parts of pages."""
     files = (file for where in DRAWING for file in VIZ.parent.glob(f"{where}/*.js"))
     return [file for file in sorted(files, key=lambda file: file.stem) if "draw" in exports(file)]
 
@@ -139,5 +145,5 @@ def as_json(content: object) -> str:
 
 
 def safe(text: str) -> str:
-    """Return the text of JSON with < escaped; it appears only within strings."""
+    """Return JSON text with < escaped, for a <script> element; < occurs only within its strings."""
     return text.replace("<", "\\u003c")

@@ -3,7 +3,7 @@ import { isRunning, whenStateChanges } from "../streamlit_fixes/dom.js";
 
 const PATIENCE = 2_000; // milliseconds for which a click waits for the browser or the app
 
-/** Copy a text; false if the browser does not let the page: no permission, no https, or no answer. */
+/** Copy a text; returns false if the browser refuses, for example without https, or does not answer. */
 export async function copied(text) {
   const late = new Promise((_, refuse) => setTimeout(refuse, PATIENCE));
   try {
@@ -14,15 +14,15 @@ export async function copied(text) {
   }
 }
 
-let isSent = true; // whether the app has begun a run since the visitor last changed a box
+let isSent = true; // true if the app has begun a run since the visitor last changed a box
 
-/** Note when boxes are changed, and when the app answers. */
+/** Keep `isSent` up to date: watch changes of boxes, and runs of the app. */
 export function watchBoxes() {
   addEventListener("change", ({ target }) => target.matches("input, textarea") && (isSent = false), true);
   whenStateChanges(() => (isSent ||= isRunning()));
 }
 
-/** Wait until a text that was typed before is in the page's address, for as long as a click waits. */
+/** Wait until a text that was just typed is in the page's address, but no longer than PATIENCE. */
 export function settled() {
   return new Promise((done) => {
     const end = () => {
@@ -37,7 +37,7 @@ export function settled() {
   });
 }
 
-/** The page's address; a theme that the system does not have is named in it. */
+/** Return the page's address, with the theme if it is not that of the system. */
 export function sceneLink(root) {
   const link = new URL(location.href);
   const options = link.searchParams.getAll("embed_options").filter((name) => !/_theme$/.test(name));

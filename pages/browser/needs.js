@@ -1,6 +1,6 @@
 import { element } from "../../viz/canvas.js";
 
-// What slides and pictures need, as a browser may lack it.
+// Features that slides and pictures need, each with a test of whether the browser has it.
 const NEEDED = {
   "the selector :has() of CSS": () => CSS.supports("selector(:has(a))"),
   "nested rules of CSS": () => CSS.supports("selector(&)"),
@@ -11,7 +11,7 @@ const NEEDED = {
 const ENOUGH = "Use Chrome or Edge 112, Firefox 121, Safari 17.4, or a newer one.";
 const ABOVE_ALL = "position: fixed; inset: 0 0 auto; z-index: 1000001; margin: 0; padding: 16px; background: #fff; color: #1a1a1a";
 
-/** Whether the browser can show slides and pictures; if not, the page says what it lacks. */
+/** Return whether the browser can show slides and pictures; if not, show what it lacks. */
 export function canShow() {
   const missing = Object.keys(NEEDED).filter((name) => !NEEDED[name]());
   if (!missing.length) return true;

@@ -1,4 +1,4 @@
-// What every page needs in the browser, whatever pictures are on it.
+// Watches over every page in the browser, whatever pictures are on it.
 
 import { DECK_KEYS, passKeysOn } from "../../viz/deck_keys.js";
 import { closesSidebar, main, mostCharacters, pageLink, sidebarLink } from "../streamlit_fixes/dom.js";
@@ -8,10 +8,10 @@ import { mendBlank, tellOfLoss } from "./connection.js";
 import { watchBoxes } from "./link.js";
 import { turnFullScreen } from "./turning.js";
 
-const SENT = 100; // milliseconds after which the text of a box that was left is sent
-const SIDEBAR_OVER = 768; // pixels of width up to which Streamlit lays the sidebar over the page
+const SENT = 100; // milliseconds after leaving a box until its text is sent
+const SIDEBAR_OVER = 768; // the widest window, in pixels, in which the sidebar covers the page
 
-/** Watch the address, the boxes and the sidebar; call it once for each page. */
+/** Watch the connection, the address, the boxes and the sidebar; called once for each page load. */
 export function tend() {
   mendBlank();
   tellOfLoss();
@@ -22,7 +22,7 @@ export function tend() {
   sendTextsFirst();
   addEventListener("click", closeSidebar);
   addEventListener("click", present);
-  let byTab = false; // whether the focus moves by the Tab key
+  let byTab = false; // true while the focus is moved by the Tab key
   addEventListener("keydown", ({ key }) => (byTab = key === "Tab"), true);
   addEventListener("pointerdown", () => (byTab = false), true);
   addEventListener("focusin", (event) => byTab && enterAtChosen(event));
@@ -31,16 +31,16 @@ export function tend() {
 
 let path = location.pathname;
 
-/** Show a page from its top: a slow browser would keep the scroll of the page before. */
+/** Scroll a new page to its top: a slow browser would keep the position of the page before. */
 function beginAtTop() {
   if (location.pathname === path) return;
   path = location.pathname;
   main()?.scrollTo(0, 0);
 }
 
-/** Follow a link only once a text typed before is sent: after it, the text would call the old page back. */
+/** Delay a click on a link until a typed text is sent: sent later, it would bring the old page back. */
 function sendTextsFirst() {
-  let left = -Infinity; // when the visitor left a box
+  let left = -Infinity; // the time at which the visitor last left a box
   addEventListener("focusout", ({ target }) => target.matches("input, textarea") && (left = performance.now()), true);
   addEventListener(
     "click",
@@ -56,14 +56,14 @@ function sendTextsFirst() {
   );
 }
 
-/** Fill the screen for a talk in the click that begins it: browsers allow it only then. */
+/** Switch to full screen in the click that starts a talk: browsers allow it only in a click. */
 function present({ target }) {
   if (target.closest("[class*=st-key-present] button, [class*=-Present] button")) turnFullScreen();
 }
 
-/** Mend what was put into a box.
+/** Correct a text that was put into a box: cut it if it is too long, and replace lone surrogates.
  *
- * Lone surrogates would make the server close the connection, and Streamlit drops a text that is too long.
+ * Streamlit drops a text that is too long, and lone surrogates make the server close the connection.
  */
 function mend({ target }) {
   if (target.value?.isWellFormed === undefined) return;
@@ -73,7 +73,7 @@ function mend({ target }) {
   set.call(target, mended);
 }
 
-/** Move the focus to the chosen one of a row of radio buttons, not to the first. */
+/** Move the focus to the chosen radio button of a row, not to the first one. */
 function enterAtChosen({ target, relatedTarget }) {
   const row = target.closest("[role=radiogroup]");
   if (!row || row.contains(relatedTarget)) return;

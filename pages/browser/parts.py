@@ -1,4 +1,4 @@
-"""The parts of a page that are not pictures: lists of keys, links, talks, kept texts and menus."""
+"""The parts of a page that are drawn in the browser but are no pictures, such as menus."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ def packed(
     height: int,
     folder: Path = Path(__file__).parent,
 ) -> CanvasPicture:
-    """Return the part of this name in a folder; for the rest see `CanvasPicture.pack`."""
+    """Return the part that NAME.js in a folder draws; see `CanvasPicture.pack`."""
     return CanvasPicture.pack(Part(folder / f"{name}.js"), header, *array, height=height)
 
 
@@ -32,18 +32,18 @@ def keyboard() -> CanvasPicture:
 
 
 def copy_link() -> CanvasPicture:
-    """Return a button that copies the address, with the theme if it is not the system's."""
+    """Return a button that copies the address, and the theme with it unless it is the system's."""
     return packed("copy_link", {}, height=48)
 
 
 def contents(entries: Mapping[str, str]) -> CanvasPicture:
-    """Return a table of contents for a long page: CSS selectors by name; a click scrolls there."""
+    """Return a table of contents for a long page; `entries` are CSS selectors by name."""
     listed = [{"name": name, "of": of} for name, of in entries.items()]
     return packed("contents", {"entries": listed}, height=40)
 
 
 def qr_code(address: str) -> CanvasPicture:
-    """Return an address as a QR code with its text; raise ValueError if it is too long."""
+    """Return a QR code of an address with its text; raises ValueError if it is too long."""
     try:
         code = segno.make(address, micro=False, error="m", boost_error=False)
     except segno.DataOverflowError as error:
@@ -54,20 +54,20 @@ def qr_code(address: str) -> CanvasPicture:
 
 
 def reveal(of: str, number: int) -> CanvasPicture:
-    """Return the part that scrolls to the match of the CSS selector `of`, once for each number."""
+    """Return a part that scrolls to the element `of` (a CSS selector), once for each number."""
     return packed("reveal", {"of": of, "number": number}, height=0)
 
 
 def press(of: str, once: str) -> CanvasPicture:
-    """Return the part that clicks the match of the CSS selector `of`, once for each text `once`."""
+    """Return a part that clicks the element `of` (a CSS selector), once for each text `once`."""
     return packed("press", {"of": of, "once": once}, height=0)
 
 
 def kept_text(name: str, text: str | None) -> CanvasPicture:
-    """Return the part that keeps a text in the tab across reloads; an empty text removes it.
+    """Return a part that keeps a text in the browser's tab across reloads; "" removes the text.
 
-    None asks for the kept text; the part answers with it, if there is one. After a lost connection
-    it answers None, because the latest input may be lost too.
+    With None, the part returns the kept text, if there is one. After a lost connection it returns
+    None, because the latest input may be lost, too.
     """
     return packed("kept_text", {"name": name, "text": text}, height=0)
 
@@ -84,13 +84,13 @@ def save_menu(
     file: tuple[Format | Copy, bytes, int] | None = None,
     of: str | None = None,
 ) -> CanvasPicture:
-    """Return the button that saves a picture, or the chart that the selector `of` matches.
+    """Return a button that saves a picture, or the chart that the CSS selector `of` matches.
 
-    Formats `made_here` are made in the browser, which can write PNG, SVG, and HTML of the picture
-    as it looks. For another format a click answers with its name; the menu, drawn again with the
-    `file`, its bytes and a new number, saves it once. A component is asked for in the same way; an
-    address of only this picture names it by its `key`. `name` is the file name without ending,
-    `caption` is written below the picture, `what` names it for screen readers.
+    `name` is the file name without ending, `caption` is written below the picture, and `what` names
+    the picture for screen readers. Formats in `made_here` are made in the browser. For another
+    format, or a component, a click returns its name; then the server draws the menu again with the
+    `file` (format, bytes, a new number), which is saved once. `key` names the picture in an address
+    that shows only this picture.
     """
     header = {"name": name, "caption": caption, "what": what, "of": of}
     header |= {"formats": list(formats), "made_here": list(made_here)}

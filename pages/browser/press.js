@@ -4,14 +4,14 @@ import { isRunning } from "../streamlit_fixes/dom.js";
 /**
  * @typedef {object} Header
  * @property {string} of the selector of the control to click
- * @property {string} once names the request
+ * @property {string} once a name for the request, which differs for each one
  */
 
 let pressed = ""; // the last request
 
 /**
- * Click a control once for each request, when the page is drawn: before that, it may not be there
- * yet, or be that of an earlier file. A request stays done when its page is drawn again.
+ * Click a control once for each request, after the page is drawn: before that, the control may be
+ * missing, or belong to an earlier file. If the page is drawn again, a request is not repeated.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {

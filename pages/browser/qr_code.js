@@ -3,16 +3,16 @@ import { begin, element, fitCanvas, isStaged, onWidth, roomOf } from "../../viz/
 /**
  * @typedef {object} Header
  * @property {string} address
- * @property {number} side modules in a row; the array has all, 1 if dark
+ * @property {number} side the number of modules (squares) in a row; the array has 1 for dark ones
  */
 
-const QUIET = 4; // white modules around it, which readers need
-const LARGEST = 420; // pixels on a page
-const LEAST = 160;
-const ADDRESS = 44; // of height on a slide, below the code
+const QUIET = 4; // white modules around the code, which readers need
+const LARGEST = 420; // the largest width on a page, in pixels
+const LEAST = 160; // the smallest width, in pixels
+const ADDRESS = 44; // pixels for the address below the code on a slide
 
 /**
- * Draw an address as a QR code, dark on white in every theme, as large as there is room.
+ * Draw an address as a QR code, black on white in every theme, as large as there is room for.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {

@@ -4,13 +4,13 @@ import { isRunning } from "../streamlit_fixes/dom.js";
 /**
  * @typedef {object} Header
  * @property {string} of the selector of the element to show
- * @property {number} number of the request
+ * @property {number} number the number of the request
  */
 
-const UPPER = 0.5; // of the window's height, within which its top counts as in sight
+const UPPER = 0.5; // an element is in sight if its top is in this upper share of the window
 
 /**
- * Scroll the element that a click has opened into sight once the page is drawn, unless it is.
+ * Scroll to an element that a click has opened, once the page is drawn, unless it is in sight.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -25,7 +25,7 @@ export function draw(mount) {
     const place = document.querySelector(of);
     if (!place) return;
     const around = place.parentElement;
-    around.style.position = "static"; // else a bar that sticks to the top is always in sight
+    around.style.position = "static"; // a sticky bar would always count as in sight
     const { top } = place.getBoundingClientRect();
     if (top < 0 || top > innerHeight * UPPER) place.scrollIntoView({ block: "start" });
     around.style.position = "";

@@ -8,33 +8,33 @@ import { toSvg } from "./to_svg.js";
 
 /**
  * @typedef {object} Header
- * @property {string} name of the files, without an ending
+ * @property {string} name the name of the files, without an ending
  * @property {string} caption
  * @property {string} what names the picture for screen readers
  * @property {string[]} formats
  * @property {string[]} made_here formats that are made in the browser
- * @property {string[]} copies ways of copying it for slides, see for_slides.js
- * @property {string} key of the picture, in addresses
- * @property {string | null} of the CSS selector of a chart
- * @property {{ format: string, number: number }} [file] asked for; its bytes are the array
+ * @property {string[]} copies ways of copying the picture for slides, see for_slides.js
+ * @property {string} key the picture's key in addresses
+ * @property {string | null} of the CSS selector of a chart; null for a picture
+ * @property {{ format: string, number: number }} [file] a file that was requested; its bytes are the array
  */
 
 const LABELS = { pdf: "PDF (print)" };
 const WORDS = {
-  png: "the picture as dots, of the size chosen below",
+  png: "the picture as dots, in the size chosen below",
   svg: "the picture as lines and texts, sharp at any size",
   pdf: "the picture as lines and texts, by the browser's print dialog: choose “Save as PDF” there",
-  html: "a page of its own that needs no network",
+  html: "a web page with only this picture, which needs no network",
   csv: "the numbers, for spreadsheets",
   npz: "the numbers, for numpy",
   json: "the scene, which a talk can load",
 };
-const COLORS = ["ink", "paper", "accent", "warm", "red", "green", "blue"]; // of canvas.css
-const CHARTS = ".svg-container, .vega-embed"; // of Plotly, of Vega
+const COLORS = ["ink", "paper", "accent", "warm", "red", "green", "blue"]; // properties of canvas.css
+const CHARTS = ".svg-container, .vega-embed"; // the charts of Plotly and of Vega
 const ICON = "M8 1v9M4.5 7 8 10.5 11.5 7M2 11v3h12v-3";
 
 /**
- * Draw the menu of a chart that another library draws; a picture's own comes with it.
+ * Draw the menu of a chart that another library draws; `drawMenuOf` draws that of a picture.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -43,14 +43,14 @@ export function draw(mount) {
   drawMenu(root, { header, array }, mount.setTriggerValue, chart);
 }
 
-/** Draw the menu of a picture in the same element; returns the menu's own element. */
+/** Draw the menu of a picture into the picture's element; returns the element of the menu. */
 export function drawMenuOf({ parentElement, setTriggerValue }, bytes, drawn) {
   const root = drawn ?? parentElement.appendChild(element("div", "save-menu"));
   drawMenu(root, unpack(bytes), setTriggerValue, () => parentElement.querySelector(".picture"));
   return root;
 }
 
-/** A button that saves a picture; formats not made here are requested from the app. */
+/** Draw a button with a menu that saves a picture; the app makes the formats not in `made_here`. */
 function drawMenu(root, { header, array }, setTriggerValue, picture) {
   if (header.file && header.file.number !== root.number) {
     root.number = header.file.number;
@@ -91,12 +91,12 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
     if (open) choices.scrollIntoView({ block: "nearest" });
     opener.ariaExpanded = String(open);
     root.classList.toggle("open", open);
-    host.style.zIndex = open ? "50" : ""; // above the pictures that follow
+    host.style.zIndex = open ? "50" : ""; // puts an open menu above the pictures below it
     if (back) opener.focus();
   };
   root.onkeydown = (event) => {
     if (event.key === "Escape") show(false);
-    event.stopPropagation(); // letters are no shortcuts here
+    event.stopPropagation(); // letters typed here must not act as shortcuts of the page
   };
   root.onfocusout = (event) => {
     if (event.relatedTarget && !root.contains(event.relatedTarget)) show(false);
@@ -133,13 +133,13 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
     root.copying = name;
     if (name === "component") return root.ask(name);
     if (!header.of) return root.ask("html");
-    // A chart is copied as it looks: its library would be too much to paste.
+    // A chart is copied as a still picture, because its library is too large to paste.
     root.give(page());
   }
 
   function there() {
     const shown = picture();
-    if (!shown) throw new Error("The picture is not on the page any more.");
+    if (!shown) throw new Error("The picture is no longer on the page.");
     return shown;
   }
 
@@ -148,14 +148,14 @@ function drawMenu(root, { header, array }, setTriggerValue, picture) {
   }
 }
 
-/** The colours of this page's pictures, as a style for a page of its own. */
+/** Return a <style> element with the colours of this page's pictures, for a saved page. */
 function colorsOf(root) {
   const style = getComputedStyle(root);
   const colors = COLORS.map((name) => `--${name}: ${style.getPropertyValue(`--${name}`)};`);
   return `<style>:root{${colors.join("")}}</style>`;
 }
 
-/** A page with an SVG. */
+/** Return the HTML of a page that shows an SVG. */
 function pageOf(svg, title) {
   const page = document.implementation.createHTMLDocument(title);
   const charset = page.createElement("meta");

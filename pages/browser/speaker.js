@@ -1,13 +1,13 @@
-// The speaker's window: a page of its own, which stays open even if the talk's tab reloads. The two
-// speak over a channel that only they know.
+// The speaker's window, which stays open even if the talk's tab reloads. Tab and window exchange
+// messages over a channel that only they know.
 
 import { isUnseen } from "./thumbnail_frame.js";
 
 const ID = "headlight-speaker"; // the key under which a tab keeps the name of its channel
-const CLOCK = 500; // milliseconds
+const CLOCK = 500; // milliseconds between two updates of the clock
 
 /**
- * The data of a slide in the speaker's window.
+ * The data of a slide that the speaker's window shows.
  * @typedef {object} Told
  * @property {string} title
  * @property {string} notes
@@ -33,7 +33,7 @@ export function speaker(told, press) {
   return {
     open: () => openWindow(id, (page) => write(page, id)),
     end: () => channel.close(),
-    /** Tell the window that no slide is shown any longer. */
+    /** Tell the window that no slide is shown any more. */
     leave() {
       const last = new BroadcastChannel(id);
       last.postMessage({ told: null });
@@ -43,8 +43,9 @@ export function speaker(told, press) {
 }
 
 /**
- * The same for a talk that is a file, which stays as it is: it fills the window and answers itself.
- * @param {() => Told} tell of the slide that is shown
+ * Make the speaker's window of a talk that is saved as a file: it needs no channel, because the page of
+ * the talk does not reload.
+ * @param {() => Told} tell returns the data of the slide that is shown
  * @param {(key: string) => void} press
  */
 export function speakerOfFile(tell, press) {
@@ -60,7 +61,7 @@ export function speakerOfFile(tell, press) {
   };
 }
 
-/** The name of this tab's channel, which a reload keeps. */
+/** Return the name of this tab's channel, which stays the same after a reload. */
 function idOfTab() {
   if (isUnseen()) return `${ID}-unseen`;
   try {
@@ -72,7 +73,7 @@ function idOfTab() {
   }
 }
 
-/** Open the window, or bring it to the front; returns whether the browser lets it open. */
+/** Open the speaker's window or bring it to the front; returns false if the browser blocks it. */
 function openWindow(name, fill) {
   const opened = window.open("", name, "popup,width=900,height=620");
   if (!opened) return false;
@@ -89,16 +90,16 @@ function openWindow(name, fill) {
   return true;
 }
 
-/** Give an empty document its own script, because the talk's tab may be reloaded. */
+/** Give the window's document its own script, which goes on if the talk's tab is reloaded. */
 function write(page, id) {
   const script = page.createElement("script");
   const channel = `new BroadcastChannel(${JSON.stringify(id)})`;
-  const code = `(${run})(document, ${channel}, ${CLOCK});`; // as a file: it may not run inline
+  const code = `(${run})(document, ${channel}, ${CLOCK});`; // loaded as a file, since inline scripts may not run
   script.src = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
   page.body.append(script);
 }
 
-/** What runs in the speaker's window; it can use nothing outside of itself. */
+/** Run the speaker's window; this function's text is copied there, so it uses nothing outside of itself. */
 function run(page, channel, every) {
   const make = (tag, className, text = "") => {
     const made = page.createElement(tag);
@@ -112,7 +113,7 @@ function run(page, channel, every) {
     made.onclick = onclick;
     return made;
   };
-  /** A text as nodes, **bold** and *italic* as in turning.js, which cannot be used here. */
+  /** Return a text with **bold** and *italic* as nodes, as turning.js does, which cannot be used here. */
   const marked = (text) => {
     const parts = text.split(/\*\*(?=\S)([^\n]*?\S)\*\*|\*(?=[^\s*])([^\n*]*?[^\s*])\*/);
     const nodes = parts.map((part, at) => (at % 3 && part ? make(at % 3 === 1 ? "strong" : "em", "", part) : part));

@@ -1,6 +1,6 @@
-// Numbers, texts and colours in the form of SVG.
+// Turns numbers, texts and colours into values of SVG.
 
-/** A number with no more digits than are visible. */
+/** Round a number to three decimals: further digits make no visible difference. */
 export const round = (number) => Math.round(number * 1000) / 1000;
 
 const ruler = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
@@ -10,22 +10,22 @@ export function measure(text, font) {
   return ruler.measureText(text);
 }
 
-/** The part of a text that fits, with a sign if it is cut. */
+/** Cut a text that is too long, so that it fits into `room` pixels with “…” at its end. */
 export function fitting(text, room, font) {
   const signs = [...text];
   while (signs.length && measure(`${signs.join("")}…`, font).width > room) signs.pop();
   return `${signs.join("")}…`;
 }
 
-/** A text without the characters that XML cannot hold. */
+/** Return a text in which characters that XML does not allow are replaced. */
 export function written(text) {
-  // oxlint-disable-next-line no-control-regex -- those are what is taken out
+  // oxlint-disable-next-line no-control-regex -- these characters are replaced
   return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd");
 }
 
 const paints = new Map();
 
-/** Any colour of CSS as red, green and blue, and how opaque it is. */
+/** Return any CSS colour as `rgb(...)`, and its opacity as `alpha`. */
 export function paintOf(color) {
   if (!paints.has(color)) {
     ruler.clearRect(0, 0, 1, 1);
@@ -38,13 +38,13 @@ export function paintOf(color) {
   return paints.get(color);
 }
 
-/** A colour as the attributes of a fill or a stroke. */
+/** Return a colour as the attributes of a fill or a stroke in SVG. */
 export function shade(kind, value) {
   const { color, alpha } = paintOf(value);
   return alpha === 1 ? { [kind]: color } : { [kind]: color, [`${kind}-opacity`]: round(alpha) };
 }
 
-/** A canvas's dots as the attributes of an image. */
+/** Return the dots of a canvas as the attributes of an image in SVG. */
 export function bitmap(canvas) {
   return { href: canvas.toDataURL(), preserveAspectRatio: "none", style: "image-rendering: pixelated" };
 }

@@ -1,15 +1,15 @@
 import { element } from "../../viz/canvas.js";
 
-const LONGEST = 120_000; // milliseconds that a slide may take
+const LONGEST = 120_000; // the most milliseconds until a slide's small picture is there
 
-const missed = new Set(); // slides whose small pictures do not come
+const missed = new Set(); // slides whose small pictures did not come in time
 
 /**
- * Have missing small pictures made, one after the other: a frame that nobody sees shows the slides.
- * @param {any} root the element that holds the frame
+ * Make missing small pictures of slides, one after the other, in a hidden frame that shows the slide.
+ * @param {any} root the element that contains the frame
  * @param {{ thumbnail: string }[]} slides
  * @param {Map<string, string>} images the small pictures that exist
- * @param {() => void} again called when one does not come
+ * @param {() => void} again called when a picture does not come in time
  */
 export function drawMissing(root, slides, images, again) {
   const isMissing = ({ thumbnail }) => thumbnail && !images.has(thumbnail) && !missed.has(thumbnail);
@@ -29,7 +29,7 @@ export function drawMissing(root, slides, images, again) {
   }, LONGEST);
 }
 
-/** Whether this page is such a frame: it shows slides, and neither changes the talk nor tells of them. */
+/** Return whether this page is in such a frame, where it must not change the talk or send messages. */
 export function isUnseen() {
   return window.frameElement?.className === "unseen";
 }

@@ -1,30 +1,31 @@
-// A picture on the page as an SVG of its own: texts as texts, canvases as the shapes drawn on them.
+// Turns a picture on the page into an SVG: texts stay texts, and canvases become the shapes drawn on
+// them.
 
 import { SVG, scaleOf } from "../../viz/canvas.js";
 import { paper } from "../streamlit_fixes/dom.js";
 import { listening } from "./canvas_recorder.js";
 import { bitmap, fitting, measure, paintOf, round, shade, written } from "./svg_paint.js";
 
-// Left out of files: controls, hints, and values shown on pointing.
+// Left out of files: controls, hints, and values that show while they are pointed at.
 export const CONTROLS = ".transport, .controls, .compare, .whole-map, .hint, .reading, input, select, .modebar-container";
-const SELECTED = ".small-map[aria-pressed=true]"; // of several maps; all of them are saved
-const ROUNDED = 0.01; // of a scale
-const MOST_TRIES = 12; // of a width that shows all
-const EDGE = 16; // pixels around a picture with its caption
-const BARE_EDGE = 4; // around a picture without one, whose outlines need them
-const FILLED = 0.8; // share of the width that a caption's lines may fill: other fonts are wider
-const NARROWEST = 420; // pixels of a caption
-const LETTERS = /\S{1,48}/gu; // a word, or a part of one too long for a line
+const SELECTED = ".small-map[aria-pressed=true]"; // the selected map of several, saved like the others
+const ROUNDED = 0.01; // a scale that differs from 1 by less than this counts as 1
+const MOST_TRIES = 12; // how many widths are tried until nothing is cut off
+const EDGE = 16; // pixels around a picture with a caption
+const BARE_EDGE = 4; // pixels around a picture without a caption, for its outline
+const FILLED = 0.8; // the share of the width that lines of the caption may fill: other fonts are wider
+const NARROWEST = 420; // the fewest pixels of width for a caption
+const LETTERS = /\S{1,48}/gu; // matches a word, or a part of one that is too long for a line
 
 /**
- * The picture that `root` holds, whole, as an SVG element under a caption that begins in bold, if there is one.
+ * Return the whole picture in `root` as an SVG element, below its caption if there is one.
  *
- * It is as large as on the page, or `cut` to what is drawn.
+ * It is as large as on the page, or, with `cut`, only as large as the shapes in it.
  */
 export function toSvg(root, what, caption, cut = false) {
   const restore = showWhole(root);
   try {
-    const drawn = new Map(); // of canvases: what was drawn on them
+    const drawn = new Map(); // for each canvas: the SVG elements of what was drawn on it
     const make = (name, attributes = {}, ...children) => {
       const made = document.createElementNS(SVG, name);
       for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -60,7 +61,7 @@ export function toSvg(root, what, caption, cut = false) {
   }
 }
 
-/** The part of a picture that its shapes fill. */
+/** Return the box of a picture that its shapes fill. */
 function cutTo(content, { width, height }, make) {
   const sheet = document.body.appendChild(make("svg", { style: "position: fixed; visibility: hidden" }, content));
   const box = content.getBBox();
@@ -69,7 +70,7 @@ function cutTo(content, { width, height }, make) {
   return { x, y, width: Math.min(width, box.x + box.width) - x, height: Math.min(height, box.y + box.height) - y };
 }
 
-/** Lay the picture out whole, without controls and scrollbars; returns what undoes it. */
+/** Show the whole picture without controls and scrollbars; returns a function that undoes this. */
 function showWhole(root) {
   const undo = [];
   const opened = [];
@@ -78,7 +79,7 @@ function showWhole(root) {
     Object.assign(part.style, styles);
     undo.push(() => (before === null ? part.removeAttribute("style") : part.setAttribute("style", before)));
   };
-  // Boxes are measured in pixels of the screen, letters in their own.
+  // In a scaled picture, boxes are measured after scaling and letters before: it is scaled back.
   const scale = scaleOf(root);
   if (Math.abs(scale - 1) > ROUNDED) set(root, { transform: `scale(${1 / scale})` });
   for (const part of [root, ...root.querySelectorAll("*")]) {
@@ -86,15 +87,15 @@ function showWhole(root) {
     if (part.matches(CONTROLS)) set(part, { display: "none" });
     const { overflowX, overflowY, position } = getComputedStyle(part);
     if (part.matches(SELECTED)) set(part, { outline: "none" });
-    if (position === "sticky") set(part, { position: "static" }); // scrolled, it would cover others
+    if (position === "sticky") set(part, { position: "static" }); // a sticky part may cover other parts
     if ([overflowX, overflowY].some((flow) => flow === "auto" || flow === "scroll")) {
       set(part, { overflow: "visible", maxHeight: "none" });
       if (part !== root) opened.push(part);
     }
   }
-  // Neighbours of a part that scrolled must not be covered by it now.
+  // The picture gets wider until parts that no longer scroll do not cover their neighbours.
   set(root, {});
-  root.style.setProperty("--saved", "none"); // also for later drawings
+  root.style.setProperty("--saved", "none"); // hides parts that are not saved, also if drawn again
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const missing = Math.max(0, ...opened.map((part) => part.scrollWidth - part.clientWidth));
     if (missing < 1) break;
@@ -106,7 +107,7 @@ function showWhole(root) {
   };
 }
 
-/** Add the shapes of an element of the page, and of all in it, to a group. */
+/** Add the shapes of an element of the page, and of all elements in it, to a group. */
 function describe(part, group, pen, opacity) {
   const style = getComputedStyle(part);
   if (style.display === "none" || style.visibility !== "visible") return;
@@ -132,7 +133,7 @@ function describe(part, group, pen, opacity) {
   }
 }
 
-/** An element's background, border and outline. */
+/** Add an element's background, border and outline to a group. */
 function frame(part, style, place, group, pen, opacity) {
   if (!place.width || !place.height) return;
   const rx = Math.min(parseFloat(style.borderTopLeftRadius) || 0, place.height / 2);
@@ -168,7 +169,7 @@ function frame(part, style, place, group, pen, opacity) {
     add(parseFloat(style.outlineOffset) + outline / 2, { ...shade("stroke", style.outlineColor), "stroke-width": outline });
 }
 
-/** The lines of a text as on the page, cut where the page cuts them. */
+/** Add the lines of a text to a group, broken and cut off as on the page. */
 function writeText(node, style, group, pen, opacity) {
   for (const { text, box } of linesOf(node)) {
     const cutter = cutting(node.parentElement);
@@ -192,7 +193,7 @@ function writeText(node, style, group, pen, opacity) {
   }
 }
 
-/** The box of the nearest element that clips its content. */
+/** Return the right edge of the nearest element that clips its content, or null. */
 function cutting(part) {
   for (let at = part; at instanceof HTMLElement; at = at.parentElement)
     if (getComputedStyle(at).overflowX === "hidden") {
@@ -203,7 +204,7 @@ function cutting(part) {
   return null;
 }
 
-/** The lines that a text is broken into, each with its box. */
+/** Return the lines that a text is broken into on the page, each with its box. */
 function linesOf(node) {
   const range = document.createRange();
   range.selectNodeContents(node);
@@ -230,7 +231,7 @@ function linesOf(node) {
   return lines;
 }
 
-/** A copy of existing SVG: Plotly's layers, or Vega's marks. */
+/** Return a copy of an SVG on the page, such as Plotly's layers, Vega's marks or an icon. */
 function copyOf(svg, pen) {
   const copy = svg.cloneNode(true);
   const { left, top } = svg.getBoundingClientRect();
@@ -245,7 +246,7 @@ function copyOf(svg, pen) {
   return copy;
 }
 
-/** A caption as lines of text that fit the width in any font, its beginning in bold. */
+/** Return a caption as lines that fit the width in any font, with the title `what` in bold. */
 function headlineOf(what, caption, width, pen) {
   const { fontFamily, color } = getComputedStyle(paper());
   const whole = written(caption);
@@ -264,7 +265,7 @@ function headlineOf(what, caption, width, pen) {
   return { lines, height };
 }
 
-/** A text in lines of a largest width; a word that is too long is broken. */
+/** Break a text into lines of at most `width` pixels; words that are too long are broken, too. */
 function wrapped(text, width, font) {
   const lines = [];
   for (const word of text.match(LETTERS) ?? []) {

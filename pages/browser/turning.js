@@ -1,31 +1,31 @@
 import { buttonOf, element } from "../../viz/canvas.js";
 import { all, helpSheet, takesText } from "./keyboard.js";
 
-// How slides are turned, by keys and buttons, in the app and in a file.
+// Turns slides by keys and buttons, in the app and in a talk that is saved as a file.
 
 export const STEPS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1 };
-const OF_SLIDERS = /^(Arrow|Home$|End$)/; // keys
+const OF_SLIDERS = /^(Arrow|Home$|End$)/; // the keys that move a slider
 const MARKS = /\*\*(?=\S)([^\n]*?\S)\*\*|\*(?=[^\s*])([^\n*]*?[^\s*])\*/;
 const BLOCKED = "The browser blocked the speaker's window: allow pop-ups for this page, and press s again.";
 
 /**
  * @typedef {object} Slides
  * @property {number} count
- * @property {() => number} at the slide that is shown, from 1
- * @property {(to: number) => void} go shows another
- * @property {() => ParentNode} [shown] the root of the pictures' controls
+ * @property {() => number} at returns the number of the slide that is shown, from 1
+ * @property {(to: number) => void} go shows the slide with a number
+ * @property {() => ParentNode} [shown] returns the element that contains the pictures' controls
  * @property {Record<string, string>} controls by key: the selector of the control that it clicks
- * @property {{ name: string, words: string }[]} keys all that can be pressed, for the help sheet
- * @property {Record<string, () => boolean | void>} [acts] actions of further keys; false for none
- * @property {(key: string) => boolean | undefined} [first] handles a key before all others do; undefined if it does not
+ * @property {{ name: string, words: string }[]} keys all keys and what they do, for the help sheet
+ * @property {Record<string, () => boolean | void>} [acts] actions of further keys; they return false if they do nothing
+ * @property {(key: string) => boolean | undefined} [first] handles a key before everything else; undefined if it does not handle it
  * @property {(place: any) => boolean} escape handles Escape; returns whether it did anything
  * @property {(press: (key: string) => boolean) => { open: () => boolean }} speaker makes the speaker's window
  * @property {(words: string) => void} tell shows a message to the speaker
  */
 
 /**
- * The bar, the black screen and the help sheet of slides; `end` stops their keys.
- * @param {any} root keeps whether a pointer was used last, not the Tab key
+ * Make the bar, the black screen and the help sheet of slides, and listen for keys until `end`.
+ * @param {any} root keeps, as `points`, whether a pointer was used last, not the Tab key
  * @param {Slides} slides
  */
 export function turning(root, slides) {
@@ -57,7 +57,7 @@ export function turning(root, slides) {
     back.disabled = at() === 1;
     on.disabled = at() === count;
   }
-  /** Handle a key on a slide; returns whether it does anything. */
+  /** Do what a key does on a slide; returns whether it does anything. */
   function press(key) {
     const done = first?.(key);
     if (done !== undefined) return done;
@@ -74,21 +74,21 @@ export function turning(root, slides) {
     event.metaKey ||
     event.altKey ||
     (sheet.open ? event.key !== "?" : document.querySelector("dialog[open]") !== null);
-  /** Runs before the pictures get the key: they have keys of their own, for pages. */
+  /** Handle a key before the pictures get it, which have their own keys for use on pages. */
   function onKey(event) {
     if (event.key === "Tab") root.points = false;
     if (isOther(event) || takesKey(event.composedPath()[0], event.key, root.points) || !press(event.key)) return;
     event.preventDefault();
     event.stopPropagation();
   }
-  /** Runs after the pictures: a zoomed picture first shows all of itself. */
+  /** Handle Escape after the pictures: a zoomed picture uses it to show the whole picture. */
   function onEscape(event) {
     if (event.key !== "Escape" || event.defaultPrevented || isOther(event)) return;
     if (!black.hidden) black.hidden = true;
     else if (!escape(event.composedPath()[0])) return;
     event.preventDefault();
   }
-  /** Give the keys back after the speaker has chosen from a list. */
+  /** Take the focus off a list after the speaker has chosen from it, so that keys turn slides. */
   function onInput(event) {
     const place = event.composedPath()[0];
     if (root.points && place.matches("select")) place.blur();
@@ -112,14 +112,14 @@ export function turning(root, slides) {
   };
 }
 
-/** Fill the screen, with Escape for the talk where a browser lets it have that, or stop filling it. */
+/** Switch full screen on or off; the talk then gets the Escape key, if the browser allows it. */
 export function turnFullScreen() {
   if (document.fullscreenElement) document.exitFullscreen();
   else
     document.documentElement
       .requestFullscreen?.()
       .then(() => navigator["keyboard"]?.lock?.(["Escape"]))
-      .catch(() => {}); // a refusal changes nothing
+      .catch(() => {}); // if the browser refuses, the talk goes on in its window
 }
 
 export function turnButton(text, name, onclick) {
@@ -127,7 +127,7 @@ export function turnButton(text, name, onclick) {
 }
 
 /**
- * A text as nodes: only **bold** and *italic* are read as marks.
+ * Return a text as nodes, with **bold** and *italic* as elements and all else as text.
  * @param {string} text
  * @returns {Node[]}
  */
@@ -140,12 +140,12 @@ function marked(text) {
   return [...marked(text.slice(0, match.index)), node, ...marked(after)];
 }
 
-/** The title of a slide in plain words, without the marks in one that somebody typed. */
+/** Return the title of a slide as plain text, without the marks of bold and italic. */
 export function plainTitle({ title, typed }) {
   return typed ? element("span", "", marked(title)).textContent : title;
 }
 
-/** The title and the words of a slide, `alone` if it has no pictures. */
+/** Return the element with the title and the words of a slide; `alone` says it has no pictures. */
 export function pageOf({ title, typed, words }, alone) {
   return element("div", alone ? "page alone" : "page", [
     element("h1", "", typed ? marked(title) : title),
@@ -153,9 +153,10 @@ export function pageOf({ title, typed, words }, alone) {
   ]);
 }
 
-/** Whether what has the focus needs a key for itself: any in a text box, some in a slider or button.
+/** Return whether the focused element uses a key: any in a text box, some in a slider or button.
  *
- * An element that the speaker has clicked does not: the keys after it are those of the talk.
+ * `points` says that the focus came by a click. Then only text boxes and lists use keys, and all
+ * other keys are those of the talk.
  */
 export function takesKey(place, key, points) {
   if (takesText(place) || place.matches?.("select")) return true;

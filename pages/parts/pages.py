@@ -1,4 +1,4 @@
-"""Every page of the app, and the wings that add something to all of them."""
+"""The list of all pages and wings of the app, which importing this module registers."""
 
 from importlib import import_module
 
@@ -6,8 +6,8 @@ from headlight.pages.shared.frame import frame
 from headlight.pages.shared.state.page import PAGES, list_pages
 from headlight.pages.shared.state.wings import WINGS
 
-# Modules with a PAGE, a WING or both, in the order of the sidebar. A wing can be left out: it is
-# one folder and one line here.
+# Modules with a PAGE, a WING or both, in the order of the sidebar. To leave a wing out, delete its
+# folder and its line here.
 PARTS = (
     "headlight.pages.parts.attention.page",
     "headlight.pages.parts.inside.page",
@@ -37,7 +37,7 @@ for part in map(import_module, PARTS):
 
 
 def open_page(key: str) -> None:
-    """Open a page by its key; if its wing is left out, open the first page and say so."""
+    """Open the page with this key; if its wing is left out, open the first page and say so."""
     if key in PAGES:
         frame.open_page(PAGES[key])
     else:

@@ -1,4 +1,4 @@
-"""What the terminal says when the server starts: its address, and who can open it."""
+"""The message in the terminal when the server starts: its address, and who can open it."""
 
 import io
 from urllib.parse import urlencode
@@ -13,16 +13,19 @@ from headlight.pages.streamlit_fixes.own_address import get_internal_ip, get_url
 
 EVERY_NETWORK = ("0.0.0.0", "::", None)
 HERE = "Open to this machine only; `headlight --share` or `make share` opens it to others."
-WITH_TOKEN = "Open to whoever reaches this machine and has the link with the token."
+WITH_TOKEN = "Open to everyone who can reach this machine and has the link with the token."
 IN_A_LOG = (
-    "A log does not show the token. Start it in a terminal, which shows the link, or set "
-    "HEADLIGHT_TOKEN yourself and open {address}/?token=TOKEN with it."
+    "The token is not written to a log. Start Headlight in a terminal, which shows the link, or "
+    "set HEADLIGHT_TOKEN yourself and open {address}/?token=TOKEN with it."
 )
-TO_ALL = "Open to everyone who reaches this machine; `headlight --share` asks for a token."
+TO_ALL = "Open to everyone who can reach this machine; `headlight --share` asks for a token."
 
 
 def announcement(on_terminal: bool) -> str:
-    """Return the message at the start; in a log, which others may read, it has no token."""
+    """Return the message at the start; it only has the token if it is shown on a terminal.
+
+    A log may be read by others.
+    """
     if not open_to_others():
         return said(link("localhost", on_terminal), HERE)
     address = link(name_for_others(), on_terminal)
@@ -51,7 +54,7 @@ def link(name: str, with_token: bool = True) -> str:
 
 
 def qr_code(text: str) -> str:
-    """Return a text as a QR code for a terminal, in white on black whatever its colours are."""
+    """Return a text as a QR code for a terminal, in white on black whatever its own colours are."""
     drawn = io.StringIO()
     segno.make(text, micro=False).terminal(drawn, compact=True)
     rows = drawn.getvalue().splitlines()

@@ -1,4 +1,4 @@
-"""The access token: a visitor with the token in the link comes in, and gets a cookie."""
+"""The access token: a visitor whose link has the token is let in, and gets a cookie."""
 
 import hmac
 import os
@@ -16,7 +16,7 @@ from headlight.pages.streamlit_fixes.paths import CORE, HEALTH, METRICS, path_of
 VARIABLE = "HEADLIGHT_TOKEN"
 PARAMETER = "token"
 COOKIE = "headlight_door"
-SHORTEST = 12  # characters: too long to be guessed within the hours of a lecture
+SHORTEST = 12  # characters of a token, which nobody can guess within the hours of a lecture
 CLOSED = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -29,33 +29,33 @@ CLOSED = """<!doctype html>
 </style>
 <main>
   <h1>Headlight</h1>
-  <p>This Headlight opens with a link that holds a token. Ask who shared it for that link, or
-  enter the token:</p>
+  <p>This Headlight opens with a link that contains a token. Ask the person who shared it for the
+  link, or enter the token:</p>
   WRONG
   <form>HIDDEN<input name="token" aria-label="Token" autocomplete="off" autofocus required>
   <button>Open</button></form>
 </main>
 </html>
 """
-WRONG = '<p role="alert">This token does not open it.</p>'
+WRONG = '<p role="alert">This is not the right token.</p>'
 
 
 def access_token() -> str:
-    """Return the token that opens the app; empty if it is open to all.
+    """Return the token that opens the app, or "" if the app is open to all.
 
-    Raise ValueError for a token that could be guessed.
+    Raises ValueError for a token that is short enough to be guessed.
     """
     token = os.environ.get(VARIABLE, "").strip()
     if token and len(token) < SHORTEST:
-        raise ValueError(f"{VARIABLE} is too short: take at least {SHORTEST} characters at random.")
+        raise ValueError(f"{VARIABLE} is too short: take at least {SHORTEST} random characters.")
     return token
 
 
 def behind_door(app: ASGIApp) -> ASGIApp:
-    """Let in visitors who have the token in the address, or the cookie that it was exchanged for.
+    """Let in visitors who have the token in the address, or the cookie that they got for it.
 
-    A page then goes on without the token in its address, and so do links that are copied there.
-    Anyone may ask whether the server is up, but only visitors with a token see what it counts.
+    The token is then removed from the page's address, so that copied links do not contain it.
+    Everyone may ask whether the server is up, but only visitors with a token may see its metrics.
     """
     token = access_token()
     mark = hmac.digest(token.encode(), COOKIE.encode(), "sha256").hex()
@@ -69,7 +69,7 @@ def behind_door(app: ASGIApp) -> ASGIApp:
             knows = bool(token) and same(given or "", token)
             inside = knows or same(asked.cookies.get(COOKIE, ""), mark)
             if path == METRICS and not (token and inside):
-                answer = PlainTextResponse("The counts are for those with a token.", 404)
+                answer = PlainTextResponse("Only visitors with a token can see the counts.", 404)
             elif token and not inside:
                 answer = closed(asked)
             elif given is not None and scope["type"] == "http" and not path.startswith(CORE):
@@ -80,12 +80,12 @@ def behind_door(app: ASGIApp) -> ASGIApp:
 
 
 def same(given: str, expected: str) -> bool:
-    """Compare two texts in a time that does not show how much of them is equal."""
+    """Return whether two texts are equal; the time taken does not reveal how much of them is."""
     return hmac.compare_digest(given.encode(), expected.encode())
 
 
 def closed(asked: HTTPConnection) -> Response:
-    """Return the page that asks for the token, and keeps the other parameters of the address."""
+    """Return the page that asks for the token; it keeps the other parameters of the address."""
     hidden = "".join(
         f'<input type="hidden" name="{escape(name)}" value="{escape(text)}">'
         for name, text in asked.query_params.multi_items()
@@ -97,9 +97,9 @@ def closed(asked: HTTPConnection) -> Response:
 
 
 def without_token(asked: HTTPConnection, mark: str) -> Response:
-    """Return the redirect to the same address without the token, with the cookie."""
+    """Return a redirect to the same address without the token, which also sets the cookie."""
     rest = [pair for pair in asked.query_params.multi_items() if pair[0] != PARAMETER]
-    path = quote("/" + asked.scope["path"].lstrip("/\\"))  # two slashes would name a host
+    path = quote("/" + asked.scope["path"].lstrip("/\\"))  # two slashes would begin a host's name
     if limits.GUEST:  # a notebook's proxy may have removed the path before it
         path = "." + path[path.rindex("/") :]
     way = RedirectResponse(f"{path}?{urlencode(rest)}" if rest else path, 303)
@@ -111,7 +111,10 @@ def without_token(asked: HTTPConnection, mark: str) -> Response:
 
 
 def reach(asked: HTTPConnection) -> str:
-    """Return the SameSite rule of the cookie, which frames of allowed hosts may send too."""
+    """Return the attributes of the cookie that decide where a browser sends it.
+
+    If other sites may show the app in a frame, it is also sent from there, over HTTPS only.
+    """
     forwarded = asked.headers.get("x-forwarded-proto", "")
     if "https" not in (asked.url.scheme, forwarded):
         return "SameSite=Lax"

@@ -1,4 +1,4 @@
-"""Which requests the server refuses, and what a browser may do with its pages."""
+"""Middleware that refuses requests, and tells a browser what it may do with the pages."""
 
 import ipaddress
 import os
@@ -25,13 +25,13 @@ from headlight.pages.streamlit_fixes.paths import CORE, HEALTH, READY, path_of
 EMBED = "HEADLIGHT_EMBED"  # the origins that may show the app in a frame
 ORIGIN = re.compile(r"https?://(\*\.)?[\w-]+(\.[\w-]+)*(:(\d+|\*))?")
 OTHER_NAME = (
-    "Headlight does not answer to this name. Who runs it can allow the name, with "
+    "Headlight does not answer to this name. The person who runs it can allow the name, with "
     "--server.allowedHosts or STREAMLIT_SERVER_ALLOWED_HOSTS."
 )
 OTHER_PAGE = "Headlight answers only its own pages, not those of another host."
 UPLOADS = f"{CORE}upload_file/"
-OF_ONE, OF_ALL = 4, 16  # the uploads of one visitor and of all, in multiples of the largest file
-pages_loaded = Event()  # the code of the pages
+OF_ONE, OF_ALL = 4, 16  # most uploads of one visitor and of all, in multiples of the largest file
+pages_loaded = Event()  # set once the code of the pages is loaded
 TOO_MUCH = "Too much was uploaded. A visitor's uploads are removed when their tab is closed."
 
 
@@ -40,7 +40,7 @@ def is_behind_proxy() -> bool:
 
 
 def tells_ready(app: ASGIApp) -> ASGIApp:
-    """Answer the proxy, which asks whether to send visitors here."""
+    """Answer the proxy's question whether this process is ready for visitors."""
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
         answer = app
@@ -52,9 +52,10 @@ def tells_ready(app: ASGIApp) -> ASGIApp:
 
 
 def only_own_names(app: ASGIApp) -> ASGIApp:
-    """Refuse requests for a name that is not the server's, and those from another host's page.
+    """Refuse requests for a name that is not the server's, and requests by another host's page.
 
-    A page can point a name of its own at this machine, and so pass as one of this server's.
+    Otherwise another host's page could let its own name lead to this machine, and read the answers
+    as if it were a page of this server.
     """
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
@@ -74,7 +75,8 @@ def only_own_names(app: ASGIApp) -> ASGIApp:
 def is_own(host: str) -> bool:
     """Return whether the server answers to a name, with or without a port.
 
-    If the server listens to others, any IP address is its own: it cannot be pointed elsewhere.
+    If the server is open to others, it answers to any IP address: unlike a name, nobody can let an
+    address lead to another machine.
     """
     try:
         name = urlsplit(f"//{host}").hostname or ""
@@ -100,7 +102,10 @@ def is_address(name: str) -> bool:
 
 
 def is_own_page(origin: str | None, host: str) -> bool:
-    """Return whether a request is from no page, from one of this server, or from an allowed one."""
+    """Return whether a request may be answered: it is not by a page of another host.
+
+    A request without `origin` is by no page; some other origins may be allowed.
+    """
     if origin is None or origin in config.get_option("server.corsAllowedOrigins"):
         return True
     try:
@@ -110,11 +115,11 @@ def is_own_page(origin: str | None, host: str) -> bool:
 
 
 def bounded_uploads(app: ASGIApp) -> ASGIApp:
-    """Refuse a file if a visitor, or all visitors together, have uploaded too much already.
+    """Refuse a file if one visitor, or all visitors together, have uploaded too much.
 
-    A file counts by its bytes received so far, until its visitor leaves.
+    All bytes that were received count until their visitor leaves.
     """
-    coming: Counter[str] = Counter()  # bytes of files that are not yet whole, by session
+    coming: Counter[str] = Counter()  # by session: bytes of files whose upload has not ended
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
         path = path_of(scope) if scope["type"] == "http" and scope["method"] == "PUT" else ""
@@ -144,7 +149,7 @@ def bounded_uploads(app: ASGIApp) -> ASGIApp:
         try:
             await app(scope, counted, send)
         except ClientDisconnect:
-            pass  # the connection has ended
+            pass  # the browser has closed the connection
         finally:
             coming.subtract(own)
             if not coming[session]:
@@ -154,19 +159,19 @@ def bounded_uploads(app: ASGIApp) -> ASGIApp:
 
 
 def framing_origins() -> tuple[str, ...]:
-    """Return the origins that may show this app in a frame; raise ValueError for anything else."""
+    """Return the origins that may show this app in a frame; raises ValueError if one is invalid."""
     origins = tuple(os.environ.get(EMBED, "").replace(",", " ").split())
     for origin in origins:
         if not ORIGIN.fullmatch(origin):
             raise ValueError(
-                f"{EMBED} holds {origin!r}, but takes origins such as https://slides.example.org"
+                f"{EMBED} has {origin!r}, but takes origins such as https://slides.example.org"
             )
     return origins
 
 
 def content_policy() -> str:
-    """Return the content security policy: what the pages may load and run."""
-    framing = " ".join(("'self'", *framing_origins()))  # small pictures are drawn in a frame
+    """Return the content security policy, which says what the pages may load and run."""
+    framing = " ".join(("'self'", *framing_origins()))  # the app frames itself for small pictures
     return "; ".join(
         (
             "default-src 'self'",
@@ -183,11 +188,11 @@ def content_policy() -> str:
 
 
 def with_policy(app: ASGIApp) -> ASGIApp:
-    """Add to every answer the headers that say what a browser may do with it."""
+    """Add headers to every answer that say what a browser may do with it."""
     headers = {
         "content-security-policy": content_policy(),
         "x-content-type-options": "nosniff",
-        "referrer-policy": "same-origin",  # an address contains what its visitor typed
+        "referrer-policy": "same-origin",  # because addresses contain what visitors typed
         "cross-origin-opener-policy": "same-origin",
     }
     if not framing_origins():

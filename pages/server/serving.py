@@ -1,7 +1,7 @@
-"""Several processes of the app behind one address.
+"""Serves the app by several processes, the workers, behind one address.
 
-HAProxy sends every visitor to one of them, and to the same one each time. A process that ends is
-started again; meanwhile its visitors go to another, with what their address holds.
+HAProxy sends every visitor to a worker, and always to the same one. A worker that ends is started
+again; meanwhile its visitors go to another one, with the choices in their address.
 """
 
 import asyncio
@@ -35,20 +35,20 @@ TEMPLATE = Path(__file__).with_name("haproxy.cfg").read_text(encoding="utf-8")
 COOKIE = "headlight_worker"
 WHERE = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"))
 NO_PROXY = (
-    "Several workers need HAProxy before them: install it, as by `apt-get install haproxy`, "
-    "`dnf install haproxy` or `brew install haproxy`. "
-    "`headlight --share` starts one process without it."
+    "Several workers need HAProxy in front of them. Install it, for example by "
+    "`apt-get install haproxy`, `dnf install haproxy` or `brew install haproxy`, or start a single "
+    "process by `headlight --share`."
 )
 NOT_UP = "{name} did not start; its messages are above."
 AGAIN = "  {name} ended ({code}) and is started again."
-LONGEST_END = 10.0  # seconds that a process gets to end by itself
-SOONEST = 1.0  # seconds between two starts of one process
-LOOK = 0.1  # seconds between two checks whether the app is up
+LONGEST_END = 10.0  # seconds after which a process that should end is killed
+SOONEST = 1.0  # the fewest seconds between two starts of one process
+LOOK = 0.1  # seconds between two checks of whether a worker is ready
 PR_SET_PDEATHSIG = 1  # from Linux's prctl.h
 
 
 def proxy_config(ports: Sequence[int]) -> str:
-    """Return HAProxy's configuration: where it listens, and where the workers do."""
+    """Return HAProxy's configuration for workers that listen on these ports."""
     return TEMPLATE.format(
         address=f"{config.get_option('server.address')}:{config.get_option('server.port')}",
         cookie=COOKIE,
@@ -62,20 +62,20 @@ def proxy_config(ports: Sequence[int]) -> str:
 
 
 def environment(workers: int) -> dict[str, str]:
-    """Return the variables that all workers share: a secret, the public address, common limits."""
+    """Return the environment of the workers, who share a secret, an address and their limits."""
     secret = {"STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32)}
     address = config.get_option("server.address")
     return secret | os.environ | {"HEADLIGHT_WORKERS": str(workers), BEHIND: address}
 
 
 def worker_command(port: int, options: Sequence[str]) -> list[str]:
-    """Return the command that starts a worker, which only this machine can reach."""
+    """Return the command that starts a worker, which can be reached from this machine only."""
     own = ("--server.address", "127.0.0.1", "--server.port", str(port), "--server.headless", "true")
     return [sys.executable, "-m", "streamlit", "run", str(APP), *options, *own]
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports of this machine on which nothing listens."""
+    """Return this many ports of this machine on which nothing listens."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:
@@ -84,15 +84,15 @@ def free_ports(count: int) -> list[int]:
 
 
 def end_with_parent() -> None:
-    """Let this process end when its parent is gone, if the system can do that."""
+    """Have the system end this process when its parent ends; this only works on Linux."""
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 async def keep_running(name: str, command: Sequence[str], environ: Mapping[str, str]) -> None:
-    """Start a process, and restart it whenever it ends; end it when cancelled.
+    """Start a process, and start it again whenever it ends; end it when this task is cancelled.
 
-    Raise RuntimeError if it fails at its first start.
+    Raises RuntimeError if the process fails at its first start.
     """
     has_run = False
     while True:
@@ -102,7 +102,7 @@ async def keep_running(name: str, command: Sequence[str], environ: Mapping[str, 
             cwd=APP.parent,
             env=environ,
             stdin=DEVNULL,
-            start_new_session=True,  # Ctrl+C ends only this process, which ends the others
+            start_new_session=True,  # Ctrl+C only reaches the parent, which then ends all workers
             preexec_fn=end_with_parent,
         )
         try:
@@ -128,7 +128,7 @@ async def ended(process: Process) -> None:
 
 
 async def open_when_up(proxy: Sequence[str], ports: Sequence[int]) -> None:
-    """Open the door once every worker is ready, and say in the terminal who can come in."""
+    """Start the proxy once every worker is ready, and print who can open the app."""
     for port in ports:
         while not await asyncio.to_thread(is_up, f"http://127.0.0.1:{port}{public(READY)}"):
             await asyncio.sleep(LOOK)
@@ -143,7 +143,7 @@ def is_up(address: str) -> bool:
 
 
 async def serve(workers: int, options: Sequence[str], proxy: str) -> None:
-    """Keep the workers and their proxy running until this process is told to end."""
+    """Keep the workers and their proxy running until this process gets a signal to end."""
     ports, environ = free_ports(workers), environment(workers)
     loop, this = asyncio.get_running_loop(), asyncio.current_task()
     assert this is not None  # a coroutine runs in a task
@@ -160,9 +160,9 @@ async def serve(workers: int, options: Sequence[str], proxy: str) -> None:
 
 
 def run(workers: int, options: Sequence[str]) -> None:
-    """Serve the app by several processes, with options of `streamlit run`, until told to end.
+    """Serve the app by several processes, with options of `streamlit run`, until it is stopped.
 
-    Raise OSError or OverflowError if the proxy cannot listen to its address.
+    Raises OSError or OverflowError if the proxy cannot listen on its address.
     """
     load_config_options(settings(options))
     address, port = config.get_option("server.address"), config.get_option("server.port")
@@ -180,7 +180,7 @@ def run(workers: int, options: Sequence[str]) -> None:
 
 
 def settings(options: Sequence[str]) -> dict[str, str]:
-    """Return options as `streamlit run` takes them, by name: `--name value` or `--name=value`."""
+    """Return the values of command line options, `--name value` or `--name=value`, by name."""
     words = [word for option in options for word in option.split("=", 1)]
     return {
         name.removeprefix("--"): value for name, value in zip(words[::2], words[1::2], strict=False)

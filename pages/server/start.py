@@ -1,4 +1,4 @@
-"""The server's start: the middleware in front of every page, and what the terminal says."""
+"""The start of the server: its middleware, the fixes of Streamlit, and the message at the start."""
 
 import contextlib
 import gc
@@ -37,7 +37,7 @@ from headlight.pages.streamlit_fixes.shared_lock import share_lock
 from headlight.pages.streamlit_fixes.slow_requests import drop_slow_requests
 from headlight.pages.streamlit_fixes.whole_callbacks import run_callbacks_whole
 
-# In the order in which they see a request.
+# Middleware, in the order in which it gets a request.
 BEFORE_PAGES = [
     Middleware(each)
     for each in (
@@ -52,18 +52,18 @@ BEFORE_PAGES = [
 
 
 def go_to_first_page(request: Request) -> RedirectResponse:
-    """Answer /attention, as somebody may type it: that page is at /."""
+    """Redirect from /attention, which somebody may type, to /, the address of that page."""
     return RedirectResponse(f"./?{request.url.query}")
 
 
 ROUTES = [Route("/attention", go_to_first_page)]
 
 for check in (access_token, framing_origins):
-    check()  # raises ValueError for what it does not take
+    check()  # raises ValueError if the environment variable is invalid
 
 
 def load_pages() -> None:
-    """Load the code of the pages, without a garbage collection of it now or later."""
+    """Import the code of the pages, and keep it out of garbage collections, which saves time."""
     if limits.GUEST:
         import_module("headlight.pages.parts.pages")
         return
@@ -78,7 +78,7 @@ def load_pages() -> None:
 
 @contextlib.asynccontextmanager
 async def prepared(_app: App) -> AsyncIterator[None]:
-    """Serve the app, with the code of its pages, and PyTorch with it, being loaded meanwhile."""
+    """Apply the fixes of Streamlit, and import pages and PyTorch in a thread while serving."""
     Thread(target=load_pages, daemon=True).start()
     ask_no_other_host()
     run_callbacks_whole()
@@ -93,9 +93,9 @@ async def prepared(_app: App) -> AsyncIterator[None]:
 
 @contextlib.asynccontextmanager
 async def announced(app: App) -> AsyncIterator[None]:
-    """Say in the terminal who can open the app, and open it in the browser of the person at it."""
+    """Print who can open the app, and open it in a browser on this machine, unless headless."""
     handles.raise_limit()
-    if not is_behind_proxy():  # the parent process says it for all
+    if not is_behind_proxy():  # behind a proxy, the parent process prints it
         print(announcement(sys.stdout.isatty()), flush=True)
     if not config.get_option("server.headless"):
         webbrowser.open(link("localhost"))

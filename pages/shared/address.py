@@ -1,4 +1,4 @@
-"""The page's address: a visitor's choices are its parameters, written into it and read from it."""
+"""The address of a page, whose parameters are the visitor's choices: writing and reading it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
@@ -32,14 +32,14 @@ from headlight.pages.streamlit_fixes.late_address import gone_to, know, write
 
 VERSION = "2"  # increased when links change their meaning
 VERSION_KEY = "v"
-ELSEWHERE = (ALONE,)  # parameters that are no choices
+ELSEWHERE = (ALONE,)  # parameters that are not choices
 Values = Mapping[str, Any]  # the values of choices by key
 ON_THIS_MACHINE = (
     "This address opens on this machine only. To let a class in, start the app with "
-    "`headlight --share`, and open it here by the address that the terminal shows."
+    "`headlight --share`, and open this page by the address that the terminal shows."
 )
 TOO_MANY_WORDS = (
-    "These changes are too many for a link: opened elsewhere, it shows the model as trained."
+    "There are too many changes for a link: opened elsewhere, the link shows the model as trained."
 )
 # The choices of a model that is not in memory are checked when it is loaded.
 ANY = Shape(dict.fromkeys(KINDS, (999, 999)), 100_000)
@@ -48,8 +48,8 @@ ANY = Shape(dict.fromkeys(KINDS, (999, 999)), 100_000)
 def restore(page: Page) -> None:
     """Take a page's choices from its address, if a session begins there or the browser went back.
 
-    Choices that the address does not name get their defaults. So do invalid values and values that
-    a model does not have; `note` reports these.
+    A choice gets its default if the address does not name it, or gives a value that is invalid or
+    that the model does not have; `note` reports the latter two.
     """
     enter(page)
     parameters = gone_to()
@@ -63,15 +63,15 @@ def restore(page: Page) -> None:
             except ValueError:
                 st.session_state.refused_parameters += (wing.parameter,)
         model = parameters.get(MODEL.key, models.DEFAULT)
-        if models.named(model).key != model:  # it may be their own, if they have only reloaded
+        if models.named(model).key != model:  # `go_again` may find it after a reload
             st.session_state.awaited = parameters
     keep_to_the_model(page)
 
 
 def go_again(asked: Mapping[str, str] | None) -> None:
-    """Apply the address whose model was missing, or report again what another one has lost.
+    """Apply the address `asked`, whose model was missing and is back now; a callback.
 
-    It is a callback, for the run after the browser's own models have come.
+    Without it, report again the parameters that were refused last.
     """
     if asked:
         apply(asked, shown())
@@ -80,14 +80,14 @@ def go_again(asked: Mapping[str, str] | None) -> None:
 
 
 def apply(parameters: Mapping[str, str], page: Page) -> None:
-    """Choose everything that an address of a page names, and the default of everything else."""
+    """Set the choices that an address of a page names, and all others to their defaults."""
     shape = shape_for(parameters)
     values, refused = read_parameters(parameters, page.linked, shape)
     edits = values.pop(EDITS.key)
     st.session_state.update(values)
     if edits != TOO_MANY:
         edit_history.change(read_edits(edits, shape))
-    elif edit_history.edits() == Edits():  # otherwise the edits of this session stay
+    elif edit_history.edits() == Edits():  # else: keep the edits of this session
         refused = (*refused, EDITS.key)
     st.session_state.refused_parameters = refused
     st.session_state.applied = applied() + 1
@@ -101,7 +101,7 @@ def refuse(choice: Choice) -> None:
 
 
 def shape_for(parameters: Mapping[str, str]) -> Shape:
-    """Return the shape of the model that an address names, or of the default model."""
+    """Return the shape of the model that an address names; by default of the default model."""
     try:
         return reader(parameters.get(MODEL.key, models.DEFAULT)).shape
     except ValueError:  # the model is not in memory
@@ -109,7 +109,7 @@ def shape_for(parameters: Mapping[str, str]) -> Shape:
 
 
 def keep_to_the_model(page: Page) -> None:
-    """Choose a kind, a layer and a head that the model has, if the previous one had more."""
+    """Choose a kind, a layer and a head that the model has, if it lacks the chosen ones."""
     try:
         shape = reader().shape
     except ValueError:  # the model is not in memory
@@ -129,26 +129,26 @@ def note_too_many() -> None:
 
 
 def note() -> None:
-    """Report once which parts of an address were invalid or too long."""
+    """Show once which parts of an address were invalid or too long."""
     if refused := st.session_state.pop("refused_parameters", ()):
-        st.session_state.noted = refused  # the run may end before anybody has read it
+        st.session_state.noted = refused  # `go_again` may have to repeat it
         names = ", ".join(name[:40] for name in refused[:8])
         st.info(
-            "Parts of this link are too old, damaged or too long. Their defaults, or as much as "
-            "fits, are shown instead:"
+            "Parts of this link are too old, damaged or too long. The page uses their defaults "
+            "instead, or the beginning of a long text:"
         )
         st.text(names)
 
 
 def now(choice: Choice) -> Any:
-    """Return the value of a choice; for the edits it is their text."""
+    """Return the current value of a choice; for the edits it is their text."""
     return write_edits(edit_history.edits()) if choice is EDITS else chosen(choice)
 
 
 def parameters(page: Page, scene: bool = False) -> dict[str, str]:
     """Return the page's choices that differ from their defaults, as parameters of a link.
 
-    Those of a `scene` are only what its pictures depend on, and whole, however long.
+    For a `scene` they are only the choices that affect the page's pictures, never cut.
     """
     choices = page.scene if scene else page.linked
     return write_parameters(choices, {choice.key: now(choice) for choice in choices}, whole=scene)
@@ -159,7 +159,7 @@ def write_parameters(
 ) -> dict[str, str]:
     """Return the parameters of a link: every choice that differs from its default.
 
-    A value that a link has no room for is left out or replaced, unless it is to be the `whole`.
+    A value that is too long for a link is left out or replaced, unless `whole` is true.
     """
     parameters = {}
     for choice in choices:
@@ -177,10 +177,10 @@ def write_parameters(
 def read_parameters(
     parameters: Mapping[str, str], choices: Iterable[Choice], shape: Shape
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the value of every choice, and the names of parameters that were left out or cut.
+    """Return the value of every choice, and the names of parameters that were ignored or cut.
 
-    A choice that is not named, or whose text makes no sense for a model of this shape, has its
-    default.
+    A choice gets its default if it is not named, or if its text makes no sense for a model of this
+    shape.
     """
     elsewhere = {*ELSEWHERE, *(wing.parameter for wing in WINGS)}
     by_key = {choice.key: choice for choice in choices}
@@ -213,17 +213,17 @@ def publish() -> None:
 
 
 def section(body: Callable[..., None], every: float | None = None) -> Callable[..., None]:
-    """Make a part of a page rerun by itself, with its choices written into the address.
+    """Make a part of a page rerun by itself and write its choices into the address.
 
-    It also reruns `every` few seconds, if they are given. On a slide it reruns with the whole page,
-    because its pictures are drawn elsewhere.
+    If `every` is given, the part also reruns after that many seconds, again and again. On a slide
+    it reruns with the whole page, because the slide draws its pictures elsewhere.
     """
 
     @wraps(body)
     def published(*args: object) -> None:
         body(*args)
         run = get_script_run_ctx()
-        if run and run.fragment_ids_this_run:  # otherwise the page publishes them
+        if run and run.fragment_ids_this_run:  # otherwise `open_page` publishes
             publish()
 
     apart = st.fragment(published, run_every=every)
@@ -236,7 +236,7 @@ def section(body: Callable[..., None], every: float | None = None) -> Callable[.
 
 
 def link_of(page: str, parameters: Mapping[str, str]) -> str:
-    """Return the address of a page with some choices; empty if there is no such page."""
+    """Return the address of a page with these parameters; empty if there is no such page."""
     here = urlsplit(str(st.context.url or ""))
     if page not in PAGES or here.scheme not in ("http", "https"):
         return ""

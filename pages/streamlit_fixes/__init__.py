@@ -1,6 +1,6 @@
-"""Fixes around Streamlit, one file each.
+"""Workarounds for Streamlit, one per file.
 
-Each file says what it works around, the upstream issue it waits for, and what in Streamlit it
-relies on. tests/streamlit_fixes/ fails when that changes, and says what to do then. The files
+Each file says what it works around, which upstream issue would make it needless, and which parts of
+Streamlit it relies on. If these change, tests/streamlit_fixes/ fails and says what to do. The files
 import nothing else of this project.
 """

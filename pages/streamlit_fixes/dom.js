@@ -1,4 +1,4 @@
-// What scripts ask of Streamlit's page. Of its DOM only the classes of keys, .st-key-NAME, are public.
+// All that scripts use of Streamlit's DOM, of which only the classes of keys, .st-key-NAME, are public.
 
 const RUN = "data-test-script-state";
 const CONNECTION = "data-test-connection-state";
@@ -11,20 +11,20 @@ const around = (target, selector) => target.closest(selector);
 
 const app = () => first(".stApp");
 
-/** What has the colours of the page; a page without Streamlit has them, too. */
+/** The element that has the colours of the page, also on a page without Streamlit. */
 export const paper = () => app() ?? document.body;
 export const main = () => first(".stMain");
 export const content = () => first(".stMainBlockContainer");
 export const isRunning = () => app()?.getAttribute(RUN) === "running";
 export const isConnected = () => app()?.getAttribute(CONNECTION) === "CONNECTED";
 
-/** Whether an error took the app away, or nothing is drawn and nothing is on its way. */
+/** Return whether the page is blank: an error removed the app, or a finished run drew nothing. */
 export function isBlank() {
   const isDone = isConnected() && app().getAttribute(RUN) === "notRunning";
   return !app() || (isDone && !first(".stMain .stElementContainer"));
 }
 
-/** Call a function whenever a run begins or ends, and when the connection is lost or back. */
+/** Call a function whenever a run begins or ends, or the connection is lost or back; returns a stop. */
 export function whenStateChanges(call) {
   const watch = new MutationObserver(call);
   watch.observe(document.body, { subtree: true, attributeFilter: [RUN, CONNECTION] });
@@ -36,7 +36,7 @@ export const pageLink = (target) => around(target, ".stPageLink a");
 export const sidebarLink = (target) => around(target, ".stSidebar a");
 export const closesSidebar = () => first("[data-testid=stSidebarCollapseButton] button");
 
-/** The most characters that a box takes. */
+/** Return the most characters that a text box takes. */
 export function mostCharacters(box) {
   const counted = around(box, ".stTextInput, .stTextArea")?.querySelector("[data-testid=InputInstructions]");
   return Number(/\/(\d+)$/.exec(counted?.textContent)?.[1] ?? Infinity);
@@ -49,8 +49,8 @@ export const CHOICES =
 export const openPopover = () => first("[data-testid=stPopoverButton][aria-expanded=true]");
 export const popoverBody = () => first("[data-testid=stPopoverBody]");
 
-export const CHARTS = ".stPlotlyChart, .stVegaLiteChart"; // of other libraries
-/** What holds tokens and numbers, which no translator should change. */
+export const CHARTS = ".stPlotlyChart, .stVegaLiteChart"; // charts that other libraries draw
+/** The elements with tokens and numbers, which a browser's translator should not change. */
 export const NAMES_AND_NUMBERS =
   `.stBidiComponent, .stText, .stMetric, .stCode, .stDataFrame, ${CHARTS}, .katex, code, ` +
   ".stMultiSelect span[title], [role=listbox], [data-testid^=stSliderT]";

@@ -1,11 +1,11 @@
-"""Sessions whose visitors have left end in time, whether or not another visitor comes.
+"""Ends the sessions of visitors who have left, even if no other visitor comes.
 
-Streamlit keeps such a session for two minutes, in case the browser was only cut off, but looks at
-the time only when the next visitor comes or goes, and holds on to the last session it served.
+Streamlit keeps such a session for two minutes, in case the browser only lost its connection. But it
+checks the time only when another visitor comes or goes, so it may keep a session for ever.
 
 Upstream: https://github.com/streamlit/streamlit/issues/12506
 Relies on: the runtime's event loop, its `MemorySessionStorage`, whose `_cache` is a TTLCache, and
-four private fields of `AppSession` that hold what a visitor typed and made.
+four private fields of `AppSession` that contain what a visitor typed and made.
 """
 
 from asyncio import AbstractEventLoop
@@ -24,9 +24,9 @@ EVERY = 15.0  # seconds between two checks
 
 
 def watch(ended: Callable[[], None]) -> None:
-    """Have the server end abandoned sessions from now on, and call `ended` after each time.
+    """Check for abandoned sessions from now on and end them; call `ended` whenever some were.
 
-    Without a server it does nothing.
+    Without a server this does nothing.
     """
     if exists() and type(runtime := get_instance()) is Runtime:
         _watch(runtime, ended)
@@ -34,8 +34,8 @@ def watch(ended: Callable[[], None]) -> None:
 
 @cache
 def _watch(runtime: Runtime, ended: Callable[[], None]) -> None:
-    loop = runtime._get_async_objs().eventloop  # the only thread that may touch sessions
-    manager: Any = runtime._session_mgr  # a WebsocketSessionManager
+    loop = runtime._get_async_objs().eventloop  # only its thread may change sessions
+    manager: Any = runtime._session_mgr  # in fact a WebsocketSessionManager
     loop.call_soon_threadsafe(_look, loop, manager._session_storage, ended)
 
 
@@ -48,8 +48,8 @@ def _look(
 
 
 def end_what_was_left(storage: MemorySessionStorage) -> int:
-    """End the sessions that were kept for long enough; return how many."""
-    cache: Any = storage._cache  # a TTLCache
+    """End the sessions that have been kept for two minutes; return how many there were."""
+    cache: Any = storage._cache  # in fact a TTLCache
     left = [info.session for _, info in cache.expire()]
     for session in left:
         end(session)
@@ -57,7 +57,7 @@ def end_what_was_left(storage: MemorySessionStorage) -> int:
 
 
 def end(session: AppSession) -> None:
-    """Shut a session down, and remove everything that its visitor typed and made."""
+    """Shut down a session, and remove everything that its visitor typed and made."""
     session.shutdown()
     session._session_state = SessionState()
     session._fragment_storage = MemoryFragmentStorage()

@@ -1,12 +1,11 @@
-"""A section of a page stays the same one wherever it stands.
+"""Gives a section of a page (a fragment) the same name wherever it is on the page.
 
 Streamlit names a section by its function and by its place among the elements of the page. If a line
-appears above it, a click that the browser makes before it knows is for a section that is gone, and
-is lost.
+appears above it, the name changes; a click that the browser sent under the old name is lost.
 
 Upstream: no issue was found.
-Relies on: `fragment._make_fragment_identity`, which is called by name, and sections that are drawn
-at one place of a page only.
+Relies on: `fragment._make_fragment_identity`, which Streamlit looks up in its module at each call,
+and on pages that draw each section only once.
 """
 
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from headlight.pages.streamlit_fixes.replace import replace
 
 
 def name_sections_without_place() -> None:
-    """Have Streamlit name sections by their functions alone."""
+    """Have Streamlit name each section by its function only."""
     replace(fragment, "_make_fragment_identity", _name_without_place)
 
 

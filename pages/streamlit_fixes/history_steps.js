@@ -1,16 +1,16 @@
-// One act of a visitor is one step of the browser's history.
+// Makes each act of a visitor one step of the browser's history.
 //
-// A page first loads without its choices in the address, which should be no step of the history.
-// Pages skipped on the way back may load at any later time, and would end the way forward.
-// After a click on another page its choices can come before its path: both are one step.
+// A page first loads without its choices in the address; adding them should be no step.
+// Pages that are skipped on the way back may load later; a step then would delete the steps forward.
+// After a click on another page, its choices may come before its path; both should be one step.
 //
-// Upstream: as for late_address.py.
+// Upstream: the issue named in late_address.py.
 // Relies on: history.pushState, by which Streamlit writes every address.
 
-/** Keep Streamlit from pushing other steps, and call a function whenever the address has changed. */
+/** Keep Streamlit from adding other steps, and call a function whenever the address has changed. */
 export function keepSteps(changed) {
-  let passing = false; // whether the browser has gone back or forward since the visitor's last act
-  let stepped = false; // whether the page has made a step of its own since then
+  let passing = false; // true if the browser has gone back or forward since the visitor's last act
+  let stepped = false; // true if the page has added a step since the visitor's last act
   addEventListener("popstate", () => ((passing = true), changed()), true);
   for (const kind of ["pointerdown", "keydown", "click"]) addEventListener(kind, () => (passing = stepped = false), true);
   const { pushState } = history;

@@ -1,6 +1,6 @@
-"""The inline scripts of Streamlit's own page, allowed by a content security policy.
+"""Finds the hashes by which a content security policy allows the inline scripts of Streamlit.
 
-Streamlit sets no policy and gives its inline scripts no nonce, so that a policy names them by hash.
+Streamlit sets no policy, and gives its inline scripts no nonce by which a policy could allow them.
 
 Upstream: https://github.com/streamlit/streamlit/issues/9160
 Relies on: static/index.html of the package, whose inline scripts are plain `<script>` elements.
@@ -18,7 +18,7 @@ INDEX = Path(streamlit.__file__).parent / "static" / "index.html"
 
 
 def allowed_inline() -> str:
-    """Return the sources of a policy that allow only the page's inline scripts."""
+    """Return the sources, for `script-src`, that allow the inline scripts of Streamlit's page."""
     digests = [
         hashlib.sha256(script.encode()).digest() for script in INLINE.findall(INDEX.read_text())
     ]

@@ -1,10 +1,10 @@
-"""How much of visitors' uploads Streamlit keeps.
+"""Counts the bytes of the uploads that Streamlit keeps in memory.
 
-Streamlit takes any number of files for a session, keeps them in memory until it ends, and does not
-say how many there are.
+Streamlit accepts any number of files in a session, keeps them until the session ends, and has no
+public way to count them.
 
 Upstream: https://github.com/streamlit/streamlit/issues/3401
-Relies on: `file_storage` of the runtime's uploaded file manager: files by session and by name.
+Relies on: `file_storage` of the runtime's uploaded file manager, which has the files by session.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from streamlit.runtime import get_instance
 
 def kept_bytes() -> Counter[str]:
     """Return the bytes of the files that Streamlit keeps, by session."""
-    manager: Any = get_instance().uploaded_file_mgr  # a MemoryUploadedFileManager
+    manager: Any = get_instance().uploaded_file_mgr  # in fact a MemoryUploadedFileManager
     storage = manager.file_storage
     return Counter(
         {

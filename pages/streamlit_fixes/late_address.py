@@ -1,10 +1,11 @@
-"""Whether the browser went to an address by itself, or does not have the page's address yet.
+"""Tells whether a visitor went to an address, or the browser sent an outdated one.
 
-A browser sends its address with every click: for a while still the one before the page wrote its
-own. A step back or forward is known by a mark of its run, however slow the network is.
+A browser sends its address with every click. After the page has written a new address, clicks may
+still come with the old one. A step back or forward in the history is marked in Streamlit's run, so
+it is recognized however slow the network is.
 
 Upstream: https://github.com/streamlit/streamlit/issues/13963
-Relies on: `st.query_params`, which holds what the browser sent, or what this run wrote, and
+Relies on: `st.query_params`, which has what the browser sent or what this run wrote, and
 `is_history_navigation` of a run's context.
 """
 
@@ -13,36 +14,37 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
 def gone_to() -> dict[str, str] | None:
-    """Return the address that the session begins with, or that the browser went back or forward to.
+    """Return the address that the visitor went to: the first one, or by a step back or forward.
 
-    It is returned until `know` or `write` notes an address, because a click may end this run.
+    Later runs return it, too, until `know` or `write` records an address: a click may end this run
+    early.
     """
-    sent = dict(st.query_params)  # empty after a click on another page, which keeps the choices
+    sent = dict(st.query_params)  # empty after a click on a link to another page
     if (sent and _went()) or "address" not in st.session_state:
         st.session_state.going_to = sent
     return st.session_state.get("going_to")
 
 
 def is_behind() -> bool:
-    """Return whether the browser did not have the newest address when it asked; for a callback."""
+    """Return whether the browser sent an outdated address with its request; for callbacks."""
     return dict(st.query_params) != st.session_state.get("address", {})
 
 
 def write(parameters: dict[str, str]) -> None:
-    """Have the browser show an address, also if it sent this one while another is on its way."""
+    """Have the browser show an address, even if it sent this one and a newer one is on its way."""
     newest = st.session_state.get("address", parameters)
     if _went() or not dict(st.query_params) == parameters == newest:
-        know(parameters)  # first: the next click may end the run here
+        know(parameters)  # before the next line, at which another click may end the run
         st.query_params.from_dict(parameters)
 
 
 def _went() -> bool:
-    """Return whether the browser went back or forward for this run."""
+    """Return whether a step back or forward in the browser's history started this run."""
     run = get_script_run_ctx()
     return run is not None and run.is_history_navigation
 
 
 def know(parameters: dict[str, str]) -> None:
-    """Note the newest address."""
+    """Record an address as the newest one."""
     st.session_state.address = parameters
     st.session_state.pop("going_to", None)

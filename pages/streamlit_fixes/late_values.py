@@ -1,13 +1,12 @@
-"""A widget shows the value in force, however late the browser's own value comes.
+"""Keeps outdated values that a browser sends from replacing newer values of widgets.
 
-A browser sends the values of all widgets with every click, including outdated ones: the server has
-told it another value since, which is still on its way or was never sent, because the next click
-ended the run.
+A browser sends the values of all widgets with every click. Some are outdated: the server has set a
+new value since, which is still on its way, or was never sent because the click ended the run.
 
 Upstream: https://github.com/streamlit/streamlit/issues/8365
-Relies on: a widget taking its first value from its arguments in a browser that has none yet, and
-from the session's state whenever that is written; `SessionState._call_callbacks`, which is run with
-the values that the browser sent.
+Relies on: widgets, which take their first value from their arguments if the browser has none yet,
+and from the session's state whenever that is written; `SessionState._call_callbacks`, which is
+called with the values that the browser sent.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -25,7 +24,7 @@ Widget = Callable[..., Any]
 
 
 def beginning(widget: Widget, value: object, options: Sequence[Any] = ()) -> dict[str, Any]:
-    """Return the arguments with which a widget begins with a value in a new browser."""
+    """Return the arguments that make a widget show a value if the browser has none yet."""
     if widget is st.selectbox:
         return {"index": options.index(value) if value in options else None}
     if widget in (st.segmented_control, st.multiselect):
@@ -35,16 +34,15 @@ def beginning(widget: Widget, value: object, options: Sequence[Any] = ()) -> dic
 
 @dataclass
 class Exchange:
-    """What a browser was told and what it sent; widgets go by their keys, in `sent` by their ids.
+    """The values of widgets that were sent to a browser and came from it."""
 
-    `known` holds the place and the value that the browser shows. `told` holds the values it was
-    told since it last sent the value in force; one of them may replace a newer choice in the
-    browser, in widgets listed in `unsure`. `sent` holds hashes of the last values it sent.
-    """
-
+    # By widget's key: the place (see `tell`) and the value that the browser is known to show.
     known: dict[str, tuple[Hashable, object]] = field(default_factory=dict)
+    # By widget's key: the values sent to the browser since it last confirmed the current one.
     told: dict[str, list[object]] = field(default_factory=dict)
+    # Keys of widgets in which one of these values may still replace the visitor's newer choice.
     unsure: set[str] = field(default_factory=set)
+    # By widget's id: a hash of the value that the browser last sent.
     sent: dict[str, int] = field(default_factory=dict)
 
 
@@ -53,12 +51,11 @@ def exchange() -> Exchange:
 
 
 def tell(key: str, value: object, where: Hashable) -> None:
-    """Put a value in force, unless it is known to be what the browser shows there.
+    """Set a widget's value, unless the browser is known to show it already.
 
-    `where` is the page, and the text that the value has on it.
-
-    Always doing so would be wrong: if a visitor types into one box after another, the run of the
-    first would overwrite the second.
+    `where` is the page, and the text that the value has on it. A value that the browser shows is
+    not set again: if a visitor types into two boxes one after the other, the run for the first box
+    would overwrite the second.
     """
     known = exchange().known
     if known.get(key) != (where, value):
@@ -68,11 +65,11 @@ def tell(key: str, value: object, where: Hashable) -> None:
 
 
 def hear(key: str, where: Hashable, *, is_typed: bool) -> None:
-    """Note that the browser has sent a value; for a callback.
+    """Record the value that the browser has sent for a widget; for callbacks.
 
-    A value told before may reach the browser after the choice and replace it there, so the choice
-    is told, too. What is typed is told only if the browser is known to be behind, since the visitor
-    may be typing on.
+    A value that was sent to the browser before may arrive there after the visitor's choice and
+    replace it. If so, the choice is sent back, too. A typed text is sent back only if the browser
+    also had an outdated address, because the visitor may still be typing.
     """
     if key in exchange().unsure and (is_behind() or not is_typed):
         del exchange().known[key]
@@ -81,13 +78,13 @@ def hear(key: str, where: Hashable, *, is_typed: bool) -> None:
 
 
 def refuse(key: str) -> None:
-    """Put back the option that was drawn last in place of what the browser sent; for a callback."""
+    """Replace the value that the browser sent by the option that was drawn last; for callbacks."""
     exchange().known.pop(key, None)
     st.session_state[key] = st.session_state.offered[key].now
 
 
 def pass_over_late_values() -> None:
-    """Have Streamlit ignore values that a browser repeats because it shows an outdated value."""
+    """Have Streamlit ignore the outdated values that a browser sends again."""
     replace(SessionState, "_call_callbacks", _call_without_late)
 
 
@@ -97,9 +94,9 @@ def _call_without_late(call: Callable[..., None], state: SessionState, **more: o
 
 
 def _pass_over_late(state: SessionState, noted: Exchange) -> None:
-    """Put back what the browser merely repeats, and have it told again.
+    """Replace outdated values in the browser's request by the current ones, and send these again.
 
-    If nothing else in its request is new, the visitor has chosen again what was there before.
+    If nothing else in the request is new, the visitor has chosen an earlier value again.
     """
     states = state._current_interaction_widget_states
     widgets = states.widgets if states else ()
@@ -113,12 +110,12 @@ def _pass_over_late(state: SessionState, noted: Exchange) -> None:
             continue
         if key not in noted.told and state._old_state[name] == value:
             continue
-        if not state._widget_changed(name):  # the browser has got what it was told
+        if not state._widget_changed(name):  # the browser shows the current value
             noted.told.pop(key, None)
             new.discard(name)
         elif name in new and state._new_widget_state.get(name) not in noted.told.get(key, [])[:-1]:
             noted.unsure.add(key)
-        else:  # what it showed before, or what it was told before the value in force
+        else:  # the value it showed before, or one that was sent to it before the current one
             new.discard(name)
             repeated[key] = name
     if new or any(map(_is_click, widgets)):
@@ -130,9 +127,9 @@ def _pass_over_late(state: SessionState, noted: Exchange) -> None:
 
 
 def _compare_and_note(widgets: Iterable[WidgetState], sent: dict[str, int]) -> dict[str, bool]:
-    """Note the values of a request; return by ids whether they differ from what was sent before.
+    """Record the values in a request; return, by widget's id, whether each one is a new value.
 
-    Widgets that have not sent anything before are left out.
+    Widgets whose value was never sent before are left out.
     """
     differs = {}
     for widget in widgets:
@@ -140,7 +137,7 @@ def _compare_and_note(widgets: Iterable[WidgetState], sent: dict[str, int]) -> d
             value = hash(widget.SerializeToString())
             if widget.id in sent:
                 differs[widget.id] = sent[widget.id] != value
-            sent[widget.id] = value  # it stays: a step back or forward sends no values
+            sent[widget.id] = value  # kept, because a step back or forward sends no values
     return differs
 
 
@@ -155,19 +152,19 @@ def _is_click(widget: WidgetState) -> bool:
 
 @dataclass
 class Offered:
-    """The options of a drawn widget, and the one chosen."""
+    """The options of a widget on the page, and the chosen one."""
 
     options: list[Any]
     now: Any
 
 
 def note_offered(key: str, options: list[Any], now: object) -> None:
-    """Note the options of a widget for `step`, and which one is chosen."""
+    """Record the options of a widget and the chosen one, for `step` and `refuse`."""
     st.session_state.setdefault("offered", {})[key] = Offered(options, now)
 
 
 def step(key: str, by: int) -> None:
-    """Choose the option `by` steps after the chosen one, if there is one; a callback."""
+    """Choose the option that is `by` steps after the chosen one, if there is one; for callbacks."""
     if key not in (all_offered := st.session_state.get("offered", {})):
         return
     options = all_offered[key].options
@@ -179,7 +176,7 @@ def step(key: str, by: int) -> None:
 
 @dataclass
 class Drawn:
-    """What an editor shows: a value, and the number of the widget that was drawn for it."""
+    """The value that an `editor` shows, and the number of its widget, which is part of its key."""
 
     value: object
     number: int = 0
@@ -193,10 +190,10 @@ def editor(
     key: str,
     **more: Any,
 ) -> None:
-    """Draw a widget for a value that is kept elsewhere, such as an edit of the model.
+    """Draw a widget for a value that is stored elsewhere, such as an edit of the model.
 
-    `changed` is called with the value that a visitor entered. If something else changed the value,
-    the widget is a new one, so that a late value of the old one is not taken for the visitor's.
+    `changed` is called with the value that a visitor enters. If the value was changed in another
+    way, a new widget is drawn, so that outdated values of the old one are ignored.
     """
     drawn = st.session_state.setdefault(f"{key} drawn", Drawn(value))
     if drawn.value != value:
@@ -206,7 +203,7 @@ def editor(
     name = f"{key} {number}" if number else key
 
     def take() -> None:
-        if drawn.number == number:  # otherwise it is late: there is a new widget already
+        if drawn.number == number:  # else the value is outdated: a new widget was drawn since
             drawn.value = st.session_state[name]
             changed(drawn.value)
 

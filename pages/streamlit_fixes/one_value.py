@@ -1,7 +1,7 @@
-"""A box looks up its own value in a session's state, and not in a copy of all values.
+"""Lets a box look up its value in the session's state without copying the whole state.
 
-Streamlit copies the whole state for each select box, text box and number box: for some 50 values,
-this takes 5 % of the time of a page.
+Streamlit copies all values for each select box, text box and number box. With some 50 values, this
+takes 5 % of the time of a page.
 
 Upstream: https://github.com/streamlit/streamlit/pull/8529, whose comments tell of the slowdown.
 Relies on: `SafeSessionState.filtered_state`, in which these boxes look up their key.
@@ -15,7 +15,7 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 
 
 class Values(Mapping[str, Any]):
-    """The values of a session's state, each looked up when it is asked for."""
+    """The values of a session's state, each read from the state when it is used."""
 
     def __init__(
         self, state: SafeSessionState, copied: Callable[[SafeSessionState], dict[str, Any]]
@@ -35,11 +35,11 @@ class Values(Mapping[str, Any]):
 
 
 def look_up_one_value() -> None:
-    """Have Streamlit's boxes look up their value without a copy of the others."""
+    """Have Streamlit's boxes look up only their own value."""
     owner: Any = SafeSessionState
     copied = owner.filtered_state.fget
     if hasattr(copied, "__wrapped__"):
-        return  # it was done before
+        return  # the property was replaced before
 
     @wraps(copied)
     def values(state: SafeSessionState) -> Values:

@@ -1,6 +1,6 @@
-"""The address and the options that the app is served with.
+"""Functions for the address and the options of the server.
 
-Streamlit knows them, but has no public function that returns them.
+Streamlit has no public functions for them.
 
 Upstream: no issue was found.
 Relies on: the three functions imported here.

@@ -1,4 +1,4 @@
-"""Streamlit's own font, for files that leave the app.
+"""Streamlit's font, for files that visitors save from the app.
 
 Upstream: no issue was found; Streamlit has no public name for the files of its fonts.
 Relies on: the variable font "Source Sans" in static/static/media of the package, as a WOFF2 file.
@@ -17,6 +17,6 @@ FACE = (
 
 
 def font_face() -> str:
-    """Return the style rule that holds the font, under the name "Source Sans"."""
+    """Return a CSS rule that contains the whole font, named "Source Sans"."""
     (file,) = MEDIA.glob("SourceSansVF-Upright.*.woff2")
     return FACE.format(font=base64.b64encode(file.read_bytes()).decode("ascii"))

@@ -1,4 +1,4 @@
-"""Putting a function in place of one of Streamlit's, which several of the fixes do."""
+"""Replaces a function of Streamlit by another one, for several of the workarounds."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -6,10 +6,13 @@ from typing import Any
 
 
 def replace(owner: Any, name: str, instead: Callable[..., Any]) -> None:
-    """Replace a function of a module or class, once; `instead` gets it before its arguments."""
+    """Replace a function of a module or class by `instead`, unless that was done before.
+
+    `instead` is called with the original function, followed by the arguments.
+    """
     before = getattr(owner, name)
     if hasattr(before, "__wrapped__"):
-        return  # it was done before
+        return  # the function was replaced before
 
     @wraps(before)
     def replaced(*values: object, **more: object) -> Any:

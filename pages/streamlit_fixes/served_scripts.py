@@ -1,7 +1,7 @@
-"""Scripts that browsers fetch once and keep, instead of getting them with every message of a page.
+"""Serves scripts that browsers fetch once and cache.
 
-Streamlit sends the code of a component with the page, and lets browsers fetch files of components
-again at every visit.
+Streamlit sends the code of a component with every message of a page, and has browsers fetch the
+files of components again at every visit.
 
 Upstream: https://github.com/streamlit/streamlit/issues/5768
 Relies on: paths below `_stcore/`, which the app's own middleware answers before Streamlit does.
@@ -17,17 +17,17 @@ from headlight.pages.streamlit_fixes.paths import CORE, path_of, public
 
 SENT = {
     "content-type": "text/javascript; charset=utf-8",
-    "cache-control": "private, max-age=31536000, immutable",  # a name has one content for good
+    "cache-control": "private, max-age=31536000, immutable",  # a name's content never changes
     "vary": "accept-encoding",
 }
 
-_scripts: dict[str, tuple[bytes, bytes]] = {}  # plain and compressed, by path
+_scripts: dict[str, tuple[bytes, bytes]] = {}  # by path: the script, plain and compressed
 
 
 def published(name: str, script: str) -> str:
     """Serve a script to everyone who may open pages; return its address.
 
-    The name changes with the script.
+    Another script needs another name, because browsers cache it.
     """
     path = f"{CORE}{name}.js"
     text = script.encode()
@@ -36,7 +36,7 @@ def published(name: str, script: str) -> str:
 
 
 def with_scripts(app: ASGIApp) -> ASGIApp:
-    """Answer with the scripts that were published."""
+    """Answer requests for published scripts."""
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
         script = _scripts.get(path_of(scope)) if scope["type"] == "http" else None

@@ -1,11 +1,11 @@
-"""All runs of a session hold one lock while they read or write the session's state.
+"""Makes all runs of a session use one lock when they read or write the session's state.
 
-A page that is reloaded starts a new run while the old one may still be ending. Streamlit gives each
-its own lock around the same state: one changes a dictionary while the other goes through it, and
-the visitor sees "dictionary changed size during iteration".
+A page that is reloaded starts a new run while the old one may still be ending. In Streamlit each
+run has its own lock for the same state. One run may change a dictionary while the other iterates
+over it, and the visitor sees "dictionary changed size during iteration".
 
 Upstream: no issue was found.
-Relies on: `SafeSessionState._lock`, held around every access to the state.
+Relies on: `SafeSessionState._lock`, which is held during every access to the state.
 """
 
 from collections.abc import Callable
@@ -18,12 +18,12 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 
 from headlight.pages.streamlit_fixes.replace import replace
 
-# By the id of a state, which no other state takes while a run of it has the lock.
+# The locks by the id of their state. No other state has this id while a run keeps the lock.
 LOCKS: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
 
 def share_lock() -> None:
-    """Have Streamlit hold the same lock in all runs that share a state."""
+    """Have Streamlit use the same lock in all runs that share a state."""
     replace(SafeSessionState, "__init__", _begin_with_lock)
 
 

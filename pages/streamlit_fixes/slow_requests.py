@@ -1,12 +1,12 @@
-"""Requests that do not come to their end are dropped, and long addresses are read.
+"""Closes connections whose requests are never completed, and accepts long addresses.
 
-The server keeps a connection open for good whose request was begun and never ended, and refuses an
-address of more than 64 kB, though texts in a link can take more.
+The server, uvicorn, keeps a connection open for ever if its request stops halfway. It also refuses
+addresses of more than 64 kB, although the texts in a link can take more.
 
 Upstream: https://github.com/Kludex/uvicorn/issues/157
-Relies on: uvicorn's `H11Protocol`: its two methods that asyncio calls, its `conn` and `transport`,
-which has another protocol once it is a WebSocket, and the default in its module for the longest
-head of a request.
+Relies on: uvicorn's `H11Protocol`: its two methods that asyncio calls, its `conn`, its `transport`,
+which gets another protocol when it becomes a WebSocket, and the default in its module for the
+longest head of a request.
 """
 
 import asyncio
@@ -21,14 +21,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from headlight.pages.streamlit_fixes.replace import replace
 
 LONGEST_HEAD = 160 * 1024  # bytes: three texts of 4,000 characters, at 12 bytes each in an address
-SLOWEST_HEAD = 10.0  # seconds from a request's first byte until its address and headers are here
-STALLED = 30.0  # seconds without a byte of a body that is not yet whole
+SLOWEST_HEAD = 10.0  # the most seconds until a request's address and headers have arrived
+STALLED = 30.0  # the most seconds between two parts of a request's body
 
 _ends: WeakKeyDictionary[H11Protocol, asyncio.TimerHandle] = WeakKeyDictionary()
 
 
 def drop_slow_requests() -> None:
-    """Have the server drop a connection whose request does not come, and read long addresses."""
+    """Have the server close connections with incomplete requests, and accept long addresses."""
     module: Any = h11_impl
     module.DEFAULT_MAX_INCOMPLETE_EVENT_SIZE = LONGEST_HEAD
     replace(H11Protocol, "connection_made", _watch)
@@ -36,14 +36,14 @@ def drop_slow_requests() -> None:
 
 
 def _watch(call: Callable[..., None], connection: H11Protocol, value: object) -> None:
-    """Let a connection begin or read, and drop it in time unless the request is whole by then."""
+    """Let a connection begin or read, and close it later unless its request is complete by then."""
     call(connection, value)
     waits_for = connection.conn.their_state
     before = _ends.get(connection)
     if connection.transport.get_protocol() is not connection:
         waits_for = None  # it has become a WebSocket, which may be silent
     if waits_for is h11.IDLE and before and not before.cancelled():
-        return  # the head comes in pieces
+        return  # another part of the address and headers, which started the clock already
     if before:
         before.cancel()
     if waits_for in (h11.IDLE, h11.SEND_BODY):

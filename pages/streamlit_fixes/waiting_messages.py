@@ -1,15 +1,15 @@
-"""What is drawn reaches the browser before long work begins.
+"""Sends everything drawn so far to the browser before a model starts to run.
 
-Streamlit sends the drawings of a run from another thread, which gets no turn while a model keeps
+Streamlit sends the elements of a page from another thread, which gets no turn while a model keeps
 Python busy.
 
 Upstream: no issue was found; streamlit/streamlit#14985 shortened the time between two checks.
-Relies on: a run that sleeps for longer than Streamlit waits between two checks for new drawings.
+Relies on: Streamlit, which checks for new elements more often than LONG_ENOUGH.
 """
 
 import time
 
-LONG_ENOUGH = 0.03  # seconds
+LONG_ENOUGH = 0.03  # seconds that a run sleeps
 
 
 def send_what_is_drawn() -> None:

@@ -1,12 +1,12 @@
-"""A callback is run to its end, however soon the next click comes.
+"""Runs every callback to its end, however soon the next click comes.
 
-Streamlit looks for the next click whenever a session's state is read or written, and ends the run
-there. A callback ended in this way has done half of its work, and is not run again: a text typed
-into a box would be in the box and nowhere else. `runner.fastReruns` makes no difference.
+Streamlit checks for the next click whenever a session's state is read or written, and ends the run
+there. A callback that is ended in this way has done half of its work, and does not run again: a
+typed text would be in its box and nowhere else. `runner.fastReruns` makes no difference.
 
 Upstream: https://github.com/streamlit/streamlit/issues/10578
 Relies on: `SafeSessionState.on_script_will_rerun`, which runs the callbacks, and its
-`_yield_callback`, which looks for the next click.
+`_yield_callback`, which checks for the next click.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from headlight.pages.streamlit_fixes.replace import replace
 
 
 def run_callbacks_whole() -> None:
-    """Have Streamlit look for the next click before and after a run's callbacks, not in them."""
+    """Have Streamlit check for the next click before and after callbacks, not during them."""
     replace(SafeSessionState, "on_script_will_rerun", _run_whole)
 
 

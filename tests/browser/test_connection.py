@@ -53,7 +53,7 @@ def test_a_page_that_became_blank_comes_again_by_itself_once(page, server):
     expect(box).to_have_value("We eat.")
     page.wait_for_function(f"!({RUNNING})")
     page.evaluate(TAKE_ALL)
-    expect(page.get_by_role("alert")).to_contain_text("The page did not come")
+    expect(page.get_by_role("alert")).to_contain_text("The page could not be loaded")
     page.get_by_role("button", name="Load it again").click()
     expect(box).to_have_value("We eat.")
 

@@ -66,7 +66,7 @@ def test_a_decoding_is_played_and_stepped_back(decoding, translator):
     page.locator(".decoding-player").get_by_label("Speed").select_option("8")
     page.locator(".decoding-player").get_by_role("button", name="Play").click()
     expect_step(page, steps, len(steps) - 1)
-    expect(text(page)).to_contain_text("The end token: it stops here.")
+    expect(text(page)).to_contain_text("The end token: the text stops here.")
     expect(
         page.locator(".decoding-player").get_by_role("button", name="Play")
     ).to_be_visible()  # it paused at the end
@@ -98,7 +98,7 @@ def test_only_what_is_closed_is_crossed_out_and_all_tokens_are_in_sight(decoding
         assert tokens.evaluate("node => node.scrollWidth <= node.clientWidth")
     page.locator(".decoding-player").get_by_role("button", name="Step forward").click()
     expect(own.locator(".closed")).to_have_count(2)
-    page.get_by_text("All it could look at is closed:").wait_for()
+    page.get_by_text("All tokens that it could look at are closed:").wait_for()
     page.locator(".decoding-player").get_by_role("button", name="Step forward").click()
     expect(own.locator(".closed")).to_have_count(0)
     expect(own.locator(".weight")).to_have_count(3)

@@ -98,7 +98,7 @@ def test_the_sink_sees_what_is_asked_for():
 def test_the_token_opens_the_pages_and_is_in_no_address(page, closed):
     assert session(closed) == 403
     page.goto(f"{closed}/masks?sentence=I+love+my+cat.")
-    expect(page.get_by_text("opens with a link that holds a token")).to_be_visible()
+    expect(page.get_by_text("opens with a link that contains a token")).to_be_visible()
     page.get_by_label("Token").fill(TOKEN)
     page.get_by_role("button", name="Open").click()
     expect(page.get_by_label("English sentence")).to_have_value("I love my cat.")

@@ -103,7 +103,7 @@ def test_a_word_is_hidden_and_predicted_and_brought_back(bert, reader):
     expect(bert.locator(".token-strip .chip.mask")).to_have_count(2)
     trace = reader.trace(FIRST, second=SECOND, masked=[4, 5])
     likelihood = trace.logits[0, 0].softmax(dim=-1)[reader.read(FIRST, SECOND)[4].id]
-    bert.get_by_text(f"“play” itself: {likelihood:.3f}").wait_for()
+    bert.get_by_text(f"The hidden word “play”: {likelihood:.3f}").wait_for()
     see_cell(bert, weights_of(trace), texts(trace.source_tokens), 5, 1)
     bert.locator(".token-strip .chip.mask").first.click()
     expect(bert.locator(".token-strip .chip.mask")).to_have_count(0)
@@ -152,7 +152,7 @@ def test_a_clicked_cell_is_taken_apart(bert, reader):
 def test_the_pages_keep_to_the_width_of_a_phone(bert, server):
     bert.set_viewport_size({"width": 375, "height": 812})
     bert.locator(".token-strip").get_by_role("button", name="cat", exact=True).click()
-    bert.get_by_text("itself:").wait_for()
+    bert.get_by_text("The hidden word").wait_for()
     main = bert.locator("[data-testid=stMain]")
     assert main.evaluate("node => node.scrollWidth <= node.clientWidth")
     bert.goto(f"{server}/models")

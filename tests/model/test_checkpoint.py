@@ -227,7 +227,9 @@ def test_what_goes_wrong_is_a_sentence_and_leaves_the_file_as_it_was(error, why,
             unfinished.write_text("half")
             raise error
 
-    with pytest.raises(OSError, match=rf"log.csv could not be written, and is as it was: {why}\.$"):
+    with pytest.raises(
+        OSError, match=rf"log.csv could not be written, so it is unchanged: {why}\.$"
+    ):
         write()
     assert path.read_text() == "before"
     assert [path.name for path in tmp_path.iterdir()] == ["log.csv"]

@@ -138,7 +138,7 @@ def test_the_parts_of_the_stream_sum_to_the_logits(continuer):
     ("options", "why"),
     [
         ({"text": ""}, "nothing to read"),
-        ({"text": "ab", "second": "c"}, "no place for a second"),
+        ({"text": "ab", "second": "c"}, "cannot read a second one"),
         ({"text": "ab", "masked": (1,)}, "no token that hides"),
         ({"text": "ab", "pad_to": 30}, "Cannot pad to 30 tokens: the model takes 29"),
     ],

@@ -57,7 +57,7 @@ def test_a_file_that_was_cut_is_read_to_where_it_was(tmp_path):
     data = gzip.compress("".join(f"Line {n * n} of many.\n" for n in range(40_000)).encode())
     path.write_bytes(data[: len(data) // 2])
     read = []
-    with pytest.raises(ValueError, match=r"cut.gz is cut or damaged after line \d+"):
+    with pytest.raises(ValueError, match=r"cut.gz is cut off or damaged after line \d+"):
         read.extend(line for window in windows(path, 10) for line in window.lines)
     assert len(read) > 1_000
     assert read[-1].text == f"Line {(len(read) - 1) ** 2} of many."

@@ -61,7 +61,9 @@ def test_weights_of_another_kind_are_refused_with_the_kinds_that_there_are(trans
 def test_tokens_of_another_site_are_refused_with_those_that_there_are(translator, site):
     trace = translator.trace("I love my cat.", "J'aime", sites=[Site("cross", 1)])
     for tokens in (trace.query_tokens, trace.key_tokens):
-        with pytest.raises(ValueError, match=r"no Site\(.* but a Site of cross 0 to 1, decoder 0"):
+        with pytest.raises(
+            ValueError, match=r"no Site\(.*; it has the sites cross 0 to 1, decoder 0"
+        ):
             tokens(site)
 
 

@@ -371,7 +371,7 @@ def test_each_head_has_its_part_of_the_output_projection(translator):
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
-    [({"second": "More."}, "no place for a second"), ({"masked": [1]}, "no token that hides")],
+    [({"second": "More."}, "cannot read a second one"), ({"masked": [1]}, "no token that hides")],
 )
 def test_what_a_translator_cannot_read_is_said(options, sentence, translator):
     with pytest.raises(ValueError, match=sentence):
@@ -382,7 +382,7 @@ def test_what_a_translator_cannot_read_is_said(options, sentence, translator):
 @pytest.mark.parametrize("writer", ["en-fr", "en-fr-learned"])
 def test_what_another_model_wrote_is_refused(translator, pairs, writer):
     writing = load(writer).write(pairs[0][0]).writing
-    with pytest.raises(ValueError, match=r"another model.*give its text, write\(\.\.\.\)\.writing"):
+    with pytest.raises(ValueError, match=r"Another model.*pass the text, write\(\.\.\.\)\.writing"):
         translator.trace(pairs[0][0], writing)
     other = load(writer).trace(pairs[1][0], writing)  # by itself, after another source
     assert ids(other.target_tokens[1:]) == ids(writing.target_tokens[:-1])
@@ -391,7 +391,9 @@ def test_what_another_model_wrote_is_refused(translator, pairs, writer):
 @pytest.mark.parametrize("options", [{"beam_size": 4}, {"seed": 3}, {"beams": 4}])
 def test_options_that_a_strategy_does_not_have_are_refused(translator, options):
     (name,) = options
-    with pytest.raises(ValueError, match=f'The strategy "greedy" has no {name}: give one'):
+    with pytest.raises(
+        ValueError, match=f'The strategy "greedy" has no option {name}: choose a strategy'
+    ):
         translator.translate("I love my cat.", **options)
 
 

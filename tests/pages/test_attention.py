@@ -209,7 +209,7 @@ def test_a_hidden_word_is_predicted_in_the_run_that_is_drawn(bert_folder, bert):
     likelihoods = trace.logits[0].softmax(dim=-1)
     written = bert.read(FIRST, SECOND)
     for place, likelihood in zip((4, 5), likelihoods, strict=True):
-        itself = f"“{written[place].text}” itself: {likelihood[written[place].id]:.3f}"
+        itself = f"The hidden word “{written[place].text}”: {likelihood[written[place].id]:.3f}"
         assert any(text.value.startswith(itself) for text in app.text)
     assert app.query_params["masked"] == "4,5"
     app.text_input(key="sentence").set_value("a dog").run()
@@ -322,7 +322,7 @@ def test_the_head_that_links_a_token_most_clearly_is_one_click_away(shipped):
         layer, head, key = np.unravel_index(block.argmax(), block.shape)
         name = f"layer {layer + 1}, head {head + 1}"
         share = f"{block.max():.2f}"
-        clearest = f"Clearest content word for “{query}”, neighbours aside, of all heads"
+        clearest = f"Clearest content word for “{query}”, neighbours left out, of all heads"
         assert f"{clearest}: {name} → “{keys[key]}” ({share})" in said(app)
         app.button(key="see-head").click().run()
         assert (app.session_state["layer"], app.session_state["head"]) == (layer, head)
@@ -342,7 +342,7 @@ def test_the_head_with_the_clearest_look_at_a_token_is_one_click_away(shipped):
     app = open_page(**place, picture="lines", lit=f"k{at + 1}")
     name = f"layer {layer + 1}, head {head + 1}"
     share = f"{block.max():.2f}"
-    clearest = "Clearest content word for “lamp”, neighbours aside, of all heads"
+    clearest = "Clearest content word for “lamp”, neighbours left out, of all heads"
     assert f"{clearest}: {name} ← “{queries[query]}” ({share})" in said(app)
     app.button(key="see-head").click().run()
     assert (app.session_state["layer"], app.session_state["head"]) == (layer, head)
@@ -438,7 +438,7 @@ def test_what_a_head_may_see_is_said_as_its_mask_is(kind, edits, usual, layer):
     app = open_page(sentence="I love my cat.", kind=kind, layer=layer, edits=write_edits(edits))
     usual &= layer != "mean" or not edits.masks
     said = [caption.value for caption in app.caption]
-    own = {"encoder": "looks at all English tokens", "decoder": "The later ones are blocked"}[kind]
+    own = {"encoder": "looks at all English tokens", "decoder": "Later tokens are blocked"}[kind]
     assert any(own in words for words in said) == usual
     assert any("that its mask leaves open" in words for words in said) != usual
     (formula,) = [block.value for block in app.latex]

@@ -250,7 +250,7 @@ def test_before_and_after_stays_at_a_head_after_which_no_weights_follow():
     assert not app.toast
     sides = (app.session_state[f"compare_{name}"] for name in "ab")
     assert {(side.kind, side.layer, side.head) for side in sides} == {("cross", 2, 4)}
-    assert "only the output can" in "".join(caption.value for caption in app.caption)
+    assert "only the model's output can" in "".join(caption.value for caption in app.caption)
 
 
 def test_probabilities_are_those_of_both_runs(shipped, monkeypatch):
@@ -345,7 +345,7 @@ def test_a_side_at_its_default_is_read_from_a_link_of_this_page():
 
 @pytest.mark.parametrize(
     ("key", "words"),
-    [("snapshots of toy", "no training of its own"), ("own-1", "not here any more")],
+    [("snapshots of toy", "no training to show"), ("own-1", "That model is gone")],
 )
 def test_a_model_that_went_meanwhile_is_told(key, words):
     app = AppTest.from_string(
@@ -375,7 +375,7 @@ def test_a_sentence_that_cannot_be_read_is_not_taken_over(shipped):
 def test_an_empty_sentence_leaves_the_last_one():
     app = open_page()
     widget(app.text_input, "side_a_sentence").set_value("  ").run()
-    assert any("nothing to read" in info.value for info in app.info)
+    assert any("sentence was empty" in info.value for info in app.info)
     assert widget(app.text_input, "side_a_sentence").value == TIRED
 
 
@@ -466,7 +466,7 @@ def test_edits_too_long_for_a_link_are_left_out_and_told():
     app = open_page()
     app.session_state["compare_a_edits"] = edits
     app.run()
-    assert any("too many for a link" in info.value for info in app.info)
+    assert any("too many changes for a link" in info.value for info in app.info)
 
 
 def test_reading_a_side_never_fails():

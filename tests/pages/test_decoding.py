@@ -82,7 +82,7 @@ def test_every_step_shows_the_run_that_made_the_translation(app, shipped):
         (written,) = [bar["text"] for bar in header["bars"][place] if bar["chosen"]]
         assert written == step.token.text
     np.testing.assert_array_equal(visible, np.tri(len(header["read"])))
-    assert header["ending"] == "The end token: it stops here."
+    assert header["ending"] == "The end token: the text stops here."
 
 
 def test_a_mean_over_heads_is_that_of_the_layer(app, shipped):
@@ -112,7 +112,7 @@ def test_what_was_sampled_is_said_next_to_what_greedy_writes(shipped, longest):
     assert ("Greedy writes the same." in said) == (made.text == greedy)
     (token,) = shipped.begin("Un")
     forced = open_page(strategy="sample", seed="0", branch=f"1:{token.id}:{token.text}")
-    assert any("Greedy, with the same forced, writes" in text.value for text in forced.text)
+    assert any("Greedy, with the same tokens forced, writes" in text.value for text in forced.text)
 
 
 def test_a_beam_is_drawn_as_a_tree(shipped):
@@ -237,7 +237,7 @@ def test_a_temperature_of_zero_is_explained_and_the_last_result_stays():
     app = open_page(strategy="sample", seed="5", temperature="2.0")
     before = player(app)[0]
     app.number_input(key="temperature").set_value(0.0).run()
-    assert any("for 0, decode greedily" in text.value for text in app.text)
+    assert any("instead of 0, decode greedily" in text.value for text in app.text)
     assert "previous result is still shown" in app.error[0].value
     assert player(app)[0] == before
     app.number_input(key="temperature").set_value(1.0).run()

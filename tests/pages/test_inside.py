@@ -162,7 +162,7 @@ def test_why_another_model_looks_there_or_why_not(name, transformers_folders):
     assert ("no plain sum of what its blocks add" in said) == (name == "BART")
     assert bool(heatmaps(app)) == (name != "BART")
     assert [box.label for box in app.selectbox].count("Compared with the key") == (name != "BART")
-    assert ("so it is one part" in said) == (name == "T5")
+    assert ("output is one part here" in said) == (name == "T5")
 
 
 def test_at_temperature_one_the_weights_are_those_of_the_run():

@@ -152,7 +152,7 @@ def test_a_blocked_row_shows_what_each_way_of_blocking_does(app, method, blocked
     app.segmented_control(key="method").set_value(method).run()
     assert metric(app, "Sum of the blocked row").value == blocked_row
     assert metric(app, "Sums of the other rows").value == "1.000 to 1.000"
-    assert metric(app, "Weight on forbidden").value == forbidden
+    assert metric(app, "Weight on blocked").value == forbidden
 
 
 def test_zeroing_after_the_softmax_breaks_the_sums(app):
@@ -198,7 +198,7 @@ def test_a_padding_mask_without_padding_pads_by_a_click(app, shipped):
 
 def test_rows_of_tokens_read_and_to_be_written_are_explained(app):
     def is_said():
-        return any("before the arrow" in caption.value for caption in app.caption)
+        return any("read, an arrow, and" in caption.value for caption in app.caption)
 
     assert is_said()
     app.segmented_control(key="mask_kind").set_value("encoder").run()

@@ -195,7 +195,7 @@ def test_a_shared_app_opens_only_models_that_its_operator_names(monkeypatch, fol
     monkeypatch.setattr(limits, "is_shared", lambda: True)
     monkeypatch.setattr(limits, "MODELS_ALLOWED", (str(folder),))
     app = open_page("models")
-    assert "Only models that the operator of this server named" in app.info[0].value
+    assert "Only models that the operator of this server allows" in app.info[0].value
     ask_for(app, tmp_path)
     assert any(text.value.startswith(f"{tmp_path} cannot be opened.") for text in app.text)
     assert LIBRARY + str(folder) in listed(ask_for(app, folder))

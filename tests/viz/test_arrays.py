@@ -93,7 +93,7 @@ def test_cross_attention_has_its_own_keys(attentions):
     [
         (None, "There are no weights.*output_attentions=True"),
         ((None, None), "There are no weights.*output_attentions=True"),
-        ((torch.zeros(3, 4, 3, 3),), "weights of 3 texts, and one can be drawn"),
+        ((torch.zeros(3, 4, 3, 3),), "weights of 3 texts, but a picture shows one text"),
         (((torch.zeros(1, 4, 3, 3),),), r"attentions of generate\(\), one tuple a step"),
         ([np.zeros((4, 3, 3)), np.zeros((2, 3, 3))], r"one shape.*\(2, 3, 3\), \(4, 3, 3\)"),
         ([], "one shape"),

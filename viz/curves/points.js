@@ -5,30 +5,31 @@ import { dot, line, ring } from "../strokes.js";
 
 /**
  * @typedef {object} Header
- * @property {string[]} told the words on each point, for reading
+ * @property {string[]} told the words that describe each point when it is pointed at
  * @property {string} summary a description of the picture
- * @property {number[]} groups of each point, the index of its kind
+ * @property {number[]} groups the index of each point's kind
  * @property {string[]} kinds
- * @property {string[]} colors of the kinds
+ * @property {string[]} colors a colour for each kind
  * @property {{ place: number, words: string }[]} named points, with the words next to them
  * @property {[string, string] | null} axes the names of the horizontal and the vertical axis; null in a plane, with equal scales on both
- * @property {string} equal the meaning of equal numbers, for a line; no line if empty
- * @property {number | null} selected the point with a ring
+ * @property {string} equal what equal numbers mean, for the line on which they are; no line if empty
+ * @property {number | null} selected the index of the point with a ring
  * @property {boolean} clickable
  */
 
-const SHAPE = 0.66; // height as a share of the width
-const [LOWEST, HIGHEST] = [240, 400]; // pixels
+const SHAPE = 0.66; // the plot's height as a share of its width
+const [LOWEST, HIGHEST] = [240, 400]; // the least and the largest height in pixels
 const GAPS = 12; // pixels between the plot and the words above and below it
-const MARGIN = { left: 52, right: 14, top: 10, bottom: 38 }; // pixels
-const BARE = { left: 14, right: 14, top: 12, bottom: 12 }; // pixels, without axes
-const NEAR = 24; // pixels from a point within which it is pointed at
-const LINE = 15; // pixels of a line of words
-const ASIDE = [10, -10, 30, -30, 60, -60]; // pixels from a point to where its words may be
-const ALOFT = [0, -1, 1, -2, 2, -3, 3, -4, 4, -6, 6]; // lines above or below it
+const MARGIN = { left: 52, right: 14, top: 10, bottom: 38 }; // pixels around a plot with axes
+const BARE = { left: 14, right: 14, top: 12, bottom: 12 }; // pixels around a plot without axes
+const NEAR = 24; // pixels; a pointer this near to a point points at it
+const LINE = 15; // the height of a line of words in pixels
+const ASIDE = [10, -10, 30, -30, 60, -60]; // pixels by which a point's words may stand to its right
+const ALOFT = [0, -1, 1, -2, 2, -3, 3, -4, 4, -6, 6]; // lines by which they may stand below it
 
 /**
- * Draw the points, and the line if any; pointing reads a point, and a click answers with it.
+ * Draw the points, and the line of equal numbers if asked for. Pointing at a point describes it; a
+ * click sends its index to the app.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -40,10 +41,10 @@ export function draw(mount) {
 
 function makePicture(root) {
   let header;
-  let numbers; // those across, then those up
+  let numbers; // of all points, first the horizontal ones and then the vertical ones
   let pick;
-  let at = null; // the point that is read
-  let spots = []; // in pixels, by point
+  let at = null; // the index of the point that is pointed at
+  let spots = []; // the place of each point in pixels
 
   const reading = element("p", "reading above", "", { role: "status" });
   const legend = element("p", "legend");
@@ -96,7 +97,7 @@ function makePicture(root) {
     if (axes) drawAxes(context, x, y, ends, { left, right, top, bottom }, height);
 
     if (equal) {
-      // From edge to edge of what is shown.
+      // The line goes from edge to edge of the plot.
       const [from, to] = [Math.max(west, south), Math.min(east, north)];
       context.globalAlpha = 0.6;
       context.lineWidth = 1.5;
@@ -138,7 +139,7 @@ function makePicture(root) {
     context.restore();
   }
 
-  /** Write the words of some points where they hide the fewest points, and none of the others. */
+  /** Write the words of the named points where they hide the fewest points and no other words. */
   function nameThem(context, left, right, top, bottom) {
     context.font = `12px ${getComputedStyle(root).fontFamily}`;
     context.textAlign = "left";
@@ -178,20 +179,20 @@ function makePicture(root) {
     at = next;
     render();
   }
-  /** The point nearest to a pointer, if one is near. */
+  /** Return the index of the point nearest to a pointer, or null if none is near. */
   function near(event) {
     const { x, y } = pointerIn(canvas, event);
     const far = spots.map(([px, py]) => Math.hypot(px - x, py - y));
     const nearest = far.indexOf(Math.min(...far));
     return far[nearest] <= NEAR ? nearest : null;
   }
-  /** The point after another one, by the numbers along an axis. */
+  /** Return the point that is `step` points after the present one in the order along an axis. */
   function next(step, along) {
     const order = header.told.map((_, point) => point).sort((one, other) => along(one) - along(other) || one - other);
     const place = order.indexOf(at);
     return order[at === null ? 0 : Math.max(0, Math.min(order.length - 1, place + step))];
   }
-  // A finger points by a tap, and opens by a second one.
+  // A finger points at a point with a first tap, and opens it with a second one.
   canvas.onpointermove = (event) => event.pointerType === "touch" || pointAt(near(event));
   canvas.onpointerleave = (event) => event.pointerType === "touch" || pointAt(null);
   canvas.onclick = (event) => {
@@ -211,19 +212,19 @@ function makePicture(root) {
   return { take, render };
 }
 
-/** An entry of the legend for a mark of the picture. */
+/** Make an entry of the legend: a mark and its meaning. */
 function entry(mark, words, style = "") {
   return element("span", "entry", [element("span", mark, "", { style }), words]);
 }
 
-/** The ends of an axis that shows some numbers, with a little room. */
+/** Return the two ends of an axis for some numbers, with a little room beyond them. */
 function endsOf(values) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const room = (high - low) * 0.06 || 1;
   return [low - room, high + room];
 }
 
-/** Widen the ends of one axis until a pixel stands for as much as on the other. */
+/** Widen one axis until a pixel means the same distance on both axes. */
 function alike(ends, width, height) {
   const each = Math.max((ends[0][1] - ends[0][0]) / width, (ends[1][1] - ends[1][0]) / height);
   [width, height].forEach((size, axis) => {

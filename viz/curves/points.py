@@ -1,4 +1,4 @@
-"""Points by two numbers each: effects and estimates, or heads by two figures or by likeness."""
+"""Draw points by two numbers each: effects and their estimates, or heads by two statistics."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from headlight.viz.numbers import Numbers, number_text
 PART = Part.next_to(__file__, "Points")
 TRUE, ESTIMATED = "true effect, in nats", "estimated, in nats"
 EQUAL = "the estimate is right"
-OF_LAYERS = (0.35, 0.88)  # range of the scale that is visible on white paper and on black
+OF_LAYERS = (0.35, 0.88)  # the part of the colour scale that is visible on both white and black
 
 
 def effect_points(
@@ -24,9 +24,9 @@ def effect_points(
     groups: Sequence[str] | None = None,
     **marks: Any,
 ) -> CanvasPicture:
-    """A point for each effect (N,), in nats, and the line on which both numbers are equal.
+    """Draw a point for each effect (N,) in nats, and the line on which estimates are right.
 
-    `names` are read on hovering; for `groups` and other marks see `points`.
+    `names` appear on hovering; for `groups` and other marks see `points`.
     """
     notes = [
         f"{name}: estimated {number_text(guess, signed=True)}, "
@@ -58,9 +58,9 @@ def head_points(
     units: tuple[str, str] = ("", ""),
     **marks: Any,
 ) -> CanvasPicture:
-    """A point for each head, by two figures (N,) that `axes` name; for the marks see `points`.
+    """Draw a point for each head by two statistics (N,), called as in `axes`.
 
-    A figure without a unit has an empty one.
+    The unit of a statistic without one is empty; for `marks` see `points`.
     """
     notes = [
         f"{name}: {axes[0]} {number_text(first)} {units[0]}".rstrip()
@@ -83,9 +83,9 @@ def head_points(
 def head_plane(
     positions: np.ndarray, names: Sequence[str], notes: Sequence[str], **marks: Any
 ) -> CanvasPicture:
-    """A point for each head at its position (N, 2) in a plane with equal scales on both axes.
+    """Draw a point for each head at its position (N, 2) in a plane with equal scales on both axes.
 
-    `notes` is read on hovering; for the marks see `points`.
+    `notes` appear on hovering; for `marks` see `points`.
     """
     return points(
         positions[:, 0],
@@ -113,13 +113,13 @@ def points(
     selected: int | None = None,
     clickable: bool = False,
 ) -> CanvasPicture:
-    """Points by two numbers (N,) each, which are distances in a plane without `axes`.
+    """Draw points by two numbers (N,) each; without `axes` they are positions in a plane.
 
-    `notes` is read on hovering, and `summary` describes the picture. `groups` determine the colour
-    of each point, and `selected` is the index of a point with a ring. `named` holds short words for
-    some points, by index: each label is placed where it covers the fewest points. A click on a
-    `clickable` picture answers with the index of the nearest point. `equal` says what it means that
-    both numbers are the same: a line then shows where they are, and both axes include 0.
+    `notes` appear on hovering, and `summary` describes the picture to screen readers. `groups`
+    determine the points' colours, and `selected` is the index of a point with a ring. `named` holds
+    labels of some points, by index: each label is placed where it covers the fewest points. A click
+    on a `clickable` picture sends the index of the nearest point. `equal` says what it means if
+    both numbers are equal: a line then shows where they are, and both axes include 0.
     """
     kinds = list(dict.fromkeys(groups))
     header = {

@@ -1,4 +1,4 @@
-"""Numbers by position, or by the distance of two positions, as lines on shared axes."""
+"""Draw numbers by position, or by the distance of two positions, as lines on shared axes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 if TYPE_CHECKING:
     import altair as alt
 
-# Okabe and Ito's colours, which all eyes can distinguish, without those too pale for white paper.
+# Okabe and Ito's colours, which colour-blind people can tell apart, without the pale ones.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f8c8d", "#a6761d")
 MOST_LINES = len(COLORS)
 AROUND = 110  # pixels of a chart's height besides its plot and its legend
-LEGEND_ROW = 22
-DOT = 22  # square pixels
+LEGEND_ROW = 22  # pixels
+DOT = 22  # the area of a dot in square pixels
 LINE = {"strokeWidth": 1.8, "clip": True}
-ROOM = 35  # characters of names that fit side by side on a phone
+ROOM = 35  # characters that a row of the legend holds on a phone
 
 
 def position_lines(
@@ -33,13 +33,13 @@ def position_lines(
     logarithmic: bool = False,
     height: int = 200,
 ) -> alt.Chart | alt.LayerChart:
-    """A line for each name, over `positions` (from 0 if none are given); NaN leaves a gap.
+    """Draw a line for each name over `positions`, which count from 0 if None; NaN leaves a gap.
 
-    `x` and `y` name the axes, `limits` are the ends of the y axis, `bands` hold the smallest and
-    the largest number around some of the lines. `curves` are finer places and the numbers of the
-    lines there: the lines follow these, and the numbers at the positions are dots. `height` is the
-    plot's in pixels. A single line has no legend: the y axis says what it is. There are at most
-    `MOST_LINES`.
+    `x` and `y` name the axes, and `limits` are the ends of the y axis. `bands` hold the smallest
+    and the largest numbers of some lines, drawn as an area. `curves` are finer positions and the
+    lines' numbers there: the lines follow these, and the numbers at `positions` are dots. `height`
+    is the plot's in pixels. A single line has no legend: the y axis says what it is. There are at
+    most `MOST_LINES` lines.
     """
     import altair as alt
     import pandas as pd
@@ -55,7 +55,7 @@ def position_lines(
     domain = list(limits) if limits else alt.Undefined
     scale = alt.Scale(type="symlog" if logarithmic else "linear", domain=domain)
     marks = alt.Undefined
-    if logarithmic:  # the axis reaches 0, and by default has marks only at its two ends
+    if logarithmic:  # without this, an axis that reaches 0 has marks only at its two ends
         values = [0, *(10**power for power in range(10))]
         marks = alt.Axis(values=values, labelExpr="format(datum.value, ',')")
     whole = all(float(position).is_integer() for position in positions)
@@ -111,10 +111,10 @@ def wavelengths(
     height: int = 300,
     neighbours: bool = True,
 ) -> alt.LayerChart:
-    """How many positions each pair of dimensions takes for a full turn: lengths (pairs,).
+    """Draw each pair's wavelength, the positions per full turn of its dimensions: lengths (pairs,).
 
-    Pair i is the dimensions 2i and 2i + 1 if they are `neighbours`, or else i and i + pairs. A
-    horizontal line marks the number of positions that are shown elsewhere.
+    Pair i has the dimensions 2i and 2i + 1 if they are `neighbours`, or else i and i + pairs. A
+    horizontal line marks the number of `positions` that the page's other pictures show.
     """
     import altair as alt
     import pandas as pd
@@ -148,7 +148,7 @@ def wavelengths(
     layers = [
         points,
         rule.mark_rule(strokeDash=[4, 4], color="gray"),
-        # There is room below the rule to the right of where they cross.
+        # The words are at the right end, where the curve is above the rule and leaves room below.
         rule.mark_text(align="right", dy=10, color="gray").encode(
             x=alt.value("width"), text="text:N"
         ),

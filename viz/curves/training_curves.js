@@ -7,19 +7,19 @@ import { dot } from "../strokes.js";
  * @typedef {object} Header
  * @property {string[]} runs
  * @property {{ title: string, limits: [number, number] | null }[]} panels
- * @property {{ run: number, panel: number, count: number }[]} lines of `count` steps, which are in the array, each line's steps before its values
- * @property {string[]} colors of the runs
+ * @property {{ run: number, panel: number, count: number }[]} lines the run, the panel and the number of steps of each line; the array holds a line's steps and then its values
+ * @property {string[]} colors a colour for each run
  * @property {[string, string]} at the words before and after a step
  */
 
-const HEIGHT = 170; // pixels of a panel
-const HIGHEST = 340; // the same on a slide, which panels fill
-const WORDS = 52; // pixels of a panel's title and of its reading
-const MARGIN = { left: 46, right: 10, top: 8, bottom: 20 }; // pixels
-const FEW = 40; // points that are marked one by one
+const HEIGHT = 170; // the height of a panel in pixels
+const HIGHEST = 340; // the largest height of a panel on a slide, which the panels fill
+const WORDS = 52; // the height of a panel's title and its reading in pixels
+const MARGIN = { left: 46, right: 10, top: 8, bottom: 20 }; // pixels around a panel's plot
+const FEW = 40; // a line of at most so many points has a dot at each of them
 
 /**
- * Draw each panel's lines; new data repaints the same elements, under the same pointer.
+ * Draw each panel's lines. New data repaints the same elements, which keep what is pointed at.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -60,7 +60,7 @@ export function draw(mount) {
   return onWidth(root, render);
 }
 
-/** The height that each panel can have, in pixels. */
+/** Return the height that each panel can have, in pixels. */
 function heightOf(root) {
   const { fills, height } = roomOf(root);
   if (!fills) return HEIGHT;
@@ -148,7 +148,7 @@ function drawPanel(root, view, { title, limits, height, lines, runs, colors, aro
     : `${title}: nothing measured yet`;
 }
 
-/** The smallest and the largest number of some lines, with a little room. */
+/** Return the ends of the vertical axis for some lines, with a little room beyond their numbers. */
 function ends(lines) {
   let [low, high] = [Infinity, -Infinity];
   for (const { values } of lines) {

@@ -1,4 +1,4 @@
-"""Numbers at steps, run next to run, such as the loss of trainings."""
+"""Draw numbers at the steps of several runs, such as the loss of trainings."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +11,7 @@ from headlight.viz.numbers import Numbers
 PART = Part.next_to(__file__, "Training curves")
 
 Points = Sequence[float] | np.ndarray
-Curve = tuple[Points, Points]  # steps, and a number at each
+Curve = tuple[Points, Points]  # the steps, and the number at each step
 
 
 def training_curves(
@@ -20,13 +20,13 @@ def training_curves(
     limits: Mapping[str, tuple[float, float]] | None = None,
     at: tuple[str, str] = ("at step ", ""),
 ) -> CanvasPicture:
-    """A panel for each measure, and in it a line for each run; the last run is drawn bold.
+    """Draw a panel for each measure, and in it a line for each run; the last run is bold.
 
     `runs` holds, by the run's name and then by the panel's title, the steps and the numbers at
     them; both may differ between runs. `limits` are the ends of the vertical axis of some panels;
-    the others fit their numbers. `at` are the words before and after a step. Drawn again, as during
-    a training, the picture keeps the step that the visitor points at. There are at most as many
-    runs as `COLORS`.
+    the axes of the others fit their numbers. `at` holds the words written before and after a step.
+    When it is drawn again, as during a training, the picture keeps the step that is pointed at.
+    There are at most as many runs as `COLORS`.
     """
     panels = list(dict.fromkeys(title for lines in runs.values() for title in lines))
     lines, numbers = [], []

@@ -1,1 +1,1 @@
-"""Maps of weights, scores and effects."""
+"""Maps with a row for each query and a column for each key, and maps of all heads."""

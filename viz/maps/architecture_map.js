@@ -7,16 +7,17 @@ import { follow } from "./head_grid.js";
  * @property {string[][]} stacks the kinds of attention in a layer of each stack, in order
  * @property {Record<string, number>} layers the number of layers of each kind
  * @property {Record<string, string>} labels the name of each kind
- * @property {string} kind the shown kind
- * @property {number | null} layer the shown layer, from 0; null for all of the kind
- * @property {boolean} linked whether a `selected_map` determines the shown layer
+ * @property {string} kind the kind of the marked block
+ * @property {number | null} layer the layer of the marked block, from 0; null marks all of the kind
+ * @property {boolean} linked true if a `selected_map` sets the marked layer
  */
 
-const TALL = 56; // pixels of a stack of few layers
-const LEAST = 5; // pixels of a layer of many
+const TALL = 56; // the least height of a stack in pixels
+const LEAST = 5; // the least height of a block in pixels
 
 /**
- * Draw the stacks as columns of buttons, the first layer on top; a click answers with a block.
+ * Draw the stacks as columns of buttons, the first layer on top; a click sends the block's kind and
+ * layer.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -54,7 +55,7 @@ export function draw(mount) {
     first.tabIndex = 0;
   }
 
-  /** Move up and down a stack, and across to the block of the other stack at the same height. */
+  /** Move the focus up or down in a stack, or to the block at the same height of the other stack. */
   function move(event, from, stack) {
     const arrow = arrowOf(event);
     if (!arrow) return;
@@ -67,7 +68,7 @@ export function draw(mount) {
   }
 
   root.select = (place) => select(place && place[0]);
-  select(layer); // until more is known
+  select(layer); // until a `selected_map` calls `root.select`
   return linked ? follow(root) : undefined;
 }
 

@@ -1,4 +1,4 @@
-"""A small drawing of a Transformer's stacks that marks an attention block."""
+"""Draw a Transformer's encoder and decoder, and mark an attention block in them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ PART = Part.next_to(__file__, "Where this is in the model")
 STACKS = {
     "encoder": ("encoder",),
     "decoder": ("decoder", "cross"),
-}  # the kinds of a layer, in order
+}  # the kinds of attention in a layer of each stack, in order
 HEIGHT = 120  # pixels of a notebook's frame
 
 
@@ -21,12 +21,12 @@ def architecture_map(
     layer: int | None = None,
     linked: bool = False,
 ) -> CanvasPicture:
-    """The number of layers of each kind of attention, as blocks of an encoder and a decoder.
+    """Draw an encoder and a decoder, with a block for each kind of attention in each layer.
 
-    The kinds are "encoder", "decoder" and "cross", and `labels` are their words. The block of
-    `kind` and `layer`, from 0, is marked, or without a layer all blocks of the kind; in a `linked`
-    drawing the layer is that of the page's `selected_map`. A click answers with the kind and the
-    layer of a block.
+    `layers` holds the number of layers of each kind: "encoder", "decoder" and "cross"; `labels`
+    are the kinds' names. The block of `kind` and `layer`, from 0, is marked, or all blocks of the
+    kind if `layer` is None. In a `linked` drawing the page's `selected_map` sets the layer. A click
+    sends the kind and the layer of a block.
     """
     stacks = [[each for each in kinds if each in layers] for kinds in STACKS.values()]
     header = {

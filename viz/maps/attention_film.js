@@ -7,14 +7,14 @@ import { LEAST, drawMap, fitMap, makeMap } from "./map.js";
 
 /**
  * @typedef {object} Header
- * @property {number[]} steps of the training, increasing, that have snapshots
+ * @property {number[]} steps the training steps that have snapshots, increasing
  * @property {number} layers
  * @property {number} heads
  * @property {string[]} queries
  * @property {string[]} keys
- * @property {[number, number]} selected the layer and the head enlarged until another is chosen, from 0
- * @property {string} name another one begins anew
- * @property {number} levels a weight of 1 in the data
+ * @property {[number, number]} selected the layer and the head, from 0, enlarged until the visitor chooses a head
+ * @property {string} name the name of the film: data of another name begins at the newest step
+ * @property {number} levels the whole number that means a weight of 1 in the data
  * @property {string[]} colors
  * @property {import("../colors.js").Scale} differences colours of differences
  */
@@ -22,11 +22,11 @@ import { LEAST, drawMap, fitMap, makeMap } from "./map.js";
 const HINT = `Queries run down, keys across. ${POINT_AT} a cell to read its weight.`;
 
 /**
- * Draw the heads at a snapshot of a training, and one of them enlarged, next to another snapshot.
+ * Draw all heads at a snapshot of a training, and one of them enlarged, if asked next to the same
+ * head at another snapshot.
  *
- * The elements are made once: new data, as from a training under way, only repaints them, so that
- * the focus, a drag of the slider and the visitor's position stay.
-
+ * The elements are made once. New data, as during a training, only repaints them, so that the focus,
+ * the shown step and a drag of the slider stay.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -42,12 +42,12 @@ export function draw(mount) {
 
 function makeFilm(root) {
   let header, values; // values [step, layer, head, query, key]
-  let shape; // the shape that the head buttons were made for
-  let following = true; // shows the newest snapshot, otherwise the one at `step`
-  let step, other; // numbers of training steps: shown, and compared with
+  let shape; // the layers, heads and tokens that the head buttons were made for
+  let following = true; // true while the newest snapshot is shown
+  let step, other; // the training step that is shown, and the step it is compared with
   let layer, head;
-  let isChosen = false; // the head, by the visitor
-  let cell = null; // the query and the key that are read out
+  let isChosen = false; // true once the visitor has chosen a head
+  let cell = null; // the query and the key of the cell that was pointed at
   const buttons = [];
 
   const player = transport(root, {
@@ -82,7 +82,7 @@ function makeFilm(root) {
   const maps = element("div", "maps", [reading, ...Object.values(views).map((view) => view.figure)]);
   root.replaceChildren(player.controls, compare, element("div", "panes", [heads, maps]));
 
-  /** The index of the snapshot at a step, or of the nearest one. */
+  /** Return the index of the snapshot nearest to a training step. */
   function place(number) {
     const distances = header.steps.map((each) => Math.abs(each - number));
     return distances.indexOf(Math.min(...distances));
@@ -114,7 +114,7 @@ function makeFilm(root) {
     step = header.steps[following ? header.steps.length - 1 : place(step)];
     other = header.steps[place(other)];
     render();
-    // A running clock is not restarted: new data every second would hold it back.
+    // A running clock is not restarted: with new data every second it would never advance.
     if (root.playing && !root.clock) player.resume();
   }
 
@@ -174,7 +174,7 @@ function makeFilm(root) {
     read(now, both ? then : null);
   }
 
-  /** The largest change of this head at any step from the compared one, to keep the colours. */
+  /** Return this head's largest change at any step from step `other`: the same colours at all steps. */
   function largestChange(then) {
     let largest = LEAST * header.levels;
     for (let at = 0; at < header.steps.length; at++) {

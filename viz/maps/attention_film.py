@@ -1,4 +1,4 @@
-"""A training as a film: every head's map at each snapshot, to scrub, play and compare."""
+"""Show a training as a film: every head's map at each snapshot, to play and to compare."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -12,7 +12,7 @@ from headlight.viz.numbers import Numbers, counted
 
 PART = Part.next_to(__file__, "Attention over the training")
 
-LEVELS = 65_535  # parts of a weight in transfer: whole numbers of them are off by 8e-6 at most
+LEVELS = 65_535  # weights are sent as whole 65535ths, which are off by at most 8e-6
 
 
 def attention_film(
@@ -24,14 +24,14 @@ def attention_film(
     selected: tuple[int, int] = (0, 0),
     name: str = "",
 ) -> CanvasPicture:
-    """Weights at several steps of a training: (steps, layers, heads, query, key), or no layers.
+    """Show weights at steps of a training: (steps, layers, heads, query, key), or without layers.
 
-    The steps increase. Scrubbing, playing, another head and a second step to compare with stay in
-    the browser. It opens at the last step and at `selected`, a layer and a head from 0. When it is
-    drawn again with more steps, it moves to the newest step and to `selected`, unless the visitor
-    has chosen a step and a head: then it stays there. Another `name` starts over. Weights and
-    differences are shown to three decimals, which are exact for weights kept as float16 or finer.
-    Raises ValueError if sizes do not fit, or if weights are NaN, below 0 or above 1.
+    The steps must increase. The film opens at the last step and at `selected`, a layer and a head
+    from 0. Drawn again with more steps, it moves to the newest step and to `selected`, but keeps a
+    step or a head that the visitor has chosen; with another `name` it opens as if it were new. The
+    browser alone plays the film, changes heads and compares two steps. Weights and differences have
+    three decimals. Raises ValueError if sizes do not fit, or if weights are NaN, below 0 or above
+    1.
     """
     weights = as_array(weights)
     if weights.ndim == 4:
@@ -43,10 +43,10 @@ def attention_film(
             f"but these have the shape {weights.shape}."
         )
     check_known(weights)
-    if (largest := weights.max(initial=0)) > 1 + 1e-3:  # beyond the rounding of float16
+    if (largest := weights.max(initial=0)) > 1 + 1e-3:  # float16 may round up a little
         raise ValueError(f"The film draws weights from 0 to 1, but the largest is {largest:.3g}.")
     if any(later <= earlier for earlier, later in pairwise(steps)):
-        raise ValueError("The steps of the snapshots do not count up.")
+        raise ValueError("The steps of the snapshots must increase.")
     header = {
         "steps": [int(step) for step in steps],
         "layers": weights.shape[1],

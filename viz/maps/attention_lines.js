@@ -8,26 +8,27 @@ import { widestOf } from "../strokes.js";
  * @typedef {object} Header
  * @property {string[]} queries
  * @property {string[]} keys
- * @property {["query" | "key", number] | null} lit the token whose lines are kept, from 0
- * @property {boolean} keeps whether a click keeps a token's lines
- * @property {string} words for those who cannot see the lines
+ * @property {["query" | "key", number] | null} lit the token whose lines are kept at first: its side and its index from 0
+ * @property {boolean} keeps true if a click keeps a token's lines
+ * @property {string} words the largest weights in words, for screen readers
  */
 
-const ROW = 26; // pixels of a token, and the fewest if all of them are then in sight
-const LOWEST_ROW = 18;
-const STAGED = { lowest: 19, highest: 40 }; // the same on a slide, where rows fill the height
-const AROUND = 48; // pixels of the page around the rows
+const ROW = 26; // the height in pixels of a token's row
+const LOWEST_ROW = 18; // the least height of a row, if all rows are then in view
+const STAGED = { lowest: 19, highest: 40 }; // the least and the largest height of a row on a slide
+const AROUND = 48; // pixels for the words above the rows and the edge below them
 const WIDEST = 0.38; // the largest share of the width for the tokens of a side
-const WHOLE = 240; // pixels for the tokens of a side on a slide, up to which none is cut
-const LONGEST = written(Number.MIN_VALUE); // of the weights, as they are written
-const BESIDE = 30; // pixels around a name and its weight
-const CHUNK = 32; // tokens of a column that the browser lays out together, or not while out of view
-const FAINTEST = 0.004; // a thinner line could not be seen
-const MOST_LINES = 4096; // at once: all of 64 by 64 tokens
-const FINEST = 2 ** 24; // parts of a weight by which lines are sorted
+const WHOLE = 240; // the largest width in pixels for the tokens of a side on a slide
+const LONGEST = written(Number.MIN_VALUE); // the longest text of a weight
+const BESIDE = 30; // pixels around a token and its weight
+const CHUNK = 32; // tokens in a part of a column, whose layout the browser skips while out of view
+const FAINTEST = 0.004; // a line of a smaller weight could not be seen
+const MOST_LINES = 4096; // the most lines drawn at once: all of 64 by 64 tokens
+const FINEST = 2 ** 24; // weights are sorted by their 2 ** 24ths
 
 /**
- * Draw lines between two columns of tokens; pointing at or choosing a token leaves only its own.
+ * Draw lines between two columns of tokens; a token that is pointed at or chosen hides all lines
+ * but its own.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -37,9 +38,9 @@ export function draw(mount) {
   const canvas = element("canvas", "", "", { role: "img", "aria-label": header.words });
   const lines = strongestFirst(weights);
   const endsOf = (line) => [Math.floor(line / keys.length), line % keys.length];
-  let pointed = null; // { side, index } under the pointer or the focus
+  let pointed = null; // the { side, index } of the token that has the pointer or the focus
   const count = Math.max(queries.length, keys.length);
-  let chosen = lit && { side: lit[0], index: lit[1] }; // the clicked one, which stays
+  let chosen = lit && { side: lit[0], index: lit[1] }; // the clicked token, whose lines stay
   let width = 0;
   let row = ROW;
 
@@ -68,7 +69,7 @@ export function draw(mount) {
     });
   const shown = () => (isSaved() ? chosen : (pointed ?? chosen));
   const buttons = { query: column(queries, "query"), key: column(keys, "key") };
-  // Row by row, for the arrow keys; next to the rest of a longer side is the last one of the other.
+  // For the arrow keys, the buttons of each row: a side that ends earlier repeats its last token.
   const places = Array.from({ length: 2 * count }, (_, at) => {
     const side = at % 2 ? buttons.key : buttons.query;
     return side[Math.min(Math.floor(at / 2), side.length - 1)];
@@ -94,7 +95,7 @@ export function draw(mount) {
   sheet.onkeydown = (event) => moveFocus(event, places, 2);
   const note = element("p", "note");
   const focused = root.querySelector(".token:focus-visible")?.dataset.place;
-  setRow(roomOf(root)); // before hundreds of tokens are laid out with another height
+  setRow(roomOf(root)); // at once, so that hundreds of tokens are not laid out twice
   root.replaceChildren(note, sheet);
   if (focused) root.querySelector(`[data-place="${focused}"]`)?.focus();
 
@@ -108,7 +109,7 @@ export function draw(mount) {
   function fits() {
     return strip.clientHeight <= root.clientHeight;
   }
-  /** Bring a chosen token into sight once, with the one that it looks at most if there is room for both. */
+  /** Scroll once to the chosen token, and to the other end of its strongest line if both fit. */
   function bring() {
     const key = JSON.stringify([lit, queries, keys]);
     if (root.brought === key || !chosen || fits()) return;
@@ -118,16 +119,16 @@ export function draw(mount) {
     const isNear = row * (pair[1] - pair[0] + 1) < room - AROUND;
     const [first, last] = isNear ? pair : [chosen.index, chosen.index];
     const top = topIn(root, strip);
-    const covered = sheet.firstChild.offsetHeight; // by the headings, which stay at the top
+    const covered = sheet.firstChild.offsetHeight; // pixels under the headings, which stay at the top
     const isInView = top + row * first >= covered && top + row * (last + 1) <= room;
     if (!isInView) root.scrollTop += top + row * first - AROUND;
   }
-  /** The pixels of the picture above the end of the window, or all of them if it is not scrolled to. */
+  /** Return the picture's height in pixels above the window's lower end, or all of it if out of view. */
   function heightInSight() {
     const shown = innerHeight - root.getBoundingClientRect().top;
     return shown > 2 * AROUND ? Math.min(shown, root.clientHeight) : root.clientHeight;
   }
-  /** Set the height of a row, which fills the room except some pixels for words. */
+  /** Set the height of a row so that all rows fill the room; on a slide `above` pixels are words. */
   function setRow({ fills, height }, above = 0) {
     const [lowest, highest] = fills ? [STAGED.lowest, STAGED.highest] : [LOWEST_ROW, ROW];
     const fitting = Math.floor((height - (fills ? above : AROUND)) / count);
@@ -137,18 +138,18 @@ export function draw(mount) {
     }
   }
 
-  /** The pixels of width that some tokens need next to weights, as far as there is room for them. */
+  /** Return the width in pixels for a side's tokens and the weights next to them. */
   function needed(tokens) {
     const context = contextOf(canvas);
     const { fontSize, fontFamily } = getComputedStyle(sheet);
     context.font = `${fontSize} ${fontFamily}`;
     const widest = widestOf(context, tokens) + widestOf(context, [LONGEST]) + BESIDE;
-    return Math.min(isStaged(root) ? WHOLE : WIDEST * sheet.clientWidth, widest); // slides are fitted to it
+    return Math.min(isStaged(root) ? WHOLE : WIDEST * sheet.clientWidth, widest); // a slide shrinks to this width
   }
 
-  /** Write the weights of the shown token next to the other column, and mark the chosen token.
+  /** Write the shown token's weights next to the tokens of the other side, and mark the chosen token.
    *
-   * Each side has one Tab stop: on a slide, the arrow keys that lead to the other turn the slides.
+   * Each side can be reached with the Tab key: on a slide, left and right arrows turn the slides.
    */
   function write() {
     const token = shown();
@@ -167,13 +168,13 @@ export function draw(mount) {
     }
   }
 
-  /** The lines to draw: those of the shown token, otherwise the strongest in view at either end. */
+  /** Return the lines to draw: the shown token's, else the strongest with an end in view. */
   function linesBetween(top, bottom) {
     const token = shown();
     const inView = (index) => row * (index + 1) > top && row * index < bottom;
     const strongest = [];
     for (const line of lines) {
-      const query = Math.floor(line / keys.length); // no array of both: there may be 100,000 lines
+      const query = Math.floor(line / keys.length); // not `endsOf`: an array for each of 100,000 lines is slow
       const key = line % keys.length;
       if (token ? token.index === (token.side === "query" ? query : key) : inView(query) || inView(key))
         strongest.push(line);
@@ -182,8 +183,8 @@ export function draw(mount) {
     return strongest;
   }
 
-  // The canvas is as large as the part in view and stays in it, since a canvas cannot be as tall
-  // as hundreds of tokens.
+  // The canvas is only as large as the part in view and moves with it, since a canvas cannot be as
+  // tall as hundreds of tokens.
   function render() {
     const height = Math.min(strip.clientHeight, root.clientHeight);
     const context = fitCanvas(canvas, width, height);
@@ -205,7 +206,7 @@ export function draw(mount) {
   return onRoom(root, () => {
     const room = roomOf(root);
     root.style.maxHeight = room.fills || room.height === Infinity ? "" : `${room.height}px`;
-    note.textContent = canvas.style.height = ""; // so that their old heights do not count below
+    note.textContent = canvas.style.height = ""; // their old heights must not count in scrollHeight
     canvas.height = 0;
     setRow(room, root.scrollHeight - strip.clientHeight);
     sheet.style.setProperty("--left", `${needed(queries)}px`);
@@ -217,9 +218,9 @@ export function draw(mount) {
 }
 
 /**
- * The positions of the visible lines, the strongest first.
+ * Return the indices of the weights large enough to be drawn, the largest weight first.
  *
- * Each is a number made of its weight and then its index, because numbers are sorted quickly.
+ * It sorts numbers made of a weight and its index, which is faster than sorting with a function.
  * @param {Float32Array} weights
  */
 function strongestFirst(weights) {

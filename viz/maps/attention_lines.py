@@ -1,4 +1,4 @@
-"""One head as lines between two columns of tokens."""
+"""Draw one head as lines between two columns of tokens."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -20,13 +20,13 @@ def attention_lines(
     lit: tuple[Literal["query", "key"], int] | None = None,
     keeps: bool = True,
 ) -> CanvasPicture:
-    """Weights [query, key] as lines from each query on the left to the keys on the right.
+    """Draw weights [query, key] as lines from each query on the left to the keys on the right.
 
-    A line is as thick and as opaque as its weight. Pointing at a token leaves only its lines and
-    writes their weights next to the other column. A click keeps it so if the picture `keeps` lines,
-    and answers with the side and the index of the token, from 0, or with none. It opens with the
-    `lit` token kept. Without `key_tokens` the queries look at each other. Raises ValueError if
-    sizes do not fit, or for weights below 0.
+    The larger a weight, the thicker and more opaque its line. Pointing at a token leaves only its
+    lines, and writes their weights next to the other column. If the picture `keeps` lines, a click
+    on a token keeps this state, and sends the token's side and index from 0; another click ends it
+    and sends None. The `lit` token is kept at first. Without `key_tokens` the queries look at each
+    other. Raises ValueError if sizes do not fit, or for weights below 0.
     """
     weights = head_weights(weights)
     key_tokens = query_tokens if key_tokens is None else key_tokens

@@ -6,22 +6,22 @@ import { LEAST, SMALLEST, drawMap, fitMap, makeMap } from "./map.js";
 /**
  * @typedef {object} Header
  * @property {[string, string]} titles
- * @property {[string[], string[]][]} tokens of the rows and of the columns: of both maps, and of both together
- * @property {[number | null, number | null][]} rows of both together: indices in either map
- * @property {[number | null, number | null][]} columns
- * @property {[number, number] | null} clearest the row and the column of the cell of two different tokens that differs most
+ * @property {[string[], string[]][]} tokens the tokens of the rows and of the columns of A, of B and of their difference
+ * @property {[number | null, number | null][]} rows for each row of the difference, its index in A and in B
+ * @property {[number | null, number | null][]} columns for each column of the difference, its index in A and in B
+ * @property {[number, number] | null} clearest the row and the column of the difference that is framed at first
  * @property {string[]} colors
  * @property {import("../colors.js").Scale} differences colours of differences
  */
 
 const GAP = 20; // pixels between two maps
-const READABLE = 14; // pixels of a cell's side: if three maps in a row leave less, a row has two
-const STAGED = 17; // the same on a slide, so that the slanted tokens stay apart
-const AROUND = 104; // pixels of a slide for what is above and below a map
+const READABLE = 14; // the least side of a cell in pixels if three maps are in a row
+const STAGED = 17; // the least side of a cell in pixels on a slide, to keep slanted tokens apart
+const AROUND = 104; // pixels of a slide above and below a map
 const HINT = `Queries run down, keys across. ${POINT_AT} a cell to read it in both.`;
 
 /**
- * Draw two heads and their difference; pointing at a cell marks it in all of them.
+ * Draw two heads and their difference; pointing at a cell marks it in all three maps.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -33,11 +33,11 @@ export function draw(mount) {
 
 function makePicture(root) {
   let header;
-  let numbers; // of both maps and of their difference, [query, key] one after the other
-  let cell = null; // the row and the column that are framed, on the axes of both together
-  let isRead = false; // the cell that differs most is framed before one is pointed at and read out
+  let numbers; // the numbers of A, of B and of their difference, each row by row
+  let cell = null; // the row and the column of the framed cell in the difference
+  let isRead = false; // true once a cell was pointed at; until then `header.clearest` is framed
 
-  // Each map has its own indices: those on the axes of both together are the difference's.
+  // A pair holds the indices in A and in B of a row or column of the difference.
   const own = [(pair) => pair[0], (pair) => pair[1], null];
   const views = own.map((_, which) =>
     makeMap(which === 2, (row, column) => pointAt(which, row, column), () => cellIn(which)),
@@ -63,7 +63,7 @@ function makePicture(root) {
   }
 
   root.onpointerleave = () => {
-    if (!roomOf(root).fills) return; // a slide's title is about the cell that differs most
+    if (!roomOf(root).fills) return; // on a slide, whose title is about this cell, it is framed again
     [cell, isRead] = [header.clearest, false];
     render();
   };
@@ -112,9 +112,9 @@ function makePicture(root) {
   }
 
   const room = (across) => (root.clientWidth - GAP * (across - 1)) / across;
-  /** Three maps in a row if their cells can be read, otherwise two or one; cells of equal size.
+  /** Return how many maps are in a row, 3 to 1, and how each is fitted, with cells of one size.
    *
-   * A slide is filled by the two heads, without their difference.
+   * A slide shows the two heads without their difference.
    */
   function arrangement() {
     const { fills, height } = roomOf(root);

@@ -1,4 +1,4 @@
-"""Two heads side by side, and their difference where their tokens correspond."""
+"""Draw two heads side by side, and the differences between their weights."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,10 +17,10 @@ Axes = tuple[Sequence[str], Sequence[str]]  # the tokens of the queries and of t
 
 
 class Change(NamedTuple):
-    """A cell that both maps have: its tokens, its weights, and the second minus the first.
+    """A cell that both maps have: its tokens, its two weights, and the second minus the first.
 
-    Each is rounded by itself, to `DECIMALS`. The `place` is the row and the column on the axes of
-    both together.
+    Each number is rounded for itself to `DECIMALS`. The `place` is the cell's row and column in
+    the map of differences.
     """
 
     query: str
@@ -39,12 +39,11 @@ def compared_maps(
     *,
     titles: tuple[str, str] = ("A", "B"),
 ) -> CanvasPicture:
-    """Two maps of weights [query, key], each with its tokens, and the second minus the first.
+    """Draw two maps of weights [query, key], each with its tokens, and the second minus the first.
 
-    Tokens correspond if they are equal and in the same order in both lists. The difference is drawn
-    on the tokens of both together; it is missing if a query or a key has no counterpart. Pointing
-    at a cell in one map marks its counterpart in the others. Raises ValueError if sizes do not fit,
-    or for weights below 0.
+    The map of differences has the tokens of both maps, aligned: equal tokens in the same order are
+    the same row or column. A cell that only one map has shows no difference. Pointing at a cell
+    also marks it in the other maps. Raises ValueError if sizes do not fit, or for weights below 0.
     """
     first, second = head_weights(first), head_weights(second)
     sides = zip("AB", (first, second), (first_tokens, second_tokens), strict=True)
@@ -73,7 +72,10 @@ def compared_maps(
 
 
 def name_of(pair: Pair, first: Sequence[str], second: Sequence[str]) -> str:
-    """The token of a pair of indices: both tokens if they differ, or one with its map's name."""
+    """Return the label of a pair of indices, such as "cat", "the → cat / the → dog" or "cat (A)".
+
+    A token that only one map has is followed by the map's name.
+    """
     left = None if pair[0] is None else first[pair[0]]
     right = None if pair[1] is None else second[pair[1]]
     if left is None or right is None:
@@ -89,9 +91,9 @@ def largest_changes(
     *,
     most: int = 8,
 ) -> list[Change]:
-    """The cells that differ most between two maps, the largest difference first.
+    """Return the cells that differ most between two maps, the largest difference first.
 
-    Cells whose difference is written as 0 are left out.
+    Cells whose difference rounds to 0 are left out.
     """
     first, second = (head_weights(each).astype(np.float64) for each in (first, second))
     rows, columns = axes_of(first_tokens, second_tokens)
@@ -118,7 +120,7 @@ def largest_changes(
 
 
 def clearest_change(changes: Sequence[Change]) -> Change | None:
-    """The first change between two different tokens, or the first of all; None if there is none."""
+    """Return the first change whose query and key differ, else the first change, else None."""
     between = (change for change in changes if change.query != change.key)
     return next(between, next(iter(changes), None))
 
@@ -126,13 +128,13 @@ def clearest_change(changes: Sequence[Change]) -> Change | None:
 def differences(
     first: np.ndarray, second: np.ndarray, rows: Sequence[Pair], columns: Sequence[Pair]
 ) -> np.ndarray:
-    """The second map minus the first on the axes of both: (rows, columns), NaN if one lacks a cell.
+    """Return the second map minus the first: (rows, columns), NaN if one of them lacks the cell.
 
     Rows and columns are pairs of indices in the two maps [query, key].
     """
     parts = []
     for number, weights in enumerate((first, second)):
-        padded = np.pad(weights.astype(np.float64), (0, 1), constant_values=np.nan)  # at -1
+        padded = np.pad(weights.astype(np.float64), (0, 1), constant_values=np.nan)  # for -1
         queries = [-1 if (index := pair[number]) is None else index for pair in rows]
         keys = [-1 if (index := pair[number]) is None else index for pair in columns]
         parts.append(padded[np.ix_(queries, keys)])
@@ -140,6 +142,6 @@ def differences(
 
 
 def axes_of(first_tokens: Axes, second_tokens: Axes) -> tuple[list[Pair], list[Pair]]:
-    """The queries and the keys of both maps, aligned."""
+    """Return the aligned queries of both maps, and their aligned keys."""
     rows, columns = (aligned(*tokens) for tokens in zip(first_tokens, second_tokens, strict=True))
     return rows, columns

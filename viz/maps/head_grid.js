@@ -8,35 +8,35 @@ import { overImage } from "./on_image.js";
  * @typedef {object} Header
  * @property {string[]} queries
  * @property {string[]} keys
- * @property {[number, number]} cells rows and columns of each map, as it is sent
- * @property {string[]} rows names of the layers
- * @property {string[]} columns names of the heads
+ * @property {[number, number]} cells the rows and columns of each map in the data
+ * @property {string[]} rows the names of the layers
+ * @property {string[]} columns the names of the heads
  * @property {[number, number] | null} selected a layer and a column, from 0
- * @property {boolean} linked whether a `selected_map` determines the selected map, and answers
- * @property {number} group heads next to each other that share a key
- * @property {number[]} off indices of the maps whose heads are switched off
- * @property {[number, number, number][]} strongest of each map: query, key and weight
+ * @property {boolean} linked true if a `selected_map` sets the selected map and sends the clicked one
+ * @property {number} group the number of neighbouring heads that share keys
+ * @property {number[]} off the indices of the maps whose heads are switched off
+ * @property {[number, number, number][]} strongest the largest weight of each map: its query, its key and itself
  * @property {string[]} colors
  * @property {string} [image] a PNG as a data address, whose patches the cells are
  */
 
-const TOP = 20; // pixels for the column labels
-const UPRIGHT = 32; // the same, if words are upright
-const LEFT = 24; // pixels for the row labels
+const TOP = 20; // the height of the column labels in pixels
+const UPRIGHT = 32; // the height of column labels that are turned upright
+const LEFT = 24; // the width of the row labels in pixels
 const EDGE = 4; // pixels for the outline of the maps at the edges
-const GAP = 5;
-const APART = 8; // pixels more between heads that do not share a key
-const DENSE = 2; // pixels between maps if many are in a row
+const GAP = 5; // pixels between maps
+const APART = 8; // additional pixels between heads that do not share keys
+const DENSE = 2; // pixels between maps if more than MANY are in a row
 const MANY = 16;
-const NARROW = 30; // pixels below which "mean" has no room in the usual size
-const NARROWER = 20; // pixels below which it has no room in any size
-const SMALLEST = 13; // pixels of a map's side; where they have no room, the maps scroll
-const UNDER = 64; // pixels for the words under the maps, which fill the height of a slide
-const WIDEST = 2.2; // the largest ratio of a map's width to its height there
-const FULL_HEIGHT = 210; // pixels that a few layers stretch to fill
+const NARROW = 30; // a column narrower than this, in pixels, has a smaller label
+const NARROWER = 20; // a column narrower than this, in pixels, has an upright label
+const SMALLEST = 13; // the least side of a map in pixels; if there is no room for it, the maps scroll
+const UNDER = 64; // pixels for the words under the maps on a slide
+const WIDEST = 2.2; // the largest ratio of a map's width to its height on a slide
+const FULL_HEIGHT = 210; // a grid of few layers grows to this height in pixels
 
 /**
- * Draw every map on one canvas, with a button over each; the same maps as before stay as they are.
+ * Draw every map on one canvas, with a button over each; unchanged maps are not drawn again.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -58,18 +58,18 @@ export function draw(mount) {
   };
 }
 
-// The message of a `selected_map` to the linked grids of its page: the selected map, and how to
-// answer for the one that is clicked.
+// What a `selected_map` tells the linked grids of its page: the selected map, and the function to
+// call with the clicked map.
 const selection = { place: null, pick: null, grids: new Set() };
 
-/** Call `follower.select` with the map that a `selected_map` selects; returns what ends that. */
+/** Call `follower.select` with each map that a `selected_map` selects; return a function that stops this. */
 export function follow(follower) {
   selection.grids.add(follower);
   if (selection.pick) follower.select(selection.place);
   return () => selection.grids.delete(follower);
 }
 
-/** Select a map in the linked grids, and answer for them; without arguments it undoes that. */
+/** Select a map in the linked grids, which call `pick` with a clicked map; without arguments, undo both. */
 export function link(place = null, pick = null) {
   Object.assign(selection, { place, pick });
   for (const grid of selection.grids) grid.select(place);
@@ -144,7 +144,7 @@ function build(root, header, array) {
     const across = EDGE + columns.length * side + gaps + after;
     const left = (column) => EDGE + column * (side + gap) + apart(column);
     const context = fitCanvas(canvas, across, top + rows.length * (tall + gap) + after);
-    const sharpness = context.getTransform().a; // pixels of the screen to one of the page
+    const sharpness = context.getTransform().a; // the screen's pixels per pixel of the page
     small.width = Math.min(cellColumns, Math.max(1, Math.round(side * sharpness)));
     small.height = Math.min(cellRows, Math.max(1, Math.round(tall * sharpness)));
     note.textContent = sharing(queries.length / small.height, keys.length / small.width);
@@ -171,7 +171,7 @@ function build(root, header, array) {
     });
     context.fillStyle = themeColor(root, "accent");
     buttons.slice(0, group > 1 ? heads : 0).forEach((_, head) => {
-      const first = left(head) - (head % group && gap); // joined with the one before
+      const first = left(head) - (head % group && gap); // also draws over the gap inside a group
       const line = [first, top - 3, left(head) + side - first, 2];
       context.fillRect(...line.map((at) => Math.round(at * sharpness)));
     });
@@ -193,7 +193,7 @@ function build(root, header, array) {
   });
 }
 
-/** A map [rows, columns] reduced to [height, width]; each joined cell is the largest of its cells. */
+/** Reduce a map [rows, columns] to [height, width], each cell the largest of those it replaces. */
 function largest(map, rows, columns, height, width) {
   const joined = new Uint8Array(height * width);
   const places = Array.from({ length: columns }, (_, at) => Math.floor((at * width) / columns));
@@ -207,7 +207,7 @@ function largest(map, rows, columns, height, width) {
   return joined;
 }
 
-/** The words on maps with this many queries and keys in a pixel. */
+/** Return a sentence on how many queries and keys share a pixel; "" if each has its own. */
 function sharing(...inPixel) {
   if (Math.round(Math.max(...inPixel)) === 1) return "";
   const [queries, keys] = inPixel.map((count) => Number(count.toFixed(1)));

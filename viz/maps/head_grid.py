@@ -1,4 +1,4 @@
-"""All heads at once: a grid of small maps, layers down and heads across."""
+"""Draw all heads as a grid of small maps, with a row for each layer."""
 
 from collections.abc import Collection, Sequence
 from itertools import pairwise
@@ -17,8 +17,8 @@ from headlight.viz.numbers import Numbers
 PART = Part.next_to(__file__, "All heads")
 SELECTED = Part(Path(__file__).with_name("selected_map.js"))
 
-MOST_CELLS = 1_000_000  # of all maps together, one byte each: about as many as a screen shows
-MANY_JOINED = 4  # rows joined into one; from this number on, joining share by share is faster
+MOST_CELLS = 1_000_000  # cells of all maps together, a byte each: about as many as a screen shows
+MANY_JOINED = 4  # if more rows are joined into one, `np.max` over each group of rows is faster
 
 
 def head_grid(
@@ -36,28 +36,28 @@ def head_grid(
     patches: tuple[int, int] | None = None,
     query: int = 0,
 ) -> CanvasPicture:
-    """Weights (layers, heads, query, key) as one picture with a button on every map.
+    """Draw weights (layers, heads, query, key) as small maps, each of them a button.
 
     They may also be a list with the array (heads, query, key) of each layer, or the attentions that
     transformers returns: a tuple with a tensor (1, heads, query, key) for each layer. Bytes are
-    weights times 255, rounded. Without `key_tokens` the queries look at each other, and without
-    any tokens both are counted.
+    weights times 255, rounded. Without `key_tokens` the queries look at each other; without any
+    tokens, queries and keys are numbered.
 
     The colours run from 0 to 1 for all maps, or with `own_scale` from 0 to each map's largest
-    weight. `selected` is a layer and a column, both from 0; a `linked` grid has this from a
-    `selected_map` on the same page, which then answers for it too. Columns are labelled 1, 2, ...
-    unless `column_labels` are given, as for columns that hold the mean over heads. Each `group` of
-    heads, which share a key and a value, stands together under a line. The maps in `off`, by layer
-    and column from 0, are those of heads that are switched off: they are pale.
+    weight. `selected` is a layer and a column, both from 0. For a `linked` grid, a `selected_map`
+    on the same page sets the selected map and sends the clicked one. Columns are labelled 1, 2, ...
+    unless `column_labels` are given, as for a column with the mean over heads. Each `group`
+    neighbouring heads share keys and values, and are joined by a line. The maps in `off`, by layer
+    and column from 0, are pale: their heads are switched off.
 
     With an `image` and its `patches`, (rows, columns), each map is that image under what one
     `query` looks at: the first token, such as the class, unless another is given. The patches are
     the last keys, row by row, and the colours run to each map's largest weight.
 
     If there are more than `MOST_CELLS` weights, neighbouring cells of a map are joined, and the
-    joined cell has the largest of their weights: a mean would make single bright cells vanish. The
-    browser does the same if cells are smaller than its pixels, and says so below the maps. The
-    largest weights in words are always those of the whole maps. Raises ValueError if sizes do not
+    joined cell has the largest of their weights: a mean would hide single bright cells. The browser
+    does the same if cells are smaller than its pixels, and says so below the maps. The largest
+    weight written for each map is taken before cells are joined. Raises ValueError if sizes do not
     fit, or if weights are NaN or below 0.
     """
     layers = layer_weights(weights)
@@ -110,45 +110,45 @@ def head_grid(
 
 
 def strongest_of(layer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The index of the largest weight in each map of a layer [head, query, key], and its weight."""
+    """Return the index of the largest weight in each map of a layer [head, query, key], and it."""
     flat = layer.reshape(len(layer), -1)
     indices = flat.argmax(axis=-1)  # (H,)
     return indices, as_floats(flat[np.arange(len(flat)), indices])
 
 
 def selected_map(place: tuple[int, int] | None) -> CanvasPicture:
-    """Mark a layer and a column, both from 0, in the page's `linked` grid, or none.
+    """Return a picture, itself invisible, that marks a map in the page's `linked` grid.
 
-    It shows nothing itself, and answers with the map that is clicked in the grid, so that a choice
-    does not send the grid again.
+    `place` is a layer and a column, both from 0; None marks no map. The picture sends the map that
+    is clicked in the grid, so that the grid itself need not be sent again after a choice.
     """
     return CanvasPicture.pack(SELECTED, {"place": list(place) if place else None}, height=0)
 
 
 def joined_shape(maps: int, queries: int, keys: int) -> tuple[int, int]:
-    """The rows and columns of each of `maps` maps [queries, keys], with `MOST_CELLS` in all."""
+    """Return the most rows and columns per map that keep `maps` maps within `MOST_CELLS` cells."""
     most = max(1, MOST_CELLS // maps)
     rows = min(queries, max(isqrt(most), most // keys))
     return rows, min(keys, most // rows)
 
 
 def join_cells(maps: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    """Maps [..., query, key] as [..., rows, columns]: the largest of the cells that are joined."""
+    """Reduce maps [..., query, key] to [..., rows, columns], each cell the largest of its group."""
     return join_along(join_along(maps, rows, -2), columns, -1)
 
 
 def join_along(maps: np.ndarray, count: int, axis: int) -> np.ndarray:
-    """Maps with `count` cells along an axis, each the largest of its equal share."""
+    """Reduce an axis of maps to `count` cells, each the largest of a group of neighbours."""
     length = maps.shape[axis]
     if count == length:
         return maps
     bounds = np.arange(count + 1) * length // count
-    if axis == -2 and length >= MANY_JOINED * count:  # each number is read once, none is copied
+    if axis == -2 and length >= MANY_JOINED * count:  # reads each number once, and copies none
         shares = pairwise(bounds.tolist())
         return np.stack([maps[..., start:end, :].max(axis=-2) for start, end in shares], axis=-2)
     first, last = bounds[:-1], bounds[1:] - 1
     joined = maps.take(first, axis)
-    # Whole slices at a time: numpy's own reduceat takes five times as long.
+    # Takes the first cells of all groups, then the second, ...: np.maximum.reduceat is 5x slower.
     for offset in range(1, (last - first).max() + 1):
         np.maximum(joined, maps.take(np.minimum(first + offset, last), axis), out=joined)
     return joined

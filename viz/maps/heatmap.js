@@ -8,27 +8,27 @@ import { drawMap, fitMap, makeMap } from "./map.js";
  * @typedef {object} Header
  * @property {string[]} rows
  * @property {string[]} columns
- * @property {string} name of the numbers, as in "weight 0.1"
+ * @property {string} name the name of the numbers, as in "weight 0.1"
  * @property {string} axes the axes in words
- * @property {string} verb between a row's token and a column's
- * @property {number} limit where the colours end
- * @property {boolean} diverging whether the colours begin at minus the limit, not at 0
+ * @property {string} verb the words between a row's token and a column's, as in "looks at"
+ * @property {number} limit the number at which the colours end
+ * @property {boolean} diverging true if the colours begin at minus the limit, not at 0
  * @property {boolean} clickable
- * @property {string} opens what a click on a cell is for, such as "take its weight apart"
+ * @property {string} opens what a click on a cell does, such as "take its weight apart"
  * @property {import("../colors.js").Scale} colors
  * @property {string} absent the word for a cell that is NaN, such as "blocked"
- * @property {number[] | null} framed the row and the column of a cell that is marked until one is read
- * @property {string[] | null} behind the combined maps, of which each cell has the largest
+ * @property {number[] | null} framed the row and the column of a cell that is marked until a cell is pointed at
+ * @property {string[] | null} behind the names of the maps that this map combines
  */
 
-const CLICKABLE = 8; // pixels of a cell's side that a click can hit
-const AROUND = TOUCHED ? 6 : 12; // cells on each side of a click that zooms in instead
+const CLICKABLE = 8; // the least side in pixels of a cell that a click can hit
+const AROUND = TOUCHED ? 6 : 12; // a click on smaller cells zooms in to so many cells on each side
 const UNDER = 48; // pixels for the words under a map on a slide, unless they are next to it
 const AROUND_MAP = 76; // pixels for the words above and below a map on a page
-const DRAG = 6; // pixels from which on a press is a drag
+const DRAG = 6; // a pointer that moves so many pixels while it is pressed is a drag
 
 /**
- * Draw a map; pointing reads a cell, a drag zooms in, and a click answers with the cell.
+ * Draw a map: pointing at a cell shows its number, a drag zooms in, and a click sends the cell.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -40,11 +40,11 @@ export function draw(mount) {
 
 function makePicture(root) {
   let header;
-  let numbers; // the cells, NaN if absent; then the largest weight behind each; then its index in `behind`
+  let numbers; // the cells, NaN if absent; then the largest number of the combined maps in each; then its map's index
   let pick;
-  let cell = null; // the row and the column that are read out
-  let part; // the shown part: first row and column, and those after the last
-  let corner = null; // where a drag began, in pixels of the map
+  let cell = null; // the row and the column of the cell that was pointed at
+  let part; // the part of the map that is shown: its first row and column, and those after its last
+  let corner = null; // where a drag began, in pixels of the canvas
 
   const view = makeMap(false, pointAt, () => cell && [cell[0] - part.top, cell[1] - part.left]);
   const reading = element("p", "reading above", "", { role: "status" });
@@ -91,10 +91,11 @@ function makePicture(root) {
     canvas.classList.toggle("clickable", header.clickable);
     whole.hidden = isWhole();
     reading.replaceChildren(cell ? words() : element("span", "hint", hint()));
-    // What is read is shorter than the hint; the map must not move below the pointer.
+    // A reading is shorter than the hint that it replaces: keep the hint's height, so that the map
+    // does not move under the pointer.
     if (!cell) {
       reading.style.minHeight = "";
-      // The height is told with four decimals, which can be a little less than it is.
+      // The style gives the height with four decimals, which may be a little too small.
       reading.style.minHeight = `calc(${getComputedStyle(reading).height} + 0.01px)`;
     }
   }
@@ -117,7 +118,7 @@ function makePicture(root) {
     const said = Number.isNaN(number) ? header.absent : `${header.name} ${written(number, header.diverging)}`;
     return `“${header.rows[row]}” ${header.verb} “${header.columns[column]}”: ${said}${strongest(row, column)}`;
   }
-  /** The combined map that has the largest number in a cell. */
+  /** Return words on which of the combined maps has the largest number in a cell. */
   function strongest(row, column) {
     if (!header.behind) return "";
     const cells = header.rows.length * header.columns.length;
@@ -139,7 +140,7 @@ function makePicture(root) {
     render();
   }
   /**
-   * The part from a cell to another one, each a row and a column on the map as shown.
+   * Return the part of the map between two cells, each a row and a column of the shown part.
    * @param {number[]} one
    * @param {number[]} other
    */
@@ -151,14 +152,14 @@ function makePicture(root) {
     const [left, right] = ends(column, otherColumn, part.left, part.right);
     return { top, left, bottom, right };
   }
-  /** Show half of the shown part, around the cell that is read. */
+  /** Show only half the rows and columns of the shown part, around the cell that was pointed at. */
   function zoomIn() {
     const [row, column] = [cell[0] - part.top, cell[1] - part.left];
     const [down, across] = [part.bottom - part.top, part.right - part.left].map((size) => Math.floor(size / 4));
     zoom(between([row - down, column - across], [row + down, column + across]));
   }
   const placeOf = ({ x, y }) => [Math.floor((y - view.top) / view.side), Math.floor((x - view.left) / view.side)];
-  /** Handle a click, or a tap on a cell that is already read: the first tap only points. */
+  /** Handle a click on a cell, or a second tap on it: the first tap only points. */
   function choose(place) {
     const [row, column] = place;
     if (!isShown([row + part.top, column + part.left])) return;
@@ -168,7 +169,7 @@ function makePicture(root) {
   }
 
   canvas.onpointerdown = (event) => {
-    // A finger scrolls the page; it chooses by a tap, in onclick.
+    // A finger that moves scrolls the page; its tap is handled by onclick.
     if (event.pointerType === "touch" || event.button) return;
     event.preventDefault();
     canvas.setPointerCapture(event.pointerId);

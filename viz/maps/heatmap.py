@@ -1,4 +1,4 @@
-"""A head as a heatmap: its cells can be read, zoomed into and clicked."""
+"""Draw a matrix, such as a head's weights, as a heatmap to point at, to zoom and to click."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,15 +11,15 @@ from headlight.viz.colors import DIVERGING, SEQUENTIAL
 from headlight.viz.numbers import Numbers
 
 PART = Part.next_to(__file__, "Heatmap")
-FAINT = 0.01  # nats; smaller changes are rounding, and must not look like changes
+FAINT = 0.01  # nats; the colours of changes end here at least, so that rounding looks like 0
 
 
 class Behind(NamedTuple):
-    """The largest number behind each cell of a map that combines several, and its origin."""
+    """For a map that combines several maps: the largest number in each cell, and its map."""
 
     largest: np.ndarray  # (Q, K)
-    which: np.ndarray  # (Q, K) indices in `names`
-    names: Sequence[str]  # such as "head 3"
+    which: np.ndarray  # (Q, K) the index of that map in `names`
+    names: Sequence[str]  # the names of the maps, such as "head 3"
 
 
 def attention_heatmap(
@@ -35,15 +35,14 @@ def attention_heatmap(
     behind: Behind | None = None,
     framed: tuple[int, int] | None = None,
 ) -> CanvasPicture:
-    """Weights, scores or differences [query, key] with queries down and keys across.
+    """Draw weights, scores or differences [query, key], a row for each query.
 
-    The colours run from 0 to `maximum`, or `diverging` from minus to plus it; None means the
-    largest value. Without `key_tokens` the queries look at each other. `blocked` cells are crossed
-    out instead of coloured. A `clickable` map answers with the query and the key of the cell that
-    was clicked, counted from 0; if the weights combine several, it says which of those `behind`
-    them a click opens. The `framed` cell, a query and a key, is marked until another one is read.
-    Raises ValueError if the tokens do not fit the weights, and for weights below 0 unless it is
-    `diverging`.
+    The colours run from 0 to `maximum`, or from -`maximum` to `maximum` if `diverging`; None means
+    the largest value. Without `key_tokens` the queries look at each other. `blocked` cells are
+    crossed out instead of coloured. A click on a `clickable` map sends the cell's query and key,
+    from 0. If the weights combine several heads, `behind` says which head a click opens. The
+    `framed` cell, a query and a key, is marked until another cell is pointed at. Raises ValueError
+    if the tokens do not fit the weights, and for weights below 0 unless `diverging`.
     """
     weights = head_weights(weights, signed=True)
     key_tokens = query_tokens if key_tokens is None else key_tokens
@@ -63,13 +62,13 @@ def attention_heatmap(
 
 
 def word_heatmap(similarities: np.ndarray, words: Sequence[str]) -> CanvasPicture:
-    """Cosine similarities [word, word] from -1 to 1."""
+    """Draw cosine similarities [word, word] from -1 to 1."""
     return heatmap(
         similarities,
         {"word": words, "other word": words},
         name="cosine",
         diverging=True,
-        axes="From −1, opposite, to 1, the same direction",
+        axes="From −1 (opposite directions) to 1 (the same direction)",
         verb="beside",
     )
 
@@ -79,15 +78,15 @@ def knockout_map(
     written: Sequence[str],
     words: Sequence[str],
     *,
-    axes: str = "Written tokens down; across, the word that each may not look at",
+    axes: str = "Down: the written token. Across: the word that it may not look at",
     opens: str = "",
     framed: tuple[int, int] | None = None,
 ) -> CanvasPicture:
-    """Changes of log-probabilities [written token, word], in nats, without the edge between them.
+    """Draw how written tokens' log-probabilities change in nats without each word: [token, word].
 
-    Blue means a loss, and red a gain, up to the largest change, and at least `FAINT`; cells that
-    are NaN are not known yet. If a click on a cell `opens` something, it answers with its row and
-    column; the `framed` cell is marked until another one is read.
+    Blue means a loss and red a gain; the colours end at the largest change, and at least at
+    `FAINT`. NaN means not measured yet. If `opens` says what a click opens, a click sends a cell's
+    row and column. The `framed` cell is marked until another cell is pointed at.
     """
     return heatmap(
         changes,
@@ -107,9 +106,10 @@ def knockout_map(
 def reading_map(
     values: np.ndarray, written: Sequence[str], words: Sequence[str], *, name: str
 ) -> CanvasPicture:
-    """How much each written token took from each word [written token, word], by some reading.
+    """Draw how much each written token took from each word: [written token, word].
 
-    Colours run up to the largest number, to both sides of 0 if some are below.
+    `name` says how this was measured. The colours end at the largest number, and have two sides if
+    some numbers are below 0.
     """
     return heatmap(
         values,
@@ -123,9 +123,9 @@ def reading_map(
 
 
 def parts_map(pairs: np.ndarray, query: Sequence[str], key: Sequence[str]) -> CanvasPicture:
-    """What pairs of a part of the query and a part of the key add to a score [part, part].
+    """Draw what each pair of a query's part and a key's part adds to a score: [part, part].
 
-    Red raises the score, and blue lowers it, up to the largest pair.
+    A red pair raises the score, a blue one lowers it; the colours end at the largest pair.
     """
     return heatmap(
         pairs,
@@ -133,7 +133,7 @@ def parts_map(pairs: np.ndarray, query: Sequence[str], key: Sequence[str]) -> Ca
         name="nats",
         maximum=None,
         diverging=True,
-        axes="Who wrote the query down, who wrote the key across",
+        axes="Parts of the query down, parts of the key across",
         verb="with",
     )
 
@@ -154,10 +154,11 @@ def heatmap(
     absent: str = "blocked",
     opens: str = "take its weight apart",
 ) -> CanvasPicture:
-    """Values [row, column] whose rows and columns have `tokens`, by the names of the axes.
+    """Draw values [row, column]; `tokens` holds the tokens of the rows and of the columns by name.
 
-    `axes` is written above the map; a cell is read as its row's token, the `verb`, its column's
-    token. A cell that is NaN is `absent`; `opens` says what a click on a `clickable` cell opens.
+    `axes` is written above the map. A cell is described by its row's token, the `verb` and its
+    column's token, as in "cat" looks at "the". `absent` is the word for NaN; `opens` says what a
+    click on a `clickable` cell does.
     """
     rows, columns = tokens.values()
     shown = np.asarray(values, dtype="<f4")

@@ -4,26 +4,26 @@ import { written } from "../numbers.js";
 import { arrowOf, pointerIn } from "../pointing.js";
 import { drawTokens, widestOf } from "../strokes.js";
 
-// An enlarged map of a head, of weights or of differences, read cell by cell.
+// Draw one head's map of weights or of differences, with cells that can be pointed at.
 
-const LARGEST = 32; // pixels of a cell's side
-export const SMALLEST = 8;
-const TALLEST = 460; // pixels of a map whose cells can be smaller
-const READABLE = 15; // pixels of a cell's side, below which the height does not shrink it
-const LABEL = 96; // most pixels for the tokens above
-const BESIDE = 150; // for the tokens of the rows, which may be two each
-const SHARE = 0.3; // the largest share of the width for the same
-const SLANT = 28; // pixels that the last slanted token leans over the edge
-export const LEAST = 0.05; // the smallest difference that takes the full colour
-const LEGIBLE = 14; // pixels of a cell's side from which on tokens have their full size
-const MANY = 40; // tokens from which on cells may be smaller than that on a slide
-const FRAME = 2; // pixels of each of a frame's two lines, unless cells are small
+const LARGEST = 32; // the largest side of a cell in pixels
+export const SMALLEST = 8; // the least side of a cell next to which tokens can be written
+const TALLEST = 460; // the height in pixels that a map keeps to by making its cells smaller
+const READABLE = 15; // a low window or page does not make the side of cells less than this, in pixels
+const LABEL = 96; // the largest height in pixels of the columns' tokens
+const BESIDE = 150; // the largest width in pixels of the rows' tokens, which may be two in a row
+const SHARE = 0.3; // the largest share of the width for the rows' tokens
+const SLANT = 28; // pixels by which the last slanted token leans over the edge
+export const LEAST = 0.05; // the colours of differences do not end below this difference
+const LEGIBLE = 14; // next to cells of this side, in pixels, tokens have their full size
+const MANY = 40; // on a slide, only maps of more tokens than this have smaller cells
+const FRAME = 2; // the width in pixels of each of a frame's two lines, unless cells are small
 const BELOW = 1.5 * FRAME; // pixels for the frame of a cell in the last row
-const APART = 9; // pixels of a cell's side from which on cells have gaps
+const APART = 9; // cells of at least this side, in pixels, have gaps between them
 
-/** The elements of a map; `point(row, column)` is called on pointing or moving by arrow keys.
+/** Make the elements of a map; a pointer or an arrow key on a cell calls `point(row, column)`.
  *
- * `place()` returns the row and the column that are read out, or nothing.
+ * `place()` returns the row and the column of the cell that was pointed at, if any.
  */
 export function makeMap(diverging, point, place) {
   const caption = element("figcaption", "");
@@ -38,7 +38,7 @@ export function makeMap(diverging, point, place) {
   ]);
   const ends = [low, high];
   const map = { diverging, figure, caption, canvas, quantity, ends, ramp, meaning, left: 0, top: 0, side: 1 };
-  // A finger points by a tap.
+  // A finger points with a tap, which is a click.
   canvas.onpointermove = canvas.onclick = (event) => {
     const { x, y } = pointerIn(canvas, event);
     point(Math.floor((y - map.top) / map.side), Math.floor((x - map.left) / map.side));
@@ -57,11 +57,11 @@ export function makeMap(diverging, point, place) {
 const fontOf = (root, side) =>
   `${Math.max(9, Math.min(13, side - 1))}px ${getComputedStyle(root).fontFamily}`;
 
-/** The room that the tokens take, and the side of a cell, in a map of some pixels of width.
+/** Return the room of the tokens, `left` and `top`, and the `side` of a cell in a map of some width.
  *
- * If cells may be smaller than tokens can be written, there is no room for tokens then. The map
- * keeps to the `height`, as far as cells can still be read; a map that `fills` it, on a slide,
- * always does.
+ * If cells are too small for tokens next to them, which only `smallest` allows, tokens get no room.
+ * The map is no higher than `height` unless its cells would be too small to read; if it `fills` a
+ * slide, cells may be smaller.
  */
 export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest = SMALLEST, fills = false, height = Infinity } = {}) {
   const context = document.createElement("canvas").getContext("2d");
@@ -82,18 +82,18 @@ export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest
 /**
  * @typedef {object} Drawing
  * @property {string} title
- * @property {string} [name] of the numbers
- * @property {string} [meaning] meaning of the colours, if not in the title
+ * @property {string} [name] the name of the numbers, as in "weight"
+ * @property {string} [meaning] what the colours mean, unless the title says it
  * @property {string[]} rows
  * @property {string[]} columns
- * @property {(at: number) => number} number of each cell, row by row: from 0, or minus, to the limit
+ * @property {(at: number) => number} number returns the number of a cell by its index, row by row
  * @property {number} [limit]
  * @property {import("../colors.js").Scale} colors
- * @property {(number | null)[] | null} cell to frame: its row and column, or the whole of one of them
- * @property {boolean} [isKept] whether files have the frame, too
+ * @property {(number | null)[] | null} cell the row and the column of the framed cell; if one of them is null, all of the other is framed
+ * @property {boolean} [isKept] true if the frame is also in saved files
  * @property {number} left pixels for the rows' tokens
  * @property {number} top pixels for the columns' tokens
- * @property {number} side pixels of a cell; tokens have no room next to small ones
+ * @property {number} side the side of a cell in pixels; next to small cells no tokens are written
  * @property {(context: any, x: number, y: number, side: number, color: string) => void} [without]
  * draws a cell that is NaN
  */
@@ -132,7 +132,7 @@ export function drawMap(map, drawing) {
   map.ramp.style.background = `linear-gradient(to right, ${colors.join(",")})`;
 }
 
-/** Cells with gaps between them. */
+/** Draw cells with gaps between them. */
 function drawCells(context, { rows, columns, number, colorOf, left, top, side, without }) {
   for (let at = 0; at < rows * columns; at++) {
     const value = number(at);
@@ -146,7 +146,7 @@ function drawCells(context, { rows, columns, number, colorOf, left, top, side, w
   }
 }
 
-/** Cells without gaps, in one go: many would take long one by one. NaN is grey. */
+/** Draw cells without gaps as one image, which is faster than cell by cell; NaN is grey. */
 function drawDots(context, { rows, columns, number, colorOf, left, top, side }) {
   const image = new ImageData(columns, rows);
   const dots = new Uint32Array(image.data.buffer);
@@ -186,7 +186,7 @@ function hatch(context, x, y, side, color) {
   context.globalAlpha = 1;
 }
 
-/** Frame a cell, or all of its row or column if it has only one of them. */
+/** Frame a cell, or the whole row or column if the other index is null. */
 function frame(context, { left, top, side }, cell, rows, columns) {
   const [row, column] = cell;
   if (row === null && column === null) return;
@@ -196,7 +196,7 @@ function frame(context, { left, top, side }, cell, rows, columns) {
   const height = side * (row === null ? rows : 1);
   const line = side > SMALLEST ? FRAME : 1;
   context.lineWidth = line;
-  // Black around white is seen on every colour.
+  // A black line around a white one is visible on every colour.
   context.strokeStyle = "#000";
   context.strokeRect(x - 0.5 - line, y - 0.5 - line, width + 2 * line, height + 2 * line);
   context.strokeStyle = "#fff";

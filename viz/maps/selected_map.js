@@ -6,10 +6,10 @@ import { link } from "./head_grid.js";
  * @property {[number, number] | null} place a layer and a column, from 0
  */
 
-let latest; // the drawing that the grids follow
+let latest; // the newest drawing, which the grids follow
 
 /**
- * Tell the linked grids which map is selected, and answer with the one that is clicked in them.
+ * Tell the linked grids which map is selected, and send the map that is clicked in them.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {

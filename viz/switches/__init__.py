@@ -1,1 +1,1 @@
-"""Boards of heads and masks to be clicked."""
+"""Maps of all heads, and masks, whose cells can be clicked."""

@@ -1,21 +1,21 @@
-// The functions that tables of all heads share: layers down, heads across, in a scrolling box.
+// Make tables of all heads, with a row for each layer and a column for each head, that can scroll.
 
 import { element } from "../canvas.js";
 import { arrowOf } from "../pointing.js";
 
-const MANY = 16; // heads; if there are more, they are closer together
+const MANY = 16; // a layer with more heads than this has small cells
 
-/** Whether a layer has so many heads that its cells are small. */
+/** Return whether a layer has so many heads that its cells must be small. */
 export function isDense(heads) {
   return heads > MANY;
 }
 
 /**
- * A table under a heading; its first row and its first column stay in view when it scrolls.
+ * Make a table under a heading; its first row and first column stay in view when it scrolls.
  * @param {string} label
  * @param {HTMLElement} heading
- * @param {HTMLElement[][]} rows of the same length, the first of them the names of the columns
- * @param {number} group heads next to each other that share a key, drawn under one line
+ * @param {HTMLElement[][]} rows rows of the same length; the first holds the columns' names
+ * @param {number} group the number of neighbouring heads that share keys; a line joins them
  */
 export function board(label, heading, rows, group = 1) {
   const heads = rows[0].length - 1;
@@ -34,7 +34,7 @@ export function board(label, heading, rows, group = 1) {
 }
 
 /**
- * A board under its label, with its heads counted across and its layers down.
+ * Make a board under its label, with numbers for its heads and layers.
  * @param {string} label
  * @param {HTMLElement[][]} layers the cells of each layer
  */
@@ -44,7 +44,7 @@ export function boardOfHeads(label, layers) {
   return board(label, element("div", "heading", label), [[element("span"), ...columns], ...rows]);
 }
 
-/** Put boards into a root, each with the scroll position of the board that it replaces. */
+/** Replace the boards in a root; each new board keeps the scroll position of the old one. */
 export function replaceBoards(root, ...parts) {
   const places = [...root.querySelectorAll(".table")].map((at) => [at.scrollLeft, at.scrollTop]);
   root.replaceChildren(...parts);
@@ -56,7 +56,7 @@ export function replaceBoards(root, ...parts) {
 /**
  * Move the focus by an arrow key between buttons in rows, which may have different lengths.
  * @param {any} event
- * @param {(HTMLElement | null)[][]} rows a missing button is passed over
+ * @param {(HTMLElement | null)[][]} rows the buttons of each row; null is skipped
  */
 export function moveInRows(event, rows) {
   const arrow = arrowOf(event);

@@ -1,4 +1,4 @@
-// A cell for every head with a number, for pictures of all heads.
+// Draw a cell with a number for every head.
 
 import { buttonOf, element, rampOf } from "../canvas.js";
 import { channels, colorTable, inkOn } from "../colors.js";
@@ -6,24 +6,24 @@ import { onPointing } from "../pointing.js";
 import { boardOfHeads, isDense, moveInRows, replaceBoards } from "./board.js";
 
 /**
- * Draw a cell for every head; a click answers with its kind, layer and head.
+ * Draw a cell for every head; a click calls `answer` with its kind, layer and head.
  * @param {HTMLElement} root
  * @param {object} drawn
- * @param {{ name: string, label: string, values: (number | null)[][] }[]} drawn.kinds a kind each: [layer][head], null if not known
+ * @param {{ name: string, label: string, values: (number | null)[][] }[]} drawn.kinds the numbers of each kind: [layer][head], null if not known
  * @param {[string, number, number] | null} drawn.selected a kind, a layer and a head, from 0
- * @param {string[]} drawn.colors of a scale
- * @param {(value: number) => number} drawn.share the position of a number on the scale, from 0 to 1
- * @param {(value: number) => string} drawn.short a number in its cell
- * @param {(value: number | null) => string} drawn.long a number in words
+ * @param {string[]} drawn.colors the colours of the scale
+ * @param {(value: number) => number} drawn.share returns the place of a number on the scale, from 0 to 1
+ * @param {(value: number) => string} drawn.short returns a number as text for its cell
+ * @param {(value: number | null) => string} drawn.long returns a number as text with its name and unit
  * @param {[string, string]} drawn.ends the meaning of the two ends of the scale
  * @param {(place: [string, number, number]) => void} drawn.answer
  */
 export function drawHeadCells(root, { kinds, selected, colors, share, short, long, ends, answer }) {
   root.classList.add("head-cells");
   const focused = root.querySelector(".head:focus")?.dataset.place;
-  const entered = (selected ?? [kinds[0].name, 0, 0]).join(); // where the tab key comes in
+  const entered = (selected ?? [kinds[0].name, 0, 0]).join(); // the cell that the tab key focuses
   const reading = element("p", "reading", "", { "aria-live": "polite" });
-  const buttons = []; // by rows, for the arrow keys
+  const buttons = []; // the buttons of each row, for the arrow keys
   const table = colorTable(colors);
 
   const head = (place, label, value, text) => {

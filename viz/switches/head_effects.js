@@ -5,13 +5,13 @@ import { drawHeadCells } from "./head_cells.js";
 
 /**
  * @typedef {object} Header
- * @property {{ name: string, label: string, effects: (number | null)[][] }[]} effects a kind each: [layer][head], null if not yet known
- * @property {number} limit where the colours end
- * @property {import("../colors.js").Scale} colors from a loss to a gain
+ * @property {{ name: string, label: string, effects: (number | null)[][] }[]} effects the effects of each kind: [layer][head], null if not yet known
+ * @property {number} limit the absolute number at which the colours end
+ * @property {import("../colors.js").Scale} colors the scale from a loss to a gain
  * @property {string} measure what the numbers are
  * @property {[string, string]} ends the meaning of numbers below 0, and above
- * @property {number} decimals of the numbers in cells
- * @property {string} absent what is said of null
+ * @property {number} decimals the decimals of the numbers in cells
+ * @property {string} absent the words for null
  * @property {[string, number, number] | null} selected a kind, a layer and a head, from 0
  */
 

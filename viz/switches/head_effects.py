@@ -1,4 +1,4 @@
-"""The effect of each head on a result, as a map of all heads."""
+"""Draw the effect of each head on a result as a map of all heads."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,13 +24,13 @@ def head_effects(
     decimals: int = 1,
     absent: str = "not yet measured",
 ) -> CanvasPicture:
-    """Changes of a log-probability, in nats, (layers, heads) by kind; NaN if not yet known.
+    """Draw how a log-probability in nats changes without each head: (layers, heads) by kind.
 
-    Blue is below 0, a loss because the head helped, and red above, up to the largest change.
-    `measure` says what the numbers are, and `ends` the meaning of numbers below 0 and above; cells
-    show `decimals` decimals. `labels` names the kinds; `selected` is a kind, a layer and a head,
-    from 0; NaN is said to be `absent`. A click answers with a kind, a layer and a head. Raises
-    ValueError for effects of another shape.
+    Changes below 0 are blue: the head helped. Those above 0 are red. The colours end at the largest
+    change. `measure` says what the numbers are, `ends` what numbers below and above 0 mean,
+    `absent` what NaN means; cells show `decimals` decimals. `labels` names the kinds; `selected` is
+    a kind, a layer and a head, from 0, and so is what a click sends. Raises ValueError for effects
+    of another shape.
     """
     effects = {kind: as_array(values) for kind, values in effects.items()}
     numbers = of_heads(effects, labels)

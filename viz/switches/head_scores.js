@@ -5,15 +5,15 @@ import { drawHeadCells } from "./head_cells.js";
 
 /**
  * @typedef {object} Header
- * @property {{ name: string, label: string, scores: (number | null)[][] }[]} scores a kind each: [layer][head], null where there is none
- * @property {string} name what the figures are
- * @property {string} unit of the figures
- * @property {[number, number]} limits where the colours begin and end
+ * @property {{ name: string, label: string, scores: (number | null)[][] }[]} scores the scores of each kind: [layer][head], null where there is none
+ * @property {string} name the name of the scores
+ * @property {string} unit the unit of the scores
+ * @property {[number, number]} limits the numbers at which the colours begin and end
  * @property {import("../colors.js").Scale} colors between the limits
  * @property {[string, number, number] | null} selected a kind, a layer and a head, from 0
  */
 
-/** Draw a cell for every head, coloured by its figure; a click picks the head.
+/** Draw a cell for every head, coloured by its score; a click picks the head.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -34,5 +34,5 @@ export function draw(mount) {
   });
 }
 
-/** A number to two decimals, a whole one without any. */
+/** Return a number as text with two decimals, or with none if it is a whole number. */
 const tidy = (number) => written(number, false, Number.isInteger(number) ? 0 : 2);

@@ -1,4 +1,4 @@
-"""A figure of every head, such as its score in a test, as a map of all heads."""
+"""Draw a number for every head, such as its score in a test, as a map of all heads."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,11 +22,11 @@ def head_scores(
     limits: tuple[float, float] = (0.0, 1.0),
     selected: tuple[str, int, int] | None = None,
 ) -> CanvasPicture:
-    """Figures (layers, heads) by kind, NaN if missing; `name` and `unit` say what they are.
+    """Draw scores (layers, heads) by kind, NaN if missing; `name` and `unit` say what they are.
 
     The colours run from the first of the `limits` to the second. `labels` names the kinds;
-    `selected` is a kind, a layer and a head, from 0. A click answers with a kind, a layer and a
-    head. Raises ValueError for figures of another shape.
+    `selected` is a kind, a layer and a head, from 0, and so is what a click sends. Raises
+    ValueError for scores of another shape.
     """
     scores = {kind: as_array(values) for kind, values in scores.items()}
     numbers = of_heads(scores, labels)
@@ -45,11 +45,11 @@ def head_scores(
 
 
 def height_of(values: Mapping[str, np.ndarray]) -> int:
-    """The height in pixels of maps with a row for each layer, one below the other."""
+    """Return the height in pixels of maps below each other, with a row for each layer."""
     rows = sum(len(each) for each in values.values())
     return min(120 + 40 * rows, 120 + 600 * len(values))
 
 
 def listed(values: np.ndarray) -> list[list[float | None]]:
-    """Figures as lists, None in place of NaN."""
+    """Return an array as lists with None in place of NaN, as JSON needs."""
     return [[float(number) if np.isfinite(number) else None for number in row] for row in values]

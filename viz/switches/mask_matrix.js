@@ -9,21 +9,21 @@ import { cross, drawTokens, widestOf } from "../strokes.js";
  * @property {string[]} keys
  * @property {boolean} editable
  * @property {string} label
- * @property {string[]} words the words for a cell, by its number
+ * @property {string[]} words the words for each of the four states of a cell
  */
 
-const SIDES = [13, 30]; // pixels of a cell's side, the fewest and the most
-const STAGED = { sides: [14, 60], under: 26 }; // on a slide, with the words under it
-const BELOW = 30; // pixels for the words on a cell
-const LABEL = 92; // pixels for the tokens above, pixels for the tokens of the rows
+const SIDES = [13, 30]; // the least and the largest side of a cell in pixels
+const STAGED = { sides: [14, 60], under: 26 }; // the same on a slide; pixels for the words below
+const BELOW = 30; // pixels for the words about a cell
+const LABEL = 92; // pixels for the columns' tokens, and for the rows' tokens
 const BESIDE = 150; // pixels for the rows' labels if they are two tokens each
-const SLANT = 28; // pixels that the last slanted token leans over the edge
+const SLANT = 28; // pixels by which the last slanted token leans over the edge
 const OUTSIDE = { query: -1, key: -1 };
-const MOST_ROWS = 64; // rows up to which the matrix is shown whole; more scroll
-const VIEW = 640; // pixels of their height
-const LARGEST_CANVAS = 2048; // pixels of either side
+const MOST_ROWS = 64; // a matrix with more rows scrolls
+const VIEW = 640; // the height in pixels of a matrix that scrolls
+const LARGEST_CANVAS = 2048; // the largest side of a canvas in pixels
 
-// A cell is a number of two bits: whether it is visible, and whether that was changed by hand.
+// The state of a cell has two bits: 1 if its key is visible, and 2 if the visitor changed that.
 const isVisible = (state) => (state & 1) !== 0;
 const isChanged = (state) => (state & 2) !== 0;
 const turned = (state) => state ^ 3;
@@ -36,7 +36,7 @@ export function draw(mount) {
   const { header, array: states, root, answer } = begin(mount);
   const { queries, keys, editable, label, words } = header;
   if (root.stroke) {
-    // A drag under way goes on; its end asks for a new drawing.
+    // The visitor is dragging: the new drawing waits until the drag ends.
     root.pending = mount;
     return;
   }
@@ -57,8 +57,8 @@ export function draw(mount) {
 
   let side = SIDES[1];
   let above = LABEL; // pixels for the tokens of the columns
-  let beside = LABEL; // and for those of the rows
-  let view = { width: 0, height: 0 }; // pixels of the canvas, which stays in view
+  let beside = LABEL; // pixels for the tokens of the rows
+  let view = { width: 0, height: 0 }; // the canvas's size in pixels; it stays in view
   let cursor = root.cursor ?? { query: 0, key: 0 };
   const at = ({ query, key }) => query * keys.length + key;
   const inside = ({ query, key }) =>
@@ -80,7 +80,7 @@ export function draw(mount) {
   }
   function start(cell) {
     const opened = !isVisible(states[at(cell)]);
-    root.stroke = { opened, cells: [], last: cell }; // of the drag under way
+    root.stroke = { opened, cells: [], last: cell }; // the drag that has begun
     paint(cell);
   }
   function finish() {
@@ -111,7 +111,7 @@ export function draw(mount) {
   if (editable) {
     canvas.onpointerdown = (event) => {
       const cell = cellUnder(event);
-      // A finger scrolls the page; it changes a cell by a tap, in onclick.
+      // A finger that moves scrolls the page; its tap changes a cell, in onclick.
       if (event.pointerType === "touch" || event.button || !inside(cell)) return;
       event.preventDefault();
       canvas.setPointerCapture(event.pointerId);
@@ -153,8 +153,8 @@ export function draw(mount) {
     sheet.scrollLeft = nearest(sheet.scrollLeft, side * key, view.width - beside);
   }
 
-  // The canvas is as large as the part in view and stays in it, since a canvas cannot be as large
-  // as hundreds of tokens each way.
+  // The canvas is only as large as the part in view and moves with it, since a canvas cannot be
+  // large enough for hundreds of tokens each way.
   function render() {
     const style = getComputedStyle(root);
     const text = style.color;
@@ -191,7 +191,7 @@ export function draw(mount) {
       color: text,
     });
   }
-  /** The rows or columns in view in `room` pixels, and the first whose middle is. */
+  /** Return the rows or columns in view in `room` pixels, and the first whose middle is in view. */
   function inView(scrolled, room, count) {
     const first = Math.floor(scrolled / side);
     const end = Math.min(count, Math.ceil((scrolled + room) / side));
@@ -224,13 +224,13 @@ export function draw(mount) {
     Object.assign(sheet, root.scrolled);
     render();
   }
-  // At once, because the next of several quick clicks may come before the width is known.
+  // Draw at once, because the next of several quick clicks may come before the observer's call.
   const width = Math.floor(root.clientWidth);
   if (width) fit(width);
   return onRoom(root, fit, width);
 }
 
-/** The cells after one up to another, in a line. */
+/** Return the cells on the line from one cell to another, without the first. */
 function between(from, to) {
   const [down, across] = [to.query - from.query, to.key - from.key];
   const steps = Math.max(1, Math.abs(down), Math.abs(across));
@@ -240,7 +240,7 @@ function between(from, to) {
   }));
 }
 
-/** A visible cell is filled, a blocked one crossed out; a changed one has a ring. */
+/** Draw a cell: filled if visible, crossed out if blocked, with a frame if changed. */
 function drawCell(context, state, x, y, size, { text, accent, warning }) {
   if (isVisible(state)) {
     context.globalAlpha = 0.85;

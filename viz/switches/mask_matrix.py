@@ -1,4 +1,4 @@
-"""A mask as a matrix of cells, to look at or to change by hand."""
+"""Draw a mask as a matrix of cells, to look at or to change by hand."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from headlight.viz.numbers import Numbers
 
 PART = Part.next_to(__file__)
 
-# The bits of a cell: the lowest says whether it is visible, the next whether this was changed.
+# The state of a cell has two bits: 1 if its key is visible, and 2 if the visitor has changed that.
 BLOCKED, VISIBLE, CLOSED, OPENED = range(4)
 WORDS = ("blocked", "visible", "closed by you", "opened by you")
 
@@ -23,10 +23,10 @@ def mask_matrix(
     editable: bool = False,
     label: str = "Mask",
 ) -> CanvasPicture:
-    """Which keys each query may see: visible [query, key], True if it may.
+    """Draw which keys each query may see: visible [query, key], True if it may.
 
-    Cells that differ from the mask as `trained` are marked as closed or opened. An editable matrix
-    answers clicks, drags and keys with the cells and whether they are to be opened.
+    Cells that differ from the mask as `trained` are marked as closed or opened. After a click, a
+    drag or a key, an editable matrix sends the cells and whether to open them.
     """
     trained = visible if trained is None else trained
     states = np.asarray(visible) + 2 * (np.asarray(visible) != trained)

@@ -1,4 +1,4 @@
-"""Tables of positions as heatmaps of plain numbers."""
+"""Draw a table of numbers by position, such as positional encodings, as a heatmap."""
 
 from typing import Any
 
@@ -21,11 +21,11 @@ def position_heatmap(
     limit: float | None = None,
     height: int = 380,
 ) -> go.Figure:
-    """A table [row, column], such as position by dimension, or by position.
+    """Draw a table [row, column], such as position by dimension, or position by position.
 
-    Both axes count from 0, as in the paper's formula. The colours run from minus `limit` to plus
-    it; for None see `limit_of`. `rows` and `columns` name the axes, `name` the numbers; `height`
-    is in pixels. Raises ValueError for a table with other axes.
+    Both axes count from 0, as in the paper's formula. The colours run from -`limit` to `limit`,
+    which `limit_of` chooses if it is None. `rows` and `columns` name the axes, `name` the numbers;
+    `height` is in pixels. Raises ValueError unless there are two axes.
     """
     values, clipped = as_array(values), False
     if values.ndim != 2:
@@ -56,12 +56,12 @@ def position_heatmap(
 
 
 def in_theme(figure: go.Figure, theme: str) -> go.Figure:
-    """The figure in the colours for `light` or `dark` paper."""
+    """Give the figure the colours for a `light` or a `dark` theme, and return it."""
     return figure.update_traces(colorscale=DIVERGING[theme])
 
 
 def numbers_of(figure: go.Figure) -> dict[str, Numbers]:
-    """The numbers of a table, under their name and those of the axes."""
+    """Return the numbers that a `position_heatmap` shows, with the names given to it."""
     drawn: Any = figure.data[0]
     texts = [counted(length, 0) for length in drawn.z.shape]
     axes = dict(zip(drawn.meta["axes"], texts, strict=True))

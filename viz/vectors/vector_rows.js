@@ -8,33 +8,33 @@ import { drawTokens } from "../strokes.js";
  * @property {string} label
  * @property {string} note
  * @property {boolean} probabilities
- * @property {number} limit where its colours end, below and above 0
- * @property {string[]} texts
+ * @property {number} limit the absolute number at which its colours end
+ * @property {string[]} texts the number in each cell as text
  */
 
 /**
  * @typedef {object} Header
  * @property {Row[]} rows
- * @property {string[] | null} columns names of the cells; without them they are dimensions
- * @property {number[]} marked indices of framed cells
- * @property {boolean} own_scales whether each row has a limit of its own, which its note says
- * @property {boolean} clipped whether there are numbers beyond the limit
+ * @property {string[] | null} columns the names of the cells; null if the cells are dimensions
+ * @property {number[]} marked the indices of framed cells
+ * @property {boolean} own_scales true if each row has its own limit, which its note says
+ * @property {boolean} clipped true if some numbers are beyond the limit
  * @property {import("../colors.js").Scale} diverging
  * @property {string[]} sequential
  */
 
-const HEIGHT = 22; // pixels of a row
-const UPRIGHT = 36; // the same, if its numbers are upright
-const SLIMMEST = 12; // pixels that a cell needs for an upright number
-const BESIDE = 4; // pixels that a number needs next to it
-const SIZES = [12, 10]; // pixels of a number that has room across
+const HEIGHT = 22; // the height of a row in pixels
+const UPRIGHT = 36; // the height of a row whose numbers are turned upright
+const SLIMMEST = 12; // the width in pixels that a cell needs for an upright number
+const BESIDE = 4; // pixels of free room that a number needs beside it
+const SIZES = [12, 10]; // font sizes in pixels of numbers that are not turned; the first that fits
 const EXACT = 5; // decimals of a number that is pointed at
-const NAMED = 15; // pixels that a cell needs for its slanted name
-const NAMES = 64; // pixels for the slanted names
-const SLANT = 20; // pixels that the last of them leans over the edge
+const NAMED = 15; // the width in pixels that a cell needs for its slanted name
+const NAMES = 64; // the height in pixels of the slanted names
+const SLANT = 20; // pixels by which the last slanted name leans over the edge
 
 /**
- * Draw vectors as rows of cells; pointing at a cell reads its number.
+ * Draw vectors as rows of cells; pointing at a cell shows its number.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -43,7 +43,7 @@ export function draw(mount) {
   const values = new Float32Array(array.buffer);
   const count = values.length / rows.length;
   const tables = { diverging: null, sequential: colorTable(header.sequential) };
-  const runs = []; // of neighbouring marked cells, each framed as one
+  const runs = []; // the first and last of marked cells that are neighbours, framed together
   for (const place of [...marked].sort((a, b) => a - b)) {
     if (runs.at(-1)?.[1] === place - 1) runs.at(-1)[1] = place;
     else runs.push([place, place]);
@@ -133,7 +133,7 @@ export function draw(mount) {
   });
 }
 
-/** The width of the widest number in some rows. */
+/** Return the width in pixels of the longest number in some rows. */
 function widest(rows, font) {
   const context = document.createElement("canvas").getContext("2d");
   context.font = font;
@@ -141,7 +141,7 @@ function widest(rows, font) {
   return context.measureText(longest).width;
 }
 
-/** The legend of the rows' colours, and where they end. */
+/** Make the legend of the rows' colours, with the numbers at which they end. */
 function scalesOf({ rows, own_scales, clipped, sequential }, diverging) {
   const scales = [];
   const signed = rows.find((row) => !row.probabilities);
@@ -159,7 +159,7 @@ function scalesOf({ rows, own_scales, clipped, sequential }, diverging) {
   return scales;
 }
 
-/** The width left between the labels and the notes, or all of it if they are above and below. */
+/** Return the width between the labels and the notes, or all of it if they are above and below. */
 function spaceFor(root) {
   const sheet = root.querySelector(".sheet");
   const style = getComputedStyle(sheet);

@@ -1,4 +1,4 @@
-"""Vectors as rows of coloured cells whose shown numbers add up."""
+"""Draw vectors as rows of coloured cells whose shown numbers add up."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ PART = Part.next_to(__file__)
 class Row:
     """A vector. If there is a `total`, the numbers shown are rounded so that they sum to it.
 
-    Probabilities have a scale from 0 to 1; other numbers one from minus a limit to plus it, which
-    is the largest of them, or less if a few of many dimensions are far beyond the others.
+    The colours of `probabilities` run from 0 to 1. Those of other numbers run from -limit to limit:
+    their largest absolute number, or less if a few of many dimensions are far beyond the others.
     """
 
     label: str
@@ -34,11 +34,11 @@ def vector_rows(
     marked: Sequence[int] = (),
     own_scales: bool = False,
 ) -> CanvasPicture:
-    """Rows of equal length, one under the other, on one scale of colours or on their own.
+    """Draw rows of equal length below each other, on one colour scale or each on its own.
 
-    `columns` names the cells, such as tokens; without it they are dimensions, counted from 1. A
-    legend says what the colours mean and where they end; rows with their own scales say it in their
-    notes. Cells at the `marked` indices are framed.
+    `columns` names the cells, such as tokens; if None, the cells are dimensions, counted from 1. A
+    legend says what the colours mean and at which numbers they end; with `own_scales` the rows'
+    notes say where they end. Cells at the `marked` indices are framed.
     """
     stacked = np.stack([np.asarray(row.values, np.float64) for row in rows])
     signed = np.array([not row.probabilities for row in rows])
@@ -78,9 +78,10 @@ def vector_rows(
 
 
 def rounded_parts(values: np.ndarray, total: float, decimals: int) -> np.ndarray:
-    """Numbers rounded so that they sum to the rounded total exactly, each off by one step at most.
+    """Round numbers so that they sum to the rounded total exactly, each off by one step at most.
 
-    The steps that plain rounding leaves over go to the numbers that it moved most the other way.
+    A step is a unit of the last decimal. Where the sum of the rounded numbers is some steps too
+    low, the numbers that rounding lowered most are raised by a step; likewise if it is too high.
     """
     scaled = np.asarray(values, np.float64) * 10**decimals
     steps = np.rint(scaled)
@@ -91,7 +92,7 @@ def rounded_parts(values: np.ndarray, total: float, decimals: int) -> np.ndarray
 
 
 def _limit(values: np.ndarray, columns: Sequence[str] | None) -> tuple[float, bool]:
-    """The number at which colours end; the largest named cell, such as a token, is not clipped."""
+    """Return the number at which colours end, and whether some exceed it: never for named cells."""
     largest = float(np.abs(values[np.isfinite(values)]).max(initial=0)) or 1.0
     return limit_of(values) if columns is None else (largest, False)
 

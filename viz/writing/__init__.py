@@ -1,1 +1,1 @@
-"""Texts, their probabilities and the steps of writing them."""
+"""Pictures of texts, of their tokens' probabilities, and of the steps in which they are written."""

@@ -4,23 +4,23 @@ import { written } from "../numbers.js";
 import { pointerIn } from "../pointing.js";
 import { drawTokens } from "../strokes.js";
 
-const LABEL = 130; // pixels for the tokens next to it
-const TOP = 84; // pixels for the tokens above it
-const LARGEST = 24; // pixels of a cell's side
-const SMALLEST = 9;
+const LABEL = 130; // pixels for the tokens next to the map
+const TOP = 84; // pixels for the tokens above the map
+const LARGEST = 24; // the largest side of a cell in pixels
+const SMALLEST = 9; // the least side of a cell in pixels
 
 /**
  * @typedef {object} Steps
  * @property {string[]} read the token that each step looks from
  * @property {string[]} wrote the token that each step wrote
  * @property {string[]} source
- * @property {Float32Array} weights of each step over the source, from 0 to 1
- * @property {Uint32Array} colors colours of the weights
- * @property {(step: number) => void} choose is called with the step that was clicked
+ * @property {Float32Array} weights the weights (steps, source), from 0 to 1
+ * @property {Uint32Array} colors the colours of the weights
+ * @property {(step: number) => void} choose called with the step whose row was clicked
  */
 
 /**
- * Make a map of the weights of each step over the source, drawn up to a step.
+ * Make a map of the weights of each step over the source, whose rows appear step by step.
  * @param {any} root
  * @param {Steps} steps
  */
@@ -32,7 +32,7 @@ export function makeAlignment(root, { read, wrote, source, weights, colors, choo
   const heading = element("p", "heading", "The alignment so far: a row for each step, over the source");
   const figure = element("div", "alignment", [heading, sheet, reading]);
   let side = LARGEST;
-  let last = 0; // the step that it is drawn up to
+  let last = 0; // the last step whose row is drawn
 
   function fit() {
     const fills = Math.floor((figure.clientWidth - LABEL - TOP / 2) / source.length);

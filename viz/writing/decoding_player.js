@@ -17,35 +17,35 @@ import { closedCell, comingCell, weighedTokens, weightCell } from "./weighed_tok
 
 /**
  * @typedef {object} Header
- * @property {string[]} read all tokens: each step has read one more; the ones before are a prompt
- * @property {string[] | null} source null if there is no cross-attention
- * @property {string[]} texts the text before the first step, and after each
+ * @property {string[]} read the tokens that the last step has read, one more at each step, after a prompt if any
+ * @property {string[] | null} source the source's tokens; null if there is no cross-attention
+ * @property {string[]} texts the text before the first step, and after each step
  * @property {Bar[][]} bars the candidates of each step
- * @property {number} start the step that it opens at, from 0
- * @property {string} ending why there are no more steps
- * @property {boolean} tells whether it answers with the step at which it rests
+ * @property {number} start the step at which the player opens, from 0
+ * @property {string} ending the reason why there are no more steps
+ * @property {boolean} tells true if the player sends the step at which it rests
  * @property {string[]} colors
  */
 
-const AT_REST = 500; // milliseconds after which the page is told of a step
+const AT_REST = 500; // milliseconds at a step before it is sent to the app
 
 /**
- * Draw one step of a decoding at a time; buttons, a slider and a clock move between them.
+ * Draw one step of a decoding at a time; buttons, a slider and a clock move between steps.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, array, root, answer } = begin(mount);
   const { read, source, texts, bars, ending } = header;
   const steps = bars.length;
-  const before = read.length - steps; // tokens of the prompt, without its last one
+  const before = read.length - steps; // the number of tokens before the first step's own
   const values = new Float32Array(array.buffer);
   const selfAttention = values.subarray(0, steps * read.length);
   const crossAttention = values.subarray(steps * read.length, -steps * read.length);
   const visible = values.subarray(-steps * read.length);
   const colors = colorTable(header.colors);
 
-  // A new choice of head leaves the visitor at the step; another decoding begins at its start, and
-  // so does another start, but for one that comes back because the page was told of it.
+  // With another head the player stays at its step. With another decoding or another start, it goes
+  // to the start, except if the app only sends back a start that the player has sent.
   const identity = JSON.stringify([read, texts]);
   const echo = root.identity === identity ? [root.start, ...root.told].indexOf(header.start) : -1;
   if (echo < 0) Object.assign(root, { identity, step: header.start, told: [] });
@@ -67,7 +67,7 @@ export function draw(mount) {
     "data-name": "typed",
   });
   typed.onkeydown = (event) => {
-    event.stopPropagation(); // letters are no shortcuts here
+    event.stopPropagation(); // letters typed here are no shortcuts of the page
     if (event.key === "Enter" && typed.value.trim()) {
       answer([root.step, typed.value]);
     }
@@ -75,7 +75,7 @@ export function draw(mount) {
   typed.onfocus = player.pause;
 
   const text = element("p", "text", "", { "aria-live": "polite" });
-  if (!source) scrollable(text, "Text"); // which may be long before the first step
+  if (!source) scrollable(text, "Text"); // a prompt may be long
   const seen = element("div", "seen");
   const candidates = element("div", "");
   const panes = element("div", "panes", [seen, element("div", "next", [candidates, typed])]);
@@ -103,7 +103,7 @@ export function draw(mount) {
     clearTimeout(root.resting);
     if (header.tells) root.resting = setTimeout(tell, AT_REST);
   }
-  /** Tell the page of the step, unless it moves on, is filmed, or the page knows. */
+  /** Send the step to the app unless it has it; while the steps play or are filmed, wait. */
   function tell() {
     if (!root.isConnected || root.step === [root.start, ...root.told].at(-1)) return;
     if (root.playing || root.filmed) return void (root.resting = setTimeout(tell, AT_REST));
@@ -125,7 +125,7 @@ export function draw(mount) {
     text.scrollTop = text.scrollHeight;
     const own = ownWeights();
     const isClosed = own.querySelector(".weight") === null;
-    const looks = isClosed ? "All it could look at is closed:" : "It looks at:";
+    const looks = isClosed ? "All tokens that it could look at are closed:" : "It looks at:";
     seen.replaceChildren(
       element("p", "heading", `“${read[before + step]}” has just been read. ${looks}`),
       own,
@@ -140,12 +140,12 @@ export function draw(mount) {
       ...(drawn ? [element("p", "hint key", drawnWords(drawn))] : []),
       element("p", "heading", ["The likeliest next tokens", hint, ":"]),
       element("div", "bars", buttons),
-      ...(drawn ? [element("p", "key", "Bars: the model's probability. Ticks: what it was drawn with.")] : []),
+      ...(drawn ? [element("p", "key", "Bars: the model's probability. Ticks: the probability used for drawing.")] : []),
     );
     alignment?.draw(step);
   }
 
-  /** All tokens that were read, each over its weight; after a source, with room for later ones. */
+  /** Make a list of the tokens read, each over its weight; with a source, leave room for later ones. */
   function ownWeights() {
     const { step } = root;
     const newest = before + step;
@@ -169,7 +169,7 @@ export function draw(mount) {
     const weights = crossAttention.subarray(start, start + source.length);
     const isClosed = weights.every((one) => one === 0);
     return [
-      element("p", "heading", isClosed ? "In the source all is closed:" : "In the source it looks at:"),
+      element("p", "heading", isClosed ? "In the source all tokens are closed:" : "In the source it looks at:"),
       paired(weighedTokens("Weights over the source", source, (key) => weight(weights[key], "cross", key))),
     ];
   }
@@ -187,19 +187,19 @@ export function draw(mount) {
   };
 }
 
-/** Keep the last two tokens together, so that the last one is never alone in a line. */
+/** Keep the last two tokens of a list together, so that a line never holds only the last token. */
 function paired(list) {
   list.append(element("div", "pair", [...list.children].slice(-2)));
   return list;
 }
 
-/** Room for what later steps write, so that nothing moves while it plays. */
+/** Make empty room for the text of later steps, so that nothing moves while the steps play. */
 function later(rest, ending) {
   const room = (name, words) => element("span", name, "", { "data-room": words });
   return [room("rest", rest), room("ending", ending)];
 }
 
-/** A candidate as a button: its probability as a bar, and a tick for its sampling probability. */
+/** Make a button for a candidate, with a bar for its probability, and a tick for its probability in sampling. */
 function barButton(bar, pick) {
   const track = [element("span", "fill", "", { style: `width: ${100 * bar.probability}%` })];
   if (bar.drawn !== null) {
@@ -216,14 +216,14 @@ function barButton(bar, pick) {
   });
 }
 
-/** What was drawn, however unlikely it is. */
+/** Return a sentence on the token that was drawn: its own bar may be too short to see. */
 function drawnWords(bar) {
   const share = Number((100 * bar.probability).toPrecision(2));
   const rank = bar.rank ? `, number ${bar.rank} of the likeliest` : "";
-  return `“${bar.before}${bar.text}” was drawn, to which the model gives ${share} %${rank}.`;
+  return `“${bar.before}${bar.text}” was drawn. The model gives it ${share} %${rank}.`;
 }
 
-/** A probability in three digits at most, and never 100 % or 0 if it is neither. */
+/** Return a probability in per cent; near 0 and 1 it is "<0.1 %" and ">99.9 %". */
 function percent(probability) {
   const value = 100 * probability;
   if (value > 99.9) return ">99.9 %";

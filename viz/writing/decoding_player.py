@@ -1,4 +1,4 @@
-"""A decoding to step through and to play: the tokens read, seen, considered and written."""
+"""Play a decoding step by step: the tokens read, their weights, the candidates, the text so far."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -18,9 +18,9 @@ class Bar:
 
     text: str
     probability: float
-    before: str = ""  # the part of its word that is already written
-    drawn: float | None = None  # the probability at which it was sampled, if it was
-    rank: int = 0  # by probability, 1 for the likeliest; 0 if it is not known
+    before: str = ""  # the part of the token's word that is already written
+    drawn: float | None = None  # the probability that sampling gave the token, if there was any
+    rank: int = 0  # the token's rank by probability, from 1 for the likeliest; 0 if not known
     chosen: bool = False
 
 
@@ -36,17 +36,17 @@ def decoding_player(
     start: int = 0,
     ending: str = "",
 ) -> CanvasPicture:
-    """The steps of a decoding, each a row of weights [step, key] over what was read and the source.
+    """Draw the steps of a decoding, each with its weights over the tokens read and the source.
 
-    The keys of `self_attention` are all tokens that were read, the last step's newest at the end;
-    `visible` [step, read] is its mask. If more were read than there are steps, the first of them
-    are a prompt, and the first step looks from its last token. Without a source, `cross_attention`
-    and `source_tokens` are None.
+    `self_attention` (steps, read) has a key for every token that the last step has read, the newest
+    at the end; `visible` (steps, read) is its mask. If there are more tokens than steps, the first
+    tokens are a prompt, and the first step looks from the prompt's last token. `cross_attention` is
+    (steps, source); without a source, it and `source_tokens` are None.
 
-    `texts` hold the text before the first step and after each, `bars` the candidates of each step.
-    It opens at step `start`, counted from 0; `ending` says why there are no more steps. A click
-    answers with its step and a bar's index, a typed text, or a weight's kind ("decoder" or "cross")
-    and key; at rest at another step it answers with that and None.
+    `texts` hold the text before the first step and after each step, `bars` the candidates of each
+    step. The player opens at step `start`, from 0; `ending` says why there are no more steps. A
+    click sends the step with a bar's index, a typed text, or a weight's kind ("decoder" or "cross")
+    and key. When the player rests at another step, it sends the step and None.
     """
     looking = list(read_tokens[-len(self_attention) :])
     header = {

@@ -6,27 +6,27 @@ import { written } from "../numbers.js";
  * @typedef {object} Header
  * @property {string[]} tokens tokens, or the names of measures
  * @property {string[]} runs
- * @property {string[]} colors of the runs
- * @property {number[]} limits where the bars of each token end
- * @property {import("../colors.js").Scale | null} below colours above 0 and below it; null if nothing is below
- * @property {number} first number of the tokens of a text; 0 for none
+ * @property {string[]} colors a colour for each run
+ * @property {number[]} limits the number at which the bars of each token end
+ * @property {import("../colors.js").Scale | null} below the colours above and below 0; null if nothing is below 0
+ * @property {number} first the number of the first token; 0 if tokens are not numbered
  */
 
 /**
- * Draw a bar from 0 for each token in each run, to the left if it is below, with its number after it.
+ * Draw a bar for each token in each run, to the left if its number is below 0, followed by the number.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, array, root } = begin(mount);
   const { tokens, runs, colors, limits, first } = header;
-  const numbers = new Float32Array(array.buffer); // run by run
+  const numbers = new Float32Array(array.buffer); // (runs, tokens)
   const numberOf = (run, place) => numbers[run * tokens.length + place];
   const text = (run, place) => (Number.isNaN(numberOf(run, place)) ? "–" : written(numberOf(run, place)));
   const negative = header.below && scaleOn(root, header.below)[1];
-  const zero = negative ? 50 : 0; // per cent of the track
+  const zero = negative ? 50 : 0; // the place of 0 in per cent of the track
 
   const bar = (run, place) => {
-    const share = ((100 - zero) * numberOf(run, place)) / limits[place] || 0; // what is not known has no bar
+    const share = ((100 - zero) * numberOf(run, place)) / limits[place] || 0; // a number that is not known has no bar
     const filled = element("span", "bar", "", {
       style: `margin-left: ${zero + Math.min(0, share)}%; width: ${Math.abs(share)}%; background: ${share < 0 ? negative : colors[run]}`,
     });

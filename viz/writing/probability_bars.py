@@ -1,4 +1,4 @@
-"""Numbers of several runs as bars side by side, such as how likely each token is."""
+"""Draw numbers of several runs as bars, such as the probability of each token."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,18 +10,18 @@ from headlight.viz.numbers import Numbers
 
 PART = Part.next_to(__file__, "Probabilities")
 
-ROUNDING = 1e-3  # of a probability of 1, in 16 bits
-COLORS = ("#7f8c8d", "#2a7f9e", "#b45309")  # grey for the run that others are compared with
+ROUNDING = 1e-3  # how far above 1 a probability may be: float16 rounds
+COLORS = ("#7f8c8d", "#2a7f9e", "#b45309")  # grey is the run that the others are compared with
 
 
 def probability_bars(
     runs: Mapping[str, np.ndarray], tokens: Sequence[str], *, first: int = 1
 ) -> CanvasPicture:
-    """Probabilities (0 to 1) of the same tokens in up to three runs, named by the keys.
+    """Draw the probabilities (tokens,) of the same tokens in up to three runs, by the runs' names.
 
-    Bars are in the order of the text, from top to bottom, and numbered from `first`. Raises
+    Tokens are in the order of the text, from top to bottom, and numbered from `first`. Raises
     ValueError if the probabilities do not fit the tokens, for more runs than there are colours, and
-    for numbers that are no probabilities.
+    for numbers below 0 or above 1.
     """
     values = np.stack(list(runs.values()))  # (runs, tokens)
     if (values < 0).any() or (values > 1 + ROUNDING).any():
@@ -35,9 +35,10 @@ def probability_bars(
 def measure_bars(
     runs: Mapping[str, Mapping[str, float]], limits: Mapping[str, float]
 ) -> CanvasPicture:
-    """Measures, each by its name in up to three runs, with the ends of their bars, above 0.
+    """Draw numbers of up to three runs, by the run and by the measure's name.
 
-    If one is below 0, the bars begin in the middle, and its own goes to the left.
+    `limits` are the numbers, above 0, at which the bars of each measure end. If some number is
+    below 0, bars begin in the middle, and those below 0 go to the left.
     """
     names = list(limits)
     values = np.array([[measured[name] for name in names] for measured in runs.values()])
@@ -54,9 +55,10 @@ def bars(
     *,
     first: int = 0,
 ) -> CanvasPicture:
-    """Values [run, name] as bars up to the limit of each name; for 0 as `first` without numbers.
+    """Draw values (runs, names) as bars that end at the limit of each name.
 
-    Raises ValueError if the runs are too many.
+    The names are numbered from `first`, or not numbered if it is 0. Raises ValueError for more runs
+    than there are colours.
     """
     if len(runs) > len(COLORS):
         raise ValueError(f"{len(runs)} runs are more than the {len(COLORS)} colours.")

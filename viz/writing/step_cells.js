@@ -6,8 +6,8 @@ import { transport } from "../transport.js";
  * @property {string} title
  * @property {string[]} rows
  * @property {string[]} columns
- * @property {string[]} groups boxes under the title
- * @property {string[][]} texts [row][column], in cells that are new; none if empty
+ * @property {string[]} groups texts in boxes next to the title
+ * @property {string[][]} texts the texts [row][column] of cells while they are new; may be empty
  */
 
 /**
@@ -15,10 +15,10 @@ import { transport } from "../transport.js";
  * @property {Table[]} tables
  * @property {string[]} steps what each step does, in words
  * @property {string[]} states the names of a cell's states, by their numbers
- * @property {number} start the step that it opens at, from 0
+ * @property {number} start the step at which the picture opens, from 0
  */
 
-const STATES = ["absent", "held", "closed", "new", "gone"]; // their classes
+const STATES = ["absent", "held", "closed", "new", "gone"]; // the CSS classes of the states
 
 /**
  * Draw the cells of every table at a step, with buttons and a clock that move between steps.
@@ -41,7 +41,7 @@ export function draw(mount) {
     },
   });
   const said = element("p", "said", "", { "aria-live": "polite" });
-  let first = 0; // of a table, in the array
+  let first = 0; // where the states of a table begin in the array
   const drawn = tables.map(({ title, rows, columns, groups, texts }) => {
     const cells = [];
     const lines = rows.map((name, row) => {

@@ -1,4 +1,4 @@
-"""Cells whose states change from step to step, such as positions of a cache, to play."""
+"""Play cells whose states change from step to step, such as the positions of a cache."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +13,10 @@ PART = Part.next_to(__file__, "Cells, step by step")
 
 @dataclass(frozen=True)
 class CellRows:
-    """A table of cells, with the number of each cell's state at each step [step, row, column].
+    """A table of cells: `states` (steps, rows, columns) are the numbers of their states.
 
-    `groups` are boxes under the title. A cell has its text [row][column] in state 3 only.
+    `groups` are texts in boxes next to the title. A cell shows its text [row][column] only while it
+    is in state 3, new at this step.
     """
 
     title: str
@@ -31,9 +32,9 @@ def step_cells(
 ) -> CanvasPicture:
     """Draw tables of cells one step at a time.
 
-    `steps` say what each step does. `states` name the five states by their numbers: not reached
-    yet, held, closed, new at this step, and gone; one without a name does not occur. The picture
-    opens at step `start`.
+    `steps` say what each step does. `states` are the names of the states 0 to 4: not reached yet,
+    held, closed, new at this step, and gone; a state that does not occur needs no name. The picture
+    opens at step `start`, from 0.
     """
     header = {
         "tables": [

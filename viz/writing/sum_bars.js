@@ -5,21 +5,21 @@ import { moveFocus } from "../pointing.js";
 
 /**
  * @typedef {object} Header
- * @property {string[]} names of the parts
+ * @property {string[]} names the names of the parts
  * @property {[string, string]} ends the meaning of parts above 0, and below
  * @property {string} total the name of the sum
  * @property {string} beside words after the sum
- * @property {string} unit of the parts and the sum
+ * @property {string} unit the unit of the parts and of the sum
  * @property {number} sum the sum, or the true total if the parts do not add up
- * @property {number} limit the largest size of a part
- * @property {boolean} weighed whether each part has a weight
+ * @property {number} limit the largest absolute part
+ * @property {boolean} weighed true if each part has a weight
  * @property {boolean} clickable
- * @property {boolean} sentences whether names are sentences, which have room for two lines
- * @property {import("../colors.js").Scale} colors above 0 and below
+ * @property {boolean} sentences true if names are sentences, which may take two lines
+ * @property {import("../colors.js").Scale} colors the colours of parts above and below 0
  */
 
 /**
- * Draw a bar for each part of a sum, to the right above 0 and to the left below it.
+ * Draw a bar for each part of a sum, to the right if it is above 0, to the left if below.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -27,7 +27,7 @@ export function draw(mount) {
   const { names, limit, unit, weighed } = header;
   const colors = scaleOn(root, header.colors);
   const focused = root.querySelector(".part:focus")?.dataset.place;
-  const numbers = new Float32Array(array.buffer); // the parts, then their weights
+  const numbers = new Float32Array(array.buffer); // the parts, followed by their weights
   const list = names.map((name, place) => {
     const value = numbers[place];
     const weight = weighed ? written(numbers[names.length + place]) : "";
@@ -54,7 +54,7 @@ export function draw(mount) {
   });
   const parts = element("div", "parts", list);
   const legend = legendOf(header.ends, colors);
-  if (weighed) legend.append(element("span", "entry", "last column: its weight"));
+  if (weighed) legend.append(element("span", "entry", "last column: the weight of each part"));
   const number = element("strong", "", `${written(header.sum, true)} ${unit}`);
   const beside = header.beside && ` (${header.beside})`;
   const sum = element("p", "sum", [`${header.total}: `, number, beside]);
@@ -64,7 +64,7 @@ export function draw(mount) {
   list[focused]?.focus({ preventScroll: true });
 }
 
-/** The scroll position that puts the largest part in the middle. */
+/** Return the scroll position at which the largest part is in the middle. */
 function placeOfLargest(parts, numbers) {
   const sizes = numbers.map(Math.abs);
   const largest = parts.children[sizes.indexOf(Math.max(...sizes))];

@@ -1,4 +1,4 @@
-"""A sum with its parts: what each adds or takes away."""
+"""Draw the parts of a sum as bars, and the sum below them."""
 
 from collections.abc import Sequence
 
@@ -24,11 +24,12 @@ def sum_bars(
     clickable: bool = False,
     sentences: bool = False,
 ) -> CanvasPicture:
-    """Parts of a sum (N,), in a unit, as bars to both sides of 0, and the sum below them.
+    """Draw the parts of a sum (N,) as bars to the left and right of 0, and the sum below them.
 
-    `ends` name the sides above and below 0, and `total` the sum, with words `beside` it; if the
-    parts do not add up, `whole` replaces their sum. Each part can have a weight (N,). A click on a
-    `clickable` part answers with its index. Names that are `sentences` may take two lines.
+    `ends` say what parts above and below 0 mean, `total` what the sum means, and `beside` is
+    written next to the sum. If the parts do not add up, `whole` replaces their sum. `weights` (N,)
+    are written next to the parts. A click on a `clickable` part sends its index. Names that are
+    `sentences` may take two lines.
     """
     header = {
         "names": list(names),

@@ -14,20 +14,20 @@ import { moveFocus, onPointing, POINT_AT } from "../pointing.js";
 
 /**
  * @typedef {object} Header
- * @property {string} text empty if it is not shown
+ * @property {string} text the text in large letters; empty if it is not shown
  * @property {string} label
  * @property {Chip[]} chips
  * @property {boolean} clickable
- * @property {boolean} explained whether the meaning of the shades is written
- * @property {boolean} framed whether the meaning of frames is written, too
+ * @property {boolean} explained true if the legend says what shades mean
+ * @property {boolean} framed true if the legend also says what frames mean
  */
 
 const LEGEND = "The stronger the shade of a token, the less likely the model found it.";
-const FRAMED = "Framed tokens stand elsewhere in the other text, or not at all.";
+const FRAMED = "Framed tokens are missing in the other text, or are in another place there.";
 const HINT = `${POINT_AT} one to read its probability.`;
 
 /**
- * Write a text and its tokens; if they can be clicked, a click answers with a token's index.
+ * Write a text and its tokens; if they can be clicked, a click sends a token's index.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -35,7 +35,7 @@ export function draw(mount) {
   const focused = root.querySelector("button:focus")?.dataset.place;
   const scrolled = root.querySelector(".chips")?.scrollTop ?? 0;
   const chips = element("div", "chips");
-  let word = null; // the word of the piece before
+  let word = null; // the element of the word to which the chip before belongs
   const legend = element("p", "legend");
   const meaning = header.framed ? [LEGEND, FRAMED] : [LEGEND];
   const explain = (said = header.explained ? element("span", "hint", HINT) : "") =>
@@ -43,7 +43,7 @@ export function draw(mount) {
   explain();
   const measured = [];
   header.chips.forEach(({ text, joined, kind, changed, segment, probability }, place) => {
-    // The pieces of one word stay together where a line breaks.
+    // No line breaks between the pieces of a word.
     if (!joined || !word) chips.append((word = element("span", "word")));
     const clickable = header.clickable && kind !== "special";
     const attributes = clickable ? { type: "button", "data-place": place } : {};
@@ -61,7 +61,7 @@ export function draw(mount) {
     word.append(chip);
   });
   if (measured.length) {
-    measured[0].tabIndex = 0; // one stop for all: the arrow keys go on from there
+    measured[0].tabIndex = 0; // the Tab key reaches only the first chip, the arrow keys the others
     chips.onkeydown = (event) => moveFocus(event, measured, measured.length);
   }
   root.replaceChildren(

@@ -1,4 +1,4 @@
-"""A text and the tokens a model sees in it."""
+"""Show a text and the tokens that a model reads in it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ ChipKind = Literal["piece", "special", "unknown", "mask"]
 
 @dataclass(frozen=True)
 class Chip:
-    """A token of a text as a chip.
+    """A token of a text, drawn as a chip.
 
-    It has its text, whether it continues the word before it, its kind, whether it differs from an
-    earlier version of the text, the number of its sentence if that counts, and how likely the model
-    found it when it wrote it.
+    `joined` is True if it continues the word of the chip before it, `changed` if it differs from
+    another version of the text. `segment` is the number of its sentence, for models that read pairs
+    of sentences. `probability` is the token's own when the model wrote it.
     """
 
     text: str
@@ -36,12 +36,12 @@ def token_strip(
     explained: bool = True,
     framed: bool = False,
 ) -> CanvasPicture:
-    """A label, the text in large letters, and its tokens as a row of chips.
+    """Draw a label, the text in large letters, and its tokens as a row of chips.
 
-    A click on a `clickable` chip, except special tokens, answers with its index in the row. Chips
-    with a probability are shaded, more strongly the less likely they are, and show it on hovering;
-    the meaning of the shades is written below if they are to be `explained`. So is the meaning of
-    frames, around chips that changed, if there are any here or in another strip: `framed`.
+    If the strip is `clickable`, a click on a chip other than a special token sends its index in the
+    row. Chips with a probability are shaded, the darker the less likely, and show it on hovering.
+    The legend below says what shades mean if they are to be `explained`, and what the frames of
+    changed chips mean if there are any, or if `framed`: then another strip has them.
     """
     header = {
         "text": text,

@@ -5,11 +5,11 @@ import { written } from "../numbers.js";
 const CROSS = "M4 5l1-1 3 3 3-3 1 1-3 3 3 3-1 1-3-3-3 3-1-1 3-3z";
 
 /**
- * Tokens in lines like text, each over its own cell.
+ * Make a list of tokens in lines like a text, each above a cell.
  * @param {string} label
  * @param {string[]} tokens
  * @param {(place: number) => HTMLElement} cell
- * @param {(place: number) => string} [state] the token's further classes
+ * @param {(place: number) => string} [state] returns further CSS classes of the token
  */
 export function weighedTokens(label, tokens, cell, state = () => "") {
   const parts = tokens.map((token, place) =>
@@ -18,21 +18,21 @@ export function weighedTokens(label, tokens, cell, state = () => "") {
   return scrollable(element("div", "weighed-tokens", parts), label);
 }
 
-/** A weight in its colour, from a table for weights from 0 to 1; a click takes it apart. */
+/** Make a cell with a weight from 0 to 1 in its colour of a `colorTable`; a click calls `pick`. */
 export function weightCell(weight, colors, pick) {
-  const title = "Click to see how it comes about";
+  const title = "Click to see how this weight comes about";
   const [red, green, blue] = channels(colors[Math.round(Math.min(1, weight) * 255)]);
   return element("div", "weight", [buttonOf("", written(weight), pick, { title })], {
     style: `background: rgb(${red},${green},${blue}); color: ${inkOn(red, green, blue)}`,
   });
 }
 
-/** The cell of a token that is blocked. */
+/** Make the cell of a token that the mask blocks. */
 export function closedCell() {
   return element("div", "closed", [icon(CROSS)], { title: "closed by the mask" });
 }
 
-/** The cell of a token that is not written yet. */
+/** Make the cell of a token that is not written yet. */
 export function comingCell() {
   return element("div", "coming", "\u00a0", { title: "not written yet" });
 }

@@ -6,13 +6,14 @@ import copy
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from headlight.model.library.running import RUNNING
+from headlight.model.library.running import RUNNING, Running
 
 UNPACKED = "TRANSFORMERS_SDPA_FORCE_GQA"  # a variable of the transformers library
 
@@ -40,6 +41,24 @@ def copied(part: Any, in_cache: bool = False) -> Any:
     other = copy.copy(part)
     vars(other).update({name: copied(each, True) for name, each in vars(part).items()})
     return other
+
+
+class Entered(list[Running]):
+    """The running modules, each with its inputs' lists and caches as they were when it began."""
+
+    def append(self, running: Running) -> None:
+        super().append(
+            replace(
+                running,
+                inputs=tuple(map(at_entry, running.inputs)),
+                options={name: at_entry(part) for name, part in running.options.items()},
+            )
+        )
+
+
+def at_entry(part: Any) -> Any:
+    """Return a copy of an input that the module can change, such as a cache; a tensor is kept."""
+    return part if isinstance(part, Tensor) else copied(part)
 
 
 @contextmanager

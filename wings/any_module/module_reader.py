@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from headlight.model.decoding.cache import CacheSize
 from headlight.model.decoding.search import Expansion, room_to_write, search
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
-from headlight.model.library.answers import Answering, AnswerReader, OutputHead
+from headlight.model.library.answers import Answering, AnswerReader
 from headlight.model.library.attachment import CodeAttachment, Parity
 from headlight.model.library.calls import attention_edits
-from headlight.model.library.hub import first_line
-from headlight.model.library.pieces import Piece
+from headlight.model.library.pieces import Piece, as_pieces
 from headlight.model.questions import Request
 from headlight.model.reader import OTHER_WORDS, Reader
 from headlight.model.shape import Ability, Shape
 from headlight.model.tokens import Token
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Run, RunEdits, Site
-from headlight.wings.any_module.own_tokens import OwnTokens, read_numbers
+from headlight.wings.any_module.called import Called
+from headlight.wings.any_module.own_tokens import NO_PADDING, read_numbers
 
-# Computes a model's logits (B, T, V), or (B, classes), for ids (B, T), or for ids (B, S) and (B,
-# T).
-Call = Callable[..., Tensor]
 MISSING: Mapping[Ability, str] = {
     "read a pair": "This model is given one text, or a source and a target.",
-    "mask words": "Which token hides a word of this model is not known.",
-    "pad": "This model is given its tokens only, and no mask for padding.",
+    "mask words": "It is not known which token of this model hides a word.",
+    "pad": NO_PADDING,
     "add up logits": "The parts of this model that add to its logits are not known.",
-    "show the stream": "Only the attention of this model is recorded, not what lies between.",
+    "show the stream": "Only the attention of this model is recorded, not its residual stream.",
     "own layers": "This model runs in its own code, not in layers made here.",
     "move positions": "This model's own code gives its tokens positions, which cannot be moved.",
     "compare words": OTHER_WORDS,
@@ -41,69 +38,17 @@ MISSING: Mapping[Ability, str] = {
 NO_HEAD = "This model returns no logits for every token that it reads, so it does not write."
 NO_DECODER = "This model reads a text and does not write one: all tokens see those after them."
 NO_START = (
-    "The token that its texts begin with is not known: open it with start=, and end= for the last."
+    "The token that a target begins with is not known: open the model with start=, and with end= "
+    "for the last token."
 )
 NO_TARGET = "This model reads a source and a target: give it a target text."
 
 
-@dataclass(frozen=True)
-class Called:
-    """How a model in memory is called, and what it reads."""
-
-    model: nn.Module
-    call: Call
-    tokens: OwnTokens
-    target_tokens: OwnTokens
-    two_sided: bool
-    head: OutputHead | None
-    max_tokens: int
-    start: int | None = None  # the ids that a target begins and ends with
-    end: int | None = None
-
-    def logits(self, *texts: Tensor) -> Tensor:
-        """Return what the model computes; raises ValueError with a sentence if it cannot."""
-        try:
-            output = self.call(self.model, *texts)
-            return logits_in(output)
-        except ValueError:
-            raise
-        except Exception as error:  # of many kinds, in somebody's own code
-            parts = self.model.modules()
-            known = [part.num_embeddings for part in parts if isinstance(part, nn.Embedding)]
-            if known and (largest := max(int(part.max()) for part in texts)) >= max(known):
-                raise ValueError(
-                    f"The model knows {max(known):,} tokens, from 0, and this text has the token "
-                    f"{largest:,}. Change the text."
-                ) from error
-            sizes = " and ".join(str(tuple(part.shape)) for part in texts)
-            raise ValueError(
-                f"{type(self.model).__name__} cannot read ids of the shape {sizes}: "
-                f"{first_line(error)} If its inputs have another form, open it with call=, a "
-                "function that takes the model and ids (B, T), of a source and a target if it has "
-                "both, and returns logits (B, T, V); if the text is too long, with max_tokens=."
-            ) from error
-
-    @property
-    def device(self) -> torch.device:
-        return next((weight.device for weight in self.model.parameters()), torch.device("cpu"))
-
-
-def logits_in(output: object) -> Tensor:
-    """Return the logits in a model's output: its entry of this name, or its first tensor."""
-    if isinstance(output, Mapping):
-        output = output.get("logits", next(iter(output.values()), None))
-    while isinstance(output, tuple | list) and output:
-        output = output[0]
-    if not isinstance(output, Tensor):
-        raise ValueError(f"The model returned {type(output).__name__}, and no tensor.")
-    return output
-
-
 class ModuleReader(Answering, Reader):
-    """A module in memory with functions for text; its weights stay its owner's.
+    """A reader of a module in memory, which shares the weights of that module.
 
-    An encoder reads a text as the source, a model with only a decoder as the target. An
-    encoder-decoder reads both.
+    An encoder reads a text as the source. A model with only a decoder reads it as the target. An
+    encoder-decoder reads a source and a target.
     """
 
     def __init__(self, title: str, called: Called, attached: CodeAttachment) -> None:
@@ -118,6 +63,8 @@ class ModuleReader(Answering, Reader):
         missing: dict[Ability, str] = {**MISSING, **attached.missing}
         if called.tokens.encode is read_numbers:
             self.example = called.tokens.decode(range(1, 7))
+        if called.padding is not None:
+            del missing["pad"]
         if called.head != "next token":
             missing["write"] = NO_HEAD if self.shape.layers("decoder") else NO_DECODER
         elif called.two_sided and called.start is None:
@@ -125,7 +72,7 @@ class ModuleReader(Answering, Reader):
         self.missing = missing
 
     def parity(self) -> Parity:
-        """The differences of watched calls from unwatched ones, measured when it was opened."""
+        """Return how far watched calls were from unwatched ones when the model was opened."""
         return self.attached.parity
 
     @property
@@ -137,17 +84,18 @@ class ModuleReader(Answering, Reader):
 
     @torch.inference_mode()
     def tokenized(self, request: Request) -> Trace:
-        """Return a trace of the tokens that both sides read; see `Reader.tokenized`."""
+        """Return a trace with the tokens that both sides read; see `Reader.tokenized`."""
         text, target = request.text, request.target
         self.second_text(request.second)
-        if request.masked or request.pad_to:
-            raise ValueError(self.missing["mask words" if request.masked else "pad"])
+        if request.masked:
+            raise ValueError(self.missing["mask words"])
         if target is not None and "decoder" not in self.shape.kinds:
             raise ValueError("This model has no decoder that could read a second text.")
         read = self.read(text)
         if not self.called.two_sided and self.reads_source:
-            return Trace(source_tokens=read)
-        source, begun = (read, self.begun()) if self.called.two_sided else ((), read)
+            return Trace(source_tokens=self.padded(read, request.pad_to))
+        source = self.padded(read, request.pad_to) if self.called.two_sided else ()
+        begun = self.begun() if source else read
         if target is None and source:
             if "write" in self.missing:
                 raise ValueError(NO_TARGET)
@@ -157,17 +105,32 @@ class ModuleReader(Answering, Reader):
         if not tokens:
             raise ValueError(NO_TARGET)
         most = self.called.max_tokens
-        return Trace(source, tokens[:most], finished=request.ends and len(tokens) <= most)
+        finished = request.ends and len(tokens) <= most
+        return Trace(source, self.padded(tokens[:most], request.pad_to), finished=finished)
+
+    def padded(self, tokens: Sequence[Token], length: int | None) -> list[Piece]:
+        """Return tokens with padding appended until there are `length`.
+
+        Raises ValueError if the model does not read that many, or if its padding is not known.
+        """
+        pieces = as_pieces(tokens)
+        if length is None or length <= len(tokens):
+            return pieces
+        if length > self.called.max_tokens:
+            raise ValueError(
+                f"Cannot pad to {length} tokens: the model takes {self.called.max_tokens}."
+            )
+        return self.called.target_tokens.pad(pieces, length)
 
     def read(self, text: str) -> list[Piece]:
-        """Return the tokens of a text that the model reads; raises ValueError if none."""
+        """Return the tokens of a text that the model reads; raises ValueError if there are none."""
         pieces = self.called.tokens.read(text) if text.strip() else []
         if not pieces:
             raise ValueError("There is nothing to read: type a text.")
         return pieces[: self.called.max_tokens]
 
     def written(self, target: str | Writing, begun: Sequence[Piece]) -> Sequence[Token]:
-        """Return the tokens of a target that a decoder reads after others, without its end."""
+        """Return the tokens of a target that follow `begun`, without the token that ends it."""
         tokens = self.called.target_tokens
         if isinstance(target, Writing):
             return target.read_by(lambda ids: tokens.written(ids, begun))
@@ -177,30 +140,42 @@ class ModuleReader(Answering, Reader):
         return tokens.written(ids, begun)[1]
 
     def begun(self) -> list[Piece]:
-        """Return the tokens that a target begins with."""
+        """Return the start token that a target begins with, if there is one."""
         start = self.called.start
         return [] if start is None else [self.called.target_tokens.piece(start)]
 
     def ids(self, traces: Sequence[Trace]) -> list[Tensor]:
-        """Return the ids (B, T) of each side of several traces; raises ValueError if uneven."""
+        """Return the ids (B, T) that each side reads of several traces.
+
+        Shorter texts are padded. Raises ValueError if an encoder reads texts of different lengths
+        and the padding is not known.
+        """
         sides = [
             [[token.id for token in tokens] for tokens in side]
             for side in zip(*((x.source_tokens, x.target_tokens) for x in traces), strict=True)
         ]
         rows = [side for side in sides if side[0]]
         longest = [max(map(len, side)) for side in rows]
-        if self.reads_source and any(
-            len(line) < most for side, most in zip(rows, longest, strict=True) for line in side
+        padding = self.called.padding
+        if (
+            padding is None
+            and self.reads_source
+            and any(
+                len(line) < most for side, most in zip(rows, longest, strict=True) for line in side
+            )
         ):
-            raise ValueError(f"{MISSING['pad']} Read texts of one length together.")
-        filled = [  # a decoder's tokens do not see later ones
-            [line + line[-1:] * (most - len(line)) for line in side]
+            raise ValueError(f"{NO_PADDING} Or read texts of one length together.")
+        filled = [  # without padding, any id will do: a decoder's tokens see no later ones
+            [
+                line + [line[-1] if padding is None else padding] * (most - len(line))
+                for line in side
+            ]
             for side, most in zip(rows, longest, strict=True)
         ]
         return [torch.tensor(side, device=self.called.device) for side in filled]
 
     def together(self, traces: Sequence[Trace], run: Run) -> Tensor | None:
-        """Run over the tokens of traces in one batch; return the rows of the logits, if any."""
+        """Call the model on several traces in one batch; return their rows of logits, if any."""
         with self.attached.watching(run):
             logits = self.called.logits(*self.ids(traces))
         return self.answers.rows(traces[0], {"logits": logits})
@@ -209,7 +184,7 @@ class ModuleReader(Answering, Reader):
         trace.logits = self.together([trace], Run(edits or {}, trace))
 
     def rerun(self, trace: Trace, run: Run) -> Tensor:
-        """Run again over the tokens of a trace; raises ValueError if the model has no logits."""
+        """Call the model again on a trace with edits; raises ValueError if it has no logits."""
         rows = max((edit.batch for edit in attention_edits(run.edits).values()), default=1)
         logits = self.together([trace] * rows, run)
         if logits is None:
@@ -246,9 +221,9 @@ class ModuleReader(Answering, Reader):
         longest: int | None = None,
         forced: Sequence[int] = (),
     ) -> Decoding:
-        """Write a text, each step computed over all tokens; see `Reader.write`."""
+        """Write a text; each step computes all tokens again. See `Reader.write`."""
         read, tokens = self.read(text.text), self.called.target_tokens
-        source = read if self.called.two_sided else []
+        source = self.padded(read, text.pad_to) if self.called.two_sided else []
         begun = self.begun() if source else read
         limit = room_to_write(len(begun), self.called.max_tokens, longest)
         record: list[Expansion] = []
@@ -266,13 +241,13 @@ class ModuleReader(Answering, Reader):
 
 @dataclass
 class ModulePrefixes:
-    """The texts that a module has begun to write; each step computes all positions again."""
+    """The texts that a module has begun to write; each step computes all tokens again."""
 
     reader: ModuleReader
     source: Sequence[Piece]
     begun: Sequence[Piece]
     edits: RunEdits
-    ids: Tensor = field(init=False)  # (R, N)
+    ids: Tensor = field(init=False)  # (R, N): the ids of each row so far
 
     def __post_init__(self) -> None:
         self.ids = torch.tensor([[piece.id for piece in self.begun]])
@@ -292,5 +267,5 @@ class ModulePrefixes:
         return {}
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
-        """Continue with these rows, in this order, and append one of ids (R,) to each."""
+        """Go on with these rows in this order, and append one of ids (R,) to each."""
         self.ids = torch.cat([self.ids[rows], ids[:, None]], dim=1)

@@ -1,4 +1,4 @@
-"""Opening a model that somebody holds in memory: of transformers, or any module that attends."""
+"""Opens a model in memory: one of the library transformers, or any other module that attends."""
 
 from __future__ import annotations
 
@@ -31,17 +31,27 @@ from headlight.model.library.transformers_loading import (
 from headlight.model.library.transformers_reader import TransformersReader
 from headlight.model.reader import Reader
 from headlight.model.transformer.trace import Kind
-from headlight.wings.any_module.module_reader import Call, Called, ModuleReader
+from headlight.wings.any_module.called import Call, Called
+from headlight.wings.any_module.module_reader import ModuleReader
 from headlight.wings.any_module.own_tokens import OwnTokens
 from headlight.wings.any_module.proof import find_layouts
+from headlight.wings.any_module.trial import (
+    ROWS,
+    SOURCE,
+    TARGET,
+    check_padded,
+    check_padding,
+    misfit,
+    together,
+    trial_of,
+)
 from headlight.wings.any_module.unseen import PARTLY, unseen_parts
 from headlight.wings.any_module.watch import nowhere
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-ROWS, SOURCE, TARGET = 2, 7, 5  # texts and tokens of the trial
-NEAR = 1e-4  # heads, compared with the input of an output projection
+NEAR = 1e-4  # how far joined heads may be from the input of an output projection
 
 
 def open_model(
@@ -53,6 +63,7 @@ def open_model(
     kinds: Mapping[str, Kind] | None = None,
     start: int | None = None,
     end: int | None = None,
+    padding: int | None = None,
     max_tokens: int | None = None,
     title: str | None = None,
 ) -> Reader:
@@ -63,8 +74,9 @@ def open_model(
     `call(model, ids)` or `call(model, source, target)`, and returns logits (B, T, V), or (B,
     classes). `tokenizer` has `encode` and `decode`, or is a pair of these functions; without one a
     text is numbers. `kinds` gives the kind of attention of modules, by name, where shapes do not
-    show it. `start` and `end` are the ids around a target. Raises LoadingError, a ValueError that
-    says what to do, for a model that cannot be opened.
+    show it. `start` and `end` are the ids around a target, and `padding` is the id after a text
+    that the model's own mask hides. Raises LoadingError, a ValueError that says what to do, for a
+    model that cannot be opened.
     """
     try:
         check_openable(model)
@@ -73,13 +85,15 @@ def open_model(
         if call is None and is_of_transformers(ours) and hasattr(tokenizer, "all_special_ids"):
             return open_of_transformers(ours, tokenizer, title, max_tokens)
         call, two_sided = (call, sides_of(call, 1)) if call else call_of(ours)
+        if padding is not None:
+            check_padding(padding, ours)
         special = (start, end)
-        tokens = OwnTokens.of(tokenizer, () if two_sided else special)
+        tokens = OwnTokens.of(tokenizer, () if two_sided else special, padding)
         both = target_tokenizer or tokenizer
-        target_tokens = OwnTokens.of(both, special) if two_sided else tokens
+        target_tokens = OwnTokens.of(both, special, padding) if two_sided else tokens
         longest = max_tokens or longest_of(ours)
         called = Called(
-            ours, call, tokens, target_tokens, two_sided, None, longest, start, end
+            ours, call, tokens, target_tokens, two_sided, None, longest, start, end, padding
         )  # fmt: skip
         return open_module(called, title, kinds or {})
     except LoadingError:
@@ -89,11 +103,11 @@ def open_model(
 
 
 def with_same_weights(model: nn.Module) -> nn.Module:
-    """Return a copy of a model's modules that holds the very same weights."""
+    """Return a copy of a model's modules that shares the model's weights."""
     kept = {id(part): part for part in (*model.parameters(), *model.buffers())}
     try:
         return copy.deepcopy(model, kept)
-    except Exception as error:  # of any kind: a module may hold anything
+    except Exception as error:  # of any kind, since a module may hold anything
         raise ValueError(
             f"{type(model).__name__} holds something besides its weights that cannot be copied: "
             f"{first_line(error)} Use `watch`, which copies nothing."
@@ -123,7 +137,7 @@ def open_of_transformers(
 
 
 def call_of(model: nn.Module) -> tuple[Call, bool]:
-    """Return what calls a model with ids only, and whether it takes a source and a target."""
+    """Return a function that calls a model with ids, and whether it takes a source and a target."""
     if is_of_transformers(model):
         if model.config.is_encoder_decoder:
             return (lambda model, *ids: model(input_ids=ids[0], decoder_input_ids=ids[1])), True
@@ -132,9 +146,9 @@ def call_of(model: nn.Module) -> tuple[Call, bool]:
 
 
 def sides_of(function: Callable, before: int) -> bool:
-    """Return whether a function requires two texts after its first `before` arguments.
+    """Return whether a function takes two texts after its first `before` arguments.
 
-    Raises ValueError if it requires more.
+    Only arguments without a default are texts. Raises ValueError if there are more than two.
     """
     given = inspect.signature(function).parameters.values()
     needed = [part for part in given if part.default is part.empty]
@@ -152,7 +166,7 @@ def sides_of(function: Callable, before: int) -> bool:
 
 
 def longest_of(model: nn.Module) -> int:
-    """Return how many tokens a model is given to read, by its table of positions if it has one."""
+    """Return how many tokens a model can read; a table of positions limits them."""
     tables = [
         part.num_embeddings
         for name, part in model.named_modules()
@@ -163,12 +177,17 @@ def longest_of(model: nn.Module) -> int:
 
 @torch.inference_mode()
 def open_module(called: Called, title: str, told: Mapping[str, Kind]) -> ModuleReader:
-    """Return the reader of a module; raises ValueError if its attention cannot be shown whole."""
-    texts = trial_of(called)
-    expected = called.logits(*texts)
-    prepare(called.model)
+    """Return the reader of a module.
+
+    `told` are the kinds of modules that the caller knows. Raises ValueError if some attention of
+    the module cannot be shown.
+    """
     names = dict(called.model.named_modules())
     name_of = {module: name for name, module in names.items()}
+    prepare(called.model)
+    texts = trial_of(called)
+    expected = called.logits(*texts)
+    check_padded(called, texts, expected, title)
     layouts, passed = find_layouts(lambda ids: called.logits(*ids), texts, name_of)
     with observing(ROWS, layouts) as observed:
         outputs = called.logits(*texts)
@@ -181,27 +200,21 @@ def open_module(called: Called, title: str, told: Mapping[str, Kind]) -> ModuleR
         raise ValueError(
             f"{title} has no module {unknown[0]!r}: kinds= takes names of its modules."
         )
-    kinds_told: dict[nn.Module, Kind] = {names[name]: kind for name, kind in told.items()}
+    kinds_told: dict[nn.Module, Kind] = {
+        part: kind for name, kind in told.items() for part in names[name].modules()
+    }
     try:
         sites, kinds = find_sites(observed, called.two_sided, SOURCE, TARGET, kinds_told)
     except IncompleteError as error:
-        raise ValueError(refusal(title, observed, names)) from error
-    apart = max(
-        (one.weights[0] - other.weights[0]).abs().max().item()
-        for one, other in zip(observed.records, alone.records, strict=True)
-    )
-    if apart > NEAR * 100:
-        raise ValueError(
-            f"The weights of {title} over a text differ by {apart:.2g} when another text is read "
-            "with it, so its heads and texts cannot be told apart."
-        )
+        raise ValueError(misfit(title, observed, name_of, error)) from error
+    apart = together(title, observed, alone, name_of)
     if unseen := sorted(unseen_parts(called, texts, sites, kinds, name_of)):
         raise ValueError(PARTLY.format(title=title, names=", ".join(unseen)))
     attached = CodeAttachment(
         replace(sites, rotated=is_rotated(called.model)),
         kinds,
         Parity(differences, apart),
-        projections=known_projections(called, texts, observed),
+        projections=not sites.joined and known_projections(called, texts, observed),
         outputs=outputs.size(-1),
         reference="the same calls unwatched, and from each text alone",
     )
@@ -209,45 +222,17 @@ def open_module(called: Called, title: str, told: Mapping[str, Kind]) -> ModuleR
     return ModuleReader(title, replace(called, head=head), attached)
 
 
-def trial_of(called: Called) -> list[Tensor]:
-    """Return the ids (ROWS, T) of each text of the trial; all embeddings of a model know them."""
-    # A model of transformers may have a smaller table too, such as for kinds of tokens.
-    whole = (
-        called.model.get_input_embeddings() if is_of_transformers(called.model) else called.model
-    )
-    sizes = [part.num_embeddings for part in whole.modules() if isinstance(part, nn.Embedding)]
-    known = min(sizes, default=SOURCE)
-    lengths = (SOURCE, TARGET)[: 1 + called.two_sided]
-    rows = torch.arange(ROWS, device=called.device)[:, None]
-    return [(torch.arange(length, device=called.device) + rows + 1) % known for length in lengths]
-
-
-def refusal(title: str, observed: Observed, names: Mapping[str, nn.Module]) -> str:
-    """Return why a model's attention does not fit into maps by layer and kind, with shapes."""
-    name_of = {module: name or title for name, module in names.items()}
-    shapes = {
-        f"{name_of[module]} {tuple(record.weights.shape)}"
-        for module, record in zip(observed.modules, observed.records, strict=True)
-    }
-    return (
-        f"The attention of {title} does not fit its texts of {SOURCE} tokens, or {TARGET} of a "
-        f"target: it has weights (texts, heads, queries, keys) of {', '.join(sorted(shapes))}. All "
-        "layers of a kind must have the same heads. `watch` shows any of them, and kinds= tells "
-        "which modules are encoder, decoder or cross."
-    )
-
-
 def head_of_outputs(
     outputs: Tensor, kinds: Mapping[Kind, object], ids: Tensor
 ) -> OutputHead | None:
-    """Return the kind of a model's outputs over the trial, by their shape and its attention."""
+    """Return what a model's outputs are, by their shape over the trial and its attention."""
     if "decoder" in kinds and outputs.dim() == 3 and outputs.shape[:2] == ids.shape:
         return "next token"
     return "class" if outputs.dim() == 2 and len(outputs) == ROWS else None
 
 
 def known_projections(called: Called, texts: list[Tensor], observed: Observed) -> bool:
-    """Return whether the input of each output projection is its module's joined heads."""
+    """Return whether the module that reads the joined heads is known in every layer."""
     given: dict[nn.Module, Tensor] = {}
     wanted: dict[nn.Module, list[Tensor]] = {}
     for module, record in zip(observed.modules, observed.records, strict=True):

@@ -1,4 +1,4 @@
-"""Texts to pieces and back by two functions of one's own, or by plain numbers."""
+"""Turns texts into pieces and back by two functions of a user, or by plain numbers."""
 
 from __future__ import annotations
 
@@ -12,30 +12,40 @@ from headlight.model.tokens import Token, check_characters
 
 Encode = Callable[[str], Sequence[int]]
 Decode = Callable[[Sequence[int]], str]
+NO_PADDING = "The id that this model's texts are padded with is not known: open it with padding=."
 
 
 class OwnTokens:
-    """Texts as pieces by `encode`, from a text to ids, and `decode`, back.
+    """The tokens of a model in memory, by `encode`, from a text to ids, and `decode`, back.
 
-    `special` are the ids that stand for no text, such as that of the start.
+    `special` are ids that represent no text, such as that of the start token. `padding` is the id
+    of padding, if it is known.
     """
 
-    def __init__(self, encode: Encode, decode: Decode, special: Sequence[int | None] = ()) -> None:
-        self.encode, self.decode = encode, decode
-        self.special = {index for index in special if index is not None}
+    def __init__(
+        self,
+        encode: Encode,
+        decode: Decode,
+        special: Sequence[int | None] = (),
+        padding: int | None = None,
+    ) -> None:
+        self.encode, self.decode, self.padding = encode, decode, padding
+        self.special = {index for index in (*special, padding) if index is not None}
 
     @classmethod
-    def of(cls, tokenizer: Any, special: Sequence[int | None]) -> OwnTokens:
+    def of(
+        cls, tokenizer: Any, special: Sequence[int | None], padding: int | None = None
+    ) -> OwnTokens:
         """Return the tokens of a pair of functions, or of an object with `encode` and `decode`.
 
-        Without any the text is numbers, with spaces between.
+        Without a tokenizer, a text is numbers with spaces between them.
         """
         match tokenizer:
             case None:
-                return cls(read_numbers, lambda ids: " ".join(map(str, ids)), special)
+                return cls(read_numbers, lambda ids: " ".join(map(str, ids)), special, padding)
             case [encode, decode]:
-                return cls(encode, decode, special)
-        return cls(tokenizer.encode, tokenizer.decode, special)
+                return cls(encode, decode, special, padding)
+        return cls(tokenizer.encode, tokenizer.decode, special, padding)
 
     def read(self, text: str) -> list[Piece]:
         """Return the pieces of a text; raises ValueError if it cannot be read."""
@@ -43,7 +53,7 @@ class OwnTokens:
         try:
             encoded = self.encode(text)
             ids = [int(index) for index in getattr(encoded, "ids", encoded)]
-        except Exception as error:  # of many kinds, in somebody's own function
+        except Exception as error:  # somebody's own function can raise any kind
             raise ValueError(
                 f"The tokenizer cannot read this text: {first_line(error)} Change the text."
             ) from error
@@ -53,14 +63,15 @@ class OwnTokens:
         return written_by(self.append, ids, before)
 
     def append(self, text: str, before: Sequence[Any], index: int) -> tuple[str, Piece]:
-        """Return a text with one more id after all tokens before it, and that id's piece.
+        """Return a text with one more id after the tokens `before`, and the piece of that id.
 
         A piece that begins with a space begins a word, and so does every number.
         """
         word = before[-1].word + 1 if before else 0
         if index in self.special:
             name = self.decode([index]).strip() or f"<{index}>"
-            return text, Piece(index, name, len(text), len(text), word, role="special")
+            role = "padding" if index == self.padding else "special"
+            return text, Piece(index, name, len(text), len(text), word, role=role)
         known = [token.id for token in before if token.id not in self.special]
         longer, shorter = self.decode([*known, index]), self.decode(known) if known else ""
         added = longer[len(shorter) :] if longer.startswith(shorter) else self.decode([index])
@@ -70,13 +81,23 @@ class OwnTokens:
         word = before[-1].word if goes_on else word
         return text + added, Piece(index, shown or VISIBLE_SPACE, start, start + len(shown), word)
 
+    def pad(self, pieces: Sequence[Piece], length: int) -> list[Piece]:
+        """Return pieces with padding appended until there are `length`.
+
+        Raises ValueError if the id of padding is not known.
+        """
+        if self.padding is None:
+            raise ValueError(NO_PADDING)
+        missing = max(0, length - len(pieces))
+        return [*pieces, *self.written([self.padding] * missing, pieces)[1]]
+
     def piece(self, index: int) -> Piece:
-        """Return the piece of an id, as if it were a text of its own."""
+        """Return the piece of an id alone."""
         return self.written([index])[1][0]
 
 
 def read_numbers(text: str) -> list[int]:
-    """Return the numbers in a text; raises ValueError for anything else."""
+    """Return the numbers in a text; raises ValueError for a word that is not a number."""
     words = text.replace(",", " ").split()
     if wrong := [word for word in words if not (word.isascii() and word.isdecimal())]:
         raise ValueError(

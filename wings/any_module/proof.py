@@ -1,9 +1,9 @@
-"""The proof, by experiment, of which axes of scores are texts, heads, queries and keys.
+"""Finds by experiment which axes of scores are texts, heads, queries and keys.
 
-Attention written by hand can have its heads anywhere: in an axis of their own, or in one with the
-texts, before or after them. So each module is called again with one position changed, which may
-only change one query and one key, in all heads alike. And the model is called again with some texts
-changed, which may only change their own maps.
+Attention written by hand can have its heads anywhere: in an axis of their own, or in one axis with
+the texts, before or after them. So each module is called again with one position changed: that may
+change only one query and one key, in all heads alike. And the model is called again with some texts
+changed: that may change only the maps of these texts.
 """
 
 from __future__ import annotations
@@ -11,22 +11,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from headlight.model.library.flow import CLOSED, Mixing, Scores
-from headlight.model.library.foreign_code import meeting
+from headlight.model.library.flow import CLOSED, Heads, Mixing, Origin, Scores
 from headlight.model.library.fused import Projected
-from headlight.model.library.layouts import Changes, Layout, fitting, possible
+from headlight.model.library.layouts import Changes, Layout, differing, fitting, possible
+from headlight.model.library.meeting import meeting
 from headlight.model.library.running import RUNNING, Running
-from headlight.wings.any_module.again import copied
+from headlight.model.transformer.trace import Site
+from headlight.wings.any_module.again import Entered, copied
 
 UNPROVEN = (
-    "In {name}, which of the axes of its scores {shape} are texts, heads, queries and keys cannot "
-    "be told: {why}. Nothing is shown rather than something wrong. Attend by "
+    "In {name}, it cannot be told which axes of the scores {shape} are texts, heads, queries and "
+    "keys: {why}. Nothing is shown rather than something wrong. Attend by "
     "scaled_dot_product_attention or by scores (texts, heads, queries, keys), a product of queries "
     "and keys, in a module of its own that is called with the states (texts, tokens, features)."
 )
@@ -34,7 +35,7 @@ NO_POSITION = (
     "no change of one position of its inputs moves one query and one key, in every head alike"
 )
 NO_TEXT = "a change of one text of the inputs does not move the maps of this text alone"
-AT = (0.0, 0.5, 1.0)  # where inputs are changed, as a share of each axis
+AT = (0.0, 0.5, 1.0)  # the positions that are changed, as a share of each axis
 
 
 # The layouts that earlier calls of a model have proven, with the number of heads, by the module and
@@ -42,31 +43,16 @@ AT = (0.0, 0.5, 1.0)  # where inputs are changed, as a share of each axis
 Known = dict[tuple[nn.Module, int], tuple[Layout, int]]
 
 
-class Entered(list[Running]):
-    """The running modules, each with its inputs' lists and caches as they were when it began."""
-
-    def append(self, running: Running) -> None:
-        super().append(
-            replace(
-                running,
-                inputs=tuple(map(at_entry, running.inputs)),
-                options={name: at_entry(part) for name, part in running.options.items()},
-            )
-        )
-
-
-def at_entry(part: Any) -> Any:
-    """Return a copy of an input that the module can change, such as a cache; a tensor is kept."""
-    return part if isinstance(part, Tensor) else copied(part)
-
-
 class ReachedError(Exception):
-    """Ends the call of a module where it attends."""
+    """Ends the call of a module at the attention that a trial looks for."""
 
 
 @dataclass
 class Attended:
-    """An attention of a model in a trial: its scores, and the layouts by the number of texts."""
+    """One attention in a trial, and its scores.
+
+    `layouts` are those that are possible, for each number of texts that is considered.
+    """
 
     module: nn.Module
     scores: Tensor
@@ -75,7 +61,7 @@ class Attended:
 
 @dataclass
 class Trial:
-    """A call of a model in place of a `CodeCall`: it records scores, and changes nothing.
+    """Records the scores of a model's call in place of a `CodeCall`, and changes nothing.
 
     With numbers of texts, each module is called again, up to where it attends, with a position
     changed, unless its layout at its first, second, ... attention in a call is `known`. It `stops`
@@ -87,26 +73,34 @@ class Trial:
     known: Known = field(default_factory=dict)
     attended: list[Attended] = field(default_factory=list)
     passed: tuple[nn.Module, tuple[int, ...]] | None = None
+    closed: int = 0  # how many cells of all scores a mask closes
+
+    site: Site | None = None  # a trial has no sites
     running: list[Running] = field(init=False)
 
     def __post_init__(self) -> None:
         self.running = Entered() if self.rows else []
 
     def keep(self) -> None:
-        """Nothing waits here; see `CodeCall.keep`."""
+        """Do nothing; a `CodeCall` records here."""
+
+    def join(self, heads: Sequence[Heads]) -> None:
+        """Do nothing; a `CodeCall` notes here which heads are joined."""
 
     def fused(
         self, running: Running, fixed: Layout | None, parts: Projected
     ) -> tuple[Tensor, Tensor]:
-        query, key, value = parts[:3]
+        query, key, value = parts.query, parts.key, parts.value
         if query.dim() > 3 and query.size(-3) != key.size(-3):
             groups = query.size(-3) // key.size(-3)
             key, value = (part.repeat_interleave(groups, -3) for part in (key, value))
         scores = query @ key.transpose(-2, -1) * parts.scale
         self.meet(running, scores, (-2,), fixed)
         scores = scores if parts.bias is None else scores + parts.bias
+        scores = scores if parts.added is None else scores + parts.added(scores)
         if parts.visible is not None:
             scores = scores.masked_fill(~parts.visible, -torch.inf)
+        self.count(scores)
         weights = scores.softmax(dim=-1).nan_to_num(0.0)
         return weights @ value, weights
 
@@ -115,10 +109,15 @@ class Trial:
         running: Running,
         given: Tensor,
         softmax: Callable[[Tensor], Tensor],
-        origin: Scores | Mixing | None,
+        origin: Origin | None,
     ) -> tuple[Tensor, Mixing]:
         self.meet(running, given, origin.queries if isinstance(origin, Scores) else ())
+        self.count(given)
         return softmax(given), Mixing(lambda *parts: None)
+
+    def count(self, masked_scores: Tensor) -> None:
+        """Count the cells that a mask closes; a score that is not a number counts too."""
+        self.closed += int((~(masked_scores > CLOSED)).sum())
 
     def meet(
         self,
@@ -127,7 +126,7 @@ class Trial:
         queries: tuple[int, ...],
         fixed: Layout | None = None,
     ) -> None:
-        """Record scores, and their possible layouts."""
+        """Record scores, and the layouts that they can have."""
         attention = Attended(running.module, scores.detach().clone(), {})
         times = sum(other.module is running.module for other in self.attended)
         known = self.known.get((running.module, times))
@@ -149,7 +148,10 @@ class Trial:
             outer.attended += 1
 
     def try_positions(self, attention: Attended, known: bool) -> None:
-        """Keep the layouts that calls with other positions allow, outermost module first."""
+        """Keep the layouts that agree with changes of one position.
+
+        All running modules are called again, the outermost first, until one shows queries and keys.
+        """
         for outer in RUNNING.get() or ():
             tries = [*moved(outer, attention.scores)]
             for shifts in (False, True):
@@ -178,7 +180,7 @@ def moved(outer: Running, scores: Tensor) -> Iterator[list[Tensor]]:
             index = tuple(int(at * (size - 1)) for size in given[n].shape[:rank])
             called[n] = changed(given[n], index)
             trial = Trial(stops=outer.attended + 1)
-            # It ends with ReachedError, or others of many kinds in somebody's own code.
+            # The call ends with ReachedError, or with any error of the model's own code.
             with suppress(Exception), meeting(trial):
                 outer.module(
                     *called[:count], **dict(zip(outer.options, called[count:], strict=True))
@@ -191,9 +193,9 @@ def moved(outer: Running, scores: Tensor) -> Iterator[list[Tensor]]:
 
 
 def changeable(given: Sequence[object], axes: int, whole: bool = False) -> dict[int, int]:
-    """Return which inputs can be changed at a position, and how many of their axes it has.
+    """Return the numbers of the inputs to change at a position, each with its number of axes.
 
-    These are states with at least that many axes, but no masks; or else ids, as a `whole`.
+    An input is states with at least `axes` axes, but no mask; or ids, if `whole`.
     """
     return {
         n: part.dim() - (not whole)
@@ -208,14 +210,16 @@ def is_mask(part: Tensor) -> bool:
 
 
 def changed(part: Tensor, index: Any) -> Tensor:
-    """Return states, or ids, with other values at an index."""
+    """Return states or ids with other values at an index."""
     part = part.detach().clone()
     old = part[index]
     if part.is_floating_point():
         noise = torch.randn(old.shape, generator=torch.Generator().manual_seed(0))
         part[index] = old + noise.to(old) * (1 + old.abs().max())
-    else:
-        part[index] = torch.where(old > 0, old - 1, 1)
+    else:  # the next larger id of the same texts, which the model can read; the largest wraps
+        known = part.unique()
+        following = known.roll(-1)[torch.searchsorted(known, old.contiguous())]
+        part[index] = following if len(known) > 1 else torch.where(old > 0, old - 1, 1)
     return part
 
 
@@ -225,7 +229,7 @@ def find_layouts(
     names: dict[nn.Module, str],
     known: Known | None = None,
 ) -> tuple[list[Layout], tuple[nn.Module, tuple[int, ...]] | None]:
-    """Return the layout of each attention of a model's call, and a softmax that was skipped.
+    """Return the layout of each attention of a model's call, and a softmax outside attention.
 
     `call` calls the model, with the hooks of `prepare`, on inputs of the same shapes. The layouts
     that it finds become `known`. Raises ValueError with a sentence if a layout is not proven.
@@ -233,15 +237,17 @@ def find_layouts(
     known = {} if known is None else known
     several = [part for part in inputs if isinstance(part, Tensor) and part.dim() > 1]
     sizes = [*several[0].shape[:2]] if several else [1]
-    sizes = sizes if not several or several[0].dim() < 4 else sizes[:1]  # texts, or time first
+    if several and several[0].dim() >= 4:
+        sizes = sizes[:1]  # otherwise the second axis is the texts if time comes first
     trial = tried(call, inputs, Trial([*{*sizes}], known=known))
     for attention in trial.attended:
         if not any(attention.layouts.values()):
             raise ValueError(unproven(attention, names, NO_POSITION))
+    failed = []
     for axis, rows in enumerate(sizes):
         layouts = by_texts(call, inputs, trial, axis, rows)
-        failed = next((n for n, each in enumerate(layouts) if len(each) != 1), None)
-        if failed is None:
+        first = next((n for n, each in enumerate(layouts) if len(each) != 1), None)
+        if first is None:
             found = [each for (each,) in layouts]
             times: Counter[nn.Module] = Counter()
             for attention, layout in zip(trial.attended, found, strict=True):
@@ -249,7 +255,8 @@ def find_layouts(
                 known[attention.module, times[attention.module]] = layout, heads
                 times[attention.module] += 1
             return found, trial.passed
-    raise ValueError(unproven(trial.attended[failed], names, NO_TEXT))
+        failed.append(first)
+    raise ValueError(unproven(trial.attended[max(failed)], names, NO_TEXT))
 
 
 def heads_of(layout: Layout, scores: Tensor) -> int:
@@ -265,9 +272,10 @@ def tried(call: Callable, inputs: Sequence[Any], trial: Trial) -> Trial:
 def by_texts(
     call: Callable, inputs: Sequence[Any], trial: Trial, axis: int, rows: int
 ) -> list[list[Layout]]:
-    """Return the layouts of each attention if the texts are in an axis of the inputs.
+    """Return the layouts of each attention that are left if `axis` of the inputs is the texts.
 
-    Each half of the texts, by each bit of their numbers, is changed without the other.
+    The texts are split into two halves by each bit of their numbers, and one half is changed at a
+    time.
     """
     layouts = [attention.layouts[rows] for attention in trial.attended]
     texts = torch.arange(rows)
@@ -291,7 +299,7 @@ def by_texts(
 
 
 def is_of_texts(part: object, axis: int, rows: int) -> bool:
-    """Return whether an input has texts in an axis, and is no mask."""
+    """Return whether an input has texts in an axis, and is not a mask."""
     return (
         isinstance(part, Tensor) and part.dim() > max(1, axis) and part.size(axis) == rows
         and part.dtype != torch.bool and not is_mask(part)
@@ -299,8 +307,8 @@ def is_of_texts(part: object, axis: int, rows: int) -> bool:
 
 
 def is_of(layout: Layout, before: Tensor, after: Tensor, half: Tensor) -> bool:
-    """Return whether the maps that changed are all those of a half of the texts."""
-    maps = layout.maps(before != after).flatten(2).any(dim=2).cpu()  # (B, H)
+    """Return whether the maps that differ are exactly those of one half of the texts."""
+    maps = layout.maps(differing(before, after)).flatten(2).any(dim=2).cpu()  # (B, H)
     return torch.equal(maps, half[:, None].expand_as(maps)) if len(maps) == len(half) else False
 
 

@@ -1,4 +1,4 @@
-"""Modules in which tokens see each other in a way that is not recorded."""
+"""Finds modules in which tokens see each other in a way that is not recorded."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from headlight.model.edits.attention import AttentionEdit
 from headlight.model.library.checks import tensors_in
 from headlight.model.library.foreign_code import CodeSites
 from headlight.model.transformer.trace import Kind, Run
-from headlight.wings.any_module.module_reader import Called
+from headlight.wings.any_module.called import Called
 
 PARTLY = (
     "{title} would be shown in part only: tokens also see each other in {names}, in a way that "
     "is not recorded, such as attention without a softmax of queries and keys. `watch` shows the "
-    "others."
+    "attention that can be recorded."
 )
 
 
-ModuleCall = tuple[nn.Module, list[Tensor], list[Tensor]]  # what it was given, and made
+ModuleCall = tuple[nn.Module, list[Tensor], list[Tensor]]  # a module, its inputs and its outputs
 
 
 def unseen_parts(
@@ -30,16 +30,14 @@ def unseen_parts(
     kinds: Mapping[Kind, tuple[int, int]],
     name_of: Mapping[nn.Module, str],
 ) -> set[str]:
-    """Return the modules in which tokens see each other though all heads that are seen are off.
+    """Return the modules in which tokens see each other while all recorded heads are off.
 
-    Each token is changed in turn. A module that passes every change on to other tokens lets them
-    see each other; a change from or to padding alone may move positions. Torch's own modules, such
-    as a convolution, are no attention.
+    Each token is changed in turn. Tokens see each other in a module that passes every such change
+    on to other tokens. Modules of torch itself, such as a convolution, do not count as attention.
     """
     off = {
         site: AttentionEdit(gate=torch.zeros(kinds[site.kind][1], device=called.device))
-        for several in sites.modules.values()
-        for site in several
+        for site in sites.sites
     }
 
     def outputs(texts: Sequence[Tensor]) -> list[ModuleCall]:
@@ -79,7 +77,7 @@ def unseen_parts(
 def mixing_in(
     before: Sequence[ModuleCall], after: Sequence[ModuleCall], length: int
 ) -> set[nn.Module]:
-    """Return the modules that made other tokens differ than they were given."""
+    """Return the modules in whose outputs more tokens differ than in their inputs."""
     mixing = set()
     for old, new in zip(before, after, strict=True):
         given, made = (
@@ -92,7 +90,7 @@ def mixing_in(
 
 
 def moved_tokens(one: Tensor, other: Tensor, length: int) -> list[int]:
-    """Return which of so many tokens differ in two tensors, with time in any axis."""
+    """Return which of `length` tokens differ in two tensors, whichever axis is time."""
     axis = next(
         (axis for axis in (1, 0, 2) if one.dim() > max(1, axis) and one.size(axis) == length), None
     )

@@ -1,4 +1,4 @@
-"""Looking at the attention of any model in memory while it is called as usual."""
+"""Records the attention of any model in memory while it is called as usual."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, Literal, get_args
 
 import torch
@@ -13,7 +14,8 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from headlight.model.library.checks import Differences, check_openable
-from headlight.model.library.observing import Observed, observing, prepare
+from headlight.model.library.joined_heads import join_heads
+from headlight.model.library.observing import Observed, is_masked, observing, prepare
 from headlight.model.library.running import RUNNING
 from headlight.model.transformer.trace import AttentionRecord
 from headlight.wings.any_module.again import copied, overheard, unpacked, unwatched
@@ -23,13 +25,20 @@ from headlight.wings.any_module.proof import Known, find_layouts
 SeenKind = Literal["self", "masked", "cross"]
 NOT_CALLED = "The model was not called in the block below `with watch(model)`: call it there."
 NOWHERE = (
-    "{name} attended nowhere: it called neither nn.MultiheadAttention nor "
-    "scaled_dot_product_attention, and took no softmax of a product of queries and keys."
+    "{name} attended nowhere: it called neither nn.MultiheadAttention, "
+    "scaled_dot_product_attention nor flex_attention, and took no softmax of a product of queries "
+    "and keys."
 )
 PASSED = (
     "{name} attended nowhere that is known here: {part} took a softmax of numbers of the shape "
     "{shape}, but not over the last axis of a product of queries and keys (texts, queries, keys), "
     "with an axis for heads or none. Write it so, or call scaled_dot_product_attention."
+)
+
+NO_NUMBERS = (
+    "Weights are not a number (NaN) in {name}, so nothing is shown. A query whose every key is "
+    "masked by minus infinity, as by a causal mask with padding on the left, makes its whole text "
+    "so in the next layer. Let each query see a key, such as itself, or mask by -1e9."
 )
 
 
@@ -64,9 +73,7 @@ class Seen(Sequence[Tensor]):
     def kinds(self) -> dict[str, SeenKind]:
         """The kind of each attention, which its shape shows unless it was told."""
         return {
-            name: self.told.get(name.partition(" #")[0])
-            or self.run.kind(name)
-            or kind_of(record.weights)
+            name: self.told.get(name.partition(" #")[0]) or self.run.kind(name) or kind_of(record)
             for name, record in self.attention.items()
         }
 
@@ -85,7 +92,7 @@ class Seen(Sequence[Tensor]):
         return len(self.attention)
 
     def weights(self, kind: SeenKind) -> list[Tensor]:
-        """Return the weights (B, H, Q, K) of a kind of attention, one tensor a layer.
+        """Return the weights (B, H, Q, K) of one kind of attention, a tensor for each layer.
 
         Raises ValueError if there is no such kind.
         """
@@ -158,13 +165,13 @@ def watch(
             model(x)  # or model.generate(x)
         seen.attention["blocks.0.attention"].weights  # (B, H, Q, K)
 
-    Meets nn.MultiheadAttention, scaled_dot_product_attention, and every softmax of a product of
-    queries and keys. `kinds` tells those that shapes do not show, by the name of the module, and
-    `known` the axes that an earlier watch of this model has proven, to save the time. Each call is
-    made once more without the watch. Raises ValueError after the block if outputs differ, if the
-    model was not called or attended nowhere, or if the beams that were kept cannot be known; and
-    before it for a model in training mode, one that is compiled or quantized, and one without its
-    weights.
+    It records nn.MultiheadAttention, scaled_dot_product_attention, flex_attention, and every
+    softmax of a product of queries and keys. `kinds` gives kinds that shapes do not show, by the
+    name of the module, and `known` the axes that an earlier watch of this model has proven, to save
+    the time. Each call is made once more without the watch. Raises ValueError after the block if
+    outputs differ, if the model was not called or attended nowhere, or if the beams that were kept
+    cannot be known; and before it for a model that is in training mode, compiled, quantized or
+    without weights.
     """
     check_openable(model)
     name = type(model).__name__
@@ -194,7 +201,7 @@ def watch(
 def nowhere(
     name: str, passed: tuple[nn.Module, tuple[int, ...]] | None, names: Mapping[nn.Module, str]
 ) -> str:
-    """Return a sentence about a model without attention, or about a softmax outside attention."""
+    """Return a sentence on a model without attention, or on its softmax outside attention."""
     if passed is None:
         return NOWHERE.format(name=name)
     part, shape = passed
@@ -202,13 +209,19 @@ def nowhere(
 
 
 def named(observed: Observed, names: Mapping[nn.Module, str]) -> dict[str, AttentionRecord]:
-    """Return the records of a call by the names of the modules that attended."""
+    """Return the records of a call by the names of the modules that attended.
+
+    Raises ValueError if weights are not numbers.
+    """
     records: dict[str, AttentionRecord] = {}
-    times: Counter[nn.Module] = Counter()
-    for module, record in zip(observed.modules, observed.records, strict=True):
-        times[module] += 1
-        again = f" #{times[module]}" if times[module] > 1 else ""
-        records[f"{names[module]}{again}"] = record
+    times: Counter[str] = Counter()
+    for numbers in observed.layers:
+        name = name_of_layer([names[observed.modules[n]] for n in numbers])
+        times[name] += 1
+        key = f"{name} #{times[name]}" if times[name] > 1 else name
+        records[key] = join_heads([observed.records[n] for n in numbers])
+        if records[key].weights.isnan().any():
+            raise ValueError(NO_NUMBERS.format(name=key))
     return records
 
 
@@ -219,13 +232,24 @@ def ids_of(args: tuple, options: Mapping[str, object]) -> Tensor | None:
     return next((part for part in found if not part.is_floating_point()), None)
 
 
-def kind_of(weights: Tensor) -> SeenKind:
-    """Return the kind of attention that weights (B, H, Q, K) show by their shape and zeros.
+def name_of_layer(heads: Sequence[str]) -> str:
+    """Return the name of the module that attends, or of the one around the heads' modules."""
+    parts = [name.split(".") for name in heads]
+    if len({*heads}) == 1:
+        return heads[0]
+    return (
+        ".".join(each[0] for each in takewhile(lambda x: len({*x}) == 1, zip(*parts, strict=False)))
+        or heads[0]
+    )
+
+
+def kind_of(record: AttentionRecord) -> SeenKind:
+    """Return the kind of attention that a record shows by the shape and the zeros of its weights.
 
     A sink in the softmax, as in GPT-OSS, counts as one more key, the last.
     """
-    queries, keys = weights.shape[2:]
-    seen_later = weights[..., :queries].triu(1).any()
-    if keys not in (queries, queries + 1) or (keys > queries and seen_later):
+    queries, keys = record.weights.shape[2:]
+    if keys not in (queries, queries + 1):
         return "cross"
-    return "self" if seen_later else "masked"
+    masked = is_masked(record)
+    return "masked" if masked else "self" if keys == queries else "cross"

@@ -22,7 +22,7 @@ WINDOW = 1_024  # lines
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
+    """Return the parser of the command's options."""
     parser = argparse.ArgumentParser(prog="python -m headlight.wings.atlas", description=__doc__)
     parser.add_argument("--model", default="en-fr", help="a shipped name, a folder or a hub's name")
     parser.add_argument(
@@ -36,7 +36,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--part",
         default="1/1",
         metavar="I/N",
-        help="count one of N parts, each into a folder of its own",
+        help="count only part I of N; each part needs its own folder",
     )
     parser.add_argument(
         "--merge",
@@ -50,18 +50,21 @@ def make_parser() -> argparse.ArgumentParser:
         type=int,
         default=100,
         metavar="SENTENCES",
-        help="sentences on which heads are removed (0: none)",
+        help="on how many sentences to measure the removal of heads (0: none)",
     )
     parser.add_argument(
         "--search",
         metavar="TOKEN",
-        help="tell where heads look from a token, in the sentences kept",
+        help="print where heads look from this token, in the counted sentences that were kept",
     )
     parser.add_argument(
-        "--engine", choices=("process", "ray"), default="process", help="what counts (process)"
+        "--engine",
+        choices=("process", "ray"),
+        default="process",
+        help="count in this process (the default) or on Ray",
     )
     parser.add_argument(
-        "--address", metavar="HOST:PORT", help="a Ray cluster (default: one on this machine only)"
+        "--address", metavar="HOST:PORT", help="the Ray cluster (default: start one here)"
     )
     parser.add_argument(
         "--window", type=int, default=WINDOW, metavar="LINES", help="lines counted at once"
@@ -74,7 +77,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    """Start or resume a count; or merge counts; or search."""
+    """Start or resume a count, or merge counts, or search a count."""
     options = make_parser().parse_args()
     keep_few_kernels()
     try:
@@ -100,16 +103,19 @@ def main() -> None:
     except ValueError as error:
         sys.exit(str(error))
     except KeyboardInterrupt:
-        sys.exit("\nStopped. What was counted is kept; the same command goes on.")
+        sys.exit("\nStopped. What was counted is saved: the same command continues.")
 
 
 def unwritten(error: OSError, folder: Path) -> str:
-    """Return advice for an error of the system; an error without a number carries its own."""
+    """Return the sentence to print for an OSError.
+
+    A system error gets advice; an error of this project has no errno and is a sentence already.
+    """
     if error.errno is None:
         return str(error)
     return (
-        f"{error.filename or folder}: {error.strerror}. What was kept before is whole: set this "
-        "right, and the same command goes on."
+        f"{error.filename or folder}: {error.strerror}. What was saved before is intact: solve "
+        "this, and the same command continues."
     )
 
 
@@ -123,7 +129,7 @@ def counted(reader: Reader, options: argparse.Namespace) -> tuple[Count, str | N
     if not options.text.is_file():
         raise ValueError(f"{options.text} is no file: name one with lines of text.")
     if options.window < 1:
-        raise ValueError("A window has at least one line.")
+        raise ValueError("--window must be at least 1.")
     options.output.mkdir(parents=True, exist_ok=True)
     part, parts = part_of(options.part)
     about = about_of(reader, str(options.model), options.text.name, options.window)
@@ -147,14 +153,14 @@ def counted(reader: Reader, options: argparse.Namespace) -> tuple[Count, str | N
     try:
         for at, more in counts:
             count = merge(count, more)
-            if bar is None:  # earlier windows do not count for the speed
+            if bar is None:  # windows of an earlier run must not raise the speed shown
                 sizes = {"total": options.text.stat().st_size, "initial": at}
                 bar = tqdm(**sizes, unit="B", unit_scale=True, desc="counting")
             bar.update(max(0, at - bar.n))
             if time.monotonic() - saved > options.save_every:
                 save_count(options.output, count)
                 saved = time.monotonic()
-    except ValueError as error:  # of a file that is damaged further on
+    except ValueError as error:  # the file is damaged after these windows
         damage = str(error)
     finally:
         if bar is not None:
@@ -175,7 +181,7 @@ def part_of(text: str) -> tuple[int, int]:
 
 
 def nothing_in(path: Path, count: Count) -> str:
-    """Return why a file has nothing to count."""
+    """Return a sentence that says why a file has nothing to count."""
     became = in_words(count.lines)
     return f"{path} has no line of text to count{f' ({became})' if became else ', as it is empty'}."
 
@@ -190,16 +196,16 @@ def check_about(count: Count, about: dict[str, object], folder: Path) -> None:
 
 
 def tell(count: Count) -> None:
-    """Print the number of counted sentences, and what happened to other lines."""
+    """Print the number of counted sentences, and how many lines were cut or left out, and why."""
     print(f"{count.sentences} sentences counted")
     if became := in_words(count.lines):
         print(f"  {became}")
 
 
 def print_search(reader: Reader, count: Count, word: str) -> None:
-    """Print where the heads look from a token."""
+    """Print the 20 heads that look most clearly from a token, and their keys."""
     looked, lines = search(reader, count.sampled, word)
-    print(f"From “{word}” in {len(lines)} sentences, the largest weight in the mean:")
+    print(f"From “{word}” in {len(lines)} sentences, with the mean of the largest weight:")
     for match in looked[:20]:
         keys = ", ".join(f"“{key}” {share:.0%}" for key, share in match.keys)
         address = f"{match.kind} {match.layer + 1}.{match.head + 1}"

@@ -1,4 +1,4 @@
-"""The atlas of the model in force: of the visitor's own text, or the shipped one."""
+"""The atlas of the chosen model: counted over the visitor's own text, or the shipped one."""
 
 from dataclasses import dataclass, field
 from secrets import token_urlsafe
@@ -25,7 +25,7 @@ from headlight.wings.atlas.jobs import MOST_NUMBERS, CountJob, count_queue
 from headlight.wings.atlas.looking import Looked, search
 from headlight.wings.atlas.pronouns import PRONOUN
 
-TOO_LONG = "This text is too long to be measured with so many heads: shorten it to compare it."
+TOO_LONG = "This text is too long for a model with so many heads: shorten it to see its figures."
 FOLDER = PRETRAINED / DEFAULT / "atlas"
 SHIPPED_TEXT = "{count:,} sentences of Tatoeba's validation and training pairs"
 OWN_TEXT = "your {count:,} lines"
@@ -34,12 +34,16 @@ ONE_LINE = "your one line"
 
 @dataclass(frozen=True)
 class OwnAtlas:
-    """The count of a visitor's own text, and the loading of the model that it was made with."""
+    """The count of a visitor's own text.
+
+    `model` is the key of the model that counted, and `loading` identifies it among models that were
+    loaded under this key.
+    """
 
     model: str
     loading: int
     job: CountJob
-    key: str = field(default_factory=lambda: token_urlsafe(6))  # identifies it
+    key: str = field(default_factory=lambda: token_urlsafe(6))  # names this count in links
 
     @property
     def count(self) -> Count:
@@ -51,7 +55,10 @@ class OwnAtlas:
 
 
 class OwnText:
-    """A session's own text: its newest count, and one under way; neither is ever in a link."""
+    """A session's counts of its own text: the newest, and the next, which is still under way.
+
+    No link contains the text or its counts.
+    """
 
     def __init__(self) -> None:
         self.newest: OwnAtlas | None = None
@@ -75,14 +82,15 @@ def counts() -> JobQueue:
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=OwnText.cancel)
 def own_text() -> OwnText:
-    """Return this session's own text, which ends with the session."""
+    """Return the counts of this session's own text; they are dropped when the session ends."""
     return OwnText()
 
 
 def start(data: bytes) -> None:
     """Start to count a text with the chosen model; a count under way is replaced.
 
-    Raises ValueError with a sentence if there is nothing to count, or too many wait.
+    Raises ValueError with a sentence if there is nothing to count, or too many texts wait to be
+    counted.
     """
     mine, model = own_text(), models.chosen()
     text = as_windows(data, limits.COUNT_LINES)
@@ -98,9 +106,9 @@ def remove() -> None:
 
 
 def atlas_of(model: str | None = None) -> Atlas | None:
-    """Return the atlas of a model, by its key, or of the chosen model.
+    """Return the atlas of the model with this key, or of the chosen model.
 
-    It is that of the visitor's own text if it was counted, else the shipped one, else None.
+    The visitor's own count comes before the shipped atlas; None if there is neither.
     """
     if own := own_atlas(model):
         return own.atlas
@@ -108,14 +116,14 @@ def atlas_of(model: str | None = None) -> Atlas | None:
 
 
 def own_atlas(model: str | None = None) -> OwnAtlas | None:
-    """Return the visitor's own count with a model, None if there is none with this model."""
+    """Return the count of the visitor's own text by a model, or None if this model made none."""
     own_text().settle()
     key, own = key_of(model), own_text().newest
     return own if own and (own.model, own.loading) == (key, loading(key)) else None
 
 
 def key_of(model: str | None) -> str:
-    """Return the given key of a model, or for None that of the chosen model."""
+    """Return `model`, or for None the key of the chosen model."""
     return models.chosen().key if model is None else model
 
 
@@ -130,7 +138,7 @@ def shipped_atlas() -> Atlas | None:
 
 
 def pronouns_linked(model: str) -> Linked | None:
-    """Return how often the heads of a model link a pronoun to its noun; None if it is not known."""
+    """Return how often each head of a model links a pronoun to its noun; None if not counted."""
     atlas = shipped_atlas() if key_of(model) == DEFAULT else None
     figure = atlas and atlas.kinds["encoder"].figures.get(PRONOUN.name)
     if not (atlas and figure):
@@ -140,7 +148,7 @@ def pronouns_linked(model: str) -> Linked | None:
 
 
 def shown_text(model: str | None = None) -> str:
-    """Return in words what the atlas of a model was counted over, such as "your 812 lines"."""
+    """Return the text that a model's atlas was counted over, in words: "your 812 lines"."""
     atlas = atlas_of(model)
     if atlas is None:
         return ""
@@ -163,7 +171,7 @@ def usual(model: str, pattern: str, kind: Kind, layer: int, head: int) -> Usual 
 
 @model_call("Reading …")
 def sentence_figures(run: ModelRun) -> Figures:
-    """Return the figures of all heads on a run's text, as trained.
+    """Return the figures of all heads on a run's text, by the model as trained.
 
     Raises ValueError if there are none, or the text is too long for so many heads.
     """
@@ -187,8 +195,8 @@ def looked_from(
 ) -> tuple[list[Looked], list[CorpusLine]]:
     """Return where each head looks from a token, and the lines that have it; see `search`.
 
-    `loading` identifies the model among those of its name. Raises ValueError if no line has the
-    token.
+    `loading` identifies the model among those loaded under this name. Raises ValueError if no line
+    has the token.
     """
     with errors_explained():
         return search(reader(name), lines, word, MOST_NUMBERS)

@@ -17,9 +17,9 @@ from headlight.wings.atlas import circuits
 from headlight.wings.atlas.circuits import Circuit, CircuitEntry, Random, Way
 
 SPACE = "▁"
-SHOWN = 10  # pairs at each end
-TOLD = 5  # partners of a special token
-# The special tokens that a text has among the queries, and among the keys.
+SHOWN = 10  # pairs of tokens in each list
+TOLD = 5  # partners that are named for a special token
+# By kind: the special token that a text has among the queries, and the one among the keys.
 SPECIAL = {
     "encoder": (END_ID, END_ID),
     "decoder": (START_ID, START_ID),
@@ -27,15 +27,16 @@ SPECIAL = {
 }
 MOST_WORDS = 500
 Compositions = dict[tuple[Site, Site, Way], np.ndarray]  # (H, H) each
-Named = list[tuple[str, str, float]]  # two tokens, and their number
+Named = list[tuple[str, str, float]]  # pairs of tokens, each with its number
 
 
 @dataclass(frozen=True)
 class HeadByWeights:
-    """The strongest pairs of a head's two circuits, the largest first and the smallest first.
+    """The strongest pairs of tokens in a head's query-key and value-output circuits.
 
-    `special` are the partners of the start and the end, in words. The shares of positive
-    eigenvalues are from -1 to 1.
+    `looks` and `writes` each have the pairs with the largest numbers, then those with the smallest.
+    `special` says in words which tokens the start and end tokens go with. `matching` and `copying`
+    are the `positive_share` of the query-key and of the value-output circuit, from -1 to 1.
     """
 
     looks: tuple[Named, ...]
@@ -46,12 +47,12 @@ class HeadByWeights:
 
 
 def own_layers(name: str) -> OwnReader:
-    """Return a model that is known to have layers of this project, by its key."""
+    """Return the reader of the model with this key, which must have this project's layers."""
     return cast(OwnReader, reader(name))
 
 
 def names_of(model: OwnReader, ids: Sequence[int]) -> list[str]:
-    """Return the names of tokens: continuations of a word begin with an ellipsis."""
+    """Return the texts of tokens, with an ellipsis before those that continue a word."""
     pieces = [model.tokenizer.backend.id_to_token(index) or "" for index in ids]
     if not any(piece.startswith(SPACE) for piece in pieces):
         return pieces
@@ -100,7 +101,7 @@ def named(pairs: Sequence[CircuitEntry], names: Sequence[str]) -> Named:
 
 @model_call("Multiplying weights …")
 def of_token(name: str, loading: int, head: HeadAddress, token: int) -> dict[str, list[str]]:
-    """Return the tokens that go with one token in both circuits of a head, by their effect."""
+    """Return one token's strongest partners in a head's circuits, by relation ("looks most at")."""
     model = own_layers(name)
     ids = [*model.vocabulary, token]
     names, (looks, writes) = names_of(model, ids), both(model, head, ids)
@@ -135,11 +136,11 @@ def copying_shares(name: str, loading: int) -> dict[Kind, np.ndarray]:
 
 @dataclass(frozen=True)
 class HeadDictionaries:
-    """Words with the model's first token for each, and what each cross-attention head writes.
+    """N words, and the first token that the model and each cross-attention head write for each.
 
-    `firsts` has the texts of every layer and head, from the encoder's vector of each word. They are
-    right (layers, H, N) if they equal the model's, ignoring capitals, from the word's embedding
-    (`direct`) and from the encoder's vector (`encoded`).
+    `written` are the model's tokens. `firsts` (layers, H, N) are those of each head that reads the
+    encoder's vector of the word. `encoded` (layers, H, N) is True where these equal the model's,
+    ignoring capitals; `direct` is the same for heads that read the word's embedding.
     """
 
     words: list[str]
@@ -150,9 +151,9 @@ class HeadDictionaries:
 
 
 def common_words(model: OwnReader, texts: Sequence[str]) -> list[int]:
-    """Return the ids of the commonest words of texts that are one token, at most MOST_WORDS.
+    """Return the ids of the MOST_WORDS commonest words of some texts that are one token each.
 
-    A vocabulary of merged pieces is in the order of their frequency.
+    Commoner words have lower ids: byte-pair encoding merges the most frequent pieces first.
     """
     known = model.tokenizer.backend.get_vocab()
     words = {word.strip(".,;:!?\"'").lower() for text in texts for word in text.split()}
@@ -162,7 +163,10 @@ def common_words(model: OwnReader, texts: Sequence[str]) -> list[int]:
 
 @model_call("Looking words up …")
 def dictionaries(name: str, loading: int, texts: tuple[str, ...]) -> HeadDictionaries | None:
-    """Return the dictionaries of all cross-attention heads on the words of texts, None if none."""
+    """Return the dictionaries of all cross-attention heads for the words of some texts.
+
+    Returns None if no word of the texts is one token.
+    """
     model = own_layers(name)
     words = common_words(model, texts)
     if not words:

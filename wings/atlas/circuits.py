@@ -1,8 +1,8 @@
 """What a head does by its weights only: what it attends to, what it writes, which heads it feeds.
 
-Norms count as linear, with their scale left out. A token's own vector passes the norm before it; a
-head's output is read through the gain of the next norm. Feed-forward layers, positions and earlier
-heads are left out.
+A token's embedding passes the layer norm before the head. Of the norm that reads the head's output,
+only the gain is used: its scale depends on the text. Positions, earlier heads and feed-forward
+layers are left out.
 
 Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
 """
@@ -22,10 +22,10 @@ from headlight.model.transformer.layers import DecoderLayer, EncoderLayer
 from headlight.model.transformer.trace import Side, Site
 from headlight.model.transformer.transformer import Decoder, Encoder, Transformer
 
-AT_ONCE = 512  # rows of a circuit that are in memory together
+AT_ONCE = 512  # rows of a circuit that are computed together
 Way = Literal["query", "key", "value"]
 WAYS: tuple[Way, ...] = ("query", "key", "value")
-DRAWS = 8  # random models of the same size
+DRAWS = 8  # random pairs of attention layers that are averaged
 
 
 class CircuitEntry(NamedTuple):
@@ -38,7 +38,7 @@ class CircuitEntry(NamedTuple):
 
 @dataclass(frozen=True)
 class Circuit:
-    """A matrix (N, M) of numbers for pairs of tokens as a product: rows @ columns.T.
+    """A matrix (N, M) with a number for each pair of tokens, as a product: rows @ columns.T.
 
     Only the factors, rows (N, D) and columns (M, D), are in memory.
     """
@@ -47,7 +47,7 @@ class Circuit:
     columns: Tensor
 
     def strongest(self, count: int) -> tuple[list[CircuitEntry], list[CircuitEntry]]:
-        """Return the rows with the largest numbers, each at its best column, and the smallest."""
+        """Return the `count` rows with the largest maxima, and those with the smallest minima."""
         largest, smallest = [], []
         for part in self.rows.split(AT_ONCE):
             numbers = part @ self.columns.T  # (AT_ONCE, M)
@@ -61,7 +61,7 @@ class Circuit:
         return torch.cat([(part @ self.columns.T).argmax(dim=-1) for part in parts])
 
     def of_row(self, row: int, count: int) -> list[CircuitEntry]:
-        """Return the columns with the largest numbers in a row."""
+        """Return the entries of the `count` largest numbers in a row, the largest first."""
         best = (self.columns @ self.rows[row]).topk(min(count, len(self.columns)))
         columns, values = best.indices.tolist(), best.values.tolist()
         return [
@@ -75,21 +75,24 @@ class Circuit:
     def positive_share(self) -> float:
         """Return the sum of the eigenvalues, divided by that of their absolute values: -1 to 1.
 
-        1 means that every token makes itself larger. The eigenvalues of rows @ columns.T that are
-        not 0 are those of columns.T @ rows, which is (D, D). Source: Elhage et al. 2021, "Copying /
-        primitive eigenvalue analysis".
+        1 means that every token raises its own number. rows @ columns.T has the same nonzero
+        eigenvalues as columns.T @ rows, which is only (D, D). Source: Elhage et al. 2021, "Copying
+        / primitive eigenvalue analysis".
         """
         values = torch.linalg.eigvals((self.columns.T @ self.rows).double())
         return float(values.real.sum() / values.abs().sum())
 
 
 def with_column(best: tuple[Tensor, Tensor]) -> Tensor:
-    """Return the values and columns of rows as one tensor (N, 2), exact for 2**53 columns."""
+    """Return the best value and its column of each row: (N, 2), exact below 2**53 columns."""
     return torch.stack([part.double() for part in best], dim=-1)
 
 
 def ends_of(best: Tensor, sign: int, count: int) -> list[CircuitEntry]:
-    """Return the first pairs of rows with their best values and columns (N, 2), by size."""
+    """Return the entries with the `count` largest values, or the smallest if `sign` is -1.
+
+    `best` (N, 2) has a value and its column for each row.
+    """
     rows = (sign * best[:, 0]).topk(min(count, len(best))).indices.tolist()
     return [CircuitEntry(row, int(best[row, 1]), float(best[row, 0])) for row in rows]
 
@@ -118,7 +121,7 @@ def last_norm(stack: Encoder | Decoder) -> nn.LayerNorm:
 
 @torch.no_grad()
 def query_keys(model: Transformer, site: Site, ids: Sequence[int]) -> list[Circuit]:
-    """Return the scores of each head for every query token (N,) and key token (N,).
+    """Return the scores (N, N) of each head for N tokens as queries and the same as keys.
 
     The mean over keys is subtracted from each row, which does not change the softmax.
     """
@@ -136,7 +139,7 @@ def query_keys(model: Transformer, site: Site, ids: Sequence[int]) -> list[Circu
 
 
 def sides_of(site: Site) -> tuple[Side, Side]:
-    """Return the sides of a site's queries, and of its keys and values."""
+    """Return the side (encoder or decoder) of a site's queries, and that of its keys and values."""
     queries = "encoder" if site.kind == "encoder" else "decoder"
     return queries, "decoder" if site.kind == "decoder" else "encoder"
 
@@ -145,12 +148,11 @@ def sides_of(site: Site) -> tuple[Side, Side]:
 def value_outputs(
     model: Transformer, site: Site, ids: Sequence[int], inputs: Tensor | None = None
 ) -> list[Circuit]:
-    """Return what each head writes for every token that it attends to (N,), towards each token
-    (M,).
+    """Return how much each head writes each of M tokens when it attends to each of N: (N, M).
 
     `inputs` (N, d_model) replace the vectors that the heads read. The mean over all tokens is
-    subtracted. A decoder's head is read through the gain of the last norm by the output layer, an
-    encoder's by the embeddings of its tokens.
+    subtracted. What a decoder's head writes is measured by the output layer, through the gain of
+    the last norm; what an encoder's head writes, by the embeddings of the tokens.
     """
     attention = attention_at(model, site)
     if inputs is None:
@@ -168,10 +170,10 @@ def value_outputs(
 
 @dataclass(frozen=True)
 class Dictionary:
-    """What cross-attention heads write first for N words, each read by itself.
+    """The ids of the tokens written first for N words, each of which is read alone.
 
-    `written` are the ids that the whole model writes first. `direct` are those of each head from
-    the word's embedding, and `encoded` those from the encoder's vector of the word.
+    `written` are written by the whole model, `direct` by each cross-attention head that reads the
+    word's embedding, `encoded` by each that reads the encoder's vector of the word.
     """
 
     written: Tensor  # (N,)
@@ -197,7 +199,7 @@ def dictionary(model: Transformer, words: Sequence[int], ids: Sequence[int]) -> 
 
 
 class Maps(NamedTuple):
-    """The four maps of all heads of a site, (H, D, d_model) each, read through its norms."""
+    """The matrices (H, D, d_model) of a site's heads; all but `output` include a norm's gain."""
 
     query: Tensor
     key: Tensor
@@ -207,7 +209,7 @@ class Maps(NamedTuple):
 
 @torch.no_grad()
 def maps_of(model: Transformer, site: Site) -> Maps:
-    """Return the maps of a site's heads, with the gains of the norms that they read through."""
+    """Return the matrices of a site's heads, with the gains of the norms that they read through."""
     attention, norms = attention_at(model, site), norms_before(model, site)
     through = (norms[0], norms[1], norms[1])
     layers = (attention.query, attention.key, attention.value)
@@ -219,12 +221,12 @@ def maps_of(model: Transformer, site: Site) -> Maps:
 
 
 def centered(weight: Tensor) -> Tensor:
-    """Return a map that first subtracts the mean of its input, as a norm does."""
+    """Return a matrix that first subtracts the mean of its input, as a layer norm does."""
     return weight - weight.mean(dim=-1, keepdim=True)
 
 
 def feeds(earlier: Site, later: Site) -> tuple[Way, ...]:
-    """Return the ways in which the output of a site's heads can reach those of another."""
+    """Return as what ("query", "key", "value") a later site's heads can read an earlier site's."""
     if earlier.kind == "encoder":
         if later.kind == "encoder":
             return WAYS if earlier.layer < later.layer else ()
@@ -240,9 +242,10 @@ def feeds(earlier: Site, later: Site) -> tuple[Way, ...]:
 def composition(earlier: Maps, later: Maps, way: Way) -> Tensor:
     """Return how much of what each earlier head writes each later one reads: (H, H).
 
-    It is the length of the product of both heads' matrices by the product of their lengths
-    (Frobenius norms), from 0 to 1: the earlier value-output matrix times the later query-key matrix
-    from its query or key side, or times the later value-output matrix. Source: Elhage et al. 2021.
+    It is the Frobenius norm of the product of both heads' matrices, divided by the product of their
+    norms: 0 to 1. The earlier matrix is the value-output one. It is multiplied with the later
+    value-output matrix for "value", else with the later query-key matrix, from its query or its key
+    side. Source: Elhage et al. 2021.
     """
     read, other = {
         "query": (later.query, later.key),
@@ -256,18 +259,18 @@ def composition(earlier: Maps, later: Maps, way: Way) -> Tensor:
 
 
 def squares(between: Tensor, first: Tensor, last: Tensor) -> Tensor:
-    """Return the squared lengths of first.T @ between @ last for all pairs of heads: (H, J)."""
+    """Return the squared Frobenius norms of first.T @ between @ last for all head pairs: (H, J)."""
     grams = first @ first.mT, last @ last.mT  # (H, D, D), (J, D, D)
     return torch.einsum("hjab,hac,hjcd,jbd->hj", between, grams[0], between, grams[1])
 
 
 def squares_of(first: Tensor, last: Tensor) -> Tensor:
-    """Return the squared lengths of first.T @ last, head by head: (H,)."""
+    """Return the squared Frobenius norm of first.T @ last of each head: (H,)."""
     return torch.einsum("hab,hab->h", first @ first.mT, last @ last.mT)
 
 
 class Random(NamedTuple):
-    """The composition of two heads of random numbers: its mean and standard deviation."""
+    """The mean and standard deviation of the composition of two heads with random weights."""
 
     mean: float
     deviation: float
@@ -285,7 +288,7 @@ def compositions(model: Transformer) -> Mapping[tuple[Site, Site, Way], Tensor]:
 
 
 def random_composition(d_model: int, heads: int) -> Random:
-    """Return the composition of heads of normal random numbers, of the same size as a model's."""
+    """Return the composition of heads of a model's size whose weights are normal random numbers."""
     generator = torch.Generator().manual_seed(0)
     draws = []
     for _ in range(DRAWS):

@@ -1,4 +1,4 @@
-"""The heads of a model over windows of a corpus, in batches of similar length."""
+"""Count what the heads of a model do in windows of a corpus, in batches of similar length."""
 
 import unicodedata
 from collections import Counter
@@ -33,13 +33,13 @@ from headlight.wings.atlas.examples import (
 )
 from headlight.wings.atlas.statistics import BADGES, Sums, add, sums_of
 
-NUMBERS_AT_ONCE = 2**22  # weights of all heads in a batch: 16 MB, and some copies
-CUT = "longer than the model reads, counted as far as it does"
-REFUSED = "nothing that the model reads"
+NUMBERS_AT_ONCE = 2**22  # attention weights of a batch, over all heads: 16 MB, and copies
+CUT = "too long for the model, counted up to its limit"
+REFUSED = "nothing that the model can read"
 LARGE = "too long to be counted with so many heads"
-LARGEST_DIFFERENCE = 1e-4  # of weights; float32 leaves some 1e-6
-COMPARED_ALL = 200  # lines in which heads are compared with each other, then every tenth
-COMPARED_EVERY = 10
+LARGEST_DIFFERENCE = 1e-4  # that padding may make in a weight; rounding makes 1e-6
+COMPARED_ALL = 200  # first lines, in all of which heads are compared with each other
+COMPARED_EVERY = 10  # after them, heads are compared in every tenth line
 
 Text = tuple[str, str | None]
 Sentence = tuple[CorpusLine, Trace]
@@ -47,18 +47,18 @@ Sentence = tuple[CorpusLine, Trace]
 
 @dataclass
 class Count:
-    """The count of a corpus, as plain data; `merge` joins two.
+    """The count of a corpus, or of a part of it, as plain data.
 
-    Two counts can only be merged if their `about` is equal: the model, the text and the window
+    `merge` joins two counts whose `about` is equal: the code, the model, the text and the window
     size.
     """
 
     about: dict[str, object]
     windows: list[int] = field(default_factory=list)
-    lines: Counter[str] = field(default_factory=Counter)  # by what happened to them
+    lines: Counter[str] = field(default_factory=Counter)  # how many were counted, cut or left out
     sums: Sums = field(default_factory=dict)
     best: Best = field(default_factory=dict)
-    texts: dict[int, Text] = field(default_factory=dict)  # of the examples, by line
+    texts: dict[int, Text] = field(default_factory=dict)  # of the examples, by line number
     sample: Sample = field(default_factory=list)
 
     @property
@@ -71,7 +71,7 @@ class Count:
 
 
 def merge(a: Count, b: Count) -> Count:
-    """Return the sum of two counts; raises ValueError if they do not match."""
+    """Return the sum of two counts; raises ValueError if they differ in `about` or overlap."""
     if a.about != b.about:
         differing = sorted(name for name in a.about if a.about[name] != b.about.get(name))
         raise ValueError(f"These counts differ in their {', '.join(differing)}.")
@@ -92,7 +92,7 @@ def merge(a: Count, b: Count) -> Count:
 
 @dataclass
 class Weights(Trace):
-    """The weights of a batch, without its other stages, and which cells are visible."""
+    """A trace that keeps only the weights of a batch, and which cells are visible."""
 
     looks: dict[Site, Tensor] = field(default_factory=dict)  # (B, H, Q, K)
     seen: dict[Site, Tensor] = field(default_factory=dict)  # (B, 1, Q, K)
@@ -114,7 +114,7 @@ def count_window(
     for batch in batches(reader, small, padded=takes_padding(reader, small)):
         try:
             count_batch(reader, batch, count)
-        except ValueError:  # of a model whose own code cannot run one of them
+        except ValueError:  # the model's own code cannot run one of these sentences
             for sentence in batch:
                 try:
                     count_batch(reader, [sentence], count)
@@ -128,7 +128,7 @@ def count_window(
 
 
 def count_batch(reader: Reader, batch: Sequence[Sentence], count: Count) -> None:
-    """Count a batch of sentences; raises ValueError, with none counted, if the model cannot."""
+    """Add a batch of sentences to `count`; raises ValueError and adds none if the model fails."""
     numbers = np.array([line.number for line, _ in batch])
     short = np.array([longest(trace) <= MOST for _, trace in batch])
     compared = torch.tensor([n < COMPARED_ALL or n % COMPARED_EVERY == 0 for n in numbers])
@@ -164,7 +164,7 @@ def takes_padding(reader: Reader, sentences: Sequence[Sentence]) -> bool:
 
 
 def tokenized(reader: Reader, lines: Sequence[CorpusLine], became: Counter[str]) -> list[Sentence]:
-    """Return the lines as tokens; lines that cannot be read, or only in part, are counted."""
+    """Return the lines as tokens, and count in `became` lines that are cut or cannot be read."""
     sentences = []
     for line, target in zip(lines, targets(reader, lines), strict=True):
         try:
@@ -194,7 +194,8 @@ def read(reader: Reader, line: CorpusLine, target: Sequence[Token] | None = None
 def targets(reader: Reader, lines: Sequence[CorpusLine]) -> list[list[Token] | None]:
     """Return the translations that a model of this project writes for lines without a target.
 
-    Other lines and models get None. All are written together, which takes a tenth of the time.
+    Lines with a target, and all lines of other models, get None. The translations are written
+    together, which takes a tenth of the time.
     """
     written_tokens: list[list[Token] | None] = [None] * len(lines)
     if not isinstance(reader, Translator):
@@ -208,7 +209,7 @@ def targets(reader: Reader, lines: Sequence[CorpusLine]) -> list[list[Token] | N
 
 
 def is_cut(reader: Reader, line: CorpusLine) -> bool:
-    """Return whether some of a line is left out, on either side."""
+    """Return whether the model leaves out the end of a line, or of either text of a pair."""
     if reader.shape.layers("cross"):
         return reader.is_cut(line.text) or bool(line.second and reader.is_cut(line.second))
     return reader.is_cut(line.text, line.second if "read a pair" not in reader.missing else None)
@@ -224,7 +225,7 @@ def batches(
 ) -> Iterator[list[Sentence]]:
     """Yield batches of sentences of similar length, or of equal length without padding.
 
-    A batch is as large as the memory limit allows.
+    A batch is as large as NUMBERS_AT_ONCE allows.
     """
     batch: list[Sentence] = []
     for sentence in sorted(sentences, key=lambda sentence: lengths(sentence[1])):
@@ -239,12 +240,12 @@ def batches(
 
 
 def lengths(trace: Trace) -> tuple[int, int, int]:
-    """Return the sort key of a sentence: the token counts of the longer side and of both."""
+    """Return the numbers of tokens to sort by: of the longer side, the source and the target."""
     return longest(trace), len(trace.source_tokens), len(trace.target_tokens)
 
 
 def numbers_of(reader: Reader, sentences: int, last: Sentence) -> int:
-    """Return the number of weights of `sentences` sentences, of which `last` is the longest."""
+    """Return the number of weights of as many `sentences`, of which `last` is the longest."""
     size = longest(last[1])
     heads = sum(layers * heads for layers, heads in reader.shape.kinds.values())
     return sentences * heads * size * size

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NOT_INSTALLED = (
     "Ray is not installed: pip install -r requirements-corpus.txt, or leave out --engine ray."
 )
-FREE = 1  # processors without an actor: Ray waits forever if each has one
+FREE = 1  # processors left without an actor: Ray waits forever if all have one
 PATIENCE = 10  # seconds until a cluster answers
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
 
@@ -35,16 +35,18 @@ Read = Callable[[], Iterator[Window]]
 
 
 class Counter:
-    """An actor, which holds the model and counts one window after the other."""
+    """A Ray actor: it holds the model and counts one window after the other."""
 
     def __init__(self, model: str, about: dict[str, object]) -> None:
         keep_few_kernels()
         self.reader, self.about = load_model(model), about
         if digest_of(self.reader) != about["weights"]:
-            raise ValueError(f"{model} on {platform.node()} is another model than here.")
+            raise ValueError(
+                f"{model} on {platform.node()} has other weights than on this machine."
+            )
 
     def __call__(self, row: Row) -> Row:
-        """Return the result for a row of `rows_of`: its end in the file, and the count."""
+        """Return a window's end in the file and its count, for a row of `rows_of` that has one."""
         result = pickle.loads(row["result"])
         if isinstance(result, Window):
             result = result.at, count_window(self.reader, result, self.about)
@@ -66,8 +68,8 @@ def counts_on_ray(
     """Yield each window's end in the file and its count, in the order in which they arrive.
 
     `read` is only called on this machine. Without an `address`, Ray is started here and stopped at
-    the end. Raises OSError if a cluster is missing or fails, and the errors of `read` after all
-    windows before them have arrived.
+    the end. Raises OSError if a cluster is missing or fails. An error of `read` is raised after all
+    windows before it have arrived.
     """
     ray = started(address)
     wrong, seen = None, set()
@@ -107,7 +109,7 @@ def started(address: str | None) -> ModuleType:
             logging_level=logging.CRITICAL,
             **({} if address else own_cluster),
         )
-    except Exception as error:  # Ray has no class of its own for some
+    except Exception as error:  # some of Ray's errors have no class of their own
         what = f"Ray does not answer at {address}" if address else "Ray does not start here"
         raise OSError(f"{what}: {first_line(error)}") from error
     return ray
@@ -117,7 +119,7 @@ def knock(address: str) -> None:
     """Raise OSError unless a program listens at HOST:PORT; Ray itself waits for minutes."""
     host, _, port = address.rpartition(":")
     if not (host and port.isdecimal()):
-        raise OSError("it is written like 192.0.2.1:6379.")
+        raise OSError("an address is written like 192.0.2.1:6379.")
     socket.create_connection((host, int(port)), timeout=PATIENCE).close()
 
 
@@ -127,14 +129,14 @@ def streamed(read: Read, model: str, about: dict[str, object]) -> Dataset:
 
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
-    context.target_max_block_size = 1  # bytes: a window is a block, which comes when it is done
+    context.target_max_block_size = 1  # bytes: each window is a block, and arrives once counted
     there = ray.cluster_resources()
     processors, gpus = (int(there.get(name, 0)) for name in ("CPU", "GPU"))
     actors = gpus or max(1, processors - FREE)
     here = {"ray.io/node-id": ray.get_runtime_context().get_node_id()}
     return (
         ray.data.from_items([0])
-        # An operator with an actor's resources would be fused with it, and nothing run in parallel.
+        # With an actor's resources, Ray would fuse this step with it and run nothing in parallel.
         .flat_map(lambda _: rows_of(read), num_cpus=0, label_selector=here)
         .map(
             Counter,  # pyright: ignore[reportArgumentType]
@@ -147,6 +149,6 @@ def streamed(read: Read, model: str, about: dict[str, object]) -> Dataset:
 
 
 def known_everywhere(model: str) -> str:
-    """Return a model's name that also holds for actors with another working folder."""
+    """Return a model's name, or the full path of its folder: actors work in another folder."""
     path = Path(model).expanduser()
     return model if model in shipped_models() or not path.exists() else str(path.resolve())

@@ -1,4 +1,4 @@
-"""The sentences of a corpus that are kept during the count: the clearest, and a sample."""
+"""The sentences kept during a count: each head's clearest and least clear ones, and a sample."""
 
 from hashlib import blake2b
 
@@ -7,23 +7,23 @@ from torch import Tensor
 
 from headlight.model.corpus import CorpusLine
 
-KEPT = 3  # sentences a head, pattern and side
-FEWEST = 4  # rows of an example with more than one visible key; fewer say little
-MOST = 48  # tokens of an example on either side; more cannot be seen at once
-SAMPLE = 2_000  # lines
-NOBODY = -1  # in place of a line
-SIGNS = {"clearest": 1, "least": -1}  # of scores, so that the highest are kept on either side
-DIGITS = 6  # decimals of the scores compared; rounding differs from batch to batch
+KEPT = 3  # sentences for each head, pattern and side
+FEWEST = 4  # rows with two or more visible keys that an example has; fewer say little
+MOST = 48  # tokens that an example has at most on either side; more cannot be seen at once
+SAMPLE = 2_000  # lines that the sample has at most
+NOBODY = -1  # the line number of an entry that is still empty
+SIGNS = {"clearest": 1, "least": -1}  # factors of scores: on either side, the highest are kept
+DIGITS = 6  # decimals to which scores are compared; rounding differs from batch to batch
 
 Best = dict[str, np.ndarray]  # "encoder/broad/clearest/scores" and ".../lines", each (L, H, KEPT)
-Sample = list[tuple[int, int, str, str | None]]  # rank, line, text, second
+Sample = list[tuple[int, int, str, str | None]]  # rank, line number, text, second text
 
 
 def best_of(name: str, total: Tensor, count: Tensor, lines: np.ndarray, usable: np.ndarray) -> Best:
-    """Return where the mean score is highest, and where lowest.
+    """Return the sentences with each head's highest mean scores, and with its lowest.
 
-    `total` and `count` are (L, B, H), per sentence. `lines` (B,) are the line numbers of the
-    sentences, and `usable` (B,) says which can be shown.
+    `total` and `count` (L, B, H) are the sum and the number of a sentence's scores. `lines` (B,)
+    are the line numbers of the sentences, and `usable` (B,) says which can be shown.
     """
     mean = (total / count.clamp(min=1)).cpu().numpy().round(DIGITS)
     usable = (count.cpu().numpy() > 0) & usable[:, None]
@@ -47,7 +47,7 @@ def best(scores: np.ndarray, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def merge_best(a: Best, b: Best) -> Best:
-    """Return the best entries of both."""
+    """Return the highest scores of two sets of examples, with their lines."""
     merged = {}
     for key in sorted({*a, *b}):
         name, _, part = key.rpartition("/")
@@ -68,7 +68,7 @@ def rank(number: int) -> int:
 
 
 def sampled(lines: list[CorpusLine]) -> Sample:
-    """Return the sample of some lines: the first in the order of `rank`."""
+    """Return the sample of some lines: those that come first in the order of `rank`."""
     return merge_samples([(rank(at), at, text, second) for at, text, second in lines], [])
 
 

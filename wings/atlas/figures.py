@@ -24,9 +24,11 @@ from headlight.wings.atlas.statistics import (
     sums_of,
 )
 
-OF_SEVERAL = ("variability", "distance to other heads")  # a sentence has none, or it takes long
-FAR = 2.0  # standard deviations
-MOST = 0.95  # of the sentences
+# Statistics that are not computed for a single sentence: it has no variability, and distances take
+# long.
+OF_SEVERAL = ("variability", "distance to other heads")
+FAR = 2.0  # a sentence that is more standard deviations from the mean counts as far
+MOST = 0.95  # a sentence outside the range of this share of them counts as rare
 
 BY_NAME = {statistic.name: statistic for statistic in STATISTICS}
 
@@ -35,10 +37,11 @@ Figures = Mapping[Kind, Mapping[str, np.ndarray]]  # (L, H) by kind and name; Na
 
 @dataclass(frozen=True)
 class Figure:
-    """One statistic of all heads of a kind, each (L, H); NaN where it is not defined.
+    """One statistic of all heads of a kind of attention: arrays (L, H), NaN where not defined.
 
-    `mean` is over all rows. The others describe the sentences' own means, and exist for statistics
-    with one number a row: `bins` (L, H, 20) run from low to high.
+    `mean` is over all rows of the corpus. The other fields exist for statistics with one number a
+    row, and describe the means of single sentences: their mean, their standard deviation, and how
+    many are in each of 20 `bins` (L, H, 20) from the lowest value to the highest.
     """
 
     mean: np.ndarray
@@ -71,7 +74,7 @@ def figures(count: Count, kind: Kind) -> dict[str, Figure]:
 
 
 def figure(sums: Sums, name: str) -> Figure:
-    """Return the figure that follows from the sums of one statistic."""
+    """Return the figure of one statistic, computed from its sums."""
     total, rows, means, squares, sentences, bins = (
         sums[f"{name}/{part}"] for part in ("sum", "rows", "means", "squares", "sentences", "bins")
     )
@@ -98,13 +101,13 @@ def variability(sums: Sums, kind: Kind) -> np.ndarray:
 
 
 def divergences(count: Count, kind: Kind) -> np.ndarray:
-    """Return the mean Jensen-Shannon divergence of all heads of a kind: (L * H, L * H)."""
+    """Return the mean Jensen-Shannon divergence of any two heads of a kind: (L * H, L * H)."""
     name = f"{kind}/distance to other heads"
     return ratio(count.sums[f"{name}/sum"], count.sums[f"{name}/rows"])
 
 
 def clearest_pattern(count: Count, kind: Kind) -> list[list[str]]:
-    """Return the pattern that characterizes each head: the largest ratio of score to threshold."""
+    """Return for each head the pattern with the largest ratio of score to threshold: (L, H)."""
     names = [name for name, pattern in BADGES.items() if kind in pattern.kinds]
     shares = [figure(count.sums, f"{kind}/{name}").mean / BADGES[name].threshold for name in names]
     return np.take(names, np.nan_to_num(np.stack(shares)).argmax(axis=0)).tolist()
@@ -164,28 +167,28 @@ class Plane(NamedTuple):
 
 
 def plane_of(distances: np.ndarray) -> Plane:
-    """Return the points (N, 2) whose distances are the nearest to these (N, N), by classical MDS.
+    """Return points (N, 2) for distances (N, N), by classical multidimensional scaling.
 
-    Distances of points in a plane come back exactly; the square roots of Jensen-Shannon divergences
-    are distances of points in a space of more dimensions (Endres and Schindelin 2003); the plane
-    shows its two widest. The share kept is 1 for points of a plane, also if all points coincide.
-    Source: Torgerson 1952, "Multidimensional Scaling: I. Theory and Method".
+    Distances of points in a plane are kept exactly. Square roots of Jensen-Shannon divergences are
+    distances in a space of more dimensions (Endres and Schindelin 2003), and the plane shows its
+    two widest. The share kept is 1 for points of a plane, and if all points coincide. Source:
+    Torgerson 1952, "Multidimensional Scaling: I. Theory and Method".
     """
     squares = distances**2
     centred = squares - squares.mean(axis=0)
-    centred = (centred.mean(axis=1, keepdims=True) - centred) / 2  # the points' products (N, N)
+    centred = (centred.mean(axis=1, keepdims=True) - centred) / 2  # inner products (N, N)
     sizes, directions = np.linalg.eigh((centred + centred.T) / 2)
     sizes = np.maximum(sizes[::-1], 0)
-    widest = np.pad(directions[:, ::-1], ((0, 0), (0, 2)))[:, :2]  # a single point has only one
+    widest = np.pad(directions[:, ::-1], ((0, 0), (0, 2)))[:, :2]  # one point has one direction
     points = widest * np.sqrt(np.pad(sizes, (0, 2))[:2])
     largest = np.take_along_axis(points, np.abs(points).argmax(axis=0)[None], axis=0)
-    points = points * np.where(largest < 0, -1, 1)  # otherwise signs could differ between machines
+    points = points * np.where(largest < 0, -1, 1)  # the same signs on every machine
     total = sizes.sum()
     return Plane(points, float(sizes[:2].sum() / total) if total > 0 else 1.0)
 
 
 def nearest(distances: np.ndarray, index: int, count: int) -> list[int]:
-    """Return the `count` indices nearest to `place`, without itself."""
+    """Return the `count` indices nearest to `index`, without itself."""
     order = np.argsort(distances[index], kind="stable")
     return [int(other) for other in order if other != index][:count]
 
@@ -209,10 +212,10 @@ def figures_of(reader: Reader, trace: Trace) -> Figures:
 class Standing(NamedTuple):
     """How a sentence compares with those of a corpus."""
 
-    deviations: float  # from the mean of sentences; NaN if all are equal
-    tail: float  # the share of sentences that are as far out on its side, or further
+    deviations: float  # from the mean, in standard deviations; NaN if all sentences are equal
+    tail: float  # the share of sentences at least as far from the mean, on the same side
     is_far: bool  # more than FAR deviations from the mean
-    is_rare: bool  # outside the range of MOST sentences
+    is_rare: bool  # outside the range that holds the share MOST of the sentences
 
 
 def standing(
@@ -220,7 +223,7 @@ def standing(
 ) -> Standing:
     """Return how a value compares with a mean, a deviation and bins (20,) of sentences.
 
-    All sentences in its own bin count as being as far out.
+    All sentences in the value's own bin count as being as far from the mean.
     """
     share = (value - statistic.low) / (statistic.high - statistic.low)
     own = int(np.clip(share * len(bins), 0, len(bins) - 1))

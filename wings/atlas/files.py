@@ -1,4 +1,4 @@
-"""A count on disk with its identity, and the finished atlas that is read from a folder or a count.
+"""Save and load a count, and read a finished atlas from a folder or from a count.
 
 A file is only replaced when the new one is complete.
 """
@@ -29,12 +29,12 @@ from headlight.wings.atlas.counting import Count
 from headlight.wings.atlas.figures import Figure
 
 COUNT = "count.npz"
-WORDS = "words.json"  # the part of the file that is no array
+WORDS = "words.json"  # the entry of the file that is JSON, not an array
 COUNTING = (counting, statistics, rows)  # the modules that make the sums
 
 
 def save_arrays(path: Path, arrays: Mapping[str, np.ndarray], words: object) -> None:
-    """Write arrays and JSON as one file; raises OSError and leaves the old file as it was."""
+    """Write arrays and JSON as one file; if it raises OSError, the old file is intact."""
     packed = io.BytesIO()
     text = np.frombuffer(json.dumps(words, ensure_ascii=False).encode("utf-8"), np.uint8)
     np.savez_compressed(packed, **{WORDS: text, **arrays})
@@ -42,7 +42,7 @@ def save_arrays(path: Path, arrays: Mapping[str, np.ndarray], words: object) -> 
 
 
 def write(path: Path, data: bytes) -> None:
-    """Replace a file once the new one is complete; raises OSError and keeps the old one."""
+    """Replace a file once the new one is complete; if it raises OSError, the old one stays."""
     begun = path.with_name(path.name + ".new")
     try:
         with begun.open("wb") as file:
@@ -66,7 +66,7 @@ def load_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict]:
 
 
 def save_count(folder: Path, count: Count) -> None:
-    """Save a count in a folder; raises OSError and leaves the earlier one as it was."""
+    """Save a count in a folder; if it raises OSError, the earlier count is intact."""
     folder.mkdir(parents=True, exist_ok=True)
     words = {
         "about": count.about,
@@ -105,7 +105,7 @@ def parts(arrays: Mapping[str, np.ndarray], before: str) -> dict[str, np.ndarray
 
 
 def about_of(reader: Reader, model: str, text: str, window: int) -> dict[str, object]:
-    """Return the identity of a count; `model` and `text` are names."""
+    """Return the identity of a count; `model` and `text` are names, `window` is in lines."""
     return {
         "code": code_version(),
         "model": model,
@@ -137,10 +137,10 @@ class KindOfHeads:
     """The figures of all heads of one kind of attention.
 
     `figures` are keyed by the names of the statistics; `shares` (L, H, offsets) say how often the
-    largest weight of a row is at each of `offsets` from the query, and are missing if queries are
-    not keys; `distances` (L * H, L * H) are Jensen-Shannon divergences in nats; `clearest` (L, H)
-    names the pattern each head is known by; `removal` and `importance` (L, H) are the effects, if
-    any were measured.
+    largest weight of a row is at each of `offsets` from the query, and are None in cross-attention;
+    `distances` (L * H, L * H) are Jensen-Shannon divergences in nats; `clearest` (L, H) names each
+    head's clearest pattern; `removal` and `importance` (L, H) are the effects of removing heads, or
+    None if they were not measured.
     """
 
     figures: dict[str, Figure]
@@ -159,7 +159,7 @@ class Atlas:
     `about` names the model and the text, `lines` says how many lines were counted or left out, and
     `statistics` what each figure means ("name", "words", "unit", "kinds", "source"). `effects`
     holds the effects and pruning curves with their meaning, or None if none were measured.
-    `examples` are as in `model.atlas.looking.examples`.
+    `examples` are as in `headlight.wings.atlas.looking.examples`.
     """
 
     about: dict
@@ -192,7 +192,8 @@ def load(folder: Path, name: str) -> Any:
 def as_atlas(data: dict, examples: list[dict]) -> Atlas:
     """Return an atlas from the plain data of atlas.json and examples.json."""
     effects = data.get("effects")
-    measured = effects if isinstance(effects, dict) else None  # else a sentence says why not
+    # Effects that could not be measured are a sentence that says why.
+    measured = effects if isinstance(effects, dict) else None
     kinds = {
         kind: kind_of_heads(parts, measured["kinds"].get(kind, {}) if measured else {})
         for kind, parts in data["kinds"].items()
@@ -201,7 +202,7 @@ def as_atlas(data: dict, examples: list[dict]) -> Atlas:
 
 
 def kind_of_heads(data: dict, effects: dict) -> KindOfHeads:
-    """Return one kind of attention from plain data."""
+    """Return the figures of one kind of attention from plain data."""
     offsets = data.get("offsets") or {}
     return KindOfHeads(
         {

@@ -14,12 +14,10 @@ from headlight.wings.atlas.files import Atlas, about_of, as_atlas
 from headlight.wings.atlas.looking import examples
 
 Step = TypeVar("Step")
-MOST_NUMBERS = 2**23  # weights of all heads in one sentence: 32 MB, and some copies
-OWN = "own text"  # its name in a count
-BUSY = "{count} texts wait to be counted already: try again in a few minutes."
-TOO_LONG = (
-    "Stopped after {seconds:.0f} seconds, the most a count may take: {done:,} of {all:,} lines."
-)
+MOST_NUMBERS = 2**23  # attention weights of a sentence, over all heads: 32 MB, and copies
+OWN = "own text"  # the name of a visitor's text in a count
+BUSY = "{count} texts are already waiting to be counted: try again in a few minutes."
+TOO_LONG = "Stopped after {seconds:.0f} seconds, the limit: {done:,} of {all:,} lines were counted."
 FAILED = "The count failed ({error}): try a shorter text or another model."
 
 
@@ -43,7 +41,7 @@ class CountJob(Job[Counted]):
         super().__init__(queue)
         self.notes = list(text.notes)
         self.total = sum(window.read for window in text.windows)  # lines
-        self.collecting = False  # whether examples are traced, at the end
+        self.collecting = False  # True while examples are traced, at the end
         self._what: tuple[Reader, str, OwnText] | Any = (reader, model, text)  # None once closed
 
     def work(self) -> Counted:
@@ -71,17 +69,17 @@ class CountJob(Job[Counted]):
         return count
 
     def checked(self, steps: Iterable[Step]) -> Iterator[Step]:
-        """Yield steps, with a `check` before each."""
+        """Yield the steps; before each, `check` ends a job that was stopped."""
         for step in steps:
             self.check()
             yield step
 
     def close(self) -> None:
-        """Let go of the model and the text."""
+        """Drop the model and the text."""
         self._what = None
 
     def explain(self, error: BaseException) -> str:
-        """Return a sentence for the visitor; nothing that could hold their text is logged."""
+        """Return a sentence for the visitor; nothing that could contain their text is logged."""
         if isinstance(error, ValueError):
             return str(error)
         name = type(error).__name__

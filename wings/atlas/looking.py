@@ -18,7 +18,7 @@ from headlight.wings.atlas.counting import Count, is_punctuation, numbers_of, re
 from headlight.wings.atlas.examples import NOBODY, SIGNS
 from headlight.wings.atlas.figures import clearest_pattern, kinds_of
 
-SEARCHED = 20  # sentences at most
+SEARCHED = 20  # sentences that a search uses at most
 TRIED = 5 * SEARCHED  # the most lines read; a word in the text is not always one token
 
 
@@ -30,7 +30,7 @@ class Looked(NamedTuple):
     head: int
     places: int  # how often the token is a query
     weight: float  # the largest weight of the row, averaged over these queries
-    keys: list[tuple[str, float]]  # the keys looked at most, and how often
+    keys: list[tuple[str, float]]  # keys that most often have this weight, and their shares
 
 
 def traced(reader: Reader, line: CorpusLine) -> tuple[Trace, dict[Kind, Rows]]:
@@ -79,10 +79,10 @@ def in_bytes(rows: Rows, layer: int, head: int) -> list[list[int]]:
 def search(
     reader: Reader, lines: Iterable[CorpusLine], word: str, most: float = inf
 ) -> tuple[list[Looked], list[CorpusLine]]:
-    """Return where each head attends from a token, the surest first, and the lines with the token.
+    """Return where each head attends from a token, the largest weight first, and the lines read.
 
-    These are the first SEARCHED lines that have the word as a token, in any case, with at most
-    `most` weights. Raises ValueError if there is none.
+    The lines read are the first SEARCHED that have the word as a token, in upper or lower case, and
+    at most `most` weights. Raises ValueError if there is none.
     """
     wanted = word.strip().casefold()
     weights: dict[tuple[Kind, int, int], list[float]] = {}
@@ -133,7 +133,7 @@ def has_word(line: CorpusLine, wanted: str) -> bool:
 
 
 def places_of(tokens: Sequence[Token], wanted: str) -> list[int]:
-    """Return the positions of a token that is a whole word, in upper or lower case."""
+    """Return where a token is `wanted` as a whole word or sign, in upper or lower case."""
     pieces, sign = as_pieces(tokens), is_punctuation(wanted)
     words: dict[int, str] = {}
     for piece in pieces:

@@ -1,7 +1,7 @@
-"""The results of a count, written next to it: figures, examples, and the effects of heads.
+"""Write the results of a count next to it: figures, examples, and the effects of heads.
 
-The effect of a head is the growth of the loss without it: removed one by one, estimated by its
-gradient, and removed cumulatively.
+The effect of a head is how much the loss grows without it: measured by removing it alone, and
+estimated by a gradient. Pruning curves show the loss as more and more heads are removed.
 """
 
 import json
@@ -33,20 +33,20 @@ from headlight.wings.atlas.files import load_arrays, save_arrays, write
 from headlight.wings.atlas.looking import examples
 from headlight.wings.atlas.statistics import ALL, MICHEL, Statistic, Sums, add
 
-SAVED_EVERY = 10  # seconds
+SAVED_EVERY = 10  # seconds between two savings of the effects
 EFFECTS = "effects.npz"
-MASKED_EVERY = 7  # written tokens, which is 15 %, as in a BERT's training
-SCORED = 8  # levels of a pruning curve that are translated
+MASKED_EVERY = 7  # one written token in 7 is hidden: 15 %, as in BERT's training
+SCORED = 8  # steps of a pruning curve, after each of which BLEU is measured
 
 DEFINITIONS = (
-    Statistic("removal", "how much the loss grows without the head, which is gated to 0", "nats a "
-              "token", KINDS, f"{MICHEL}, 3.2, of the loss"),
-    Statistic("importance", "the absolute gradient of each sentence's loss for the head's gate, "
-              "without the normalization over a layer that the source has", "nats a token", KINDS,
+    Statistic("removal", "how much the loss grows when the head's output is set to 0", "nats a "
+              "token", KINDS, f"{MICHEL}, 3.2, there with BLEU in place of the loss"),
+    Statistic("importance", "the absolute gradient of each sentence's loss with respect to the "
+              "head's gate, not normalized over a layer as in the source", "nats a token", KINDS,
               f"{MICHEL}, 4.1"),
-    Statistic("loss", "of the text, with heads removed in this order, on other sentences than "
-              "those that it was found on", "nats a token", KINDS, f"{MICHEL}, 4.2"),
-    Statistic("BLEU", "of greedy translations, with heads removed in this order", "0 to 100",
+    Statistic("loss", "of the text with heads removed in this order, on other sentences than "
+              "those that gave the order", "nats a token", KINDS, f"{MICHEL}, 4.2"),
+    Statistic("BLEU", "of greedy translations with heads removed in this order", "0 to 100",
               KINDS, f"{MICHEL}, 4.2"),
 )  # fmt: skip
 
@@ -83,7 +83,9 @@ def effects(reader: Reader, count: Count, folder: Path, sentences: int) -> dict:
             saved = time.monotonic()
     save_arrays(path, sums, about)
     if not sums.get("tokens", 0):
-        return {"effects": "There is nothing that this model says, so no head is missed."}
+        return {
+            "effects": "The model predicts no token of these sentences: no effect was measured."
+        }
     tokens = float(sums["tokens"])
     by_kind = {
         kind: {name: listed(sums[f"{kind}/{name}"] / tokens) for name in ("removal", "importance")}
@@ -121,7 +123,7 @@ def table(count: Count) -> str:
 
 
 class Measured(NamedTuple):
-    """A sentence that effects are measured on, and which of its tokens are scored."""
+    """The trace of a sentence, and which of its tokens' probabilities measure effects."""
 
     trace: Trace
     objective: Objective
@@ -130,8 +132,9 @@ class Measured(NamedTuple):
 def measured(reader: Reader, line: CorpusLine) -> Measured:
     """Return a sentence with the tokens that the model should predict.
 
-    These are those of the text or the target; in a model that fills in words, every seventh token,
-    which is hidden from it. Raises ValueError if there are none.
+    They are the tokens of the text, or of an encoder-decoder's target. In a model that fills in
+    words, they are every seventh token, which is hidden from it. Raises ValueError if there are
+    none.
     """
     trace = read(reader, line)
     target = line.second if reader.shape.layers("cross") else None
@@ -156,7 +159,7 @@ def sums_of_line(reader: Reader, line: CorpusLine) -> Sums:
     by_name = {"removal": dict(removals), "importance": {s: slopes[s].abs() for s in slopes}}
     sums = {"tokens": np.array(float(len(objective.ids)))}
     for name, effects in by_name.items():
-        sign = -1 if name == "removal" else 1  # from log-probability to loss
+        sign = -1 if name == "removal" else 1  # the loss is the negative log-probability
         for kind in reader.shape.kinds:
             sites = [site for site in reader.shape.sites if site.kind == kind]
             parts = [sign * effects[site].detach().double().cpu() for site in sites]
@@ -167,7 +170,7 @@ def sums_of_line(reader: Reader, line: CorpusLine) -> Sums:
 def sums_of_lines(reader: Reader, lines: Sequence[CorpusLine], sums: Sums) -> Iterator[Sums]:
     """Yield the sums of effects after each line; `sums` already holds those of earlier lines.
 
-    Lines without anything to measure are counted as done, with no tokens.
+    A line with nothing to measure counts as done and adds no tokens.
     """
     for line in lines[int(sums.get("done", 0)) :]:
         try:
@@ -179,7 +182,7 @@ def sums_of_lines(reader: Reader, lines: Sequence[CorpusLine], sums: Sums) -> It
 
 
 def in_order(shape: Shape, sums: Sums, name: str) -> list[SiteHead]:
-    """Return all heads, those with the smallest effect first."""
+    """Return all heads, the one with the smallest effect first."""
     effects = {
         (site, head): sums[f"{site.kind}/{name}"][site.layer, head]
         for site in shape.sites
@@ -191,7 +194,7 @@ def in_order(shape: Shape, sums: Sums, name: str) -> list[SiteHead]:
 def pruned(
     shape: Shape, order: Sequence[SiteHead], counts: Sequence[int]
 ) -> dict[Site, AttentionEdit]:
-    """Return the edits by the gates of `pruning`."""
+    """Return edits that remove heads by the gates of `pruning`."""
     gates = pruning(shape, order, counts)
     return {site: AttentionEdit(gate=gate) for site, gate in gates.items()}
 
@@ -218,9 +221,10 @@ def pruned_losses(reader: Reader, sentence: Measured, order: Sequence[SiteHead])
 
 
 def curve(reader: Reader, lines: Sequence[CorpusLine], order: Sequence[SiteHead]) -> Iterator[dict]:
-    """Yield the pruning curve so far after each line, and at the end with BLEU if it applies.
+    """Yield the pruning curve so far after each line, and at the end with BLEU if lines are pairs.
 
-    It is plain data: the heads in order, the numbers of removed heads, and the losses.
+    A curve is plain data: the heads in order of removal, the number of tokens scored, and the loss
+    with 0, 1, ... and all heads removed, in nats a token.
     """
     losses, tokens = torch.zeros(len(order) + 1, dtype=torch.float64), 0
     result = {"order": [[*site, head] for site, head in order]}

@@ -25,13 +25,13 @@ from headlight.model.transformer.trace import KINDS, Kind, MaybeNone
 BINS = 20
 OFFSETS = tuple(range(-3, 4))
 POSITIONAL = 0.9
-FIRST = 10  # tokens whose cells are compared over sentences
+FIRST = 10  # first tokens, whose weights on each other are compared between sentences
 VOITA = "Voita et al. 2019, Analyzing Multi-Head Self-Attention"
 MICHEL = "Michel et al. 2019, Are Sixteen Heads Really Better than One?"
 VIG = "Vig and Belinkov 2019, Analyzing the Structure of Attention in a Transformer Language Model"
 HERE = "this project"
 
-Sums = dict[str, np.ndarray]  # "encoder/entropy/rows" and the like; all of them add up
+Sums = dict[str, np.ndarray]  # keys are like "encoder/entropy/rows"; the sums of texts add up
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Statistic:
     kinds: tuple[Kind, ...]
     source: str
     score: Score | MaybeNone = None
-    low: float = 0.0  # of the bins that sentences are counted in
+    low: float = 0.0  # the low end of the bins in which sentences are counted
     high: float = 1.0
 
 
@@ -65,25 +65,26 @@ STATISTICS = (
     ),
     Statistic("special tokens", "the mean weight on start, end and separating tokens", "share",
               KINDS, f"{CLARK}, 3.2", weight_on("special")),
-    Statistic("punctuation", "the mean weight on tokens that are signs alone", "share", KINDS,
+    Statistic("punctuation", "the mean weight on tokens of only punctuation", "share", KINDS,
               f"{CLARK}, 3.2", weight_on("punctuation")),
-    Statistic("distance", "how far away the keys looked at stand, in the mean", "tokens", SELF,
+    Statistic("distance", "the mean distance of keys from their query, by weight", "tokens", SELF,
               VIG, distance, high=20.0),
-    Statistic("squared distance", "the mean square of how far away they stand", "tokens squared",
-              SELF, HERE, squared_distance, high=400.0),
+    Statistic("squared distance", "the mean squared distance of keys from their query, by "
+              "weight", "tokens squared", SELF, HERE, squared_distance, high=400.0),
 )  # fmt: skip
 MADE_OF_SUMS = (
-    Statistic("spread of distance", "the standard deviation of how far away the keys looked at "
-              "stand, over all rows and keys by weight", "tokens", SELF, HERE),
-    Statistic("positional", f"the largest share of rows whose largest weight is at one distance "
-              f"from the query, of {OFFSETS[0]} to {OFFSETS[-1]}; from {POSITIONAL} on the head "
-              "is called positional", "share", SELF, f"{VOITA}, 5.1"),
+    Statistic("spread of distance", "the standard deviation of the distance of keys from their "
+              "query, by weight, over all rows", "tokens", SELF, HERE),
+    Statistic("positional", f"the share of rows whose largest weight is at the same distance from "
+              f"the query, for the commonest distance from {OFFSETS[0]} to {OFFSETS[-1]}; from "
+              f"{POSITIONAL} on, the head is called positional", "share", SELF, f"{VOITA}, 5.1"),
     Statistic("variability", f"how much the weights of the first {FIRST} tokens on each other "
-              f"differ over sentences of {FIRST} tokens or more: their standard deviations, as a "
-              "part of twice their sum (the source has mean absolute deviations, which do not "
-              "merge)", "share", KINDS, VIG),
-    Statistic("distance to other heads", "the mean Jensen-Shannon divergence between the rows of "
-              "two heads, over the first 200 lines and every tenth line after them",
+              f"differ between sentences of {FIRST} tokens or more: the sum of their standard "
+              "deviations, divided by twice the sum of their means (the source has mean absolute "
+              "deviations, which cannot be merged)", "share", KINDS, VIG),
+    Statistic("distance to other heads", "the mean Jensen-Shannon divergence of the head's rows "
+              "from those of each other head of its kind, over the first 200 lines and every tenth "
+              "line after them",
               "nats", KINDS, f"{CLARK}, 6"),
 )  # fmt: skip
 ALL = (*STATISTICS, *MADE_OF_SUMS)
@@ -140,12 +141,14 @@ def sums_of_first_cells(rows: Rows) -> dict[str, Tensor]:
 
 
 def sums_of_divergences(rows: Rows, chosen: Tensor) -> dict[str, Tensor]:
-    """Return the Jensen-Shannon divergences of all heads, summed over rows: (L * H, L * H).
+    """Return the Jensen-Shannon divergence of any two heads, summed over rows: (L * H, L * H).
 
     `chosen` (B,) says which sentences are counted. The divergence of two rows is the entropy of
     their mean minus the mean of their entropies.
     """
-    taken = (rows.choice.any(dim=(0, 2)) & chosen[:, None]).nonzero(as_tuple=True)  # of (B, Q)
+    taken = (rows.choice.any(dim=(0, 2)) & chosen[:, None]).nonzero(
+        as_tuple=True
+    )  # (sentence, query) of each row counted
     weights = rows.weights.permute(0, 2, 1, 3, 4)[:, :, taken[0], taken[1]]
     weights = weights.flatten(0, 1)  # (L * H, rows, K)
     entropies = torch.special.entr(weights).sum(dim=(1, 2), dtype=torch.float64)
@@ -158,9 +161,9 @@ def sums_of_divergences(rows: Rows, chosen: Tensor) -> dict[str, Tensor]:
 
 
 def sums_of(rows: Rows, compared: Tensor) -> tuple[Sums, Mapping[str, tuple[Tensor, Tensor]]]:
-    """Return all sums over a batch of rows (L, B, H, Q, K), and the sentences' own sums.
+    """Return all sums over a batch of rows (L, B, H, Q, K), and each sentence's own sums.
 
-    Heads are compared with each other in the sentences `compared` (B,).
+    Heads are compared with each other only in sentences where `compared` (B,) is True.
     """
     scored = {
         statistic.name: (statistic, *per_sentence(statistic, rows))

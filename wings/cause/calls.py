@@ -1,4 +1,4 @@
-"""Patching heads from one text's run into another's, and closing edges, for the pages."""
+"""For the page: patch heads from one text's run into another's, and close edges."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from headlight.pages.shared.runs.run import ModelRun, reading_its_own, written
 from headlight.wings.cause import patching, paths
 from headlight.wings.cause.knockout import Edges, edges_of, knock_out, written_objective
 
-LIKELIEST = 12  # tokens kept after each written one
+LIKELIEST = 12  # tokens kept in the place of each written one
 CUT = "The changed text has more tokens than this model reads: shorten it."
 
 Shares = Mapping[Kind, np.ndarray]  # (layers, heads); NaN if not measured yet
@@ -28,10 +28,10 @@ Report = Callable[[Shares, float], None]  # takes the shares so far, and the sha
 class TwoTexts:
     """A clean and a changed text, after both of which a decoder reads the same written tokens.
 
-    The traces contain only tokens. `likeliest` are the ids (N, LIKELIEST) that are likeliest after
-    either text at each written token. `first_apart` is the index of the first token that the
-    changed text would not have produced; without such a token, of the one whose probability differs
-    most.
+    The traces contain only tokens. For both texts, `likeliest` has the ids (N, LIKELIEST) that are
+    likeliest in the place of each written token. `first_apart` is the index of the first written
+    token that is not the likeliest after the changed text; without such a token, of the one whose
+    probability differs most.
     """
 
     clean: Trace
@@ -45,9 +45,10 @@ class TwoTexts:
 class Patched:
     """The share of the gap between two runs that each head restores, and that all heads restore.
 
-    `before` and `aim` are the differences of the answers' logits, in nats, in the patched run and
-    in the run that gives. `itself` is the change when all outputs, or parts, are replaced by the
-    run's own; `outputs` and `parts` are the shares when those of all heads are replaced together.
+    `before` and `aim` are the differences of the answers' logits, in nats, in the run to patch and
+    in the run that gives. `itself` is the change, in nats, when the part of all heads is replaced
+    by the run's own; `outputs` and `parts` are the shares when the outputs, or the part, of all
+    heads are replaced together.
     """
 
     shares: Shares
@@ -60,7 +61,7 @@ class Patched:
 
 @model_call("Reading …")
 def two_texts(run: ModelRun, changed: str) -> TwoTexts:
-    """Read a run's text and a changed one, with what the model wrote after the first.
+    """Return a run's text and a changed one, both read with the tokens written after the first.
 
     Raise ValueError if they cannot be compared token by token, or nothing is written.
     """
@@ -89,7 +90,7 @@ def two_texts(run: ModelRun, changed: str) -> TwoTexts:
 
 
 def edits_of(run: ModelRun) -> RunEdits:
-    """Return the edits in the model's form, also for the tokens that it wrote."""
+    """Return a run's edits as its model takes them, also for the tokens that the model wrote."""
     return run.changes_of(0 if run.target else len(written(run.as_trained).target_tokens))
 
 
@@ -100,7 +101,7 @@ def runs_of(
     parts: tuple[patching.Part, ...],
     backwards: bool,
 ) -> patching.TwoRuns:
-    """Return the patched run and the run that gives, which is the clean one unless `backwards`."""
+    """Return the run to patch and the run that gives, which is the clean one unless `backwards`."""
     texts = two_texts(run, changed)
     into, giving = (texts.clean, texts.changed) if backwards else (texts.changed, texts.clean)
     return patching.two_runs(run.reader, into, giving, answers, parts, edits_of(run))
@@ -154,11 +155,11 @@ def patched_tokens(
 
 @dataclass(frozen=True)
 class Knockout:
-    """What written tokens lose without words, and how much they attend to them: (N, W) each.
+    """What N written tokens lose without each of W words, and how much they attend to it.
 
-    Changes are in nats, and NaN where they are not measured yet. `read` holds the token that the
-    decoder read last before writing each of them. The edges lead from `queries` to the `keys` of
-    words.
+    `changes` (N, W) are in nats, and NaN where they are not measured yet; `weights` (N, W) are mean
+    weights. `read` has the token that the decoder read last before it wrote each token. The edges
+    lead from `queries` (N,) to `keys`, the positions of each word's pieces.
     """
 
     changes: np.ndarray
@@ -179,7 +180,7 @@ def looks_at(run: ModelRun) -> Kind:
 
 
 def size_of(run: ModelRun) -> tuple[int, int]:
-    """Return roughly how many runs it takes to close all edges, and the tokens of each.
+    """Return roughly how many runs it takes to close all edges, and how many tokens each reads.
 
     Raise ValueError if nothing can be written.
     """
@@ -190,7 +191,7 @@ def size_of(run: ModelRun) -> tuple[int, int]:
 
 
 def edges_in(run: ModelRun, layers: tuple[int, int] | None) -> tuple[Trace, Edges, RunEdits]:
-    """Return a trace, the edges of some layers, or of all, and the edits for their tokens."""
+    """Return a run's trace, its edges in some layers (None: in all), and its edits."""
     own = None if run.target else written(run.as_trained)
     trace = run.trace() if run.target else reading_its_own(run)
     window = None if layers is None else range(layers[0], layers[1] + 1)
@@ -226,7 +227,7 @@ def knocked_out(run: ModelRun, layers: tuple[int, int] | None, _report: Knockout
 
 @model_call("Closing two edges …")
 def two_steps(run: ModelRun, layers: tuple[int, int] | None, token: int, word: int) -> np.ndarray:
-    """Return what a token loses over a word (2, words); see `paths.two_steps`, `knocked_out`."""
+    """Return a token's changes (2, words) without paths by way of a word; see `paths.two_steps`."""
     trace, edges, edits = edges_in(run, layers)
     parts = paths.two_steps(run.reader, trace, edges, token, word, edits)
     return np.concatenate([*map(as_array, parts)], axis=1)
@@ -234,7 +235,7 @@ def two_steps(run: ModelRun, layers: tuple[int, int] | None, token: int, word: i
 
 @model_call("Closing one cell …")
 def in_one_head(run: ModelRun, token: int, word: int, end: int) -> tuple[Site, int, float, float]:
-    """Return the encoder's head with the largest weight from a piece of a word to one of another.
+    """Return the encoder's head with the largest weight from a piece of `word` to one of `end`.
 
     The result is its site, its index, that weight, and the change of a token's log-probability, in
     nats, with this cell alone closed.

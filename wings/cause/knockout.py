@@ -1,4 +1,4 @@
-"""The loss of each written token without the words that it can attend to, edge by edge."""
+"""Measure what each written token loses if it cannot attend to a word, edge by edge."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,9 +21,9 @@ from headlight.model.trace import Trace
 from headlight.model.transformer.attention import UNCHANGED
 from headlight.model.transformer.trace import AttentionRecord, Kind, Run, RunEdits, Site
 
-ROWS_AT_ONCE = 16  # so that results can be shown while the rest is measured
+ROWS_AT_ONCE = 16  # runs in a batch: few, so that first results are shown early
 WRITTEN = "the log-probability of what was written"
-LEAST = 0.1  # nats; shares need a token that loses at least this to all words together
+LEAST = 0.1  # nats that a token must lose over all words together to have shares of losses
 
 TokenPair = tuple[int, int]  # the indices of a written token and of a word
 
@@ -39,7 +39,7 @@ class Word(NamedTuple):
 class Edges:
     """The edges from written tokens to words, through all heads of some layers of one kind.
 
-    `written` is the objective: tokens, and the rows of logits whose queries look at the words.
+    `written` are the written tokens, and the rows of the logits that predict them.
     """
 
     kind: Kind
@@ -54,10 +54,9 @@ class Edges:
 
 @dataclass
 class OtherRun(Further):
-    """The keys and values of a whole text in one run, to be seen by the tokens of another run.
+    """Self-attention where each token sees the other tokens as they were in an earlier run.
 
-    In self-attention over the same text, each token sees these; only for itself it sees its current
-    ones.
+    `key` and `value` are from that run. For itself, a token sees its key and value in this run.
     """
 
     key: Tensor  # (1, H, T, D)
@@ -79,7 +78,7 @@ class WholeRun(Trace):
 
     sites: Sequence[Site] = ()
     others: dict[Site, tuple[Tensor, Tensor]] = field(default_factory=dict)
-    looks: Tensor = torch.zeros(())  # (Q, K): the mean weights of the sites
+    looks: Tensor = torch.zeros(())  # (Q, K): mean weights of all heads of the sites
 
     def record(self, site: Site, record: AttentionRecord) -> None:
         """Keep the keys and values of decoder self-attention, and the mean weights of the sites."""
@@ -97,7 +96,7 @@ def edges_of(
     They go through cross-attention to the words of the source, or in a model without an encoder to
     those of the prompt; through all `layers` if none are given. The written tokens are those of
     `writing`, which the trace read, or of a target that the trace was given. Raises ValueError for
-    layers that the model lacks, or if there are none.
+    layers that the model lacks, for no layers, or if nothing was written.
     """
     written = written_objective(trace, reader, writing)
     kind: Kind = "cross" if "cross" in reader.shape.kinds else "decoder"
@@ -113,7 +112,7 @@ def edges_of(
 
 
 def written_objective(trace: Trace, reader: Reader, writing: Writing | None) -> Objective:
-    """Return the tokens of a `writing`, which the trace read, or of a target that it was given.
+    """Return the written tokens: of `writing`, which the trace read, or of the trace's target.
 
     Raises ValueError if there are none.
     """
@@ -159,7 +158,8 @@ def knock_out(
     Each block of changes (N, words) has the change of every written token's log-probability, in
     nats, with its edges to a word closed, on top of `edits`. An edge is closed before the softmax,
     so the row's other keys take over its weight. One run over the trace's tokens serves a word:
-    each token has its own edge closed, and sees the other tokens as they are with their edges open.
+    each token has its own edge to the word closed, and sees the other tokens as they are with all
+    edges open.
 
     Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language
     Models", section 3, which only closes the edges to the last token.
@@ -179,7 +179,7 @@ def knock_out(
 def changes(
     reader: Reader, trace: Trace, edges: Edges, held: RunEdits, before: Tensor
 ) -> Iterator[Tensor]:
-    """Yield the changes (N, words) of the written tokens without edges, in blocks of words."""
+    """Yield the changes (N, words) from `before` without the edges to words, in blocks of words."""
     site = edges.sites[0]
     size = len(trace.query_tokens(site)), len(trace.key_tokens(site))
     most = rows_at_once(trace, ROWS_AT_ONCE)
@@ -199,7 +199,7 @@ def agreements(weights: np.ndarray, changes: np.ndarray) -> int:
 
 
 def disagreements(weights: np.ndarray, changes: np.ndarray, most: int) -> list[list[TokenPair]]:
-    """Return the edges whose weight exceeds their effect, and those whose effect exceeds it.
+    """Return edges with more weight than effect, and edges with more effect than weight.
 
     Each list has at most `most` edges, the largest difference first: an edge's weight (N, W) is
     compared with its share of its token's losses.

@@ -16,7 +16,7 @@ from headlight.wings.cause.readings import readings
 
 MOST_LINES = 200
 FAILED = "The measurement failed ({error}): try a shorter text or another model."
-TOO_LONG = "Stopped after {seconds:.0f} seconds, the most it may take: {done} of {all} lines."
+TOO_LONG = "Stopped after {seconds:.0f} seconds, the limit: {done} of {all} lines were measured."
 NOTHING = "No line of this text can be measured: {why}"
 
 
@@ -43,7 +43,7 @@ def agreement(by_reading: Mapping[str, np.ndarray], changes: np.ndarray) -> Agre
 
 
 def agreement_on(reader: Reader, line: CorpusLine, layers: range | None) -> Agreement:
-    """Return the agreement on a line, after which the model writes, or reads the second text.
+    """Return the agreement on a line; the decoder writes, or reads the line's second text.
 
     Raises ValueError if nothing is written, or if the text is too long.
     """
@@ -57,7 +57,7 @@ def agreement_on(reader: Reader, line: CorpusLine, layers: range | None) -> Agre
 
 
 class LinesJob(Job[list[Agreement]]):
-    """A measurement of a visitor's own lines, through some layers' edges, or those of all."""
+    """A measurement of a visitor's own lines, with edges closed in some layers or in all."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class LinesJob(Job[list[Agreement]]):
         self.total = len(lines)
         self.measured: list[Agreement] = []
         self.left_out = 0
-        self.cut = ""  # why it ended early
+        self.cut = ""  # a sentence on why it ended early
         # None once closed.
         self._what: tuple[Reader, Sequence[CorpusLine], range | None] | Any = reader, lines, layers
 
@@ -95,7 +95,7 @@ class LinesJob(Job[list[Agreement]]):
         return self.measured
 
     def close(self) -> None:
-        """Release the model and the text."""
+        """Drop the model and the text."""
         self._what = None
 
     def explain(self, error: BaseException) -> str:

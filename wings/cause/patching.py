@@ -21,7 +21,7 @@ LEAST = 0.05  # nats; a smaller difference between two runs has no meaningful sh
 PatchAddress = tuple[Site, int, int | None]  # a head, and one of its tokens; None for all of them
 
 
-Part = Literal["heads", "weights", "value"]  # of a record
+Part = Literal["heads", "weights", "value"]  # of a head: its output, its weights or its values
 
 
 class Patch(NamedTuple):
@@ -32,12 +32,12 @@ class Patch(NamedTuple):
 
     part: Part
     given: Tensor  # (1, H, T, D), or of weights (1, H, Q, K)
-    where: Tensor  # (B, H, T) bool: in these heads and tokens; (B, H, 1) is for all tokens
+    where: Tensor  # (B, H, T) bool: the heads and tokens; (B, H, 1) is for all tokens
 
 
 @dataclass
 class Patched(Further):
-    """Attention with patches in force, after another edit."""
+    """An edit that applies patches after another edit of the same attention."""
 
     patches: Sequence[Patch]
 
@@ -60,14 +60,14 @@ class Patched(Further):
 
 
 class AnswerPair(NamedTuple):
-    """Two tokens whose logits in a row are compared: the clean text's answer and the other's."""
+    """The answers to the clean and the changed text: two tokens, compared by a row's logits."""
 
     row: int
     clean: int
     changed: int
 
     def difference(self, logits: Tensor) -> Tensor:
-        """Return the lead of the clean text's answer (B,), in nats."""
+        """Return the logit of the clean text's answer minus the other's: (B,), in nats."""
         return logits[:, self.row, self.clean] - logits[:, self.row, self.changed]
 
 
@@ -90,8 +90,8 @@ class PartsOfHeads(Trace):
 class TwoRuns:
     """The run that is patched, and the run that gives the parts of heads.
 
-    Both have the same number of tokens, up to the answers' row; `before` and `aim` are their
-    differences of the answers, in nats.
+    Both have the same number of tokens and end at the answers' row. `before` and `aim` are the
+    differences of the answers' logits in the one and in the other, in nats.
     """
 
     reader: Reader
@@ -108,7 +108,7 @@ class TwoRuns:
         return self.aim - self.before
 
     def patched(self, parts: Sequence[Part], addresses: Sequence[PatchAddress]) -> Tensor:
-        """Return the share of the gap (B,) that parts bring, each at one address on its own.
+        """Return the share of the gap (B,) that patching `parts` at each address alone restores.
 
         Raises ValueError if the gap is too small.
         """
@@ -132,7 +132,7 @@ class TwoRuns:
 
     @torch.inference_mode()
     def difference(self, patches: dict[Site, tuple[Patch, ...]]) -> Tensor:
-        """Return the difference of the answers (B,), in nats, with patches in force."""
+        """Return the difference of the answers' logits (B,), in nats, with patches applied."""
         edits = dict(self.edits)
         for site, those in patches.items():
             edits[site] = Patched(edits.get(site, UNCHANGED), those)
@@ -151,7 +151,7 @@ class TwoRuns:
 
 
 NO_GAP = (
-    "The two answers are as far apart after either text, so there is nothing to bring back: choose "
+    "The two answers are equally far apart after both texts, so heads can bring nothing: choose "
     "another written token, other answers or another text."
 )
 
@@ -167,8 +167,8 @@ def two_runs(
 ) -> TwoRuns:
     """Run over the tokens of two traces, up to the answers' row, and keep parts of their heads.
 
-    The edits are in force in both, and a decoder with an encoder reads the same in both. Raises
-    ValueError if the two differ in length, or do not differ at all.
+    The edits apply to both. The decoder of an encoder-decoder reads the same tokens in both. Raises
+    ValueError if the two traces differ in length, or do not differ at all.
     """
     check_tokens(into, giving)
     edits, runs, differences = edits or {}, [], []
@@ -193,7 +193,7 @@ def check_tokens(clean: Trace, changed: Trace) -> None:
             "for one of as many tokens, so that each token has its counterpart."
         )
     if [token.id for token in first] == [token.id for token in second]:
-        raise ValueError("Both texts are the same tokens: change a word.")
+        raise ValueError("Both texts have the same tokens: change a word.")
 
 
 def patch_heads(runs: TwoRuns, part: Part) -> Iterator[tuple[Site, Tensor]]:
@@ -201,7 +201,7 @@ def patch_heads(runs: TwoRuns, part: Part) -> Iterator[tuple[Site, Tensor]]:
 
     A share is (patched - before) / (aim - before): 1 if the head brings the whole difference
     between the texts, 0 if it brings none. The part is the head's output, its `weights`, or its
-    `value`; everything after it is computed anew. The heads of a layer are patched in one batch.
+    `value`; everything after it is computed again. The heads of a layer are patched in one batch.
 
     Source: Wang et al. 2022, "Interpretability in the Wild", section 3, and Heimersheim and Nanda
     2024, "How to use and interpret activation patching".
@@ -228,7 +228,7 @@ def in_batches(runs: TwoRuns, part: Part, addresses: Sequence[PatchAddress]) -> 
 def patches_at(
     runs: TwoRuns, parts: Sequence[Part], addresses: Sequence[PatchAddress]
 ) -> dict[Site, tuple[Patch, ...]]:
-    """Return patches for every row of a batch, each with parts at one address."""
+    """Return patches for a batch in which each row has `parts` patched at one address."""
     whole = all(token is None for *_, token in addresses)
     where = {}
     for row, (site, head, token) in enumerate(addresses):

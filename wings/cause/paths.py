@@ -1,4 +1,4 @@
-"""The loss of a written token over two edges: to a source word, and from it to another word."""
+"""Measure what a written token loses without a path: to a source word, and on to another."""
 
 from collections.abc import Iterator
 

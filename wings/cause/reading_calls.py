@@ -1,4 +1,4 @@
-"""Other readings of where a decoder looked: on a run, and over a visitor's own lines."""
+"""For the page: readings of where a decoder looked, on a run and over a visitor's own lines."""
 
 from dataclasses import dataclass
 from itertools import chain
@@ -19,15 +19,15 @@ from headlight.wings.cause.over_lines import MOST_LINES, LinesJob
 from headlight.wings.cause.readings import readings
 
 Window = tuple[int, int]  # the first and the last layer, from 0
-BUSY = "{count} texts wait to be measured already: try again in a few minutes."
+BUSY = "{count} texts are already waiting to be measured: try again in a few minutes."
 
 
 @model_call("Taking gradients …")
 def all_readings(run: ModelRun, layers: Window | None) -> dict[str, np.ndarray]:
     """Return how much each written token took from each word, by every reading: (N, W) each.
 
-    `layers` are those whose edges are meant, and None means all. Raise ValueError for a model or a
-    text that has no gradient.
+    `layers` are the first and the last layer of the edges; None means all layers. Raise ValueError
+    for a model or a text that has no gradient.
     """
     with errors_explained():
         by_reading = readings(run.reader, *edges_in(run, layers))
@@ -36,7 +36,7 @@ def all_readings(run: ModelRun, layers: Window | None) -> dict[str, np.ndarray]:
 
 @dataclass(frozen=True)
 class Measured:
-    """Lines that are or were measured with a model, through the edges of some layers or of all."""
+    """A measurement of lines with one loading of a model; `layers` None means all layers."""
 
     model: str
     loading: int
@@ -45,7 +45,7 @@ class Measured:
 
 
 class OwnLines:
-    """A session's newest measurement of its own lines, which is in no link."""
+    """A session's newest measurement of its own lines; links do not contain it."""
 
     def __init__(self) -> None:
         self.newest: Measured | None = None
@@ -63,7 +63,7 @@ def line_queue() -> JobQueue:
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=OwnLines.stop)
 def own_lines() -> OwnLines:
-    """Return this session's own lines, which end with the session."""
+    """Return this session's measurement of own lines, which is dropped when the session ends."""
     return OwnLines()
 
 
@@ -82,7 +82,7 @@ def measure_lines(data: bytes, layers: Window | None) -> None:
 
 
 def lines_of(run: ModelRun, layers: Window | None) -> LinesJob | None:
-    """Return the measurement of lines with a run's model and these layers, if there is one."""
+    """Return the measurement of lines by a run's model in these layers, None if there is none."""
     newest = own_lines().newest
     is_of = newest and (newest.model, newest.loading, newest.layers)
     return newest.job if newest and is_of == (run.model, run.loading, layers) else None

@@ -18,7 +18,7 @@ from headlight.wings.cause.knockout import Edges
 READINGS = ("weight", "length", "gradient", "rollout", "relevance")
 
 
-@torch.inference_mode(False)  # held tensors take part in gradients
+@torch.inference_mode(False)  # tensors made here must be able to take part in gradients
 @torch.no_grad()
 def readings(
     reader: Reader, trace: Trace, edges: Edges, edits: RunEdits | None = None
@@ -26,10 +26,10 @@ def readings(
     """Return how much each written token took from each word, by every reading: (N, W) each.
 
     The first three cover the edges that `knock_out` closes: `weight` is the mean weight, `length`
-    the mean of `value_lengths` over the layers, `gradient` the sum of `gradients_by_edge`, in nats.
-    `rollout` and `relevance` follow all layers from the output to the words. The pieces of a word
-    are summed. `length` is missing if the output projection is not known. Raises ValueError for a
-    text or a model without gradients.
+    the mean of `value_lengths` over the layers, `gradient` the sum of `gradient_times_weights`, in
+    nats. `rollout` and `relevance` follow all layers from the output to the words. The pieces of a
+    word are summed. `length` is missing if the output projection is not known. Raises ValueError
+    for a text or a model without gradients.
     """
     asked(reader, trace, edges.written)
     record = Trace()
@@ -38,7 +38,7 @@ def readings(
         for site in reader.shape.sites:
             edit = changed.get(site, AS_TRAINED)
             gate = torch.ones(reader.shape.heads(site.kind)) if edit.gate is None else edit.gate
-            # A gate with a gradient brings the head into the graph, even if parameters have none.
+            # With a gate that requires a gradient, heads have one even if no parameter requires it.
             gates[site] = gate.detach().float().clone().requires_grad_()
             changed[site] = replace(edit, gate=gates[site])
         scores = log_probabilities(reader.rerun(trace, Run(changed, record)), edges.written)[0]
@@ -77,10 +77,10 @@ def membership(edges: Edges, record: Trace) -> Tensor:
 def gradient_times_weights(
     record: Trace, score: Tensor, gates: Mapping[Site, Tensor]
 ) -> dict[Site, Tensor]:
-    """Return each weight times the gradient of a score for it, by site: (H, Q, K).
+    """Return each weight times the gradient of `score` with respect to it, by site: (H, Q, K).
 
-    A head is gate x weights @ value, so that the gradient of a weight is the gate times the product
-    of the head's gradient and the key's value.
+    A head's output is gate x weights @ value. So the gradient of a weight is the gate times the
+    product of the output's gradient and the key's value.
     """
     sites = list(gates)
     slopes = gradients(score, [record.attention[site].heads for site in sites], again=True)
@@ -119,11 +119,11 @@ def value_lengths(
 def decoder_rollout(trace: Trace) -> Tensor:
     """Return the share of each token of the input in each row of a decoder: (T, S), or (T, T).
 
-    Every block mixes half the mean of its heads with half the residual stream. A decoder's stream
-    holds shares of the source, by cross-attention to the encoder's own mixture, and of the tokens
-    written before. Sources: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers",
-    section 3; over both inputs as in Ferrando et al. 2022, "Towards Opening the Black Box of Neural
-    Machine Translation", section 3.
+    Every block mixes half the mean of its heads with half the residual stream. With an encoder, the
+    decoder gets shares of the source from the encoder's mixture, by cross-attention, and from the
+    tokens written before. Sources: Abnar and Zuidema 2020, "Quantifying Attention Flow in
+    Transformers", section 3; over both inputs as in Ferrando et al. 2022, "Towards Opening the
+    Black Box of Neural Machine Translation", section 3.
     """
     crosses = sorted(site for site in trace.attention if site.kind == "cross")
     if not crosses:
@@ -140,8 +140,8 @@ def decoder_rollout(trace: Trace) -> Tensor:
 def relevance(products: Mapping[Site, Tensor], edges: Edges, row: int) -> Tensor:
     """Return the relevance of each token of the input to what a decoder wrote in a row: (K,).
 
-    `products` are gradients times weights (H, Q, K), of all sites. Positive ones, in the mean over
-    heads, add up layer by layer. Source: Chefer et al. 2021, "Generic Attention-model
+    `products` are gradients times weights (H, Q, K), of all sites. The positive ones, averaged over
+    heads, are added up layer by layer. Source: Chefer et al. 2021, "Generic Attention-model
     Explainability for Interpreting Bi-Modal and Encoder-Decoder Transformers", equations 5 to 10.
     """
     positive = {site: part.clamp(min=0).mean(dim=0) for site, part in products.items()}
@@ -164,7 +164,7 @@ def relevance(products: Mapping[Site, Tensor], edges: Edges, row: int) -> Tensor
 
 
 def spread_evenly(relevances: Tensor) -> Tensor:
-    """Return relevances (T, T) whose rows, but for the identity, sum to 1 (equations 8 and 9)."""
+    """Return relevances (T, T) whose rows, without the identity, sum to 1 (equations 8 and 9)."""
     identity = identity_like(relevances)
     others = relevances - identity
     return others / others.sum(dim=-1, keepdim=True).clamp(min=1e-12) + identity

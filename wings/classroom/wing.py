@@ -17,7 +17,7 @@ from headlight.pages.shared.state.page import PAGES, Page
 from headlight.pages.shared.state.wings import BUTTONS, CLICKS, TOOLS, Wing
 from headlight.wings.classroom.part import locks
 
-PARAMETER = "workshop"  # in an address
+PARAMETER = "workshop"  # the name in an address
 LONGEST = 4_000  # characters; the keys of all controls of a page take 1,700
 NAMES = re.compile("([a-z_]{1,40})(,[a-z_]{1,40})*", re.ASCII)
 INTRO = (
@@ -25,10 +25,10 @@ INTRO = (
     "pages here, the class sees no others; if you name controls, no others answer. This does not "
     "protect anything: without the link, the whole app is open."
 )
-HOLDS_TOKEN = "The link holds the token that this Headlight opens with."
+HOLDS_TOKEN = "The link contains the access token of this Headlight."
 NAMED = "Controls that stay open (with none chosen, all do)"
 CONTROLS = {CLICKS: "Clicks in pictures", BUTTONS: "Buttons"}
-NO_CLICKS = f"A click in a picture opens nothing: that needs “{CONTROLS[CLICKS]}”, too."
+NO_CLICKS = f"A click in a picture will open nothing: for that, choose “{CONTROLS[CLICKS]}” too."
 NEEDS = {
     SECOND: "read a pair",
     MASKED: "mask words",
@@ -61,7 +61,7 @@ def read(text: str) -> Lesson:
     Raises ValueError for a text that makes no sense, or an unknown page or control.
     """
     if len(text) > LONGEST:
-        raise ValueError(f"What is open is said in at most {LONGEST:,} characters.")
+        raise ValueError(f"The list of what is open may have at most {LONGEST:,} characters.")
     pages, _, controls = text.partition(":")
     for names in filter(None, (pages, controls)):
         if not NAMES.fullmatch(names):
@@ -120,9 +120,9 @@ def ask(page: Page) -> None:
 
 
 def named_controls(*pages: Page) -> dict[str, str]:
-    """Return the labels of pages' controls, by their keys, that the chosen model has.
+    """Return the labels, by key, of those controls of pages that the chosen model has.
 
-    A label that an earlier page has for another control is followed by the page.
+    If an earlier page has the same label for another control, the page's title follows the label.
     """
     try:
         missing = reader().missing
@@ -175,7 +175,7 @@ class Classroom(Wing):
         return lesson().has(page)
 
     def allows(self, control: str) -> bool:
-        """Return whether a control is open; the tools are a teacher's."""
+        """Return whether a control is open; the tools are open only to a teacher."""
         return not is_given() if control == TOOLS else lesson().allows(control)
 
     def buttons(self, page: Page) -> None:

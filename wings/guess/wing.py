@@ -31,7 +31,7 @@ __all__ = ["WING"]
 NOTHING_ASKED = (
     "**Guess first** has no question about what is shown here. It has one about {pictures}."
 )
-ASKED_BELOW = "**Guess first** asks below: a question stands in place of a picture."
+ASKED_BELOW = "**Guess first** asks below: a question is in the place of a picture."
 HIDDEN = "A picture here is hidden while **Guess first** is on: it would give the answers away."
 ROOM_FOR_NOTE = "room_for_note"
 
@@ -42,7 +42,10 @@ class Guess(Wing):
     def asks(
         self, keys: Sequence[str], ask: Callable[[], Riddle], of: About | None, what: str
     ) -> bool:
-        """Ask a riddle, or store it next to the picture in a file."""
+        """Ask a riddle about a picture; return True while the picture must not be drawn.
+
+        In the file of a talk, the question is stored next to the picture instead.
+        """
         if not chosen(GUESS):
             return False
         on_slide = showing().keys()
@@ -53,7 +56,7 @@ class Guess(Wing):
         return not is_answered(key, riddle, (of, what))
 
     def hides(self, key: str, of: About | None, draw: Callable[[], object]) -> bool:
-        """Hide a picture: on a slide until no question is open, on a page with a note."""
+        """Hide a picture and return True while guessing: on a slide until no question is open."""
         if not chosen(GUESS) or showing().is_for_images():
             return False
         if not showing().postpones(key, draw) and of:
@@ -66,12 +69,12 @@ class Guess(Wing):
             choose(GUESS, on_change=begin_guessing)
 
     def above(self, page: Page) -> None:
-        """Leave room for the note that nothing is asked."""
+        """Leave room above the page for a note on its questions."""
         if page.riddles and chosen(GUESS):
             st.session_state[ROOM_FOR_NOTE] = st.empty()
 
     def after(self, page: Page) -> None:
-        """Write above a page where its question is, or which pictures have one if none is shown."""
+        """Write above a page that it asks a question, or else which pictures have one."""
         room = st.session_state.pop(ROOM_FOR_NOTE, None)
         if room and any(map(is_question, drawn())):
             room.caption(ASKED_BELOW)
@@ -84,7 +87,7 @@ WING = Guess()
 
 
 def begin_guessing() -> None:
-    """Ask about the row that was pinned, pin no other, and show the question; a callback."""
+    """Ask about the pinned row, unpin it, and bring the question into view; a callback."""
     pinned = chosen(LIT)
     put(GUESS_ROW, int(pinned[1:]) - 1 if pinned.startswith("q") else None)
     put(LIT, "")
@@ -95,7 +98,7 @@ def is_answered(key: str, riddle: Riddle, of: tuple[About | None, str]) -> bool:
     """Ask a riddle in the place of the picture with this key, and return whether it is answered.
 
     The picture's subject and title, `of`, are in the footer of a slide. The guess is the state of
-    the part that asks, and is forgotten once that is no longer drawn.
+    the part that asks, and is forgotten once that part is no longer drawn.
     """
     about = shown().key, showing().scene(), of[0], riddle
     name = f"{question_key(key)}-{sha256(repr(about).encode()).hexdigest()[:12]}"

@@ -1,5 +1,5 @@
-"""The translator in a page that needs no server.
+"""The translator in a web page that needs no server.
 
-It is the project's only other forward pass, in JavaScript. Nothing of the app uses it. The
-tests hold it against the model in Python, number by number.
+Its JavaScript is the project's only other forward pass. The pages of the app do not use it. Tests
+compare its numbers with those of the model in Python.
 """

@@ -1,4 +1,4 @@
-// The state of the live page as the address holds it; edits are written as in the app's links.
+// Write the state of the live page into its address, and read it; edits are as in the app's links.
 
 import { AS_TRAINED } from "./attention.js";
 
@@ -9,15 +9,15 @@ import { AS_TRAINED } from "./attention.js";
  * @property {number} layer from 0
  * @property {number} head from 0
  * @property {number} beamSize
- * @property {number[]} forced ids that the translation begins with
- * @property {string} typed what is to follow them, and is not in ids yet
+ * @property {number[]} forced the ids with which the translation must begin
+ * @property {string} typed a text that must follow them, not yet split into ids
  * @property {import("./attention.js").Edits} edits
  */
 
 const NUMBER = /^[1-9]\d{0,2}$/;
 const GATE = /^gate\.(encoder|decoder|cross)\.(\d{1,2})\.(\d{1,2}(?:-\d{1,2})?)\.(\d{1,3})$/;
 const CELLS = /^(open|close)\.(encoder|decoder|cross)\.(all|\d{1,2})\.(all|\d{1,2})\.(\d{1,3}(?:-\d{1,3})?)\.(\d{1,3}(?:-\d{1,3})?)$/;
-const MOST_CELLS = 5_000; // as in the app
+const MOST_CELLS = 5_000; // the most edited cells that an address may have, as in the app
 
 /** @param {State} state */
 export function addressOf({ sentence, kind, layer, head, beamSize, forced, edits }) {
@@ -28,7 +28,7 @@ export function addressOf({ sentence, kind, layer, head, beamSize, forced, edits
 }
 
 /**
- * Read a state; what makes no sense keeps its default.
+ * Read a state from an address; a value that is missing or invalid has its default.
  * @param {string} address
  * @param {State} defaults
  * @returns {State}
@@ -64,7 +64,7 @@ function textOf({ gates, cells, off }) {
   ].join("~");
 }
 
-/** The indices, from 0, of a span of numbers from 1, such as 2-4. */
+/** Return the indices, from 0, of a span of numbers from 1: [1, 2, 3] for "2-4". */
 function indicesOf(span) {
   const [first, last = first] = span.split("-").map(Number);
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first - 1 + at);

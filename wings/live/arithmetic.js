@@ -1,9 +1,9 @@
-// What a Transformer computes with: matrices are Float32Arrays, row by row.
+// The arithmetic of a Transformer: matrices are Float32Arrays, row by row.
 
-const TOGETHER = 4; // outputs that are summed up at once, so that each input is read once for all
+const TOGETHER = 4; // outputs that are summed at once, so that each input is read once for all four
 
 /**
- * Rows times a transposed matrix, plus a bias: (rows, I), (O, I), (O) -> (rows, O).
+ * Multiply rows by a transposed matrix and add a bias: (rows, I), (O, I), (O) -> (rows, O).
  * @param {Float32Array} inputs
  * @param {number} rows
  * @param {{ weight: Float32Array, bias?: Float32Array }} layer
@@ -41,7 +41,7 @@ export function linear(inputs, rows, { weight, bias }) {
   return result;
 }
 
-/** Layer norm of each row (Ba et al. 2016). */
+/** Apply layer norm to each row (Ba et al. 2016). */
 export function layerNorm(inputs, rows, { weight, bias }, epsilon) {
   const width = inputs.length / rows;
   const result = new Float32Array(inputs.length);
@@ -65,7 +65,7 @@ export const ACTIVATIONS = {
   gelu: (value) => (value * (1 + errorFunction(value / Math.SQRT2))) / 2,
 };
 
-/** The error function, by its series near 0 and its continued fraction elsewhere, to 1e-12. */
+/** Compute the error function to 1e-12: by its series near 0, elsewhere by its continued fraction. */
 function errorFunction(x) {
   const size = Math.abs(x);
   if (size > 6) return Math.sign(x);
@@ -82,7 +82,7 @@ function errorFunction(x) {
   return Math.sign(x) * (1 - Math.exp(-x * x) / (Math.sqrt(Math.PI) * fraction));
 }
 
-/** The logarithm of the softmax. */
+/** Return the logarithm of the softmax. */
 export function logSoftmax(values) {
   const largest = values.reduce((most, value) => Math.max(most, value), -Infinity);
   const sum = values.reduce((total, value) => total + Math.exp(value - largest), 0);

@@ -3,9 +3,9 @@
 /**
  * A visitor's changes. Layers, heads, queries and keys count from 0; null means all of them.
  * @typedef {object} Edits
- * @property {Record<string, number>} gates by kind, layer and head, as "cross.0.3"
- * @property {Cell[]} cells the later of two edits of one cell counts
- * @property {string[]} off "look-ahead" for the mask of that name
+ * @property {Record<string, number>} gates the factors of heads, by kind, layer and head, as "cross.0.3"
+ * @property {Cell[]} cells the opened and closed cells; if a cell is in it twice, the later one counts
+ * @property {string[]} off the masks that are off: "look-ahead" or none
  * @property {string[]} positions the sides, "encoder" and "decoder", whose positions are off
  *
  * @typedef {{ kind: string, layer: number | null, head: number | null, query: number, key: number, open: boolean }} Cell
@@ -14,15 +14,15 @@
 /** @type {Edits} */
 export const AS_TRAINED = { gates: {}, cells: [], off: [], positions: [] };
 
-/** Whether some position may see a later one, so that each step has to compute all of them. */
+/** Return whether some position may see a later one: then a cache would be wrong. */
 export function opensTheFuture({ cells, off }) {
   return off.includes("look-ahead") || cells.some(({ kind, query, key, open }) => open && kind === "decoder" && key > query);
 }
 
 /**
- * Which keys a head may see at a site: a function of head, query and key, or null for all keys.
+ * Return a function of head, query and key that tells if the key is visible; null if all keys are.
  * @param {Edits} edits
- * @param {boolean} looksAhead whether there is a look-ahead mask
+ * @param {boolean} looksAhead true if this kind of attention has a look-ahead mask
  */
 export function visibilityAt(edits, kind, layer, looksAhead) {
   const isCausal = looksAhead && !edits.off.includes("look-ahead");
@@ -41,11 +41,11 @@ export function visibilityAt(edits, kind, layer, looksAhead) {
 }
 
 /**
- * What every head writes for some queries (Q, H * D), and its weights (H, Q, K).
+ * Return the output of every head for some queries (Q, H * D), and the weights (H, Q, K).
  *
- * A fully hidden row has weights of 0.
- * @param {Float32Array} query rows of all heads (Q, H * D)
- * @param {Float32Array[]} keys each key of all heads
+ * A query that sees no key has weights of 0.
+ * @param {Float32Array} query the queries of all heads (Q, H * D)
+ * @param {Float32Array[]} keys K keys of all heads, each (H * D)
  * @param {Float32Array[]} values
  * @param {number} heads
  * @param {{ visible: ((head: number, query: number, key: number) => boolean) | null, gate: (head: number) => number, first: number }} edit `first` is the position of the first query

@@ -6,11 +6,11 @@ const BEFORE = "As trained";
 const AFTER = "With changes";
 const ENDED = "The end token: it stops here.";
 const STOPPED = "Stopped at its longest length.";
-const MANY = 22; // tokens of a map, above which letters need not have their full size next to it
-const LEVELS = 255; // of a weight in the grid of all heads
+const MANY = 22; // a map of more tokens than this may have smaller letters
+const LEVELS = 255; // the level of a weight of 1 in the grid of all heads
 
 /**
- * The pictures of the live page: `texts` and `maps` are their elements, and `draw` draws them.
+ * Make the pictures of the live page: `texts` and `maps` hold their elements, `draw` draws them.
  * @param {ReturnType<typeof import("../../pages/browser/deck/mounting.js").mounting>} mount
  * @param {Record<string, any>} templates the header of each picture
  * @param {{ pick: (place: [number, number]) => void, close: (cell: import("./attention.js").Cell) => void, force: (ids: number[], typed?: string) => void }} acts
@@ -21,7 +21,7 @@ export function drawing(mount, templates, acts) {
   const put = (host, part, changes, array = undefined, answer = undefined) =>
     mount(host, part, pack({ ...templates[part], ...changes }, array), answer);
 
-  /** Draw the answers of the worker: as trained, and with changes if there are any. */
+  /** Draw the worker's run of the trained model, and its run with changes if there are any. */
   function draw(state, trained, changed, config) {
     const { kind, layer, head } = state;
     const { run, source: read, request, forced } = changed ?? trained;
@@ -68,7 +68,7 @@ export function drawing(mount, templates, acts) {
   return { texts, maps: element("div", "maps", sections), draw };
 }
 
-/** The header of a text as chips; those that an `other` text does not have in the same order are marked. */
+/** Return the header of a text as chips; tokens that the `other` text lacks or has elsewhere are marked. */
 function stripOf(label, { text, tokens, chances }, other) {
   const chips = chipsOf(tokens, chances);
   if (other) {
@@ -78,7 +78,7 @@ function stripOf(label, { text, tokens, chances }, other) {
   return { label, text, chips, explained: false };
 }
 
-/** Whether each id is left out of the longest sequence of ids that others have in the same order. */
+/** Return for each id whether it is outside the longest common subsequence of ids and others. */
 function withoutMatch(ids, others) {
   const longest = Array.from({ length: ids.length + 1 }, () => new Uint16Array(others.length + 1));
   for (let at = ids.length - 1; at >= 0; at--) {
@@ -107,7 +107,7 @@ function chipsOf(tokens, chances = null) {
   }));
 }
 
-/** The header of the grid of all heads of a kind. */
+/** Return the header of the grid of all heads of a kind. */
 function gridOf(layers, queries, keys, heads, selected, isOff) {
   const size = queries.length * keys.length;
   const strongest = layers.flatMap((weights) =>

@@ -1,8 +1,8 @@
 /**
- * Load a file of weights: from a web server, or for a page from the disk by a script that calls
- * `headlightWeights` with the file in base64. Without either, the document holds it.
+ * Load a file of weights. A page from a web server fetches it. A page from the disk runs a script
+ * that calls `headlightWeights` with the file in base64. Without addresses, the document holds it.
  * @param {{ file: string, script: string }} from
- * @param {(share: number | null) => void} tell hears which share has come; null if nobody knows
+ * @param {(share: number | null) => void} tell called with the share loaded so far; null if not known
  * @returns {Promise<Uint8Array>}
  */
 export async function loadWeights({ file, script }, tell) {
@@ -32,7 +32,7 @@ function byScript(address) {
   });
 }
 
-/** The bytes of a text in base64. */
+/** Return the bytes of a text in base64. */
 function bytesOf(text) {
   const letters = atob(text);
   const bytes = new Uint8Array(letters.length);

@@ -7,25 +7,25 @@ import { KINDS, drawing } from "./drawing.js";
 import { loadWeights } from "./load_weights.js";
 
 /**
- * What the document holds as JSON.
+ * The data that the document holds as JSON.
  * @typedef {object} Header
- * @property {string} sentence the one that it opens with
+ * @property {string} sentence the sentence with which the page opens
  * @property {string[]} examples
  * @property {Record<string, any>} templates the header of each picture
- * @property {Record<string, string>} labels of pictures
+ * @property {Record<string, string>} labels the labels of the pictures for screen readers
  * @property {string} worker the code of the worker
- * @property {{ file: string, script: string }} weights where they are, see `loadWeights`
+ * @property {{ file: string, script: string }} weights the addresses of the weights, see `loadWeights`
  */
 
 const SIDES = { encoder: "Positions of the source", decoder: "Positions of the target" };
 const OPENS_WITH = { kind: "cross", layer: 0, head: 3, beamSize: 1, forced: [], typed: "", edits: AS_TRAINED };
-const NO_WORKER = "This browser has no workers, which the model runs in. Open the page in a newer one.";
+const NO_WORKER = "This browser has no workers, in which the model runs. Open the page in a newer browser.";
 const NOT_LOADED = "The weights could not be loaded. Reload the page.";
 const SAME = "The translation stays the same.";
 const OTHER = "The translation changes.";
 const IN_BYTES = "The vocabulary has no piece for some of these characters: they are read as bytes.";
 const CUT = "The translation stopped at its longest length.";
-const PAUSE = 400; // milliseconds after the last letter
+const PAUSE = 400; // milliseconds after the last letter typed before the text is translated
 
 /**
  * Show the page that the document describes; the address holds its state.
@@ -41,11 +41,11 @@ export function show(parts, styles) {
 }
 
 /**
- * The translator in an element; `go` takes up the state of another address.
+ * Show the translator in an element; the returned `go` shows the state of another address.
  * @param {HTMLElement} app
  * @param {Record<string, import("../../pages/browser/deck/mounting.js").PartOfFile>} parts
  * @param {Record<string, string>} styles
- * @param {string} address that it opens with
+ * @param {string} address the state with which it opens
  * @param {(address: string) => void} keep receives the address of each new state
  */
 export function live(app, parts, styles, address, keep) {
@@ -55,7 +55,7 @@ export function live(app, parts, styles, address, keep) {
   let config = null; // of the model, once it is there
   let trained = { name: "", run: null, source: null }; // the last answer without edits
   let changed = null; // the last answer with edits
-  let waiting = []; // requests; a newer choice replaces those that the worker has not begun
+  let waiting = []; // requests that the worker has not begun; a newer choice replaces them
   let isBusy = false;
 
   const box = element("input", "sentence", "", { type: "text", "aria-label": "English sentence", maxlength: 2000 });
@@ -95,7 +95,7 @@ export function live(app, parts, styles, address, keep) {
     said.textContent = words.filter(Boolean).join(" ");
     bar.hidden = true;
   }
-  /** Take up another sentence; a beginning that was chosen belongs to the one before. */
+  /** Translate another sentence, without the beginning that was chosen for the one before. */
   function ask(sentence) {
     if (sentence !== state.sentence) update({ sentence, forced: [], typed: "" });
   }
@@ -106,7 +106,7 @@ export function live(app, parts, styles, address, keep) {
     state = within({ ...state, ...changes });
     run();
   }
-  /** The state with a layer and a head that the model has. */
+  /** Return the state with a layer and a head that the model has. */
   function within(wanted) {
     if (!config) return wanted;
     const layers = wanted.kind === "encoder" ? config.encoder_layers : config.decoder_layers;
@@ -116,7 +116,7 @@ export function live(app, parts, styles, address, keep) {
     return state.forced.length > 0 || state.typed !== "" || JSON.stringify(state.edits) !== JSON.stringify(AS_TRAINED);
   }
 
-  /** Ask the worker for what is not known yet, and show what is. */
+  /** Send the worker the runs that are not known yet; draw at once if all are known. */
   function run() {
     keep(addressOf(state));
     if (!config) return;

@@ -1,4 +1,4 @@
-"""The page that runs the translator without a server, as one HTML document, and its weights."""
+"""Write the page that runs the translator without a server: an HTML document and its weights."""
 
 import base64
 import json
@@ -23,14 +23,14 @@ from headlight.viz.modules import in_order, script
 
 HERE = Path(__file__).parent
 IN_DECK, PANEL = HERE / "in_deck.js", HERE / "panel.css"
-FILE, SCRIPT = "weights.safetensors", "weights.js"  # next to the page of a gallery
+FILE, SCRIPT = "weights.safetensors", "weights.js"  # the files next to the page
 EXAMPLES = (
     "The dog ate the meat because it was hungry.",
     "The animal didn't cross the street because it was too tired.",
     "Why did the cat not come home last night?",
     "I have never seen such a beautiful house.",
 )
-# Only the weights next to the page are loaded: no host is allowed.
+# The page's security policy: it loads only the weights next to it, and nothing from another host.
 POLICY = (
     "default-src 'none'; script-src '{script}' file: blob:; worker-src blob:; connect-src 'self'; "
     "style-src '{style}'; img-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -40,7 +40,8 @@ POLICY = (
 def write_live(folder: Path, translator: Translator, more: str = "") -> None:
     """Write the live page as index.html, with the weights as a file and as a script.
 
-    A page from the disk may read no file, but it may run a script. `more` is HTML below the page.
+    A page that is opened from the disk may not read files, but may run scripts. `more` is HTML at
+    the end of the page.
     """
     weights = weights_file(translator.model, translator.tokenizer)
     (folder / "index.html").write_text(document(more, file=FILE, script=SCRIPT), encoding="utf-8")
@@ -49,7 +50,7 @@ def write_live(folder: Path, translator: Translator, more: str = "") -> None:
 
 
 def document(more: str = "", *, file: str, script: str) -> str:
-    """Return the page; `file` and `script` are the addresses of its weights."""
+    """Return the page's HTML; `file` and `script` are the addresses of its weights."""
     code, style = page_code(), stylesheet()
     policy = POLICY.format(script=digest_of(code), style=digest_of(style))
     return (
@@ -67,7 +68,10 @@ def document(more: str = "", *, file: str, script: str) -> str:
 
 
 def header(file: str = "", script: str = "") -> dict[str, object]:
-    """Return what the page reads as JSON; without addresses the document holds the weights."""
+    """Return the data that the page reads as JSON.
+
+    `file` and `script` are the addresses of the weights; if empty, the document holds the weights.
+    """
     return {
         "sentence": EXAMPLES[0],
         "examples": EXAMPLES,
@@ -79,7 +83,7 @@ def header(file: str = "", script: str = "") -> dict[str, object]:
 
 
 def pictures() -> list[CanvasPicture]:
-    """Return the page's pictures without numbers, which the browser fills in."""
+    """Return the page's pictures with empty data, which the browser replaces."""
     weight, token = np.zeros((1, 1)), ["a"]
     heatmap = attention_heatmap(weight, token, clickable=True)
     player = decoding_player(weight, weight, weight > 0, token, token, texts=["", ""], bars=[[]])
@@ -101,13 +105,13 @@ def page_code() -> str:
 
 @cache
 def worker() -> str:
-    """Return the script of the worker, which runs the model."""
+    """Return the script of the web worker that runs the model."""
     return f"{script(in_order([HERE / 'worker.js']))}\n$worker.listen(self);\n"
 
 
 @cache
 def stylesheet() -> str:
-    """Return the style sheet of the page; pictures have their own."""
+    """Return the style sheet of the page; the pictures have style sheets of their own."""
     theme = library.THEME.read_text(encoding="utf-8").replace(":host", ":root")
     own = [library.HERE / "deck" / "colors.css", HERE / "page.css", PANEL]
     base = (library.VIZ / "canvas.css").read_text(encoding="utf-8")
@@ -115,7 +119,7 @@ def stylesheet() -> str:
 
 
 def for_talks(translator: OwnReader) -> TalkModel:
-    """Return a translator with what runs and shows it in the file of a talk."""
+    """Return a translator's weights, with the scripts that run and show it in a talk's file."""
     weights = weights_file(translator.model, translator.tokenizer)
     return TalkModel(weights, IN_DECK, PANEL, header(), pictures())
 
@@ -130,11 +134,15 @@ def weights_file(model: Transformer, tokenizer: Tokenizer) -> bytes:
         for name, parameter in model.named_parameters()
     }
     about = {"config": asdict(model.config), "tokenizer": rules_of(tokenizer)}
-    return save(tensors, {"headlight": json.dumps(about)})  # one entry: several have a random order
+    # One entry of metadata, because the library writes several in random order.
+    return save(tensors, {"headlight": json.dumps(about)})
 
 
 def rules_of(tokenizer: Tokenizer) -> dict[str, object]:
-    """Return what the browser needs to split a text as the tokenizer does."""
+    """Return the vocabulary and the merges with which the browser splits a text.
+
+    Raises ValueError if the tokenizer finds words by another pattern than the browser.
+    """
     rules = json.loads(tokenizer.backend.to_str())
     pieces = sorted(rules["model"]["vocab"].items(), key=lambda item: item[1])
     vocabulary = [piece for piece, _ in pieces]

@@ -1,19 +1,19 @@
-// A file of weights as `weights.py` writes it: safetensors, with the config and the tokenizer.
+// Read the file of weights that `page.py` writes: safetensors, with the config and the tokenizer.
 
 const CUT = "The file of weights is cut short. Load it again.";
 const NOT_WEIGHTS = "This is not a file of weights.";
-const HEADER = 8; // bytes at the start of the file, which hold the header's length
+const HEADER = 8; // bytes at the start of the file, which are the header's length
 const METADATA = "__metadata__";
 
 /**
  * @typedef {object} Weights
  * @property {any} config the options of a TransformerConfig
- * @property {any} tokenizer what `tokenizerOf` takes
- * @property {Record<string, Float32Array>} tensors by name; a matrix row by row
+ * @property {any} tokenizer the rules that `tokenizerOf` takes
+ * @property {Record<string, Float32Array>} tensors the tensors by name; a matrix is stored row by row
  */
 
 /**
- * Read a file of weights; throws an Error with a sentence if it cannot be read.
+ * Read a file of weights; throw an Error with a sentence if it cannot be read.
  * @param {Uint8Array} bytes
  * @returns {Weights}
  */
@@ -48,7 +48,7 @@ function floats(halves) {
   return result;
 }
 
-/** The number that each pattern of 16 bits is as float16 (IEEE 754). */
+/** The number that each pattern of 16 bits means as a float16 (IEEE 754). */
 const HALVES = Float32Array.from({ length: 2 ** 16 }, (_, bits) => {
   const sign = bits >> 15 ? -1 : 1;
   const exponent = (bits >> 10) & 31;

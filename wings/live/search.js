@@ -1,41 +1,41 @@
 import { opensTheFuture } from "./attention.js";
 import { logSoftmax } from "./arithmetic.js";
 
-// Special ids, as in model/tokens.py.
+// The ids of special tokens, as in model/tokens.py.
 const PAD = 0;
 export const UNKNOWN = 1;
 export const START = 2;
 export const END = 3;
 const NEVER_WRITTEN = [PAD, UNKNOWN, START];
-const CANDIDATES = 10; // likeliest next tokens that are kept of each step
+const CANDIDATES = 10; // how many of the likeliest next tokens are kept for each step
 
 /**
  * A text that was considered at a step.
  * @typedef {object} Node
- * @property {number} parent its index among the nodes of the step before; -1 for none
- * @property {number} id the token that it ends with
+ * @property {number} parent the index of the text without its last token, among the nodes of the step before; -1 at the first step
+ * @property {number} id the id of its last token
  * @property {number} total the log-probability of all its tokens
- * @property {number} logProbability of its last token
- * @property {[number, number][]} candidates the likeliest next ids instead of its last, with their probabilities
+ * @property {number} logProbability the log-probability of its last token
+ * @property {[number, number][]} candidates the likeliest ids in place of its last token, with their probabilities
  * @property {boolean} kept
  * @property {boolean} ended
  * @property {import("./transformer.js").Trace} rows the weights of the step that wrote it: (H, Q, K)
- * @property {number} start the position of the first of those queries
- * @property {number} queries how many there are
+ * @property {number} start the position of the first query of `rows`
+ * @property {number} queries the number of queries of `rows`
  *
- * What was written.
+ * The result of `write`.
  * @typedef {object} Decoding
- * @property {Node[]} path the nodes that led to the text, the end token last if it came
+ * @property {Node[]} path a node for each token of the text, with the end token if it came
  * @property {Node[][]} tree all nodes of every step, best first
  * @property {boolean} finished
  * @property {import("./transformer.js").Trace} encoder the weights of the encoder: (H, S, S)
  */
 
 /**
- * Write a text, greedily or with a beam, as `search` in model/decoding/search.py does.
+ * Write a text, greedily or with a beam, as in model/decoding/search.py.
  * @param {ReturnType<typeof import("./transformer.js").transformerOf>} model
  * @param {ReturnType<ReturnType<typeof import("./transformer.js").transformerOf>["encode"]>} encoded
- * @param {{ beamSize?: number, longest?: number, forced?: number[], edits: import("./attention.js").Edits, begun?: number[] }} options `begun` is read before anything is written
+ * @param {{ beamSize?: number, longest?: number, forced?: number[], edits: import("./attention.js").Edits, begun?: number[] }} options `begun` holds the ids that are read before the first step
  * @returns {Decoding}
  */
 export function write(model, { memory, trace: encoder }, { beamSize = 1, longest = 64, forced = [], edits, begun = [START] }) {
@@ -44,7 +44,7 @@ export function write(model, { memory, trace: encoder }, { beamSize = 1, longest
   let prefixes = [{ ids: begun, start: 0, total: 0, index: -1, cache: seesLater ? null : model.cache() }];
   /** @type {Node[][]} */
   const tree = [];
-  const ended = []; // of all steps: the node's step and index
+  const ended = []; // the finished texts of all steps: each node and the length of its text
   for (let step = 0; step < longest && prefixes.length; step++) {
     const nodes = [];
     for (const prefix of prefixes) {
@@ -84,7 +84,7 @@ export function write(model, { memory, trace: encoder }, { beamSize = 1, longest
     const taken = new Set();
     prefixes = live.map((node) => {
       const { prefix } = node;
-      // The first text that goes on takes over the cache, others copy it.
+      // The first text that continues a prefix takes the prefix's cache, the others copy it.
       const cache = taken.has(prefix) ? copied(prefix.cache) : prefix.cache;
       taken.add(prefix);
       const start = seesLater ? 0 : prefix.ids.length;
@@ -105,14 +105,14 @@ function copied(cache) {
   return cache && cache.map(({ keys, values }) => ({ keys, values }));
 }
 
-/** The nodes on the way to a node. */
+/** Return the nodes from the first step to a node. */
 function pathTo(tree, node, length) {
   const path = [node];
   for (let step = length - 2; step >= 0; step--) path.unshift(tree[step][path[0].parent]);
   return path;
 }
 
-/** The indices of the largest values, the largest first. */
+/** Return the indices of the `count` largest values, the largest first. */
 function bestOf(values, count) {
   const best = [];
   for (let index = 0; index < values.length; index++) {
@@ -126,9 +126,9 @@ function bestOf(values, count) {
 }
 
 /**
- * The weights of a text that was written, by kind and layer: (H, Q, K).
+ * Return the weights of a written text, by kind and layer: (H, Q, K).
  *
- * A step with a cache has the rows of its new positions, and one without has all rows.
+ * With a cache, each step has only the rows of its new positions; without one, the last has all.
  * @param {Decoding} decoding
  * @param {number} heads
  * @returns {import("./transformer.js").Trace}
@@ -156,7 +156,7 @@ export function traceOf({ path, encoder }, heads) {
 }
 
 /**
- * What each step looked at when it wrote its token, by kind and layer: (H, T, K), 0 for later keys.
+ * Return the weights of each step when it wrote its token, by kind and layer: (H, T, K), 0 for later keys.
  * @param {Decoding} decoding
  * @param {number} heads
  * @returns {import("./transformer.js").Trace}
@@ -173,7 +173,7 @@ export function stepsOf({ path }, heads) {
   return traceOf({ path: newest, encoder: {} }, heads);
 }
 
-/** The last query's row of each head: (H, Q, K) -> (H, K). */
+/** Return the last query's row of each head: (H, Q, K) -> (H, K). */
 function lastOf(weights, heads, queries) {
   const keys = weights.length / heads / queries;
   const result = new Float32Array(heads * keys);

@@ -1,14 +1,14 @@
-// Text to tokens and back, as in model/tokenizer.py. Positions count characters, as Python does.
+// Turn text into tokens and back, as in model/tokenizer.py. Positions count characters as in Python.
 
 import { UNKNOWN } from "./search.js";
 
-const SPACE = "▁"; // the space before a word, in the vocabulary
+const SPACE = "▁"; // the vocabulary's letter for the space before a word
 const VISIBLE_SPACE = "␣";
 const SPECIAL = ["<pad>", "<unk>", "<start>", "<end>"];
 const BYTE = /^<0x([0-9A-F]{2})>$/;
-const UNFINISHED = 0x10ff00; // plus the byte, in a text whose last character lacks bytes
+const UNFINISHED = 0x10ff00; // this plus a byte is the letter for a byte of an incomplete character
 const WHITE = /^\p{White_Space}$/u;
-// Written out letter by letter: the pattern ignores case here only. ſ is an s to it.
+// Each letter in both cases, because only this part of the pattern ignores case; ſ counts as an s.
 const ELIDED_WORDS = "[cCdDjJlLmMnNsSſtT]|[qQ][uU]|[lL][oO][rR][sSſ][qQ][uU]|[jJ][uU][sSſ][qQ][uU]|[pP][uU][iI][sSſ][qQ][uU]|[qQ][uU][oO][iI][qQ][uU]";
 const ELIDED = new RegExp(`(?<!\\p{L})(?:${ELIDED_WORDS})'$`, "u");
 const PIECES = new RegExp(
@@ -20,10 +20,10 @@ const PIECES = new RegExp(
 );
 
 /**
- * A token: its id, its text on screen, and its characters text[start:end].
+ * A token: its id, its text on the screen, and its characters in the text, from `start` to before `end`.
  * @typedef {{ id: number, text: string, start: number, end: number }} Token
  *
- * A character after normalizing, and the characters of the typed text that it stands for.
+ * A normalized character, and the characters of the typed text that it replaces.
  * @typedef {{ letter: string, start: number, end: number }} Letter
  */
 
@@ -35,7 +35,7 @@ export function tokenizerOf({ vocabulary, merges, bytes, whole }) {
   const isElided = (id) => bytes && ELIDED.test(vocabulary[id].replace(SPACE, ""));
 
   /**
-   * Split a text into tokens, without special ones.
+   * Split a text into tokens, without special tokens.
    * @param {string} text
    * @returns {Token[]}
    */
@@ -49,7 +49,7 @@ export function tokenizerOf({ vocabulary, merges, bytes, whole }) {
     pieces.forEach(({ id, start, end }, at) => {
       const following = pieces[at + 1]?.start ?? typed.length;
       const piece = vocabulary[id];
-      // There may be no space before the first word, only the next character.
+      // The space before the first word is not typed, and has the place of the first letter: empty it.
       if (piece === SPACE && !(end > start && typed.slice(start, end).every((letter) => WHITE.test(letter)))) end = start;
       while (start < end && end < following && !WHITE.test(typed[end])) end++;
       if (byteOf(piece) < 0) return tokens.push(tokenOf(id, typed, start, end));
@@ -59,7 +59,7 @@ export function tokenizerOf({ vocabulary, merges, bytes, whole }) {
     return tokens;
   }
 
-  /** The pieces of a word: itself if it is in the vocabulary, otherwise what the merges make of it. */
+  /** Return the pieces of a word: the word itself if `whole` and in the vocabulary, else the result of the merges. */
   function piecesOf(word) {
     const name = word.map(({ letter }) => letter).join("");
     const { start, end } = { start: word[0].start, end: word.at(-1).end };
@@ -82,7 +82,7 @@ export function tokenizerOf({ vocabulary, merges, bytes, whole }) {
       parts = [...parts.slice(0, best), joined, ...parts.slice(best + 2)];
     }
   }
-  /** A word after an elided one has no space before it; its form with a space replaces its pieces. */
+  /** Replace a word's pieces after an elided word, as in l'eau, by its one piece with a space before it. */
   function wholeAfterElided(split) {
     const pieces = [];
     for (let first = 0; first < split.length; ) {
@@ -99,7 +99,7 @@ export function tokenizerOf({ vocabulary, merges, bytes, whole }) {
   }
 
   /**
-   * The text of ids, and the token of each with its span.
+   * Return the text of ids, and the token of each id with its place in the text.
    * @param {number[]} written
    * @returns {{ text: string, tokens: Token[] }}
    */
@@ -115,7 +115,7 @@ export function tokenizerOf({ vocabulary, merges, bytes, whole }) {
     }
     return { text, tokens };
   }
-  /** The text with one more id, and that id's token. */
+  /** Return the text with one more id, and that id's token. */
   function append(text, id) {
     const before = [...text];
     if (id < SPECIAL.length) return { text, token: special(id, before.length) };
@@ -132,12 +132,12 @@ export function tokenizerOf({ vocabulary, merges, bytes, whole }) {
   return { encode, decode, append, special };
 }
 
-/** The token of a special id, with an empty span. */
+/** Return the token of a special id, which has no characters in the text. */
 function special(id, position = 0) {
   return { id, text: SPECIAL[id], start: position, end: position };
 }
 
-/** The token of some characters, without the space before a word. */
+/** Return the token of some characters, without the space before a word. */
 function tokenOf(id, letters, start, end) {
   const written = letters.slice(start, end);
   const first = written.findIndex((letter) => !WHITE.test(letter));
@@ -145,19 +145,19 @@ function tokenOf(id, letters, start, end) {
   return { id, text: written.slice(first).join(""), start: start + first, end };
 }
 
-/** Give the span of a character to those of the last tokens that are its bytes. */
+/** Give the last tokens, if they are the bytes of a character, the character's place in the text. */
 function spreadOverBytes(tokens, start, end) {
   for (let at = tokens.length - 1; at >= 0; at--) {
     const token = tokens[at];
     if (token.id < SPECIAL.length) {
-      const first = Math.min(token.start, start); // it adds nothing to the text at any position
+      const first = Math.min(token.start, start); // a special token has no characters in the text
       tokens[at] = { ...token, start: first, end: first };
     } else if (BYTE.test(token.text) && token.end > start) tokens[at] = { ...token, start, end };
     else break;
   }
 }
 
-/** The letters of a text with one more byte of a character; an unfinished one stays in bytes. */
+/** Return letters with one more byte, which completes a character or stays as a byte until later. */
 function appendByte(letters, byte) {
   for (const held of [3, 2, 1, 0]) {
     const numbers = letters.slice(Math.max(0, letters.length - held)).map((letter) => letter.codePointAt(0) - UNFINISHED);
@@ -172,13 +172,13 @@ function appendByte(letters, byte) {
   return [...letters, String.fromCodePoint(UNFINISHED + byte)];
 }
 
-/** The name of a byte in the vocabulary. */
+/** Return the name of a byte in the vocabulary, such as <0x0A>. */
 function hexadecimal(byte) {
   return `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`;
 }
 
 /**
- * Normalize a text: composed letters, plain apostrophes, single spaces, and one before it.
+ * Normalize a text: compose letters, make apostrophes plain and spaces single, and begin with a space.
  * @param {string[]} typed characters
  * @returns {Letter[]}
  */
@@ -198,9 +198,9 @@ function normalized(typed) {
   return first ? [{ letter: SPACE, start: first.start, end: first.end }, ...letters] : [];
 }
 
-const COMPOSES = /^[\p{M}ᅡ-ᅵᆨ-ᇂ]$/u; // with what is before it
+const COMPOSES = /^[\p{M}ᅡ-ᅵᆨ-ᇂ]$/u; // a character that forms one letter with the one before it
 
-/** The letters of a text in their composed form (NFC), with the first character of each.
+/** Return the letters of a text in composed form (NFC), each with the place of its first character.
  * @returns {Letter[]}
  */
 function composed(typed) {
@@ -209,7 +209,7 @@ function composed(typed) {
     let to = from + 1;
     while (to < typed.length && COMPOSES.test(typed[to])) to++;
     let at = from;
-    let left = 0; // parts of the present character that later letters stand for
+    let left = 0; // parts of the present character (NFD) that no letter has taken yet
     for (const letter of typed.slice(from, to).join("").normalize("NFC")) {
       if (left <= 0) left += partsOf(typed[at]);
       letters.push({ letter, start: at, end: at + 1 });
@@ -226,7 +226,7 @@ function partsOf(letter) {
   return [...letter.normalize("NFD")].length;
 }
 
-/** The words of a text: what the pattern finds, and what lies between.
+/** Split a text into words: the matches of PIECES, and the texts between them.
  * @param {Letter[]} letters
  * @returns {Letter[][]}
  */

@@ -2,15 +2,15 @@ import { AS_TRAINED, attend, visibilityAt } from "./attention.js";
 import { ACTIVATIONS, layerNorm, linear, sumOf } from "./arithmetic.js";
 
 /**
- * The weights of a run, by kind of attention and layer: (H, Q, K).
+ * The attention weights of a run, by kind of attention and layer: (H, Q, K).
  * @typedef {Record<string, Float32Array[]>} Trace
  *
- * The keys and values of each decoder layer that are known already, a row for each position.
+ * The keys and values that each decoder layer has computed so far, a row for each position.
  * @typedef {{ keys: Float32Array[], values: Float32Array[] }[]} Cache
  */
 
 /**
- * The Transformer of model/transformer/transformer.py: encoder, decoder and output layer.
+ * Make a Transformer, as in model/transformer/transformer.py: `encode` and `decode` run it.
  * @param {import("./read_weights.js").Weights} weights
  */
 export function transformerOf({ config, tensors }) {
@@ -61,7 +61,7 @@ export function transformerOf({ config, tensors }) {
       return index % 2 ? Math.cos(angle) : Math.sin(angle);
     });
   }
-  /** Ids of the positions from `start` on -> (rows, width). */
+  /** Embed the ids at the positions from `start` on: (rows, width). */
   function embed(side, ids, start, edits) {
     const table = side === "encoder" ? source : target;
     const states = new Float32Array(ids.length * width);
@@ -72,7 +72,7 @@ export function transformerOf({ config, tensors }) {
     });
     return states;
   }
-  /** A sublayer between a norm and a sum, in the order of the config. */
+  /** Run a sublayer with its residual connection and its norm, in the order of the config. */
   function residual(states, rows, norm, sublayer) {
     if (isPreNorm) return sumOf(states, sublayer(layerNorm(states, rows, norm, epsilon)));
     return layerNorm(sumOf(states, sublayer(states)), rows, norm, epsilon);
@@ -98,8 +98,8 @@ export function transformerOf({ config, tensors }) {
   return {
     config,
     /**
-     * Source ids with the end token -> the keys and values of each cross-attention, and the weights.
-     * @param {number[]} ids none for a decoder alone
+     * Encode source ids with the end token; return each cross-attention's keys and values, and the weights.
+     * @param {number[]} ids empty for a model with only a decoder
      * @param {import("./attention.js").Edits} edits
      * @returns {{ memory: Cache, trace: Trace }}
      */
@@ -118,11 +118,11 @@ export function transformerOf({ config, tensors }) {
       return { memory: decoder.map(({ cross }) => projected(cross, memory, rows)), trace };
     },
     /**
-     * Target ids -> logits (V) of the token after the last of them.
+     * Return the logits (V) of the token after some target ids.
      *
      * With a cache, `ids` are only the new positions, which begin at `start`, and the cache grows.
      * @param {number[]} ids
-     * @param {Cache} memory what `encode` returned
+     * @param {Cache} memory the memory that `encode` returned
      * @param {number} start
      * @param {Cache | null} cache
      * @param {import("./attention.js").Edits} edits
@@ -147,7 +147,7 @@ export function transformerOf({ config, tensors }) {
       const last = states.subarray((rows - 1) * width);
       return linear(isPreNorm ? layerNorm(last, 1, layer("decoder.norm"), epsilon) : last, 1, output);
     },
-    /** An empty cache. @returns {Cache} */
+    /** Return an empty cache. @returns {Cache} */
     cache: () => count(config.decoder_layers, () => ({ keys: [], values: [] })),
   };
 }

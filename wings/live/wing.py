@@ -1,4 +1,4 @@
-"""The translator that a talk's file can hold, with the JavaScript that runs it there."""
+"""Offer talks a translator for their files, with the JavaScript that runs it there."""
 
 from headlight.model.translator import load
 from headlight.pages.shared.state.wings import TalkModel, Wing
@@ -7,14 +7,14 @@ __all__ = ["WING"]
 
 
 def talk_model() -> TalkModel:
-    """Return the shipped translator with what runs and shows it in the file of a talk."""
-    from headlight.wings.live.page import for_talks  # with what only this needs
+    """Return the shipped translator's weights, with the scripts that run it in a talk's file."""
+    from headlight.wings.live.page import for_talks  # imports modules that no page needs
 
     return for_talks(load("en-fr"))
 
 
 class Live(Wing):
-    """Runs the shipped translator without a server."""
+    """Lets a talk's file run the shipped translator without a server."""
 
     talk_model = staticmethod(talk_model)
 

@@ -4,33 +4,33 @@ import { tokenizerOf } from "./tokenizer.js";
 import { transformerOf } from "./transformer.js";
 
 /**
- * What the page asks for.
+ * A run that the page requests.
  * @typedef {object} Request
- * @property {string} name by which the page knows the answer
+ * @property {string} name the name by which the page recognises the answer
  * @property {string} text
  * @property {number} beamSize
- * @property {number[]} forced ids that the text begins with
- * @property {string} typed what follows them
+ * @property {number[]} forced the ids with which the translation must begin
+ * @property {string} typed a text that must follow them
  * @property {import("./attention.js").Edits} edits
  *
  * A run of the model.
  * @typedef {object} Run
  * @property {string} text
- * @property {import("./tokenizer.js").Token[]} tokens the end token last, if it came
- * @property {number[]} chances the probability of each
+ * @property {import("./tokenizer.js").Token[]} tokens the written tokens, with the end token if it came
+ * @property {number[]} chances the probability of each token
  * @property {boolean} finished
- * @property {string[]} texts before the first step, and after each
+ * @property {string[]} texts the text before the first step, and after each step
  * @property {{ id: number, text: string, before: string, probability: number, chosen: boolean, drawn: null }[][]} bars
- * @property {import("./transformer.js").Trace} trace the weights of the text as a whole: (H, Q, K)
- * @property {import("./transformer.js").Trace} steps what each step looked at: (H, T, K)
+ * @property {import("./transformer.js").Trace} trace the weights of the whole text: (H, Q, K)
+ * @property {import("./transformer.js").Trace} steps the weights of each step's newest query: (H, T, K)
  */
 
-const LONGEST = 64; // tokens that are written
-const WRONG = "This beginning cannot be written.";
+const LONGEST = 64; // the most tokens of a translation
+const WRONG = "The translation cannot begin like this: it is too long, or has an unknown token.";
 const NOTHING = "Type an English sentence.";
 const tooLong = (length, most) => `This text has ${length} tokens, and the model reads at most ${most}. Shorten it.`;
 
-/** Answer the messages of a page: first a file of weights, then one request after the other. */
+/** Answer the messages of a page: first a file of weights, then requests one by one. */
 export function listen(port) {
   let run;
   let last = { name: "", encoded: null };
@@ -45,14 +45,14 @@ export function listen(port) {
       port.postMessage({ name: data.name, error: error.message });
     }
   };
-  /** Encode once for all requests that leave the encoder as it is. */
+  /** Encode only once for requests that follow each other and give the encoder the same input. */
   function keep(name, make) {
     if (last.name !== name) last = { name, encoded: make() };
     return last.encoded;
   }
 }
 
-/** A function that runs a model on a request. */
+/** Return a function that runs a model on a request. */
 export function runner(model, tokenizer, keep) {
   const { heads, max_positions: positions } = model.config;
   const most = positions - 1;
@@ -100,7 +100,7 @@ export function runner(model, tokenizer, keep) {
     };
   };
 
-  /** The candidates of a step, each after the part of its word that is already written. */
+  /** Return the candidates of a step, each with the part of its word that is already written. */
   function barsOf({ id, candidates, logProbability }, before) {
     const word = before.slice(before.lastIndexOf(" ") + 1);
     const isAmong = candidates.some(([other]) => other === id);

@@ -1,4 +1,4 @@
-"""The visitor's talk in the browser's own storage."""
+"""Keep the visitor's talk in the browser's own storage."""
 
 from secrets import token_urlsafe
 
@@ -18,10 +18,10 @@ NOT_KEPT = (
 
 
 def keep() -> None:
-    """Have the browser keep the visitor's talk, and take up the one that it has kept.
+    """Have the browser keep the visitor's talk, and load the talk that it has kept.
 
-    It is in the browser's own storage, for all of its tabs, and stays there until the visitor
-    removes the slides; the server forgets it with the session.
+    The talk stays in the browser's storage, for all of its tabs, until the visitor removes the
+    slides; the server deletes its copy with the session.
     """
     state = st.session_state
     session = state.setdefault("talk_session", token_urlsafe())
@@ -34,10 +34,10 @@ def keep() -> None:
 
 
 def take_up() -> None:
-    """Take up the talk that the browser has kept, or that was made in another tab; a callback.
+    """Load the talk that the browser has kept, or that another tab has changed; a callback.
 
-    Slides that were added before the browser sent the kept ones come after them. A text that cannot
-    be read is ignored.
+    Slides that were added before the kept talk arrived come after its slides. A text that cannot be
+    read is ignored.
     """
     match picked("kept"):
         case {"failed": True}:
@@ -48,7 +48,7 @@ def take_up() -> None:
         case _:
             return
     if is_first and st.session_state.get("talk_heard"):
-        return  # the browser has sent it twice
+        return  # the browser has sent the kept talk twice
     st.session_state.talk_heard = True
     before = talk.in_force()
     try:
@@ -58,8 +58,8 @@ def take_up() -> None:
     if is_first:
         st.session_state.talk = (*slides, *talk.own())[:MOST_SLIDES]
     else:
-        # A click that is on its way names a slide by its old name.
+        # Equal slides keep their names, because a click that is on its way may use them.
         talk.change(recognised(slides, talk.own()))
-    # Otherwise a click in the slide that came with it would be undone.
+    # If the talk is the same, a slide must not be drawn anew: that would undo a click in it.
     if talk.in_force() != before:
         draw_anew()

@@ -1,4 +1,4 @@
-"""The parts of a page that show, list, keep and draw slides."""
+"""Pack the browser parts that show, list, keep and draw slides."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ BROWSER = Path(__file__).parent / "browser"
 def browser_text(name: str, text: str | None, *, session: str, heard: bool) -> CanvasPicture:
     """Return the part that keeps a session's text in the browser, for all of its tabs.
 
-    An empty text removes it, None leaves it as it is. The part answers with `text`, which is from
-    before the `session` or from another tab, if there is one, and with `first` if it is the first
-    that the session gets; or with `failed` if the browser keeps nothing. Until the session has
-    `heard` of the kept text, that is not overwritten.
+    An empty text removes the kept text; None does not change it. The part sends `text`, kept before
+    the `session` began or by another tab, with `first` True if it is the first that the session
+    gets. It sends `failed` if the browser cannot keep texts. Until the session has `heard` the kept
+    text, the part does not overwrite it.
     """
     header = {"name": name, "text": text, "session": session, "heard": heard}
     return packed("browser_text", header, height=0, folder=BROWSER)
@@ -39,15 +39,15 @@ def slide(
     kept: str = "",
     live: bool = False,
 ) -> CanvasPicture:
-    """Return the words of slide `number` of `count`, counted from 1; `alone` if it has no pictures.
+    """Return the part that shows the words of slide `number`, from 1, of `count`, and turns slides.
 
-    Marks count as formatting in a title that somebody has `typed`. `size`, from 0 to 1, scales the
-    pictures from the largest size that fits. The document's keys turn the slides, see `TALK_KEYS`;
-    `KEYS_OF_SLIDES` work as on pages if the slide has a player or a question. The part answers with
-    the slide to turn to (0: none; -1: the scene of the slide, which is shown `live`) and with a
-    count of turns. `asked` is the last known count, so that no answer is taken twice. The speaker's
-    window shows the `notes`, and the title and pictures of the `coming` slide. `kept` is the name
-    under which the browser keeps its thumbnail.
+    `alone` means that the slide has no pictures. Marks in a title that somebody has `typed` are
+    formatting. `size`, from 0 to 1, is the pictures' share of the largest size that fits. The keys
+    of `TALK_KEYS` turn the slides; `KEYS_OF_SLIDES` work as on pages. The part sends the number of
+    the slide to turn to and a count of turns; 0 leaves the talk, and -1 opens the slide's scene on
+    its page, if it can be `live`. `asked` is the last count that the app got, so that no turn is
+    taken twice. The speaker's window shows the `notes`, and the title and pictures of the `coming`
+    slide, whose thumbnail the browser keeps under the name `kept`.
     """
     header = {
         "title": title,
@@ -70,10 +70,11 @@ def slide(
 
 @dataclass(frozen=True)
 class Row:
-    """A slide as a list shows it: its page, its first picture in words, and its small picture.
+    """A slide in the list of slides.
 
-    `name` identifies it in the list; a slide that `opens` has a scene. A title that somebody has
-    `typed` is shown without its marks.
+    `name` identifies it. `of` is the title of its page, `picture` the name of its first picture,
+    and `thumbnail` the key of its small picture. It `opens` if it has a scene. A title that
+    somebody has `typed` is shown without its marks.
     """
 
     name: str
@@ -93,11 +94,11 @@ def slide_list(
     kept: str,
     known: Sequence[str],
 ) -> CanvasPicture:
-    """Return the list of a talk's slides; `edited` and `opened` are counted from 0.
+    """Return the part that lists a talk's slides; `edited` and `opened` are indices from 0.
 
-    It answers with the name of a slide and what it `does`: "edit", "open", "present", "duplicate",
-    "remove", or "move" with the new index `to`. Small pictures are those `kept` by `thumbnail`;
-    pictures of slides that are not `known` are deleted.
+    It sends the name of a slide and what to do with it as `does`: "edit", "open", "present",
+    "duplicate", "remove", or "move" with the new index `to`. The browser keeps the small pictures
+    under the name `kept`; those whose keys are not `known` are deleted.
     """
     header = {"slides": [vars(row) for row in slides], "kept": kept, "known": list(known)}
     places = {"edited": edited, "opened": opened}
@@ -108,10 +109,11 @@ def slide_list(
 def thumbnail(
     name: str, of: str, pictures: Sequence[str], *, slides: Sequence[str], number: int
 ) -> CanvasPicture:
-    """Return the part that keeps a slide's small picture in the browser, under a common `name`.
+    """Return the part that keeps a small picture of a slide in the browser.
 
-    The `pictures` are CSS selectors of their elements, which may appear later. Small pictures of
-    slides other than `slides` are forgotten. Each request has its own `number`.
+    The browser keeps all small pictures under one `name`, this one with the key `of`. The
+    `pictures` are CSS selectors of the slide's pictures, which may appear later. Small pictures
+    whose keys are not in `slides` are deleted. Each request has its own `number`.
     """
     header = {"name": name, "of": of, "pictures": list(pictures)}
     header |= {"slides": list(slides), "number": number}
@@ -125,12 +127,12 @@ def stills(
     type: Literal["webp", "png"] = "webp",
     room: tuple[float, float, float] | None = None,
 ) -> CanvasPicture:
-    """Return the part that draws pictures, CSS selectors by key, as images of twice their size.
+    """Return the part that draws pictures, given by CSS selectors, as images of twice their size.
 
-    With a `room` (the width and height in pixels that a slide has for them, and a factor), they are
-    first laid out as large as fits, times the factor. It waits until they are drawn, and answers
-    once for each `number` with that number and the data address of each image by key; None for a
-    picture that never appeared.
+    With a `room`, the width and height in pixels that a slide has for them and a factor, they are
+    first enlarged to the largest size that fits, times the factor. The part waits until the
+    pictures are drawn. Once for each `number` it sends that number and the images' data addresses
+    by key; None for a picture that never appeared.
     """
     header = {"pictures": dict(pictures), "number": number, "type": type}
     header["room"] = room and dict(zip(("width", "height", "size"), room, strict=True))

@@ -1,4 +1,4 @@
-"""Presenter mode: one slide at a time, only its words and pictures on the screen."""
+"""Present a talk: one slide at a time, with only its words and pictures on the screen."""
 
 import re
 from collections.abc import Sequence
@@ -28,27 +28,28 @@ from headlight.wings.talks.stage import (
     thumbnail_key,
 )
 
-PARAMETER = "talk"  # in an address: the number of the slide
-TURNS = "turns_asked"  # the key of the last turn's number
+PARAMETER = "talk"  # the parameter of an address that holds the number of the slide
+TURNS = "turns_asked"  # the state's key of the number of turns taken
 MODEL_GONE = "The model of this slide is no longer available: it was trained elsewhere."
 NOT_DRAWN = (
     "This slide's scene does not draw the pictures chosen for it. Open the scene from the page "
     "Talk, and update the slide."
 )
 AWAITED = (
-    "This slide is of a talk that the browser keeps in which it was made. If it does not come, "
-    "open the talk's file on the page Talk."
+    "This slide belongs to a talk that is kept in the browser in which it was made. If it does not "
+    "appear here, load the talk's file on the page Talk."
 )
 
-NOTED = "slide_noted"  # the key of the slide whose pictures are known
+NOTED = "slide_noted"  # the state's key of the last slide whose drawn pictures were recorded
 
 STYLE = styles.style(styles.SLIDE, Path(__file__).with_name("presenter.css"))
 
 
 def take_turn() -> None:
-    """Turn to the requested slide, or leave it, before anything is drawn.
+    """Turn to the requested slide, or leave the talk, before anything is drawn.
 
-    Late values that arrive with a slide's address after the talk was left belong to that slide.
+    Values that arrive with a slide's address after the talk was left belong to the slide: the talk
+    is then left again.
     """
     if turning.was_left() and PARAMETER in st.query_params and address.gone_to() is None:
         turning.turn_to(turning.LIVE if turning.visit() else None)
@@ -56,7 +57,7 @@ def take_turn() -> None:
     if number and turning.is_going_live():
         go_live(number)
     if number and turning.is_leaving() and not turning.begun_on():
-        turning.draw_anew()  # values that the browser sends with Esc may be of an earlier slide
+        turning.draw_anew()  # values sent together with Esc may belong to an earlier slide
         put_in_force(talk.in_force(), number)
         turning.begin_here()
     turning.take_turn()
@@ -65,7 +66,7 @@ def take_turn() -> None:
 
 
 def go_live(number: int) -> None:
-    """Put a slide's scene in force for its page, without a question, ready to be changed."""
+    """Apply a slide's choices to its page, where the scene can be changed, without its question."""
     slides = talk.in_force()
     scene = slides[number - 1]
     put_in_force(slides, number)
@@ -81,7 +82,7 @@ def has_scene(slide: Slide) -> bool:
 
 
 def come_back() -> None:
-    """Go back to the slide whose scene is open live; a callback."""
+    """Go back to the slide whose scene is open on its page; a callback."""
     if visit := turning.visit():
         st.session_state[talk.TOURING] = visit.touring
         turning.come_back(talk.number_of(visit.slide) or visit.number)
@@ -109,9 +110,9 @@ def asked_for() -> int | None:
 def put_in_force(slides: Sequence[Slide], number: int) -> None:
     """Enter the page of a slide and apply the choices of the slide's scene, once per turn.
 
-    A slide without a page keeps the scene before it; without one, the first page opens with its
-    defaults. The next click may end the run anywhere, so the turn is marked as done only at its
-    end.
+    A slide without a page keeps the scene of the slide before it; if there is none, the first page
+    opens with its defaults. The turn is marked as done only at the end, because the next click may
+    interrupt the run anywhere.
     """
     scenes = [scene for scene in slides[:number] if scene.page in PAGES]
     scene = scenes[-1] if scenes else Slide(next(iter(PAGES)))
@@ -122,7 +123,7 @@ def put_in_force(slides: Sequence[Slide], number: int) -> None:
 
 
 def show_slide(number: int) -> None:
-    """Draw a slide: its words, and the pictures of its page with the slide's own choices."""
+    """Draw a slide: its words, and its page's pictures with the slide's choices."""
     if talk.is_awaited():
         st.info(AWAITED)
         st.button("Leave the talk", on_click=turning.turn_to, args=[None])
@@ -136,19 +137,19 @@ def show_slide(number: int) -> None:
     show(words_of(slides, number, title), "slide-words", turn)
     if page := PAGES.get(scene.page):
         is_whole = draw_scene(page, scene)
-        # The run that began it may have been cut short.
+        # Not `is_new`: the run that applied the choices may have been interrupted before this line.
         if is_whole and st.session_state.get(NOTED) != scene.name:
             talk.note_drawn(number, drawn())
     st.session_state[NOTED] = st.session_state[talk.SHOWN_LAST] = scene.name
     says = talk.said_of(scene.pictures)
     if scene.lead and not scene.typed and says not in ("", title):
-        # Nobody wrote the title, so it follows the pictures.
+        # No person has typed the title, so it follows what the pictures show now.
         st.session_state[turning.LIVE_TITLE] = says
         st.rerun()
 
 
 def words_of(slides: Sequence[Slide], number: int, title: str) -> CanvasPicture:
-    """Return the words of a slide under a title, and the notes that only its speaker sees."""
+    """Return the part with a slide's title and words, and the notes that only the speaker sees."""
     scene, *after = slides[number - 1 :]
     page = PAGES.get(after[0].page) if after else None
     coming = (
@@ -178,16 +179,16 @@ def words_of(slides: Sequence[Slide], number: int, title: str) -> CanvasPicture:
 
 
 def on_stage(scene: Slide) -> dict[str, str]:
-    """Return the names of the pictures and the code that a slide shows, by their keys."""
+    """Return the names of a slide's pictures, and of its QR code if it has one, by their keys."""
     page = PAGES.get(scene.page)
     pictures = {key: page.pictures[key] for key in scene.pictures} if page else {}
     return pictures | ({QR_CODE: "QR code of this scene"} if page and scene.qr_code else {})
 
 
 def draw_scene(page: Page, scene: Slide) -> bool:
-    """Draw a page's pictures for a slide, and below them a caption with their subject.
+    """Draw a page's pictures for a slide, and below them a footer that names their subject.
 
-    Return whether the slide is about its own model.
+    Return whether the slide's own model is available.
     """
     pictures = scene.pictures
     if is_gone := "model" in st.session_state.pop("refused_parameters", ()):
@@ -218,7 +219,7 @@ def draw_code(link: str) -> None:
 
 
 def footer(pictures: Sequence[str]) -> str:
-    """Return the sentence and position that some pictures are about, and the changes in force."""
+    """Return the sentence, layers, heads and changes that some pictures show, as one line."""
     subjects = [drawn()[key] for key in pictures if drawn().get(key)]
     sentences = [f"“{of.sentence}”" for of, _ in subjects if of.sentence.strip()]
     places = [
@@ -229,16 +230,16 @@ def footer(pictures: Sequence[str]) -> str:
 
 
 def subject(key: str) -> str:
-    """Return a picture's subject: the words of the footer, and words too long for it."""
+    """Return what a picture shows: the words of its footer, and words too long for a footer."""
     told = drawn()[key][0].told if drawn().get(key) else ""
     return " · ".join(filter(None, [footer([key]), writable(told)]))
 
 
 def turn() -> None:
-    """Ask for a slide, for its scene, or to leave if the number is 0; a callback."""
+    """Turn to the slide that the browser has sent, or to its scene, or leave for 0; a callback."""
     number, turn_number = picked("slide-words")
     at, slides = turning.slide(), talk.in_force()
-    if at is None:  # a late click on a slide that was left
+    if at is None:  # a late click, after the talk was left
         turning.turn_to(turning.LIVE if turning.visit() else None)
     elif number == 0:
         turning.turn_to(None)
@@ -246,4 +247,4 @@ def turn() -> None:
         turning.turn_to(turning.LIVE)
     elif isinstance(number, int) and 1 <= number <= len(slides):
         turning.turn_to(number)
-    st.session_state[TURNS] = turn_number  # last: an interrupted turn is asked for again
+    st.session_state[TURNS] = turn_number  # last: the browser sends an interrupted turn again

@@ -1,7 +1,7 @@
-"""A talk saved as one file: its slides are drawn one after the other, for HTML and PowerPoint.
+"""Save a talk as one file: its slides are drawn one after the other, for HTML or PowerPoint.
 
-For HTML, pictures are kept instead of shown, and the browser draws only charts; for PowerPoint it
-draws all of them, as images.
+For HTML, pictures go into the file as data, and the browser only makes images of charts; for
+PowerPoint it makes images of all pictures.
 """
 
 import re
@@ -40,8 +40,8 @@ from headlight.wings.talks.stage import keeping
 STYLE = Path(__file__).with_name("saving_talk.css")
 ROOM = Path(__file__).with_name("saving_pictures.css")
 STILL = re.compile("data:image/(webp|png);base64,[A-Za-z0-9+/=]+")
-LONGEST_STILL = 4_000_000  # characters
-# Options with which a picture makes a request to the running app, which a file cannot.
+LONGEST_STILL = 4_000_000  # characters of an image's data address
+# The options of pictures that need the running app, off for a file.
 ASKS = {"clickable": False, "editable": False, "linked": False, "tells": False}
 FAILED = "This slide could not be drawn when the file was saved: {reason}"
 NO_MODEL = (
@@ -62,10 +62,10 @@ class Saving:
     slides: tuple[Slide, ...]
     kind: Kind = "html"
     done: list[DrawnSlide] = field(default_factory=list)
-    stills: Mapping[str, str | None] | None = None  # of the slide that is being drawn
+    stills: Mapping[str, str | None] | None = None  # the images of the slide that is being drawn
     file: bytes = b""
-    name: str = field(default_factory=token_hex)  # by which the browser saves it once
-    left_out: list[int] = field(default_factory=list)  # slides, from 1, that are incomplete in it
+    name: str = field(default_factory=token_hex)  # lets the browser download the file only once
+    left_out: list[int] = field(default_factory=list)  # the numbers of slides that are incomplete
 
 
 def start(kind: Kind) -> None:
@@ -79,7 +79,7 @@ def stop() -> None:
 
 
 def stop_if_left() -> None:
-    """Forget a partly saved talk, because the visitor has gone elsewhere."""
+    """Stop saving a talk if the visitor has gone to a page."""
     if under_way():
         del st.session_state.saving_talk
 
@@ -89,7 +89,7 @@ def now() -> Saving | None:
 
 
 def under_way() -> Saving | None:
-    """Return the talk that is being saved, if its file is yet to come."""
+    """Return the talk that is being saved; None if there is none or its file is done."""
     saving = now()
     return None if saving is None or saving.file else saving
 
@@ -100,14 +100,14 @@ def is_of_talk(saving: Saving) -> bool:
 
 
 def scenes(slides: Sequence[Slide]) -> list[Slide]:
-    """Return slides without the values that are completed when they are drawn."""
+    """Return slides without the values that are filled in when they are drawn."""
     return [replace(each, drawn=()) for each in slides]
 
 
 def draw_next(saving: Saving) -> None:
-    """Draw the first slide that is not done, keep it for the file, and go on with the next one.
+    """Draw the first slide that is not done, keep it for the file, and rerun for the next slide.
 
-    It starts again when the talk has changed: the browser may send its stored talk after the click.
+    If the talk has changed, it starts again: the browser may send its kept talk after the click.
     """
     if not is_of_talk(saving):
         saving = st.session_state.saving_talk = Saving(talk.in_force(), saving.kind)
@@ -120,7 +120,7 @@ def draw_next(saving: Saving) -> None:
         st.progress((number - 1) / count, words)
         st.button("Stop", key="stop-saving", on_click=stop)
     made = drawn_slide(saving, number)
-    if made is None:  # the browser is drawing pictures of it
+    if made is None:  # the browser is making images of the slide's pictures
         return
     saving.done.append(made)
     saving.stills = None
@@ -134,22 +134,22 @@ def draw_next(saving: Saving) -> None:
 
 
 def model_maker() -> Callable[[], TalkModel] | None:
-    """Return the maker of a model for the file of a talk, if a wing has one."""
+    """Return the function that makes a model for a talk's file; None if no wing has one."""
     return first_known(wing.talk_model for wing in WINGS)
 
 
 def written(saving: Saving) -> tuple[bytes, list[int]]:
-    """Return the file, and the slides, from 1, that are incomplete in it."""
+    """Return the file, and the numbers, from 1, of slides that are incomplete in it."""
     if saving.kind != "pptx":
         make = model_maker() if saving.kind == "live" else None
         return file_of(saving.done, write_talk(saving.slides), model=make and make())
-    from headlight.wings.talks.deck.powerpoint import powerpoint_of  # takes long
+    from headlight.wings.talks.deck.powerpoint import powerpoint_of  # importing pptx takes long
 
     return powerpoint_of(saving.done, dark=st.context.theme.type == "dark")
 
 
 def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
-    """Return a slide in the form of the file; None while the browser draws pictures of it."""
+    """Return a slide as data for the file; None while the browser makes images of its pictures."""
     scene = saving.slides[number - 1]
     words = DrawnSlide(
         scene.title,
@@ -169,7 +169,7 @@ def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
     try:
         with keeping(as_images=saving.kind == "pptx") as kept:
             presenter.draw_scene(page, scene)
-    except Exception as error:  # whatever it is, the other slides are saved
+    except Exception as error:  # whatever the error is, the other slides are saved
         return replace(words, missing=FAILED.format(reason=str(error)))
     shown = presenter.on_stage(scene)
     coming = [key for key in shown if key in drawn() and key not in kept]
@@ -180,9 +180,9 @@ def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
 
 
 def live_scene(page: Page) -> dict[str, str]:
-    """Return the part of the current scene that the built-in model can show, as in its address.
+    """Return the current scene's choices for the model inside a file, as in that model's address.
 
-    It is empty for another model, and on a page that does not read the visitor's one sentence.
+    They are empty for a scene of another model, or of a page that does not read the sentence.
     """
     if chosen(MODEL) != MODEL.default or SENTENCE in page.unread:
         return {}
@@ -204,7 +204,7 @@ def collected(
     kept: Mapping[str, Any],
     stills: Mapping[str, str | None],
 ) -> DrawnSlide:
-    """Return a slide with its kept pictures, and the images of the others."""
+    """Return a slide's words with its kept pictures, and with the images of its other pictures."""
     pictures, missing, waiting = [], [], below_a_question(kept)
     for key, what in presenter.on_stage(scene).items():
         of = presenter.subject(key)
@@ -224,23 +224,23 @@ def collected(
 
 
 def below_a_question(kept: Mapping[str, Any]) -> set[str]:
-    """Return the keys of pictures that a page does not draw before the question above is answered.
+    """Return the keys of pictures that a page draws only after the question above is answered.
 
-    They could reveal the answer. The scene's QR code does not belong to its page.
+    They could reveal the answer. The scene's QR code is not among them.
     """
     below = dropwhile(lambda key: not is_question(key), kept)
     return {key for key in below if question_key(key) not in kept} - {presenter.QR_CODE}
 
 
 def for_a_file(picture: CanvasPicture) -> CanvasPicture:
-    """Return a picture in the form of a file, which cannot ask the app for anything."""
+    """Return a picture without the options that need the running app."""
     header, _ = unpacked(picture.data)
     changes = {name: value for name, value in ASKS.items() if name in header}
     return replace(picture.having(**changes), numbers={})
 
 
 def ask_for_stills(saving: Saving, number: int, coming: Sequence[str]) -> None:
-    """Have the browser draw a slide's pictures as images, for PowerPoint in their size there."""
+    """Have the browser make images of pictures, for PowerPoint in their size on its slide."""
     selectors = {key: css_class(f"on-{key}") for key in coming}
     options = {}
     if saving.kind == "pptx":
@@ -250,12 +250,12 @@ def ask_for_stills(saving: Saving, number: int, coming: Sequence[str]) -> None:
         scene = saving.slides[number - 1]
         room = room_of(scene.title, scene.words, len(coming), presenter.QR_CODE in coming)
         options = {"type": "png", "room": (*room, scene.size)}
-    key = f"stills-{number}"  # unique, so that images of other slides are not returned again
+    key = f"stills-{number}"  # one key a slide, so that no slide gets another's images
     show(stills(selectors, number, **options), key, partial(take_stills, key))
 
 
 def take_stills(key: str) -> None:
-    """Take the images that the browser has drawn; a callback."""
+    """Store the images that the browser has made for the present slide; a callback."""
     saving = under_way()
     match picked(key):
         case {"number": int(number), "images": dict(images)} if saving:
@@ -264,7 +264,7 @@ def take_stills(key: str) -> None:
 
 
 def taken(saving: Saving, images: Mapping[str, object]) -> dict[str, str | None]:
-    """Return the images of a slide's pictures by key; None if invalid or without room."""
+    """Return the images of a slide's pictures by key, None if invalid or too large for the file."""
     earlier = (each.picture for made in saving.done for each in made.pictures)
     room = 2 * LARGEST - sum(len(each) for each in earlier if isinstance(each, str))
     kept = {}
@@ -276,7 +276,7 @@ def taken(saving: Saving, images: Mapping[str, object]) -> dict[str, str | None]
 
 
 def image_or_none(address: object, longest: int = LONGEST_STILL) -> str | None:
-    """Return the address if it is that of an image, of at most `longest` characters."""
+    """Return an image's data address if it is one and not longer than `longest`, or else None."""
     if not isinstance(address, str) or len(address) > longest:
         return None
     return address if STILL.fullmatch(address) else None

@@ -1,4 +1,4 @@
-"""Slides of a talk as plain data, and the text of the file that keeps them."""
+"""Define the slides of a talk as plain data, and write them as the text of a file."""
 
 import json
 import re
@@ -11,38 +11,38 @@ from headlight.pages.shared.state.page import Page
 LARGEST_FILE = 400_000  # bytes
 MOST_SLIDES = 60
 LONGEST_TITLE = 80  # characters
-LONGEST_WORDS = 400
-LONGEST_NOTES = 2_000
-SIZES = (0.3, 1.0)  # of pictures: the share of the largest size at which they fit
-FORMAT = "headlight_talk"  # the field that names the version of a file's slides
+LONGEST_WORDS = 400  # characters
+LONGEST_NOTES = 2_000  # characters
+SIZES = (0.3, 1.0)  # the least and the largest size of pictures, as a share of what fits
+FORMAT = "headlight_talk"  # the field of a file that holds the version of its format
 VERSION = 2
 
 
 @dataclass(frozen=True)
 class Slide:
-    """A scene of a page, the pictures to show and their size, and the words above them.
+    """A slide: words, and pictures of a scene, which is a page with its choices.
 
-    A slide without a page has only words, such as a title. `drawn` are the pictures that the scene
-    draws, as far as that is known; empty if it is not. `notes` are only for the speaker. The `lead`
-    is the title that its page gave it, which follows the scene until somebody gives it another. Its
-    `name` identifies it in a session while it is changed and moved; files have none.
+    A slide without a page has only words, such as a title. `drawn` are the keys of the pictures
+    that its scene draws; empty if not known. `notes` are only for the speaker. The `lead` is the
+    title that its page gave it; the title follows it until somebody types another. The `name`
+    identifies a slide within a session, however it is changed or moved; files do not have it.
     """
 
     page: str = ""  # the page's key
-    parameters: Mapping[str, str] = field(default_factory=dict)  # in the form that links hold
+    parameters: Mapping[str, str] = field(default_factory=dict)  # the choices, as in links
     title: str = ""
     words: str = ""
     pictures: tuple[str, ...] = ()
     size: float = 1.0
     drawn: tuple[str, ...] = ()
     notes: str = ""
-    qr_code: bool = False  # of the scene in the running app, next to the pictures
+    qr_code: bool = False  # True to show a QR code that opens the scene in the running app
     lead: str = ""
     name: str = field(default_factory=token_hex, compare=False, repr=False)
 
     @property
     def typed(self) -> bool:
-        """Whether a person, and not its page, gave it its title."""
+        """True if a person has typed the title, False if the page gave it."""
         return self.title != self.lead
 
 
@@ -51,7 +51,7 @@ def copied(slide: Slide) -> Slide:
 
 
 def recognised(slides: Sequence[Slide], known: Sequence[Slide]) -> tuple[Slide, ...]:
-    """Return slides that were read again, with the names of the known slides that they equal."""
+    """Return slides from a file, those that equal a known slide with that slide's name."""
     left, named = list(known), []
     for slide in slides:
         same = next((other for other in left if _scene(other) == _scene(slide)), slide)
@@ -62,7 +62,7 @@ def recognised(slides: Sequence[Slide], known: Sequence[Slide]) -> tuple[Slide, 
 
 
 def _scene(slide: Slide) -> Slide:
-    """Return a slide without the values that are completed when it is drawn."""
+    """Return a slide without the values that drawing it may change."""
     return replace(slide, pictures=(), drawn=(), lead="")
 
 
@@ -82,8 +82,7 @@ def write_talk(slides: Sequence[Slide]) -> str:
 def shortened(text: str, longest: int = LONGEST_TITLE) -> str:
     """Return a text of at most `longest` characters.
 
-    It is cut before what follows a colon, otherwise at a comma or between words in its second half,
-    if it can be.
+    It is cut at a colon, or else at a comma in its second half, or else between two words.
     """
     if len(text) <= longest:
         return text
@@ -99,12 +98,12 @@ def shortened(text: str, longest: int = LONGEST_TITLE) -> str:
 
 
 def with_changes(says: str, changes: str) -> str:
-    """Return a title: the changes, in the words of captions, and the page's sentence about them.
+    """Return a title: the changes as in captions, followed by the page's sentence.
 
-    Many or long changes are counted; a single long one is left out.
+    Many or long changes are counted, as in "3 changes"; a single long one is left out.
     """
     named = changes.split("; ")
-    more = re.match("([0-9]+) more ", named[-1])  # heads that captions only count
+    more = re.match("([0-9]+) more ", named[-1])  # captions name some heads and count the rest
     count = len(named) + (int(more[1]) - 1 if more else 0)
     begins = named[0][:1].upper() + ", ".join(named)[1:]
     if count > 2 or len(begins) > LONGEST_TITLE / 2:

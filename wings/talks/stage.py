@@ -1,4 +1,4 @@
-"""How the pictures of slides are shown: on a stage, kept for a file, or as thumbnails."""
+"""Show the pictures of slides: on the screen, in a saved file, or as thumbnails."""
 
 import json
 import time
@@ -20,18 +20,18 @@ from headlight.wings.talks.parts import thumbnail
 from headlight.wings.talks.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, VERSION, Slide
 from headlight.wings.talks.turning import slide
 
-OFFSTAGE = "offstage"  # the key of the container for everything that a slide does not show
-STAGE = "stage"
-KEPT = "pictures_kept"
-AS_IMAGES = "pictures_as_images"
-LATER = "later"  # the key of the element that draws the pictures that would give answers
+OFFSTAGE = "offstage"  # the key of the hidden container for all that a slide does not show
+STAGE = "stage"  # the key of the slide's container, and the state's key of its pictures' containers
+KEPT = "pictures_kept"  # the state's key of the pictures that are kept for a file
+AS_IMAGES = "pictures_as_images"  # the state's key: True if the file holds pictures as images
+LATER = "later"  # the key of the functions that draw pictures after all questions are answered
 QR_CODE = "slide-qr-code"  # the key of the QR code of a slide's scene
-THUMBNAILS = "headlight-thumbnails"  # the name under which the browser keeps them
-MOST_IN_THUMBNAIL = 3  # pictures of a slide in its thumbnail
+THUMBNAILS = "headlight-thumbnails"  # the name under which the browser keeps the thumbnails
+MOST_IN_THUMBNAIL = 3  # the most pictures in a slide's thumbnail
 
 
 class Stage(Showing):
-    """Draws only the slide's pictures on a slide."""
+    """The way in which slides show pictures: only those chosen for the slide."""
 
     def keys(self) -> set[str]:
         """Return the keys of the pictures that the slide shows; none on a page."""
@@ -41,16 +41,16 @@ class Stage(Showing):
         return slide()
 
     def is_live(self) -> bool:
-        """Return False on a slide, here or in an external frame: there would be no way back."""
+        """Return False on slides and in other sites' frames: a link would offer no way back."""
         page = shown()
         return slide() is None and (page is None or not alone(page))
 
     def place(self, key: str) -> AbstractContextManager:
-        """Return the container on the slide, if it shows the picture."""
+        """Return the picture's container on the slide, or an empty context without one."""
         return st.session_state.get(STAGE, {}).get(key) or nullcontext()
 
     def keeps(self, key: str, picture: Callable[[], CanvasPicture]) -> bool:
-        """Keep a picture while a talk is saved, if the slide shows it."""
+        """Keep a slide's picture while a talk is saved; return whether it need not be drawn."""
         if KEPT not in st.session_state or st.session_state[AS_IMAGES]:
             return False
         if key in self.keys():
@@ -61,7 +61,7 @@ class Stage(Showing):
         return bool(st.session_state.get(AS_IMAGES))
 
     def keeps_question(self, key: str, question: Question) -> bool:
-        """Keep a question next to its picture, while a talk is saved."""
+        """Keep a picture's question while a talk is saved; return whether it need not be drawn."""
         if KEPT not in st.session_state:
             return False
         if key in self.keys():
@@ -69,7 +69,7 @@ class Stage(Showing):
         return True
 
     def postpones(self, key: str, draw: Callable[[], object]) -> bool:
-        """Have `show_answers` draw a picture of the slide."""
+        """Have `show_answers` draw a picture, and return True, if the slide shows it."""
         is_shown = key in self.keys()
         if is_shown:
             st.session_state[STAGE][LATER].append(draw)
@@ -78,12 +78,12 @@ class Stage(Showing):
     def as_file(
         self, page: str, parameters: Mapping[str, str], title: str, words: str, key: str
     ) -> dict[str, Any]:
-        """Return a talk of one slide."""
+        """Return the file of a talk of one slide that shows one picture."""
         scene = Slide(page, parameters, title[:LONGEST_TITLE], words[:LONGEST_WORDS], (key,))
         return {FORMAT: VERSION, "slides": [asdict(scene)]}
 
     def as_shown(self, picture: CanvasPicture) -> CanvasPicture:
-        """Return a picture that does not answer with its step, which a slide sets itself."""
+        """Return a picture that, on a slide, does not send the step at which its player rests."""
         if slide() is None:
             return picture
         header, _ = unpacked(picture.data)
@@ -92,9 +92,9 @@ class Stage(Showing):
 
 @contextmanager
 def staged(pictures: Sequence[str]) -> Iterator[None]:
-    """Draw the pictures with these keys on a slide, and hide everything else.
+    """Draw the pictures with these keys on a slide, and hide everything else that is drawn.
 
-    The QR code is in a corner of the slide, next to pictures.
+    A QR code next to other pictures is in a corner of the slide.
     """
     places = {SAID: st.container(key=SAID), LATER: []}
     stage = st.container(key=STAGE, horizontal=True)
@@ -111,7 +111,7 @@ def staged(pictures: Sequence[str]) -> Iterator[None]:
 
 
 def show_answers(pictures: Sequence[str]) -> None:
-    """Draw the pictures that would have answered the questions, once no question is open."""
+    """Draw the pictures that would tell answers, once all questions of the slide are answered."""
     if not any(map(is_open, pictures)):
         for draw in st.session_state[STAGE][LATER]:
             draw()
@@ -119,9 +119,9 @@ def show_answers(pictures: Sequence[str]) -> None:
 
 @contextmanager
 def keeping(*, as_images: bool = False) -> Iterator[dict[str, Any]]:
-    """Keep pictures and their riddles by key for a file instead of drawing them.
+    """Collect pictures and their questions by key for a file instead of drawing them.
 
-    Pictures that the file has `as_images` are drawn, so that the browser can make the images.
+    For a file that holds pictures `as_images`, they are drawn: the browser makes the images.
     """
     kept = st.session_state[KEPT] = {}
     st.session_state[AS_IMAGES] = as_images
@@ -132,10 +132,9 @@ def keeping(*, as_images: bool = False) -> Iterator[dict[str, Any]]:
 
 
 def clear() -> None:
-    """Remove the containers of a slide.
+    """Forget a slide's containers and kept pictures.
 
-    `staged` removes them itself, unless the next click interrupts its clean-up, which can happen
-    wherever the session's state is read or written.
+    `staged` and `keeping` forget them too, unless the next click interrupts this.
     """
     st.session_state.pop(STAGE, None)
     clear_kept()
@@ -147,7 +146,7 @@ def clear_kept() -> None:
 
 
 def thumbnail_key(slide: Slide) -> str:
-    """Return the key of a slide's thumbnail, which depends on its scene and pictures."""
+    """Return the key of a slide's thumbnail, a hash of its scene and its pictures."""
     of = slide.page, sorted(slide.parameters.items()), slide.pictures
     return sha256(json.dumps(of).encode()).hexdigest()[:16]
 
@@ -159,11 +158,11 @@ def ask_for_thumbnail(slide: Slide) -> None:
 
 
 def take_thumbnails(slides: Iterable[Slide]) -> None:
-    """Have the browser make the requested thumbnails, and forget those of other slides."""
+    """Have the browser make the requested thumbnail, and forget those of removed slides."""
     if slide := st.session_state.pop("thumbnail_of", None):
         pictures = [key for key in slide.pictures if key in drawn()]
         if any(is_open(key) is False for key in pictures):
-            return  # the answer could be read in it
+            return  # the thumbnail would show the answer
         shown = [question_key(key) for key in pictures if is_open(key)] or pictures
         shown = list(map(css_class, shown[:MOST_IN_THUMBNAIL]))
         known = [thumbnail_key(each) for each in slides]

@@ -1,4 +1,4 @@
-"""The talk of a session: the visitor's own slides, or a talk that comes with the app."""
+"""Keep the talk of a session: the visitor's own slides, or a ready talk that comes with the app."""
 
 from collections.abc import Container, Sequence
 from dataclasses import replace
@@ -32,17 +32,17 @@ READY = one_of(
     {"attention": "What a Transformer looks at", "five_minutes": "A Transformer in five minutes"},
     label="Ready talk",
 )
-OWN = "own"  # in place of a ready talk's name
-TOURING = "touring"  # the key of whether the ready talk is in force although the visitor has one
-LONGEST = 50  # changes that can be undone
-SHOWN_LAST = "slide_shown_last"  # the key of the name of the slide that was shown last
-FIRST = "first_pictures"  # the pictures with which a slide of the opened scene would begin
+OWN = "own"  # the name of the visitor's own talk in addresses, in place of a ready talk's name
+TOURING = "touring"  # the state's key: True if a ready talk is shown although the visitor has one
+LONGEST = 50  # the most changes that can be undone
+SHOWN_LAST = "slide_shown_last"  # the state's key of the name of the slide that was shown last
+FIRST = "first_pictures"  # the state's key of the pictures that a new slide of the scene would have
 ADDED = "Added as slide {number}. Give it words on the page Talk."
-ASKS_FIRST = " It asks before it shows, since “Guess first” is on."
+ASKS_FIRST = " It asks a question before it shows its picture, because “Guess first” is on."
 UPDATED = "Slide {number} shows this scene now."
 NOTHING_DRAWN = (
-    "The talk stays as it was: nothing that this page shows now can stand on a slide. Choose "
-    "something else to be shown, and press again."
+    "The talk was not changed: this page shows no picture now that a slide can show. Choose "
+    "something else on the page, and press again."
 )
 TOO_LARGE = f"Not added: a talk has at most {MOST_SLIDES} slides and {LARGEST_FILE // 1000} kB."
 
@@ -53,24 +53,24 @@ def shipped(name: str = READY.default) -> tuple[Slide, ...]:
 
 
 def read(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple[str, ...]]:
-    """Return the result of `read_talk`, which is loaded with the first talk that is read."""
-    from headlight.wings.talks.talk_file import read_talk  # takes long
+    """Return the result of `read_talk`, whose module is imported for the first talk only."""
+    from headlight.wings.talks.talk_file import read_talk  # importing pydantic takes long
 
     return read_talk(data, kept)
 
 
 def take_ready(name: str | None) -> None:
-    """Choose the ready talk that an address names; the first one if it names no existing one."""
+    """Choose the ready talk that an address names, or the first one if there is no such talk."""
     put(READY, name if name in READY.options else READY.default)
 
 
 def is_awaited() -> bool:
-    """Return whether the address names the visitor's own talk, which has not come yet."""
+    """Return whether the address names the visitor's own talk, but the browser has not sent it."""
     return st.query_params.get(READY.key) == OWN and not own()
 
 
 def take_tour() -> None:
-    """Present the ready talk, even if there is an own one; a callback."""
+    """Present the ready talk, even if the visitor has a talk; a callback."""
     st.session_state[TOURING] = True
     turn_to(1)
 
@@ -80,9 +80,9 @@ def is_touring() -> bool:
 
 
 def named_ready() -> dict[str, str]:
-    """Return the parameter of the talk in a slide's address.
+    """Return the parameter that names the talk in a slide's address.
 
-    There is none for the first ready one, unless there is an own one too.
+    It is empty for the first ready talk, unless the visitor also has a talk.
     """
     name = OWN if in_force() is own() else chosen(READY)
     return {} if name == READY.default and not own() else {READY.key: name}
@@ -109,7 +109,7 @@ def goes_on_at() -> int | None:
 
 
 def change(slides: tuple[Slide, ...]) -> None:
-    """Replace the visitor's own slides; none brings back the ready talk."""
+    """Replace the visitor's own slides; with none, the ready talk is shown again."""
     earlier = st.session_state.setdefault("earlier_talks", [])
     if slides != own():
         earlier.append(own())
@@ -152,9 +152,9 @@ def put_at(index: int, slide: Slide) -> None:
 
 
 def open_slide(index: int) -> None:
-    """Put the scene of a slide in force, ready to be changed on its page; a callback.
+    """Apply the choices of a slide's scene, to be changed on its page; a callback.
 
-    `follow` opens the page, because callbacks cannot.
+    `follow` opens the page afterwards, because a callback cannot switch pages.
     """
     scene = own()[index]
     others = {key: text for key, text in scene.parameters.items() if key != GUESS.key}
@@ -164,19 +164,19 @@ def open_slide(index: int) -> None:
 
 
 def note_opened(scene: Slide) -> None:
-    """Note a slide whose scene is open on its page, where it can be updated."""
+    """Record that a slide's scene is open on its page, where the slide can be updated."""
     st.session_state.opened_slide = scene.name
     st.session_state.pop(FIRST, None)
 
 
 def close_on(page: Page) -> None:
-    """Forget the slide that was opened, on another page with scenes."""
+    """Forget the opened slide if another page that can make slides is shown."""
     if (index := opened()) is not None and page.pictures and own()[index].page != page.key:
         del st.session_state.opened_slide
 
 
 def follow() -> None:
-    """Go to the page of a slide that was just opened."""
+    """Switch to the page of a slide whose scene was just opened."""
     if scene := st.session_state.pop("to_scene", None):
         st.switch_page(PAGES[scene.page].file)
 
@@ -187,7 +187,7 @@ def opened() -> int | None:
 
 
 def index_of(name: str | None) -> int | None:
-    """Return the index of a slide of the visitor's own; None if it is gone."""
+    """Return the index of one of the visitor's own slides; None if it was removed."""
     return next((index for index, slide in enumerate(own()) if slide.name == name), None)
 
 
@@ -206,7 +206,7 @@ def asks_first(slide: Slide) -> bool:
 def update_scene(page: Page) -> None:
     """Put the page's current pictures into the opened slide, which `finish` completes; a callback.
 
-    Its title stays if a person gave it, and so do pictures that a person chose, and its question.
+    A title that a person has typed, pictures that a person has chosen, and the question stay.
     """
     if (index := opened()) is None or own()[index].page != page.key:
         return
@@ -222,10 +222,10 @@ def update_scene(page: Page) -> None:
 
 
 def finish(page: Page) -> None:
-    """Give a newly added slide the pictures that its page has drawn, and draw it again.
+    """Give an added or updated slide the pictures that its page has drawn, and rerun the page.
 
-    With `anew` they are all chosen again; otherwise only pictures that the page no longer draws are
-    replaced by its first ones.
+    If its pictures were not chosen by a person (`anew`), it gets the page's first pictures.
+    Otherwise only pictures that the page no longer draws are replaced by these.
     """
     name, words, anew = st.session_state.pop("added", (None, "", False))
     pictures_drawn = _drawn_of(page, drawn())
@@ -249,7 +249,7 @@ def finish(page: Page) -> None:
         if asks_first(scene) and any(key in page.riddles for key in pictures):
             st.session_state.told += ASKS_FIRST
         of = drawn()[pictures[0]]
-        tells = asks_first(scene) and not scene.typed  # the answer, in a title
+        tells = asks_first(scene) and not scene.typed  # the page's title would tell the answer
         says = ("" if tells else said_of(pictures)) or shortened(of[1] if of else page.title)
         title = scene.title if scene.typed else says
         completed = {"title": title, "lead": says, "pictures": pictures, "drawn": pictures_drawn}
@@ -258,23 +258,23 @@ def finish(page: Page) -> None:
 
 
 def _first_of(page: Page, pictures_drawn: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the drawn pictures with which a slide of a page begins."""
+    """Return the drawn pictures that a new slide of a page shows."""
     wanted = first_pictures(page)
     asked = tuple(key for key in pictures_drawn if riddle.is_open(key))
     if asked and not {*asked} & {*wanted}:
-        wanted = asked[:1]  # with Guess first, a slide asks the question of its page
+        wanted = asked[:1]  # with Guess first, a slide asks the page's question
     return tuple(key for key in wanted if key in pictures_drawn) or pictures_drawn[:1]
 
 
 def asks(key: str) -> bool:
-    """Return whether a question about a picture was asked, and perhaps answered."""
+    """Return whether the page asks a question about a picture, answered or not."""
     return riddle.is_open(key) is not None
 
 
 def said_of(pictures: Sequence[str]) -> str:
-    """Return the page's sentence as the title of a slide, with the changes if a text shows them.
+    """Return the page's sentence as a slide's title, with the changes if a text on it has some.
 
-    Next to a question, open or answered, the sentence would describe hidden pictures.
+    It is empty if the slide asks a question: the sentence might tell the answer.
     """
     if any(map(asks, pictures)):
         return ""
@@ -283,7 +283,7 @@ def said_of(pictures: Sequence[str]) -> str:
 
 
 def note_drawn(number: int, keys: Container[str]) -> None:
-    """Record the pictures that the scene of a visitor's own slide draws, and request thumbnails."""
+    """Record which pictures the scene of one of the visitor's slides draws; make its thumbnail."""
     if in_force() is own() and own()[number - 1].page:
         pictures_drawn = _drawn_of(PAGES[own()[number - 1].page], keys)
         if pictures_drawn:
@@ -296,7 +296,7 @@ def _drawn_of(page: Page, keys: Container[str]) -> tuple[str, ...]:
 
 
 def _complete(number: int, **changes: Any) -> Slide:
-    """Complete values of a slide that its visitor did not choose, without undo; return it."""
+    """Change values of a slide that no person has chosen, without an undo step; return it."""
     slides = list(own())
     slides[number - 1] = completed = replace(slides[number - 1], **changes)
     st.session_state.talk = tuple(slides)

@@ -1,6 +1,6 @@
-"""Reads the file of a talk, which may contain anything.
+"""Read the file of a talk, which may contain anything.
 
-The module takes long to import, and is imported only to read a file.
+The module takes long to import, so it is imported only when a file is read.
 """
 
 import json
@@ -25,7 +25,7 @@ from headlight.wings.talks.slides import (
 
 
 def whole(text: str) -> str:
-    """Return a text that a browser can be sent; raise ValueError for a lone surrogate."""
+    """Return a text unchanged; raise ValueError for a lone surrogate, which browsers cannot get."""
     check_characters(text)
     return text
 
@@ -34,7 +34,7 @@ Text = Annotated[str, AfterValidator(whole)]
 
 
 class Entry(BaseModel):
-    """A slide in the form of a file."""
+    """A slide as it is in a file."""
 
     model_config = ConfigDict(strict=True)
 
@@ -51,7 +51,7 @@ class Entry(BaseModel):
 
 
 class File(BaseModel):
-    """A talk in the form of a file."""
+    """A talk as it is in a file."""
 
     model_config = ConfigDict(strict=True)
 
@@ -62,9 +62,10 @@ class File(BaseModel):
 def read_talk(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple[str, ...]]:
     """Return the slides of a talk's file, and sentences on the parts of it that were left out.
 
-    Slides of unknown pages, and choices and pictures that do not exist, are left out. All choices
-    in a talk that the visitor's tab has `kept` stay, because their own models may come back. Raises
-    ValueError for a file that is not a talk, is too large or has a value of a wrong type.
+    Slides of unknown pages, and choices and pictures that do not exist, are left out. In a talk
+    that the visitor's browser has `kept`, all choices stay, because models of the visitor's own may
+    be loaded again. Raises ValueError for a file that is not a talk, is too large or has a value of
+    a wrong type.
     """
     slides, notes = [], []
     for number, entry in enumerate(read_file(data).slides, start=1):
@@ -73,22 +74,22 @@ def read_talk(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple
             continue
         page = PAGES.get(entry.page)
         if page is None or not page.pictures:
-            notes.append(f"Slide {number} was left out: there is no page {entry.page}.")
+            notes.append(f"Slide {number} was left out: no page “{entry.page}” makes slides here.")
             continue
         slide, refused = read_slide(entry, page, kept)
         slides.append(slide)
         if refused:
             names = ", ".join(name[:40] for name in refused[:8])
-            notes.append(f"Slide {number}: left out what does not exist here: {names}.")
+            notes.append(f"Slide {number}: left out because they do not exist here: {names}.")
     if not slides:
-        raise ValueError("None of the talk's slides is of a page that exists here.")
+        raise ValueError("None of the talk's slides shows a page that exists here.")
     return tuple(slides), tuple(notes)
 
 
 def read_file(data: bytes) -> File:
-    """Return the contents of a talk's file; raise ValueError with a sentence on a fault in it."""
+    """Return the contents of a talk's file; raise ValueError with a sentence on its first fault."""
     if len(data) > LARGEST_FILE:
-        raise ValueError(f"A talk has at most {LARGEST_FILE // 1000} kB.")
+        raise ValueError(f"This file is too large: a talk has at most {LARGEST_FILE // 1000} kB.")
     try:
         return File.model_validate(json.loads(data.decode("utf-8")))
     except ValidationError as error:
@@ -98,7 +99,7 @@ def read_file(data: bytes) -> File:
 
 
 def explained(error: ValidationError) -> str:
-    """Return a sentence on the first fault of a file."""
+    """Return a sentence on the first fault that pydantic found in a file."""
     fault = error.errors(include_url=False, include_input=False)[0]
     match fault["loc"]:
         case ("slides", int(place), *names):
@@ -108,12 +109,12 @@ def explained(error: ValidationError) -> str:
         case (name,) if name == FORMAT and fault["type"] == "less_than_equal":
             return "A newer Headlight saved this talk: update this one to read it."
         case ("slides",):
-            return f"A talk has a list of 1 to {MOST_SLIDES} slides."
+            return f"This is not a talk: a talk has a list of 1 to {MOST_SLIDES} slides."
     return f'This is not a talk that can be read here: "{FORMAT}": {VERSION} is missing.'
 
 
 def read_slide(entry: Entry, page: Page, kept: bool) -> tuple[Slide, list[str]]:
-    """Return a slide from its entry in a file, and the names of what was left out."""
+    """Return a slide from its entry in a file, and the names of values that were left out."""
     _, unknown = address.read_parameters(
         entry.parameters, page.linked, address.shape_for(entry.parameters)
     )

@@ -1,4 +1,4 @@
-"""Turning to a slide: which one is shown, if any, and where the talk was started."""
+"""Turn to slides: record which slide is shown, if any, and where the talk was started."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,15 +8,15 @@ import streamlit as st
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.page import PAGES, Page, shown
 
-# On the page Decoding: texts that begin with forced tokens, and when they were chosen.
+# The state's keys of the page Decoding for texts that begin with forced tokens.
 MADE = ("branches", "node", "applied")
-LIVE_TITLE = "live_title"  # the key of the summary of a slide's scene since the visitor changed it
-LIVE = -1  # in place of a slide's number: the scene of the slide, on its page
+LIVE_TITLE = "live_title"  # the state's key of a slide's title after the visitor changed its scene
+LIVE = -1  # stands for a slide's number and means: open the slide's scene on its page
 
 
 @dataclass(frozen=True)
 class Visit:
-    """A slide whose scene is open on its page: its name, and its number where it was left."""
+    """A slide whose scene is open on its page: its name, and its number when that was opened."""
 
     slide: str
     number: int
@@ -25,12 +25,12 @@ class Visit:
 
 @dataclass(frozen=True)
 class Origin:
-    """A page, and the visitor's choices and changes there, when a talk was started."""
+    """The page on which a talk was started, with the visitor's choices and changes at that time."""
 
     page: Page
     choices: dict[str, Any]  # by key, without those at their defaults
-    histories: dict[str, list]
-    made: dict[str, Any]  # other values that pages keep, by key
+    histories: dict[str, list]  # the undo histories of the changes
+    made: dict[str, Any]  # the values of the keys in `MADE`
 
 
 def slide() -> int | None:
@@ -39,10 +39,11 @@ def slide() -> int | None:
 
 
 def turn_to(number: int | None) -> None:
-    """Have `take_turn` show a slide, from 1, open its scene live, or leave the talk; a callback.
+    """Have `take_turn` show slide `number`, from 1, open its scene, or leave the talk; a callback.
 
-    It does not happen at once: for clicks that come together, Streamlit may call the last one's
-    callback first, and a click on a slide would then choose on the page that the talk was left for.
+    `LIVE` opens the scene on its page, and None leaves the talk. It waits for `take_turn`, because
+    Streamlit may call callbacks of simultaneous clicks in the wrong order: a click on a slide would
+    then change the page to which the talk has just returned.
     """
     st.session_state.turning = number
 
@@ -56,14 +57,14 @@ def is_going_live() -> bool:
 
 
 def visit() -> Visit | None:
-    """Return the record of the slide whose scene is open live; None if none is."""
+    """Return the record of the slide whose scene is open on its page; None if none is."""
     return st.session_state.get("visit")
 
 
 def take_turn() -> None:
     """Turn to the requested slide, after all callbacks and before anything is drawn.
 
-    A talk may be left twice: messages of a browser that still shows a slide come late.
+    It may have to leave a talk twice, because a browser that still shows a slide sends late values.
     """
     if "turning" in st.session_state:
         number = st.session_state.turning
@@ -72,14 +73,14 @@ def take_turn() -> None:
             st.session_state.left_for = begun_on()
         elif number == LIVE:
             st.session_state.setdefault("left_for", shown())
-        del st.session_state.turning  # last, because the next click may end the run anywhere before
+        del st.session_state.turning  # last, because the next click may interrupt this run
 
 
 def turn(number: int | None) -> None:
-    """Show a slide, from 1, leave the talk, or keep the choices of the slide, as its scene, live.
+    """Show slide `number`, from 1; leave the talk if None; show the slide's scene if `LIVE`.
 
-    Slides apply their own choices; the earlier ones return when the talk is left, also after a
-    scene was open live.
+    Slides apply their own choices. Leaving the talk restores the visitor's earlier choices; opening
+    a scene on its page does not.
     """
     draw_anew()
     is_back = st.session_state.pop("coming_back", False)
@@ -93,13 +94,13 @@ def turn(number: int | None) -> None:
 
 
 def come_back(number: int) -> None:
-    """Show a slide again whose scene was open live, in the talk that was started before."""
+    """Show a slide again after its scene was open on its page, in the same talk."""
     st.session_state.coming_back = True
     turn_to(number)
 
 
 def begin_here() -> None:
-    """Make the talk return to the current page in its current state when it is left."""
+    """Record the current page and its choices, to which leaving the talk returns."""
     st.session_state.origin = _here()
 
 
@@ -108,19 +109,19 @@ def was_left() -> bool:
 
 
 def begun_on() -> Page | None:
-    """Return the page to come back to; None as long as the session has shown only slides."""
+    """Return the page on which the talk was started; None if the session has shown only slides."""
     origin = st.session_state.get("origin")
     return origin and origin.page
 
 
 def draw_anew() -> None:
-    """Make the shown slide apply its choices again, under its own title."""
+    """Make the shown slide apply its own choices and title again."""
     for key in ("slide_drawn", LIVE_TITLE):
         st.session_state.pop(key, None)
 
 
 def is_new() -> bool:
-    """Return whether the shown slide has yet to apply its choices."""
+    """Return whether the shown slide has not yet applied its choices."""
     return st.session_state.get("slide_drawn") != slide()
 
 

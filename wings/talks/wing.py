@@ -1,4 +1,4 @@
-"""What talks add to every page: slides in its place, and tools that make it a slide."""
+"""Add talks to every page: slides shown in its place, and tools that make slides of it."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ __all__ = ["PAGE", "WING"]
 
 
 class Talks(Wing):
-    """Shows slides in place of pages, and saves them."""
+    """The wing that shows slides in place of pages, and saves them."""
 
     def begin(self, page: Page) -> None:
         """Turn to the requested slide, or return to where the talk was started."""
@@ -25,10 +25,10 @@ class Talks(Wing):
             if left_for != page:
                 st.switch_page(left_for.file)
             del st.session_state.left_for
-            address.publish()  # at once, since late values belong to the slide
+            address.publish()  # at once, because late values with the old address are the slide's
 
     def draws(self, page: Page) -> bool:
-        """Draw a slide, if one is to be shown or saved."""
+        """Draw a slide in place of the page if one is shown or saved; return whether one is."""
         kept.keep()
         stage.clear()
         if number := presenter.asked_for():
@@ -42,7 +42,7 @@ class Talks(Wing):
         return False
 
     def tools(self, page: Page) -> None:
-        """Draw the link to the tour, and the tools that make the page a slide."""
+        """Draw the buttons for the tour, for the talk, and for making a slide of the page."""
         if not allows(TOOLS):
             return
         tour = {"on_click": talk.take_tour, "width": "stretch", "key": "tour-in-sidebar"}
@@ -74,7 +74,7 @@ class Talks(Wing):
         if page is not next(iter(PAGES.values())):
             return
         label = f"Take the tour ({len(talk.shipped(chosen(talk.READY)))} scenes)"
-        # Drawn without the button too: otherwise its absence would redraw everything below.
+        # The container is drawn even without the button: else everything below would be redrawn.
         with st.container(key="tour"):
             if allows(TOOLS) and edit_history.edits() == Edits():
                 st.button(label, on_click=talk.take_tour, key="take-the-tour")

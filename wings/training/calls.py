@@ -1,4 +1,4 @@
-"""Trainings, what was recorded of them, and a model that cheats."""
+"""Call the model of a training: what it writes, and what it loses without a head."""
 
 from headlight.model.decoding.steps import Writing
 from headlight.model.own_reader import OwnReader
@@ -15,5 +15,5 @@ def answered(run: str, step: int, read: str, longest: int | None, _reader: OwnRe
 
 @model_call()
 def lesioned(run: str, step: int, _job: TrainingJob) -> Lesion | None:
-    """Return what a decoder loses without a head after `step` steps; None with an encoder."""
+    """Return what a decoder loses without a head after `step` steps; None for encoder-decoders."""
     return _job.lesion()

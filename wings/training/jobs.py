@@ -18,9 +18,9 @@ from headlight.wings.training.repeats import Lesion, small_model
 from headlight.wings.training.small_models import TrainingOptions
 from headlight.wings.training.tasks import Task
 
-POINTS = 300  # of the loss curve
-REST = 0.002  # seconds between two steps in which others come to turn
-FULL = "{count} trainings wait already: try again in a few minutes."
+POINTS = 300  # of the loss curve, at most
+REST = 0.002  # seconds of sleep between two steps, so that other threads get their turn
+FULL = "{count} trainings are already waiting: try again in a few minutes."
 TOO_LONG = "Stopped after {seconds:.0f} seconds, the most a training may take."
 NOT_OPEN = "Paused: the Training page was not open for {seconds:.0f} seconds."
 
@@ -55,8 +55,8 @@ def training_queue(
     """Return a queue for the trainings of all visitors.
 
     A training is paused if its visitor does not look for `patience` seconds, and stopped after
-    `longest` seconds of training. Only its visitor holds a paused training, so it is freed when
-    they leave.
+    `longest` seconds of training. Only the visitor's session refers to a paused training, so its
+    memory is freed when they leave.
     """
     limits = {"longest": longest, "patience": patience}
     return JobQueue("training", at_once, waiting, full=FULL, **limits)
@@ -74,7 +74,7 @@ class TrainingJob(Job[None]):
         self.matches: list[tuple[int, float]] = []
         self._model = small_model(options)
         self._steps = self._model.train()
-        self._weights = threading.Lock()  # held while a step changes them
+        self._weights = threading.Lock()  # locked while a step changes the weights
         self._snapshots = self._model.snapshots()
 
     @property
@@ -82,7 +82,7 @@ class TrainingJob(Job[None]):
         return self._model.task
 
     def look(self) -> TrainingState:
-        """Return the progress for a present visitor; without visitors a training is soon paused."""
+        """Return the progress, and note that the visitor is looking, so that training goes on."""
         self.last_look = time.monotonic()
         return self.progress()
 
@@ -127,7 +127,7 @@ class TrainingJob(Job[None]):
         return reader_of(lay_out(model), self._model.tokenizer)
 
     def lesion(self) -> Lesion | None:
-        """Return what a model loses without its previous-token head; None with an encoder."""
+        """Return what a decoder loses without its previous-token head; None with an encoder."""
         with self._weights:
             return self._model.lesion()
 
@@ -164,7 +164,7 @@ class TrainingJob(Job[None]):
         self._model.keep_snapshot(len(self.losses))
 
     def explain(self, error: BaseException) -> str:
-        """Return a sentence for the visitor; who runs the server reads an unexpected error."""
+        """Return a sentence for the visitor; an unexpected error is written to the server's log."""
         if isinstance(error, FloatingPointError):
             return str(error)
         logging.getLogger(__name__).error("A training failed.", exc_info=error)
@@ -177,7 +177,7 @@ class TrainingJob(Job[None]):
 
 
 def thinned(values: np.ndarray, points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends (from 1) and the means of at most `points` stretches of equal length."""
+    """Return the ends (from 1) and means of at most `points` equally long stretches of values."""
     if not len(values):
         return np.zeros(0, dtype=int), np.zeros(0)
     size = -(-len(values) // points)

@@ -17,9 +17,11 @@ from headlight.wings.training.tasks import TASKS
 
 @dataclass(frozen=True)
 class Reading:
-    """How a model reads the unseen sequences, each of them twice.
+    """How well a model predicts unseen sequences that it reads twice.
 
-    The loss is that of the second reading, in nats a token; the scores are (layers, H).
+    `loss` is that of the second reading, in nats a token. `induction` and `previous` (layers, H)
+    are the heads' mean weights on the letter that followed the same letter before, and on the
+    letter just before.
     """
 
     loss: float
@@ -29,7 +31,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Lesion:
-    """How a model reads with all heads, and without its clearest previous-token head."""
+    """How well a model predicts with all heads, and without its clearest previous-token head."""
 
     site: Site
     head: int
@@ -38,11 +40,11 @@ class Lesion:
 
 
 class Repeats(SmallModel):
-    """A small model with only a decoder that reads sequences repeatedly, and its attention.
+    """A small decoder-only model that reads each sequence several times, and its attention.
 
     The first reading cannot be predicted, and is not part of the loss. Sequences have different
-    lengths, and short ones repeat more than twice, so that neither a fixed distance nor the
-    position of the one equal letter gives the next letter.
+    lengths, and short ones are read more than twice. So the next letter is neither at a fixed
+    distance nor always after the only earlier copy of the last letter.
     """
 
     def collate(self, pairs: list[tuple[str, str]]) -> Batch:
@@ -68,7 +70,7 @@ class Repeats(SmallModel):
 
     @torch.inference_mode()
     def read(self, edits: RunEdits | None = None) -> Reading:
-        """Return how the model reads the unseen sequences of the longest length."""
+        """Return how well the model predicts the longest of the unseen sequences."""
         self.model.eval()
         longest = max(len(source) for source, _ in self.unseen)
         texts = [target for source, target in self.unseen if len(source) == longest]
@@ -92,7 +94,7 @@ class Repeats(SmallModel):
         return trace, [trace.attention[site].weights[..., 1:, 1:] for site in sites]
 
     def lesion(self) -> Lesion:
-        """Return how the model reads with its previous-token head, and with that head off."""
+        """Return how well the model predicts with and without its previous-token head."""
         whole = self.read()
         layer, head = divmod(int(whole.previous.argmax()), self.options.heads)
         gate = torch.ones(self.options.heads)
@@ -102,7 +104,7 @@ class Repeats(SmallModel):
 
     @torch.inference_mode()
     def trace_example(self) -> Trace:
-        """Record the decoder while it reads the example twice."""
+        """Trace the decoder while it reads the example twice."""
         self.model.eval()
         tokens = self.tokenizer.encode(self.target)
         start = self.tokenizer.special_token(START_ID)

@@ -22,9 +22,9 @@ from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator
 from headlight.wings.training.tasks import TASKS, Task, is_unseen
 
-MAX_POSITIONS = 48  # of either side: the longest sources to choose, with room to go beyond
+MAX_POSITIONS = 48  # of source and of target; the longest sources to choose need fewer
 SNAPSHOTS = 59  # maps of attention kept along a run; one more if it is stopped between two
-MATCHES = 40  # times along a run that the unseen examples are written
+MATCHES = 40  # times in a run that the model writes the unseen examples
 UNSEEN = 200  # examples to write each time
 
 BOUNDS: dict[str, tuple[float, float]] = {
@@ -72,7 +72,7 @@ class TrainingOptions:
         self.config(vocab_size=1)
 
     def config(self, vocab_size: int) -> TransformerConfig:
-        """Return the model's shape; it has no dropout, whose random state all threads share."""
+        """Return the model's shape, without dropout: its random state is shared by all threads."""
         return checked_config(
             source_vocab_size=vocab_size,
             target_vocab_size=vocab_size,
@@ -97,7 +97,7 @@ class TrainingOptions:
 
     @property
     def settings(self) -> Settings:
-        """The settings of the training steps; the second half cools down."""
+        """The settings of the training steps; over the second half the learning rate falls to 0."""
         return Settings(
             steps=self.steps,
             warmup=self.warmup,
@@ -198,7 +198,7 @@ class SmallModel:
     def train(self) -> Generator[ScoredStep, None, None]:
         """Train to the last step, by the steps of `python -m headlight.model.train`.
 
-        Raises FloatingPointError as that does.
+        Raises FloatingPointError if the loss or a gradient is not finite.
         """
         settings, optimizers = self.options.settings, make_optimizers(self.model)
         shown = set(early_steps(settings.steps, SNAPSHOTS))
@@ -228,7 +228,7 @@ class SmallModel:
         return right / len(targets)
 
     def lesion(self) -> None:
-        """Return None: which head other heads need is only known for models without an encoder."""
+        """Return None: only for models without an encoder is it known which head others need."""
 
     def keep_snapshot(self, step: int) -> None:
         """Keep the attention on the example after a step; see `trace_example`."""
@@ -241,7 +241,7 @@ class SmallModel:
         self.target_tokens = [token.text for token in trace.target_tokens]
 
     def trace_example(self) -> Trace:
-        """Record the model on the example; the decoder reads the right target."""
+        """Trace the model on the example; its decoder reads the right target."""
         return Translator(self.model, self.tokenizer).trace(self.source, self.target)
 
     def snapshots(self) -> Snapshots:

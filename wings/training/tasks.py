@@ -12,7 +12,7 @@ DIGITS = "0123456789"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MONTHS = tuple(calendar.month_name[1:])
 YEARS = range(1900, 2100)
-LONGEST_INPUT = 60  # characters that an answer is worked out for
+LONGEST_INPUT = 60  # characters of a typed source
 
 ONE_IN = 10  # one source in this many is kept from training to test on
 
@@ -29,7 +29,7 @@ class Task:
     title: str
     description: str
     example: str  # a source
-    expectation: str  # the likely look of attention once it is learned
+    expectation: str  # what attention is likely to look like once it is learned
     alphabet: str  # all characters of sources and targets
     length_name: str
     lengths: tuple[int, int]
@@ -43,7 +43,7 @@ class Task:
         return text, self.solve(text)
 
     def prompt(self, source: str) -> str:
-        """Return what a model reads; one with only a decoder continues the second, half copy."""
+        """Return what a model reads; a decoder-only model reads the source one and a half times."""
         return source + source[: len(source) // 2] if self.decoder_only else source
 
     def asked(self, source: str) -> tuple[str, str]:
@@ -128,7 +128,7 @@ def write_letters(source: random.Random, shortest: int, longest: int) -> str:
 
 
 def solve_repeat(text: str) -> str:
-    """Return letters twice; raises ValueError for any other text."""
+    """Return different letters twice; raises ValueError for any other text."""
     if not re.fullmatch("[a-z]+", text) or len({*text}) < len(text):
         raise ValueError("Type small letters, each at most once, such as kxqmwb.")
     return text + text

@@ -1,4 +1,4 @@
-"""What the page Training tells other pages of the visitor's models."""
+"""What the page Training tells other pages about the visitor's models."""
 
 from headlight.model.snapshots import Snapshots
 from headlight.pages.shared.state.models import workshop
@@ -11,7 +11,7 @@ __all__ = ["PAGE", "WING"]
 
 
 class Trainings(Wing):
-    """Has models of its own, with texts that they can read, and their recorded attention."""
+    """Has the models that visitors train: texts for them, and their attention as they learned."""
 
     examples = tuple(dict.fromkeys(task.prompt(task.example) for task in TASKS.values()))
 

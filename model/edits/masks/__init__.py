@@ -1,4 +1,4 @@
-"""The record that describes a mask. Each file in this folder ends with one, `MASK`."""
+"""The record `Mask`, which describes a mask. Each other file in this folder has one, `MASK`."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,40 +13,41 @@ Setting = tuple[int, ...]  # the numbers that a mask takes, such as a width
 
 
 class Cells(NamedTuple):
-    """The cells of a site, as positions from 0 that broadcast to (Q, K)."""
+    """The cells of a site: the positions of queries and keys, from 0, that broadcast to (Q, K)."""
 
     site: Site
     query: Tensor  # (Q, 1)
     key: Tensor  # (K,)
-    unpadded: int  # tokens of the decoder's text before its padding
+    unpadded: int  # the number of tokens of the decoder's text before its padding
 
     def none(self) -> Tensor:
-        """Return an empty mask (Q, K), to which cells can be added."""
+        """Return a mask (Q, K) without any cell, which is False everywhere."""
         return torch.zeros(len(self.query), len(self.key), dtype=torch.bool)
 
 
 def all_cells(site: Site, positions: int, unpadded: int | None = None) -> Cells:
-    """Return the cells of a site with as many queries as keys; there is no padding by default."""
+    """Return the cells of a site with as many queries as keys; by default without padding."""
     every = torch.arange(positions)
     return Cells(site, every[:, None], every, positions if unpadded is None else unpadded)
 
 
 @dataclass(frozen=True)
 class Mask:
-    """A mask that a visitor can switch off or put in force.
+    """A mask that a visitor can switch off or add.
 
     `visible` takes the cells and the numbers of a setting, and returns a tensor that broadcasts to
-    (Q, K): True if a query may see a key. A `trained` mask belongs to the model and is in force in
-    its `kinds` until it is switched off; it takes no numbers. Other masks are added for one kind.
+    (Q, K): True if a query may see a key. A `trained` mask belongs to the model, and applies to its
+    `kinds` until it is switched off; it takes no numbers. Other masks are added for one kind.
 
-    Few masks do more than close cells. `opened` returns the cells that one opens against the
-    model's own mask; `lowered` takes the number of heads, too, and returns what is taken from the
-    scores (H, Q, K); `positions` takes a length, and returns the positions of its tokens, which are
-    those of all layers.
+    Most masks only close cells. Some have another effect, too: `opened` takes the same arguments
+    and returns the cells that the mask opens although the model's own mask closes them; `lowered`
+    also takes the number of heads, and returns numbers (H, Q, K) that are subtracted from the
+    scores; `positions` takes the number of tokens and the setting, and returns the tokens'
+    positions, which apply to all layers.
     """
 
-    name: str  # in links
-    title: str  # on screen
+    name: str  # the name of the mask in links
+    title: str  # the name of the mask on screen
     visible: Callable[..., Tensor]
     opened: Callable[..., Tensor] | None = None
     lowered: Callable[..., Tensor] | None = None
@@ -55,14 +56,14 @@ class Mask:
     kinds: Sequence[Kind] = KINDS
     needs: Sequence[str] = ()  # abilities of a reader that it needs, by the names of `missing`
     lowest: Setting = ()  # the smallest value of each number that a link may set
-    offered: Sequence[Setting] = ()
-    borders: bool = False  # whether it takes a list of numbers, each larger than the one before
-    click: str = ""  # says what a click on a token sets, if it sets the numbers
-    words: str = ""  # describes a kind of attention with it; {} for each number
+    offered: Sequence[Setting] = ()  # the settings in the menu of a page
+    borders: bool = False  # True if it takes a list of numbers, each larger than the one before
+    click: str = ""  # tells the visitor what a click on a token does, if clicks set the numbers
+    words: str = ""  # follow a kind of attention, as in 'encoder sees ...'; {} for each number
     help: str = ""
     source: str = ""
 
     def describe(self, setting: Setting) -> str:
-        """Return a setting in words that follow a kind of attention."""
+        """Return the words for a setting of this mask, which follow a kind of attention."""
         numbers = setting if not self.borders else [", ".join(map(str, setting))]
         return self.words.format(*numbers)

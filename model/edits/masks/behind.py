@@ -1,4 +1,4 @@
-"""A window behind: a query sees itself and the tokens before it, up to a number.
+"""A window behind: a query sees itself and the tokens just before it, `width` in all.
 
 Source: Mistral 7B (Jiang et al. 2023), section 2, sliding window attention.
 """
@@ -13,6 +13,6 @@ MASK = Mask(
     lowest=(1,),
     offered=[(width,) for width in (1, 2, 3, 4, 6, 8)],
     words="sees {} tokens back, its own included",
-    help="Leaves each token itself and those right before it, as Mistral does.",
+    help="A token sees itself and the tokens right before it, as in Mistral.",
     source="Jiang et al. 2023",
 )

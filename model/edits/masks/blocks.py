@@ -14,6 +14,6 @@ MASK = Mask(
     lowest=(1,),
     offered=[(size,) for size in (2, 3, 4, 6, 8)],
     words="in blocks of {}",
-    help="Cuts the text into blocks of this many tokens, which do not see each other.",
+    help="Cuts the text into blocks of this many tokens; a token only sees its own block.",
     source="Qiu et al. 2019",
 )

@@ -15,6 +15,6 @@ MASK = Mask(
     lowest=(0, 1),
     offered=[(1, 2), (2, 2), (3, 2), (2, 3)],
     words="sees {} keys on each side, one in {}",
-    help="A window with gaps: the keys on each side, and the distance between them.",
+    help="A window with gaps: how many keys a token sees on each side, and how far apart they are.",
     source="Beltagy et al. 2020",
 )

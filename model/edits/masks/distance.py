@@ -27,6 +27,6 @@ MASK = Mask(
     lowest=(1,),
     offered=[(1,), (2,), (4,)],
     words="with scores lowered by distance, {} times the slopes of ALiBi",
-    help="Closes nothing: subtracts from each score the distance times a slope, as ALiBi does.",
+    help="Closes no cell: subtracts from each score the distance times a slope, as ALiBi does.",
     source="Press et al. 2022",
 )

@@ -1,8 +1,8 @@
-"""Packed documents: a query sees the keys of its own document; the positions go on.
+"""Packed documents: a query only sees the keys of its own document; positions do not restart.
 
 Source: "Exploring the Limits of Transfer Learning" (Raffel et al. 2020), section 3.1.1, packs texts
 into one sequence; "Fewer Truncations Improve Language Modeling" (Ding et al. 2024), section 2, and
-many trainings since mask them from each other.
+others hide the packed texts from each other.
 """
 
 import torch
@@ -14,7 +14,7 @@ CLICK = "Click the first token of a document to begin it there, or to join it to
 
 
 def visible(cells: Cells, *borders: int) -> Tensor:
-    """Return the cells whose query and key are in the same of the documents after these borders."""
+    """Return the cells with query and key in one document; `borders` are the later ones' starts."""
     starts = torch.tensor(borders)
     query, key = (torch.bucketize(part, starts, right=True) for part in (cells.query, cells.key))
     return query == key
@@ -30,6 +30,6 @@ MASK = Mask(
     borders=True,
     click=CLICK,
     words="in documents that end after {} tokens",
-    help="Hides the other documents of a packed text; the positions go on from one to the next.",
+    help="A token only sees its own document; positions do not restart in each document.",
     source="Raffel et al. 2020",
 )

@@ -1,6 +1,6 @@
-"""Packed documents whose positions start again at 0, as if each were alone.
+"""Packed documents whose positions start again at 0, as if each document were alone.
 
-Source: as documents.py.
+Source: the papers named in documents.py.
 """
 
 from itertools import pairwise
@@ -10,7 +10,7 @@ from headlight.model.edits.masks.documents import CLICK, visible
 
 
 def positions(length: int, *borders: int) -> tuple[int, ...]:
-    """Return the position of each token in its own document."""
+    """Return the position of each of `length` tokens in its own document, from 0."""
     ends = [0, *(border for border in borders if border < length), length]
     return tuple(position for first, end in pairwise(ends) for position in range(end - first))
 
@@ -27,7 +27,7 @@ MASK = Mask(
     borders=True,
     click=CLICK,
     words="in documents that end after {} tokens, with positions that restart at 0",
-    help="Hides the other documents of a packed text, and counts positions from 0 in each. A token "
+    help="A token only sees its own document, and positions restart at 0 in each document. A token "
     "has one position for all layers, so the mask is in all of them.",
     source="Raffel et al. 2020",
 )

@@ -1,4 +1,4 @@
-"""Global tokens: the first tokens see all and are seen by all; others have a window.
+"""Global tokens: the first tokens see all and are seen by all; other tokens see a window.
 
 Source: "Longformer: The Long-Document Transformer" (Beltagy et al. 2020), section 3.1.
 """
@@ -15,6 +15,6 @@ MASK = Mask(
     lowest=(1, 0),
     offered=[(1, 0), (1, 1), (1, 2), (2, 2)],
     words="with {} global tokens and {} keys on each side",
-    help="The first tokens see all and are seen by all; the others only see those near them.",
+    help="The first tokens see all and are seen by all; other tokens only see those near them.",
     source="Beltagy et al. 2020",
 )

@@ -1,4 +1,4 @@
-"""A prefix: its tokens see each other, later ones included; the rest is written after it.
+"""A prefix: its tokens see each other in both directions; the other tokens see no later ones.
 
 Source: "Exploring the Limits of Transfer Learning" (Raffel et al. 2020), section 3.2.1.
 """

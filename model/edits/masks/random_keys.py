@@ -1,4 +1,4 @@
-"""Random keys: a query sees itself and some of the other keys, drawn from a seed.
+"""Random keys: a query sees itself and some other keys, drawn at random by a seed.
 
 Source: "Big Bird: Transformers for Longer Sequences" (Zaheer et al. 2020), section 2.
 """
@@ -7,11 +7,11 @@ from torch import Tensor
 
 from headlight.model.edits.masks import Cells, Mask
 
-PRIMES = 73_856_093, 19_349_663, 83_492_791  # a hash of two positions and a seed (Teschner 2003)
+PRIMES = 73_856_093, 19_349_663, 83_492_791  # they hash query, key and seed (Teschner 2003)
 
 
 def visible(cells: Cells, one_in: int, seed: int) -> Tensor:
-    """Return the same cells for a text of any length: each is drawn by its own positions."""
+    """Return the drawn cells and the diagonal; the seed and its positions decide on each cell."""
     query, key, other = PRIMES
     drawn = (cells.query * query) ^ (cells.key * key) ^ (seed * other)
     return (drawn // 7 % one_in == 0) | (cells.query == cells.key)
@@ -25,6 +25,6 @@ MASK = Mask(
     lowest=(1, 0),
     offered=[(2, 1), (4, 1), (4, 2)],
     words="sees one in {} keys, by seed {}",
-    help="Leaves one in every few keys, drawn at random; the second number is the seed.",
+    help="A token sees one key in this many, drawn at random; the second number is the seed.",
     source="Zaheer et al. 2020",
 )

@@ -1,4 +1,4 @@
-"""Sinks and a window behind: the first tokens stay visible when a window moves on.
+"""Sinks and a window behind: a query sees the text's first tokens and those just before itself.
 
 Source: "Efficient Streaming Language Models with Attention Sinks" (Xiao et al. 2023), section 3.
 """
@@ -14,7 +14,7 @@ MASK = Mask(
     kinds=("encoder", "decoder"),
     lowest=(1, 1),
     offered=[(1, 1), (1, 2), (1, 4), (2, 2), (4, 4)],
-    words="sees the first {} tokens and {} back",
-    help="Keeps the first tokens next to a window behind, as StreamingLLM keeps them in its cache.",
+    words="sees the first {} tokens and {} back, its own included",
+    help="A token sees the first tokens and those right before it, which StreamingLLM caches.",
     source="Xiao et al. 2023",
 )

@@ -1,4 +1,4 @@
-"""Strided: a query sees the keys near it, and elsewhere keys at equal distances.
+"""Strided: a query sees the keys near it, and beyond them every `stride`-th key.
 
 Source: "Generating Long Sequences with Sparse Transformers" (Child et al. 2019), section 4.3.
 """
@@ -15,6 +15,6 @@ MASK = Mask(
     lowest=(1,),
     offered=[(stride,) for stride in (2, 3, 4, 6)],
     words="with a stride of {}",
-    help="Leaves the nearest tokens, and others at equal distances.",
+    help="A token sees the tokens nearer than the stride, and farther ones one stride apart.",
     source="Child et al. 2019",
 )

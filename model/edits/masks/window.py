@@ -9,5 +9,5 @@ MASK = Mask(
     lowest=(0,),
     offered=[(width,) for width in range(6)],
     words="within {} of the diagonal",
-    help="Closes cells more than this many positions from the diagonal, for this kind.",
+    help="A token only sees keys that are at most this many positions away.",
 )

@@ -7,24 +7,24 @@ import { STEPS, plainTitle, turnButton, turning } from "../turning.js";
 import { slideOf } from "./deck_slide.js";
 import { mounting } from "./mounting.js";
 
-// A talk in one file: its slides, its keys and its windows, with nothing outside of the file.
+// Shows a talk that is saved as a file, with its slides, its keys and its speaker's window.
 
 /**
  * @typedef {object} Header
- * @property {string} title of the talk
+ * @property {string} title the title of the talk
  * @property {import("./deck_slide.js").SlideOfFile[]} slides
- * @property {string[]} data of pictures, as base64, each stored once
+ * @property {string[]} data the bytes of pictures, as base64, each stored once
  * @property {Record<string, string>} controls by key: the selector of the control that it clicks
- * @property {{ name: string, words: string }[]} keys all that can be pressed, for the help sheet
- * @property {Record<string, string>} labels by part: its label for those who cannot see it
+ * @property {{ name: string, words: string }[]} keys all keys and what they do, for the help sheet
+ * @property {Record<string, string>} labels by part: its label for screen readers
  */
 
-const IN_OVERVIEW = { ArrowDown: 1, ArrowUp: -1 }; // rows
+const IN_OVERVIEW = { ArrowDown: 1, ArrowUp: -1 }; // how many rows each key moves the focus in the overview
 const NO_MODEL = "The model is not in this file. Save the talk with the model inside to ask it here.";
-const SHOWN_FOR = 6000; // milliseconds of a notice
+const SHOWN_FOR = 6000; // milliseconds for which a notice is shown
 
 /**
- * Show the talk that the document holds as JSON.
+ * Show the talk that the document contains as JSON.
  * @param {Record<string, import("./mounting.js").PartOfFile>} parts
  * @param {Record<string, string>} styles
  */
@@ -33,7 +33,7 @@ export function show(parts, styles) {
 }
 
 /**
- * Show the talk; `ask` opens the model inside on a slide's scene.
+ * Show the talk; `ask` opens the model that is in the file on a slide's scene, if there is one.
  * @param {Record<string, import("./mounting.js").PartOfFile>} parts
  * @param {Record<string, string>} styles
  * @param {((scene: Record<string, string>) => void) | null} ask
@@ -103,7 +103,7 @@ export function showTalk(parts, styles, ask) {
     history.replaceState(null, "", `#${at}`);
     turns.told.send();
   }
-  /** Say that a picture cannot do something in a file. */
+  /** Show a notice, such as one that a picture cannot do something in a file. */
   function tell(words) {
     notice.textContent = words;
     clearTimeout(notice["clock"]);
@@ -112,7 +112,7 @@ export function showTalk(parts, styles, ask) {
   function isOverview() {
     return deck.classList.contains("overview");
   }
-  /** Show all slides in small, or one slide. */
+  /** Switch between the overview of all slides and the current slide. */
   function lookOver(wanted = !isOverview()) {
     if (wanted === isOverview()) return;
     deck.classList.toggle("overview", wanted);
@@ -126,7 +126,7 @@ export function showTalk(parts, styles, ask) {
     if (wanted) slides[at - 1].choose.focus();
     scale();
   }
-  /** In the overview keys go from slide to slide; undefined for keys that do as usual. */
+  /** Move the focus in the overview by a key; returns undefined for keys that work as elsewhere. */
   function pressInOverview(key) {
     if (!isOverview()) return undefined;
     if (key === " ") return false;
@@ -144,7 +144,7 @@ export function showTalk(parts, styles, ask) {
     document.documentElement.dataset.theme = theme;
     for (const part of all("*", deck)) part.redraw?.();
   }
-  /** Draw the pictures shown for the dots that they cover now. */
+  /** Draw the pictures of the current slide again if its scale has changed, so that they are sharp. */
   function redraw() {
     const { frame } = slides[at - 1];
     const scale = document.documentElement.style.getPropertyValue("--scale");
@@ -163,7 +163,7 @@ export function showTalk(parts, styles, ask) {
 
   addEventListener("resize", scale);
   addEventListener("hashchange", () => go(Number(location.hash.slice(1)) || at));
-  // Paper is white, whatever the screen is.
+  // Printed slides have the light theme, because paper is white.
   addEventListener("beforeprint", () => {
     document.documentElement.dataset.before = themeNow();
     setTheme("light");
@@ -174,7 +174,7 @@ export function showTalk(parts, styles, ask) {
   turnTo();
   drawAll();
 
-  /** Draw the other slides meanwhile, one by one, for the overview and for printing. */
+  /** Draw the other slides one by one in the background, for the overview and for printing. */
   async function drawAll() {
     for (const { drawn } of slides) await drawn();
     document.documentElement.dataset.drawn = "";

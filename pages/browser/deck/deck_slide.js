@@ -5,36 +5,36 @@ import { pageOf, plainTitle, turnButton } from "../turning.js";
 
 /**
  * @typedef {object} PictureOfFile
- * @property {string} what it shows
- * @property {string} part that draws it; empty for a still picture
+ * @property {string} what the picture shows, for screen readers
+ * @property {string} part the part that draws it; empty for a still picture
  * @property {number} data its index in the data
- * @property {{ data: number, verdicts: string[] } | null} question asked before it is shown: the index of the part that asks, and the words on no guess and on each guess
- * @property {boolean} waits whether it is shown only once all questions of its slide are answered
- * @property {string} still the address of a still picture, which the file holds; empty otherwise
+ * @property {{ data: number, verdicts: string[] } | null} question asked before the picture is shown: the index of the question in the data, and the words for no guess and for each guess
+ * @property {boolean} waits true if it is shown only once all questions of its slide are answered
+ * @property {string} still the data address of a still picture; empty otherwise
  */
 
 /**
  * @typedef {object} SlideOfFile
  * @property {string} title
- * @property {boolean} typed whether marks are read in the title: one that a page gave may quote asterisks
- * @property {string} words **bold**, *italic* and line breaks are read
+ * @property {boolean} typed true if somebody typed the title, which may then have **bold** and *italic*; other titles may quote asterisks
+ * @property {string} words may have **bold**, *italic* and line breaks
  * @property {string} notes only for the speaker
- * @property {number} size share of the largest size at which its pictures fit
+ * @property {number} size the size of its pictures, as a share of the largest at which they fit
  * @property {PictureOfFile[]} pictures
- * @property {string} footer the subject of the pictures
- * @property {string} missing a sentence on the missing parts; empty if there are none
- * @property {number | null} map the index of a map without weights, for a head of a grid
+ * @property {string} footer says what the pictures are about
+ * @property {string} missing a sentence on missing pictures; empty if there are none
+ * @property {number | null} map the index in the data of a map without weights, to enlarge a head of a grid
  * @property {Record<string, string>} scene its sentence, head and changes, as in a link
  */
 
 const NOT_HERE =
-  "This is not in the file, which holds what was computed when it was saved. Open the talk in Headlight to try it.";
-const SELECTING = ["beam_tree", "head_effects"]; // parts that mark what was clicked
-const SILENT = ["attention_lines"]; // parts whose clicks stay within them
-const JOINED = "So many weights share a dot of this grid that a map of its own cannot be made of them here.";
+  "This file only has what was computed when it was saved. Open the talk in Headlight to try this.";
+const SELECTING = ["beam_tree", "head_effects"]; // parts that mark the place that was clicked
+const SILENT = ["attention_lines"]; // parts that handle their clicks themselves
+const JOINED = "This map cannot be enlarged here: in this small picture, several weights share a dot.";
 
 /**
- * A slide in a frame, which draws its pictures when it is asked to.
+ * Make a slide in a frame; its pictures are drawn by `draw` or `drawn`.
  * @param {SlideOfFile} slide
  * @param {number} number from 1
  * @param {{ mount: Function, bytesOf: (place: number) => Uint8Array, tell: (words: string) => void, ask: ((scene: Record<string, string>) => void) | null }} talk
@@ -56,8 +56,8 @@ export function slideOf(slide, number, { mount, bytesOf, tell, ask: asked }) {
   const choose = buttonOf("choose", "", null, { hidden: "", "aria-label": name });
   const frame = element("div", "frame waiting", [section, choose], { id: `slide-${number}` });
   frame.inert = true;
-  const unanswered = new Set(); // the parts that ask
-  const waiting = []; // the pictures that are shown once there is none
+  const unanswered = new Set(); // the elements of questions without an answer
+  const waiting = []; // the elements of pictures that wait for all answers
   let drawing = null;
   let fitted = null;
   let code = null;
@@ -84,12 +84,12 @@ export function slideOf(slide, number, { mount, bytesOf, tell, ask: asked }) {
     if (slide.pictures.length) await fitted.begin();
     frame.classList.remove("waiting");
   }
-  /** Show a picture once somebody has guessed what it shows, or asks for the answer. */
+  /** Show a picture only after somebody has guessed what it shows, or asked for the answer. */
   function askFirst(host, { data, verdicts }) {
     const asking = element("div", "asking");
     const say = (guess) => {
       const isOpen = guess === null;
-      const place = isOpen ? host : middle; // the answer is above all pictures
+      const place = isOpen ? host : middle; // the answer is shown above all pictures
       if (asking.nextSibling !== place) place.before(asking);
       host.hidden = isOpen;
       if (isOpen) unanswered.add(asking);
@@ -108,7 +108,7 @@ export function slideOf(slide, number, { mount, bytesOf, tell, ask: asked }) {
   function put(host, part, from, picture) {
     mount(host, part, from, (value, bytes) => answer(host, picture, value, bytes));
   }
-  /** Do what a click in a picture asks for, as far as a file can. */
+  /** React to a click in a picture, as far as a file can. */
   function answer(host, picture, value, bytes) {
     const { part } = picture;
     if (SILENT.includes(part)) return;
@@ -137,17 +137,17 @@ export function slideOf(slide, number, { mount, bytesOf, tell, ask: asked }) {
   function hostIn(body) {
     return body.appendChild(element("div"));
   }
-  /** A map of a grid, enlarged. */
+  /** Show a map of a grid, enlarged, in the panel. */
   function showMap([row, column], bytes) {
     const { header, array } = unpack(bytes);
     const { rows, columns, cells, strongest, queries, keys } = header;
     if (slide.map === null || cells[0] !== queries.length || cells[1] !== keys.length) return tell(JOINED);
     const index = row * columns.length + column;
     const levels = array.subarray(index * cells[0] * cells[1], (index + 1) * cells[0] * cells[1]);
-    const largest = Math.max(1, ...levels); // levels may be relative to this map
+    const largest = Math.max(1, ...levels); // the level of the map's strongest weight
     const weights = Float32Array.from(levels, (level) => (level / largest) * strongest[index][2]);
     const words = `${rows[row]}, ${columns[column]}`.replace(/^./, (letter) => letter.toUpperCase());
-    // Next to the map that was clicked, so that its neighbours can be clicked.
+    // The panel is on the other side than the map, so that its neighbours can be clicked.
     const body = open(words, column < columns.length / 2 ? "of-map" : "of-map left");
     mount(hostIn(body), "heatmap", having(bytesOf(slide.map), {}, weights));
   }
@@ -156,15 +156,15 @@ export function slideOf(slide, number, { mount, bytesOf, tell, ask: asked }) {
     section,
     choose,
     close,
-    /** Draw its pictures, once; resolves when they have taken their size. */
+    /** Draw the pictures, once; the promise resolves when they have their sizes. */
     drawn: () => (drawing ??= drawAll()),
     draw: () => void (drawing ??= drawAll()),
-    /** Stop what plays on it. */
+    /** Stop the players on the slide. */
     rest: () => all(".transport .play[aria-label=Pause]", frame).forEach((button) => button.click()),
   };
 }
 
-/** A picture's bytes with other values in its header, and with another array if there is one. */
+/** Return a picture's bytes with changes in its header, and with another array if one is given. */
 function having(bytes, changes, numbers = undefined) {
   const { header, array } = unpack(bytes);
   return pack({ ...header, ...changes }, numbers ?? array);

@@ -7,17 +7,17 @@ import { element, sheetsOf } from "../../../viz/canvas.js";
  */
 
 /**
- * The function that draws a picture in an element of a page without a server.
+ * Return the function that draws a picture in an element of a page without a server.
  * @param {Record<string, PartOfFile>} parts
  * @param {Record<string, string>} styles
- * @param {Record<string, string>} labels of parts, for those who cannot see them
+ * @param {Record<string, string>} labels the labels of parts, for screen readers
  */
 export function mounting(parts, styles, labels) {
   const sheetOf = sheetsOf(styles);
 
   /**
    * @param {HTMLElement} host
-   * @param {string} name of the part
+   * @param {string} name the name of the part
    * @param {Uint8Array} bytes
    * @param {(value: any, bytes: Uint8Array) => void} answer
    */

@@ -1,4 +1,4 @@
-"""Sentences about the token in focus: where it looks, why it is in focus, which head links it."""
+"""Sentences about the token in focus: where it looks, why it is in focus, and its best head."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,22 +18,22 @@ from headlight.pages.shared.widgets.choose import offer_head
 from headlight.viz.arrays import as_floats
 from headlight.viz.numbers import number_text
 
-APART = 2  # tokens: many heads look at a neighbour, whatever the words are
-GOOD = 2  # times chance, from which a head counts as good at pronouns
+APART = 2  # smallest distance in tokens: many heads look at neighbours, whatever the words
+GOOD = 2  # a head with this many times the hits of chance counts as good at pronouns
 NOTHING = "No word stands out"
 LEADS_AS = {
-    "pronoun": "Why this token: a pronoun that looks most at a content word, not at “the” or “is”.",
-    "content word": "Why this token: there is no pronoun, and among the content words this one "
-    "looks most at another one.",
+    "pronoun": "Why this token: this pronoun looks most at a content word, not at “the” or “is”.",
+    "content word": "Why this token: there is no pronoun, and of all content words this one "
+    "looks most at another content word.",
 }
 NONE_LEADS = "No {word} here gives its largest weight, of {least} or more, to a content word."
 FIGURE = "It links a pronoun to its noun in {hits} of {sentences} sentences; chance: {chance:.0f}."
 
-Token = tuple[str, int]  # the side, query or key, and the index of what is drawn
+Token = tuple[str, int]  # the side, query or key, and the index among the drawn tokens
 
 
 class Link(NamedTuple):
-    """The largest weight between a token and a word, and its head; all indices count from 0."""
+    """The largest weight between a token and a word, and its head; all numbers count from 0."""
 
     layer: int
     head: int
@@ -48,7 +48,7 @@ def said_of(
     labels: tuple[Sequence[str], Sequence[str]],
     lines: tuple[Sequence[Piece], Sequence[Piece]],
 ) -> str:
-    """Return which word a query looks at most, or how much all queries look at a key."""
+    """Return a sentence on the word that a query looks at most, or on how much a key gets."""
     side, index = token
     if side == "key":
         share = number_text(weights[:, index].mean())
@@ -63,13 +63,13 @@ def said_of(
 
 
 def largest_word(weights: np.ndarray, line: Sequence[Piece]) -> Word:
-    """Return the word, or other token, with the largest weight (K,), summed over its pieces."""
+    """Return the word or special token with the largest weight, summed over its pieces (K,)."""
     words = words_of(line)
     return words[on_words(weights, words).argmax()]
 
 
 def name_of(index: int, labels: Sequence[str], line: Sequence[Piece]) -> str:
-    """Return the label of a token, with the word that it is a piece of."""
+    """Return the label of a token; for a piece of a word, with that word."""
     word = word_of(index, line)
     is_piece = len(word.pieces) > 1 and labels[index] == line[index].text
     return told_apart(labels)[index] + (f" of “{word.text}”" if is_piece else "")
@@ -80,18 +80,18 @@ def word_of(index: int, line: Sequence[Piece]) -> Word:
 
 
 def linked_to(view: View, side: str) -> tuple[Sequence[Piece], bool]:
-    """Return the tokens on the other side, and whether they are known to be English."""
+    """Return the tokens opposite to `side`, and whether they are known to be English."""
     if side == "query":
         return view.lines[1], view.keys_are_english
     return view.lines[0], view.is_english
 
 
 def clearest_link(view: View, token: Token, heads: np.ndarray | None = None) -> Link | None:
-    """Return the largest weight of a drawn query on a word, or of a word's piece on a drawn key.
+    """Return the largest weight of a query on a word, or of a word's piece on a key, in any head.
 
-    It is that of all heads, or those of a mask. The words are content words where they are known to
-    be English. Within one text, the token's own word and its neighbours are left out. None if there
-    is no such word.
+    `heads` (layers, heads) is true for the heads that count; by default all do. Where the words are
+    known to be English, only content words count. Within one text, the token's own word and its
+    neighbours are left out. Return None if no word is left.
     """
     side, index = token
     line, is_english = linked_to(view, side)
@@ -118,9 +118,9 @@ def clearest_link(view: View, token: Token, heads: np.ndarray | None = None) -> 
 
 @dataclass(frozen=True)
 class Reasons:
-    """Return sentences about the token `lit`, other than where it looks.
+    """The reasons why the token `lit` is in focus, and the head that links it best.
 
-    `is_lead` says whether the app chose the token; `shown` is the head, None for several.
+    `is_lead` is true if the app chose the token; `shown` is the layer and head, None for several.
     """
 
     view: View
@@ -135,14 +135,14 @@ class Reasons:
 
     @property
     def token(self) -> Token | None:
-        """Return the token in focus, or a pronoun if none stands out, to offer its best head."""
+        """The token whose best head is offered: that in focus, or a pronoun if none stands out."""
         if self.lit[0] == "query" or not self.is_lead:
             return self.lit
         return ("query", self.pronouns[0]) if self.pronouns else None
 
     @cached_property
     def linked(self) -> Linked | None:
-        """How often the heads link pronouns, if this is one and the heads are as counted."""
+        """How often heads link pronouns; None unless this is a pronoun and the model as trained."""
         pronouns = [("query", each) for each in self.pronouns]
         is_known = self.token in pronouns and self.view.run.edits == Edits()
         model = self.view.run.model
@@ -157,15 +157,16 @@ class Reasons:
 
     @property
     def why(self) -> str:
-        """Why this token is in focus, or why none is; empty for a token that the visitor pinned."""
+        """Why this token is in focus, or why no token is; empty for one that the visitor pinned."""
         kind = "pronoun" if self.pronouns else "content word"
         none_leads = NONE_LEADS.format(word=kind, least=LEAST)
         said = LEADS_AS[kind] if self.lit[0] == "query" else none_leads
         return said if self.is_lead else ""
 
     def draw(self, see: Callable[[Link], None]) -> None:
-        """Draw why the token is in focus and which head links it best; `see` is a callback for that
-        head.
+        """Draw why the token is in focus, and the head that links it best.
+
+        The callback `see` chooses that head.
         """
         if self.why:
             st.caption(self.why)
@@ -182,6 +183,6 @@ class Reasons:
         head = "this head" if is_shown else f"layer {link.layer + 1}, head {link.head + 1}"
         where = f"{head} {arrow} “{link.word.text}” ({number_text(link.weight, 2)})"
         what = "content word" if linked_to(self.view, self.token[0])[1] else "word"
-        aside = "" if self.view.kind == "cross" else ", neighbours aside"
+        aside = "" if self.view.kind == "cross" else ", neighbours left out"
         words = f"Clearest {what} for {name}{aside}, of {among}: {where}"
         offer_head(words, None if is_shown else partial(see, link))

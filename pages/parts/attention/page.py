@@ -1,4 +1,4 @@
-"""Attention: what every head looks at, on the visitor's text."""
+"""The page Attention: which tokens every head looks at, on the visitor's text."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -51,7 +51,7 @@ SAID = "weight-said"  # the key of the sentence on the enlarged head, above its 
 
 @section
 def detail(run: ModelRun, view: View, of: About) -> None:
-    """Draw the choice of a head and the head enlarged, as a section that is redrawn by itself."""
+    """Draw the choice of a head, and the enlarged head with sentences about it."""
     kind, options = view.kind, place_options(run.reader.shape.heads(view.kind))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         layer, head = choose_layer_or_summary(kind), choose_head_or_summary(kind)
@@ -100,7 +100,7 @@ def detail(run: ModelRun, view: View, of: About) -> None:
         is_shown = overview.large_lines(*drawn, lit=lit, **common)
     else:
         cells = {"blocked": view.blocked(layer), "open_cell": if_taken_apart(run, open_cell)}
-        if lit and lit[0] == "query":  # what is said of it
+        if lit and lit[0] == "query":  # frame the weights that the sentence names
             row = drawn[0][lit[1]]
             key = max(largest_word(row, view.lines[1]).pieces, key=row.__getitem__)
             cells["framed"] = lit[1], key
@@ -133,21 +133,21 @@ def detail(run: ModelRun, view: View, of: About) -> None:
 
 
 def are_off(run: ModelRun, kind: Kind, layer: choices.HeadChoice, head: choices.HeadChoice) -> bool:
-    """Return whether a head is off, or all heads that a mean or maximum is taken over."""
+    """Return whether a head is off; for a mean or maximum, whether all its heads are off."""
     layers = heads_meant(layer, run.reader.shape.layers(kind))
     heads = heads_meant(head, run.reader.shape.heads(kind))
     return edit_history.in_force().are_off(product([kind], layers, heads))
 
 
 def switch_off(head: HeadAddress, is_off: bool) -> None:
-    """Draw the button that switches a head off, or on again if it `is_off`."""
+    """Draw the button that switches a head off, or on again if it is off."""
     label = "Switch this head on again" if is_off else "Switch this head off"
     icon = f":material/toggle_{'off' if is_off else 'on'}:"
-    # The key keeps the button, and the focus on it, when its label changes.
+    # With a key it stays the same button, which keeps the focus, when its label changes.
     if st.button(label, type="tertiary", icon=icon, key="switch-head"):
         choices.put(choices.AS_TRAINED, False)
         edit_history.set_gates([head], 1.0 if is_off else 0.0)
-        st.rerun()  # the whole page: what the model writes is not part of this section
+        st.rerun()  # rerun the whole page: the written text is outside this section
 
 
 def summary_name(layer: choices.HeadChoice, head: choices.HeadChoice) -> str:
@@ -156,7 +156,7 @@ def summary_name(layer: choices.HeadChoice, head: choices.HeadChoice) -> str:
 
 
 def heads(run: ModelRun, of: About, draw_tokens: Callable[[], None]) -> None:
-    """Draw the choice of attention, what is read, all heads, and next to them a head enlarged."""
+    """Draw the kind of attention, the tokens, the maps of all heads, and one head enlarged."""
     left, right = st.columns([6, 7], gap="medium")
     with left:
         with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
@@ -188,7 +188,7 @@ def another_kind() -> None:
 
 
 def tokens_and_choices(run: ModelRun, of: About) -> None:
-    """Draw what is read, and next to it what the model predicts, if it predicts anything."""
+    """Draw the tokens that are read, and next to them the model's predictions, if it has any."""
     room = st.container()
     if run.reader.questions(run.trace()):
         room, answers = st.columns([3, 2], gap="medium")
@@ -200,7 +200,7 @@ def tokens_and_choices(run: ModelRun, of: About) -> None:
 
 
 def with_changes(run: ModelRun) -> ModelRun:
-    """Return the run with the changes in force, which also change what a decoder writes."""
+    """Return the run with the changes in force; a decoder reads the text written with them."""
     edits = edit_history.in_force()
     if edits == Edits():
         return run
@@ -221,7 +221,7 @@ def attention() -> None:
     if translates:
         warn(run)
         likelier = st.container(key="likelier")
-        with st.container(key="translation-on-phones"):  # whose own place is far below
+        with st.container(key="translation-on-phones"):  # the translation itself is far below there
             st.text(f"{models.chosen().target.capitalize()}: {written(run).text}")
     draw = show_translation if translates else tokens_and_choices
     heads(run, of, lambda: draw(run, of))

@@ -1,4 +1,4 @@
-"""Which part of a run's heads is drawn: which tokens, as pieces or as words."""
+"""The choice of the tokens that are drawn, and the weights of a run's heads on these tokens."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,35 +41,35 @@ BETWEEN = one_of("between", BETWEEN_WORDS, label="Sentences")
 SPECIAL = one_of("special", {"shown": "shown", "hidden": "hidden"}, label="Special tokens")
 UNITS = one_of("units", {"pieces": "pieces", "words": "words"}, label="Tokens as")
 ROWS = one_of("rows", {"run": "as in the run", "scaled": "scaled to 1"}, label="Rows")
-# For a decoder that reads an encoder; empty for what the model writes.
+# For a decoder next to an encoder; if empty, it reads the text that the model writes.
 READS = text("decoder_text", "", LONGEST_SENTENCE, label="Text that the decoder reads")
 CHOICES = (BETWEEN, SPECIAL, UNITS, ROWS, READS)
 SELECTED = (
-    "Some tokens are not drawn; the model read them all the same. What is missing from 1 in a row "
-    "went to tokens that are not drawn."
+    "Some tokens are not drawn, although the model read them. Where a row sums to less than 1, the "
+    "rest went to tokens that are not drawn."
 )
 SCALED = (
-    "Every row is divided by the sum of what is drawn, so that it sums to 1: these are no longer "
-    "the run's own weights."
+    "Every row is divided by the sum of its drawn weights, so that it sums to 1: these are no "
+    "longer the run's own weights."
 )
 WORDS_RULE = (
-    "Pieces are merged to words: the weight on a word is the sum over its pieces, and a word "
-    "looks where its pieces look on average."
+    "Pieces are merged to words: the weight on a word is the sum over its pieces, and a word's row "
+    "is the mean of its pieces' rows."
 )
 LAYER_SUMMARIES = {
-    "mean": "Shown: the mean over all layers of what is chosen as head.",
-    "max": "Shown: cell by cell, the maximum over all layers of the chosen head.",
+    "mean": "Shown: the mean, over all layers, of what is chosen under Head.",
+    "max": "Shown: cell by cell, the maximum, over all layers, of what is chosen under Head.",
 }
 NUMBERS_ALONE = (
-    "Heads with the same number in two layers have nothing to do with each other; their mean or "
-    "maximum over layers says where the model as a whole looks at most."
+    "Heads with the same number in two layers have nothing to do with each other: their mean or "
+    "maximum over layers only says where the model as a whole looks most."
 )
 EMPTY = "Nothing is left to draw: show the special tokens, or choose other sentences."
 
 
 @dataclass(frozen=True)
 class View:
-    """All heads of a kind of attention in a run, in the form in which they are drawn."""
+    """The weights of all heads of a kind of attention in a run, in the form that is drawn."""
 
     run: ModelRun
     kind: Kind
@@ -85,13 +85,13 @@ class View:
         return [self.drawn(layer) for layer in weights_of(self.trace, self.kind)]
 
     def drawn(self, weights: np.ndarray) -> np.ndarray:
-        """Return weights (..., Q, K) in the form drawn; bytes stay bytes unless they are summed."""
+        """Return weights (..., Q, K) for the drawn tokens; bytes stay bytes unless summed up."""
         if weights.dtype == np.uint8 and (self.selection.words or self.selection.scaled):
             weights = as_floats(weights)
         return self.selection.of(weights)
 
     def large(self, layer: HeadChoice, head: HeadChoice) -> np.ndarray:
-        """Return the enlarged map (Q, K) of a head, or of a mean or maximum of heads or layers."""
+        """Return the map (Q, K) of a head, or of a mean or maximum, to be drawn enlarged."""
         if isinstance(layer, str):
             layers = weights_of(self.trace, self.kind)
             heads = [one_head(self.selection.of(as_floats(heads)), head) for heads in layers]
@@ -101,7 +101,7 @@ class View:
 
     @cached_property
     def tokens(self) -> tuple[list[str], list[str]]:
-        """The labels of the rows and of the columns; a word's row does not say what is written."""
+        """The labels of rows and columns; rows of words are without the token that is written."""
         shown = self.selection
         if shown.words:
             read, seen = shown.shown_queries, shown.shown_keys
@@ -111,7 +111,7 @@ class View:
 
     @property
     def row_words(self) -> str:
-        """Return what the label of a decoder's row shows, in the form that `reading_of` takes."""
+        """The key in `ROW_WORDS` of the words on a decoder's rows, as `reading_of` takes it."""
         if self.selection.words or "cross" not in self.run.reader.shape.kinds:
             return "read"
         given = self.run.target and self.run.target == chosen(READS)
@@ -124,7 +124,7 @@ class View:
 
     @property
     def is_english(self) -> bool:
-        """Whether rows and columns are known to be words of English."""
+        """True if rows and columns are known to be English words."""
         return self.kind == "encoder" and self.keys_are_english
 
     @cached_property
@@ -135,9 +135,8 @@ class View:
     def clearest(self, weights: np.ndarray) -> tuple[str, int]:
         """Return the side and index of the most telling token in an enlarged map (Q, K).
 
-        In English it is the pronoun or word that `leading_query` returns. Otherwise it is the row
-        that looks most at one other word, among rows that look at a word more than at a special
-        token. Without such a row, it is the column that all rows look at most.
+        In English it is the query that `leading_query` returns, otherwise the query of
+        `clearest_cell`. If there is none, it is the key that all queries look at most.
         """
         if self.is_english:
             query = leading_query(weights, self.lines[0])
@@ -148,14 +147,15 @@ class View:
         return "key", int(weights.mean(axis=0).argmax())
 
     def blocked(self, layer: HeadChoice) -> np.ndarray | None:
-        """Return the cells that a layer's mask closes; None if a drawn cell combines several."""
+        """Return the cells that a layer's mask closes; None if drawn cells combine several."""
         if self.selection.words or isinstance(layer, str):
             return None
         return self.selection.of(blocked_cells(self.run.record(Site(self.kind, layer)))) > 0
 
     def sees_as_usual(self, layer: HeadChoice) -> bool:
-        """Return whether every head sees all keys (in a decoder, all up to the query) without a
-        bias.
+        """Return whether the mask is the usual one, without any edit.
+
+        Then every head sees all keys; in a decoder it sees all up to the query.
         """
         trace, shape = self.trace, self.run.reader.shape
         for index in heads_meant(layer, shape.layers(self.kind)):
@@ -170,7 +170,7 @@ class View:
         return True
 
     def behind(self, layer: HeadChoice, head: HeadChoice) -> Behind | None:
-        """Return the largest weights behind a mean or maximum, and their heads; otherwise None."""
+        """Return the largest weights in a mean or maximum, and their heads; None for one head."""
         if not {layer, head} & {*SUMMARIES}:
             return None
         weights = weights_of(self.trace, self.kind)
@@ -190,7 +190,7 @@ class View:
         return Behind(as_floats(largest), which, names)
 
     def strongest(self, layer: HeadChoice, head: HeadChoice, row: int, column: int) -> CellAddress:
-        """Return the largest weight behind a drawn cell, in all layers and heads that are shown."""
+        """Return the address of the largest weight in a drawn cell, which may combine several."""
         weights = weights_of(self.trace, self.kind)
         layers, heads = heads_meant(layer, len(weights)), heads_meant(head, len(weights[0]))
         queries, keys = self.selection.positions(row, column)
@@ -200,7 +200,7 @@ class View:
 
 
 def choose_view(run: ModelRun, kind: Kind) -> View:
-    """Draw the choice of the tokens that are drawn, and return the view of them."""
+    """Draw the choice of the tokens to be drawn, and return the view of them."""
     site, trace = Site(kind, 0), run.trace()
     queries = as_pieces(trace.query_tokens(site))
     keys = queries if kind != "cross" else as_pieces(trace.key_tokens(site))

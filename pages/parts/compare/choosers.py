@@ -1,4 +1,4 @@
-"""The widgets that choose a side of the page Compare, and the changes they make to it."""
+"""The widgets that choose a side of the page Compare, and their callbacks."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -33,21 +33,21 @@ from headlight.pages.shared.state import edit_history, models
 from headlight.pages.shared.widgets.choose import place_options, words
 from headlight.pages.streamlit_fixes.late_values import Widget, editor
 
-NO_MODEL = "That model is not here any more, so the last one stays."
-NO_SENTENCE = "There was nothing to read in that sentence, so the last one stays."
+NO_MODEL = "That model is gone, so the previous one stays."
+NO_SENTENCE = "That sentence was empty, so the previous one stays."
 TAKE_HELP = "The sentence, model, changes and head that the other pages show now."
 CHANGES_HELP = (
     "Your changes to this model on the Masks and Heads pages, as they are when you switch this on."
 )
-RECORDED = "snapshots of "  # prefix of the keys of trainings
+RECORDED = "snapshots of "  # prefix of a training's key among the models
 Change = Callable[[Any], None]
 
 
 def draw(
     widget: Widget, name: str, what: str, label: str, value: object, change: Change, **more: Any
 ) -> None:
-    """Draw a widget for a value of a side; a new value is passed to `change`."""
-    # A widget with more or fewer options gets another key.
+    """Draw a widget for a value of a side; a value that the visitor chooses goes to `change`."""
+    # A widget whose number of options changes gets another key.
     options = f"_{len(more['options'])}" if "options" in more else ""
     editor(widget, label, value, change, f"side_{name}_{what}{options}", **more)
 
@@ -64,18 +64,18 @@ def field(widget: Widget, name: str, side: Side, field: str, label: str = "", **
 
 
 def change_field(name: str, field: str, value: Any) -> None:
-    """Write a value into a field of a side; reject an empty text with a note."""
+    """Set a field of a side to a value; an empty text is rejected with a note."""
     if field == "text" and not value.strip():
         st.session_state.compare_told = NO_SENTENCE
         return
     side = replace(current(name), **{field: value})
     if isinstance(side, ModelSide) and field in ("text", "second"):
-        side = replace(side, masked="")  # the words that were hidden are gone
+        side = replace(side, masked="")  # the hidden words were those of the previous text
     show_on(name, side)
 
 
 def choose_side(name: str, side: Side) -> None:
-    """Draw everything that can be chosen of one side, as it is now."""
+    """Draw all widgets that choose one side, with their current values."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         with suppress(ValueError):  # a missing model is reported in place of the maps
             choose_text(name, side)
@@ -89,18 +89,18 @@ def choose_side(name: str, side: Side) -> None:
 
 
 def choose_scene(name: str) -> None:
-    """Draw the ways to show a whole scene: a box for its link, and the other pages' scene."""
+    """Draw a box for a link, and a button for the other pages' scene; both replace the side."""
     key = f"side_{name}_link"
     st.text_input(
         "Paste a Headlight link", key=key, on_change=paste, args=[name, key],
-        help="The address of any Headlight page. It replaces this side.", max_chars=LONGEST_LINK,
+        help="The address of any Headlight page, to be shown on this side.", max_chars=LONGEST_LINK,
     )  # fmt: skip
-    label = f"Take what the other pages show as {name.upper()}"
+    label = f"Show on {name.upper()} what the other pages show"
     st.button(label, f"side_{name}_take", TAKE_HELP, on_click=lambda: show_on(name, elsewhere()))
 
 
 def choose_text(name: str, side: Side) -> None:
-    """Draw the choice of the text that is read, and of the step of a training."""
+    """Draw the choice of the text, and for a snapshot that of the step of the training."""
     match side:
         case ModelSide():
             label = f"{name.upper()}: {text_label(models.named(side.model), side.reader)}"
@@ -143,12 +143,12 @@ def choose_run(name: str, side: Side) -> None:
     with suppress(ValueError):  # the model may not be in memory
         if "cross" in side.kinds:
             label = "Text that the decoder reads"
-            written = "what it writes itself" if side.writer else ""
+            written = "the text that it writes itself" if side.writer else ""
             field(st.text_input, name, side, "target", label, placeholder=written)
 
 
 def choose_changes(name: str, side: ModelSide) -> None:
-    """Draw the switch for a visitor's current changes, and describe the side's changes."""
+    """Draw the switch that applies the visitor's changes, and describe the side's changes."""
     mine = write_edits(edit_history.edits(side.model))
     draw(
         st.toggle, name, "changed", "With my changes", bool(side.edits),
@@ -158,11 +158,11 @@ def choose_changes(name: str, side: ModelSide) -> None:
     if side.edits:
         st.text(f"Changed: {side.edits.replace('~', ', ')}")
     if not address.fits(SIDES_EDITS[name], side.edits):
-        st.info("These changes are too many for a link: opened elsewhere, this side is as trained.")
+        st.info("There are too many changes for a link: it will show this side as trained.")
 
 
 def choose_model(name: str, side: Side) -> None:
-    """Draw the choice of the model that runs, or of the training whose snapshots are shown."""
+    """Draw the choice of a model, or of a training whose snapshots are shown."""
     entries = [*models.choices().values(), models.chosen()]
     titles = {entry.key: entry.title for entry in entries}
     titles |= {RECORDED + source: title for source, (title, _) in recordings().items()}
@@ -175,7 +175,7 @@ def choose_model(name: str, side: Side) -> None:
 
 
 def change_model(name: str, key: str) -> None:
-    """Show another model or training; keep the text, unless it is digits for a trained model."""
+    """Show another model or training; the text stays unless only an own model can read it."""
     side, source = current(name), key.removeprefix(RECORDED)
     new = models.named(key)
     if new.key == key:
@@ -184,12 +184,12 @@ def change_model(name: str, key: str) -> None:
         show_on(name, ModelSide(*places, text, second=side.second, model=key))
     elif source in recordings():
         show_on(name, at_step(side, source, recordings()[source][1].steps[-1]))
-    else:  # another tab of the visitor made room for a newer model
+    else:  # another tab of the visitor has dropped the model
         st.session_state.compare_told = NO_MODEL if source == key else NO_TRAINING
 
 
 def reads_numbers(side: Side) -> bool:
-    """Return whether a side is of a visitor's own model, whose texts no other model reads."""
+    """Return whether a side has a visitor's own model, whose texts only that model can read."""
     if isinstance(side, SnapshotSide):
         return side.source == OWN_TRAINING
     return models.named(side.model).is_own

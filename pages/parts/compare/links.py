@@ -1,4 +1,4 @@
-"""The two sides of the page Compare: in a session, in a link, and in pairs chosen by one click."""
+"""The two sides of the page Compare: in the session, in links, and as pairs behind buttons."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -30,23 +30,24 @@ from headlight.pages.shared.state.edit_history import BEFORE_AND_AFTER
 from headlight.pages.shared.state.page import PAGES
 
 OWN_TARGETS = (
-    "Off: if both sides have the same sentence, both decoders read one text, the given one or else "
-    "the one that A writes as trained. On: each reads what its own model writes, with its changes."
+    "Off: if both sides have the same sentence, both decoders read the same text: a given one, or "
+    "else the text that A writes as trained. On: each decoder reads the text that its own model "
+    "writes with its changes."
 )
 NO_LINK = "This is not a Headlight link: copy the whole address of a Headlight page."
 MOST_CHANGED = (
-    "This is the head whose weights change most. Those of the head that you came from stay the "
-    "same."
+    "The weights of the head that you came from stay the same, so this is the head whose weights "
+    "change most."
 )
-SHOWN = ":material/check:"  # the icon of the pair that is shown
+SHOWN = ":material/check:"  # the icon on the button of the pair that is shown
 NAMES = ("a", "b")
 PAIR = "The animal didn't cross the street because it was too {}."
 TIRED = ModelSide(text=PAIR.format("tired"), kind="encoder", layer=1, head=1)
 WIDE = replace(TIRED, text=PAIR.format("wide"))
-LONGEST_LINK = 16_000  # characters; a letter of another script takes up to nine
+LONGEST_LINK = 16_000  # characters; a letter of another script takes up to nine of them
 LONGEST_EDITS = 300
-VISIBLE = 1e-3  # a visible difference of weights
-STREAMLITS = {"embed", "embed_options"}  # parameters of Streamlit's own
+VISIBLE = 1e-3  # differences of weights from this on are visible
+STREAMLITS = {"embed", "embed_options"}  # parameters that Streamlit itself uses
 HELD = {
     choice.key: choice
     for kind in (ModelSide, SnapshotSide)
@@ -55,17 +56,17 @@ HELD = {
 
 
 def read_side(parameters: Mapping[str, str]) -> Side:
-    """Return the side that a link's parameters describe, among parameters of any page."""
+    """Return the side that the parameters of a link to any page describe."""
     trained_here = parameters.get(SNAPSHOT.key, "").startswith(
         OWN_TRAINING
-    )  # in a shape of any size
+    )  # its shape is not known
     shape = address.ANY if trained_here else address.shape_for(parameters)
     known = {choice.key for page in PAGES.values() for choice in page.linked}
     ignored = known - HELD.keys() | STREAMLITS | {*address.ELSEWHERE}
     named = {key: value for key, value in parameters.items() if key not in ignored}
     values, refused = address.read_parameters(named, HELD.values(), shape)
     for key, choice in HELD.items():
-        if choice.instead and values[key] == choice.instead:  # the link had no room for the value
+        if choice.instead and values[key] == choice.instead:  # the value was too long for the link
             values[key], refused = choice.default, (*refused, key)
     kind = SnapshotSide if values[SNAPSHOT.key] else ModelSide
     fields = {name: values[choice.key] for name, choice in kind.held_choices().items()}
@@ -73,13 +74,13 @@ def read_side(parameters: Mapping[str, str]) -> Side:
 
 
 def read_text(written: str, shape: Shape | None = None) -> Side:
-    """Return the side that `write_text` wrote, as far as it makes sense."""
+    """Return the side that a text of `write_text` describes; invalid values are noted in it."""
     return read_side(dict(parse_qsl(written, keep_blank_values=True)))
 
 
 def write_text(side: Side) -> str:
-    """Return the differences of a side from the defaults, as a link within the link."""
-    # Texts come last: a link that is cut loses its end.
+    """Return a side as text for a link: its differences from the defaults, as parameters."""
+    # Texts come last, because a link that is too long loses its end.
     choices = dict(sorted(side.held_choices().items(), key=lambda item: item[1].cuts))
     values = {choice.key: getattr(side, name) for name, choice in choices.items()}
     return urlencode(address.write_parameters(choices.values(), values, whole=True))
@@ -93,17 +94,17 @@ SIDES_EDITS = {
     name: replace(text(f"compare_{name}_edits", "", LONGEST_LINK), room=LONGEST_EDITS)
     for name in NAMES
 }
-OWN = switch("compare_own", label="Each its own text", help=OWN_TARGETS)
+OWN = switch("compare_own", label="Each reads its own text", help=OWN_TARGETS)
 
 
 def kept(name: str) -> Side:
-    """Return a side as it was chosen, with its edits, whether or not its model exists."""
+    """Return a side as it was chosen, with its edits, even if its model is gone."""
     side = chosen(SIDES[name])
     return replace(side, edits=side.edits or chosen(SIDES_EDITS[name]))
 
 
 def current(name: str) -> Side:
-    """Return a side of this session; values that make no sense are noted and corrected."""
+    """Return a side of this session; invalid values are corrected and reported."""
     side = kept(name).fitted()
     if side.refused:
         earlier = st.session_state.get("refused_parameters", ())
@@ -120,7 +121,7 @@ def show_on(name: str, side: Side) -> None:
 
 
 def paste(name: str, key: str) -> None:
-    """Show the scene of a pasted link on a side, or say that it is damaged; a callback."""
+    """Show the scene of a pasted link on a side, or say that it is no link; a callback."""
     pasted = st.session_state[key].strip()
     st.session_state[key] = ""
     if not pasted:
@@ -131,7 +132,7 @@ def paste(name: str, key: str) -> None:
         parameters = dict(parse_qsl(parts.query, keep_blank_values=True))
     if not parameters:
         st.session_state.compare_told = NO_LINK
-    elif parts.path.endswith("/compare"):  # the link may be of this page: then the same side
+    elif parts.path.endswith("/compare"):  # a link to this page: take the same side of it
         choice = SIDES[name]
         side = read_text(parameters[choice.key]) if choice.key in parameters else choice.default
         edits = side.edits or parameters.get(SIDES_EDITS[name].key, "")
@@ -141,9 +142,9 @@ def paste(name: str, key: str) -> None:
 
 
 def presets() -> None:
-    """Draw buttons that choose both sides at once, from what the other pages show.
+    """Draw the buttons that choose both sides at once; most use what the other pages show.
 
-    The page opens on the chosen model if that is one of the transformers library.
+    On a first visit the page shows the chosen model if that is of the transformers library.
     """
     now = elsewhere()
     trained = replace(now, edits="")
@@ -176,19 +177,19 @@ def presets() -> None:
                 title, f"preset {title}", why_not, icon=SHOWN if is_shown else None,
                 on_click=show_both, args=[pair], disabled=why_not is not None,
             )  # fmt: skip
-    with st.container(key="sides-on-phones"):  # which are far below there
+    with st.container(key="sides-on-phones"):  # a phone shows the sides below the maps
         st.caption("Choose A and B, and type their sentences, below the maps.")
 
 
 def show_both(pair: Pair) -> None:
-    """Show a pair, its decoders reading the same text; a callback."""
+    """Show a pair of sides, whose decoders read the same text; a callback."""
     for name, side in zip(NAMES, pair, strict=True):
         show_on(name, side)
     put(OWN, False)
 
 
 def elsewhere() -> ModelSide:
-    """Return what the other pages show now."""
+    """Return a side with the text, model, changes and head that the other pages show."""
     held = ModelSide.held_choices().items()
     now = ModelSide(**{name: address.now(choice) for name, choice in held})
     texts = models.last_readable()
@@ -198,7 +199,7 @@ def elsewhere() -> ModelSide:
 
 
 def two_sentences(now: ModelSide) -> Pair:
-    """Return the sentence of the other pages, and a second sentence to change."""
+    """Return the given side, and the same side with another example sentence."""
     examples = models.named(now.model).examples
     others = [example for example in examples if example != now.text]
     if now.text == TIRED.text:
@@ -207,7 +208,7 @@ def two_sentences(now: ModelSide) -> Pair:
 
 
 def two_heads(now: ModelSide) -> Pair | str:
-    """Return a head and the next one, or a sentence on why there is none."""
+    """Return a side with its head and with the next head, or a sentence on why it cannot."""
     try:
         _, heads = now.fitted().shape
     except ValueError as error:  # the model may not be in memory
@@ -217,10 +218,10 @@ def two_heads(now: ModelSide) -> Pair | str:
 
 
 def affected(before: ModelSide, after: ModelSide) -> Pair:
-    """Return a model as trained and with changes, at a head whose weights they change.
+    """Return both sides, as trained and with changes, at a head whose weights the changes affect.
 
-    This is the head of both sides. If its weights stay the same, as when the head is off, it is the
-    head whose weights change most, if any do.
+    If the weights of their own head stay the same, as when that head is off, both get the head
+    whose weights change most, if any do.
     """
     with suppress(ValueError):  # the model may not be in memory, or cannot read the text
         read = before.target or (written(before.run).text if before.writer else "")
@@ -244,18 +245,18 @@ def largest_change(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def two_models(now: ModelSide) -> Pair | str:
-    """Return a model and another one for the same sentence, or a sentence on why there is none."""
+    """Return a side, and one with another model of these languages, or why there is none."""
     entry = models.named(now.model)
     languages = entry.source, entry.target
     for other in models.choices().values():
         if other.key != entry.key and (other.source, other.target) == languages:
-            mean = replace(now, head="mean")  # heads of the same number have nothing in common
+            mean = replace(now, head="mean")  # equal head numbers mean nothing across models
             return mean, replace(mean, model=other.key, masked="")
-    return "There is no other model like the one that the other pages show."
+    return "There is no other model for the languages of the one that the other pages show."
 
 
 def two_snapshots(now: ModelSide, source: str, steps: list[int]) -> Pair | str:
-    """Return the middle and the end of a training, or an empty text if it has only one snapshot."""
+    """Return sides at the middle and end of a training; "" if it has only one snapshot."""
     if len(steps) < 2:
         return ""
     middle = steps[(len(steps) - 1) // 2]

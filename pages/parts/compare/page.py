@@ -1,4 +1,4 @@
-"""Compare: two scenes side by side: sentences, heads, models, changes or steps of a training."""
+"""The page Compare: two sentences, heads, models, changes or training steps side by side."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -46,44 +46,46 @@ CLASSIC = (
 )
 PICTURE = (
     "Both maps share one scale from 0 to 1. Tokens correspond where their texts are equal and in "
-    "the same order. Cells whose query or key is not in both are hatched, and never subtracted. "
-    "Every number is rounded by itself."
+    "the same order. Cells whose query or key is in only one map are hatched, and never "
+    "subtracted. Every number is rounded separately."
 )
 DIFFERENT_TARGETS = (
     "The two decoders do not read the same tokens: rows correspond where the token is the same, "
-    "though what comes before it may differ."
+    "although the tokens before it may differ."
 )
 OTHER_SUMMARY = (
     "One side shows a summary of all heads, the other a single head or another summary: their "
     "difference says little."
 )
 EQUAL_GATES = (
-    "A head that is switched off looks where it did. Its output is missing in later layers: "
-    "their maps may differ. After the last attention only the output can."
+    "A head that is switched off keeps its weights. Its output is missing in later layers, so "
+    "their maps may differ. After the last attention layer, only the model's output can differ."
 )
 NOTHING_ALIKE = (
     "The two models have no output in common: their outputs are of different kinds, or one has "
     "none."
 )
 NOTHING_HIDDEN = "Hide a word of both texts to see what each side finds likely there."
-NO_TRANSLATION = "Snapshots hold only the attention. The decoder read {read} at every step."
+NO_TRANSLATION = (
+    "Snapshots have only the attention, no output. The decoder read {read} at every step."
+)
 LABELS = ("of A", "of B")
 
 
 def own_targets(both: Pair) -> bool | None:
-    """Return whether each decoder reads its own output; None if there is no choice.
+    """Return whether each decoder reads its own model's text; None if there is no choice.
 
-    On different sentences it always does; snapshots read what they were recorded with.
+    With different sentences each always does; snapshots read the text that was recorded.
     """
     write = all(isinstance(side, ModelSide) and side.writer for side in both)
     return chosen(OWN) if write and both[0].text == both[1].text else None
 
 
 def with_targets(both: Pair, own: bool) -> Pair:
-    """Return both sides with their decoders' texts; an empty text means the model's own, as
-    trained.
+    """Return both sides with the texts that their decoders read.
 
-    Sides with the same sentence read the same text, unless each is to read its `own`.
+    An empty text means the model's own, as trained. Sides with the same sentence read the same
+    text, unless each is to read its `own`.
     """
     first, second = both
     if own:
@@ -92,7 +94,7 @@ def with_targets(both: Pair, own: bool) -> Pair:
         return both
     shared = first.target or second.target
     if not shared and first.writer != second.writer:
-        # Passed to both as text, so that both models split it into tokens alike.
+        # Given to both as text, so that both models split it into tokens in the same way.
         shared = written(ModelRun(first.text, model=first.writer)).text
     return replace(first, target=first.target or shared), replace(
         second, target=second.target or shared
@@ -100,7 +102,7 @@ def with_targets(both: Pair, own: bool) -> Pair:
 
 
 def with_own(side: Side) -> Side:
-    """Return a side with changes with the text that its model writes with them."""
+    """Return a side; if it has changes, its decoder reads the text written with them."""
     if isinstance(side, ModelSide) and side.edits:
         return replace(side, target=side.target or written(side.run).text)
     return side
@@ -129,7 +131,7 @@ def picture(both: Pair, of: About) -> None:
 
 
 def titles_of(both: Pair) -> tuple[str, str]:
-    """Return the titles of both maps: what else differs between the sides, then their heads."""
+    """Return the titles of both maps: the model and the text if these differ, then the head."""
     parts = [(side.shown.of, f"“{side.text}”") for side in both]
     differs = [first != second for first, second in zip(*parts, strict=True)]
     first, second = (
@@ -140,9 +142,9 @@ def titles_of(both: Pair) -> tuple[str, str]:
 
 
 def in_one_line(change: Change, names: Sequence[Sequence[str]]) -> str:
-    """Return the weights of a cell in both maps and their difference, as a sentence.
+    """Return a sentence with the weights of a cell in both maps and their difference.
 
-    The `names` are those of the queries and the keys on the axes of both together.
+    `names` are those of the queries and of the keys, from `names_in_both`.
     """
     query, key = (axis[place] for axis, place in zip(names, change.place, strict=True))
     difference = number_text(change.difference, signed=True)
@@ -151,9 +153,9 @@ def in_one_line(change: Change, names: Sequence[Sequence[str]]) -> str:
 
 
 def names_in_both(first: list[str], second: list[str]) -> list[str]:
-    """Return the tokens on an axis of both maps in quotation marks; empty for those of only one.
+    """Return the names of the tokens on the joint axis of both maps, in quotation marks.
 
-    Those that occur several times have their positions.
+    A name is empty for a token in only one map, and has the position of a repeated token.
     """
     names = []
     for left, right in aligned(first, second):
@@ -168,9 +170,9 @@ def names_in_both(first: list[str], second: list[str]) -> list[str]:
 
 
 def what_was_read(both: Pair, choosable: bool) -> None:
-    """Draw what each decoder read, token by token, and the choice of it, if there is one.
+    """Draw the tokens that each decoder read, and the choice of that text if it is `choosable`.
 
-    Decoder-only models need no such line: they read what their maps show.
+    Nothing is drawn for decoder-only models: their maps show what they read.
     """
     if not any("cross" in side.kinds for side in both):
         return
@@ -190,7 +192,7 @@ def what_was_read(both: Pair, choosable: bool) -> None:
 
 
 def output(both: Pair, of: About) -> None:
-    """Draw what both sides write, and their probabilities, as far as they can be compared."""
+    """Draw the texts that both sides write, and the probabilities that can be compared."""
     st.subheader("What comes out")
     snapshots = [side for side in both if isinstance(side, SnapshotSide)]
     if snapshots:
@@ -204,7 +206,7 @@ def output(both: Pair, of: About) -> None:
     if not compare_outputs(runs[0], runs[1], ("A", "B"), of=of) and not write:
         hides = all("mask words" not in run.reader.missing for run in runs)
         caption(NOTHING_HIDDEN if hides else NOTHING_ALIKE)
-    with room:  # last, because decoding takes longer than everything else
+    with room:  # drawn last, because decoding takes longer than anything else here
         texts = [written(run) for run in runs] if write else []
         ended = [text.finished or not text.source_tokens for text in texts] or [True, True]
         for name, run, finished in zip("AB", runs, ended, strict=True):
@@ -216,7 +218,7 @@ def output(both: Pair, of: About) -> None:
 
 
 def about_both(both: Pair) -> About:
-    """Return the subject of both maps: the text and the changes, and each side in words."""
+    """Return the subject of both maps: the text, the changes, and a description of each side."""
     texts = [" / ".join(filter(None, (side.text, side.second))) for side in both]
     shared = texts[0] if texts[0] == texts[1] else ""
     changes, told = [], []
@@ -230,18 +232,18 @@ def about_both(both: Pair) -> About:
 
 
 def is_classic(both: Pair) -> bool:
-    """Return whether both sides show the two example sentences in the model made for them."""
+    """Return whether the sides show the two example sentences in the default model."""
     head = {"kind": TIRED.kind, "layer": TIRED.layer, "head": TIRED.head}
     return [replace(side, **head) for side in both] == [TIRED, WIDE]
 
 
 def summaries(side: Side) -> list[str]:
-    """Return "mean" or "max" for the layer and the head of a side, and nothing for single ones."""
+    """Return "mean", "max" or, if a single one is shown, "" for the layer and head of a side."""
     return [choice if choice in SUMMARIES else "" for choice in (side.layer, side.head)]
 
 
 def consequences(both: Pair, own: bool | None) -> None:
-    """Draw the maps and the rest; raise ValueError before drawing if a side has no run."""
+    """Draw the maps and all below them; raise ValueError first if a side cannot be run."""
     read = with_targets(both, bool(own))
     of = about_both(read)
     if summaries(both[0]) != summaries(both[1]):
@@ -273,7 +275,7 @@ def compare() -> None:
 
 
 def refuse(both: Pair, why: str) -> None:
-    """Say why a side cannot be shown, and offer to load a model that is missing."""
+    """Say why a side cannot be shown, and offer to load its model if that is missing."""
     wanted = [models.named(side.model) for side in both if isinstance(side, ModelSide)]
     names = [entry.name for entry in wanted if entry.is_library and not shelf().get(entry.name)]
     if names:

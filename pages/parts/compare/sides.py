@@ -1,4 +1,4 @@
-"""What a side of the page Compare shows: a model's run, or a snapshot of a training."""
+"""The two kinds of sides of the page Compare: a model's run, and a snapshot of a training."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -22,10 +22,10 @@ from headlight.pages.shared.state.wings import WINGS, first_known
 from headlight.pages.shared.widgets.choose import place_options
 
 NO_TRAINING = (
-    "This session has no training of its own to show here. Start one on the Training page, or "
-    "choose another model below."
+    "This session has no training to show here. Start one on the page Training, or choose "
+    "another model below."
 )
-# The training and its step are part of a side's text.
+# In a link: the training and its step, such as en-fr.400.
 SNAPSHOT = like("compare_snapshot", "", r"(en-fr|toy)\.\d{1,9}")
 OWN_TRAINING = "toy"
 
@@ -36,17 +36,17 @@ def held(choice: Choice) -> Any:
 
 @dataclass(frozen=True)
 class ShownModel:
-    """A model in words, the weights (H, Q, K) of the chosen layers, and the tokens."""
+    """What a side shows: the model's name, the chosen layers' weights (H, Q, K), and the tokens."""
 
     of: str
     layers: Sequence[np.ndarray]
     tokens: tuple[list[str], list[str]]  # of the queries and of the keys
-    reads: list[str]  # by the decoder, if any
+    reads: list[str]  # the tokens read by the decoder, if there is one
 
 
 @dataclass(frozen=True)
 class AnySide:
-    """A text and a head that reads it; `refused` names a link's values that made no sense.
+    """A text and a head that reads it; `refused` names the invalid values of a link.
 
     Every access to a model or training that is gone raises ValueError.
     """
@@ -55,21 +55,21 @@ class AnySide:
     layer: HeadChoice = held(choices.LAYER)
     head: HeadChoice = held(choices.HEAD)
     text: str = held(choices.SENTENCE)
-    target: str = held(choices.TARGET)  # empty: what the model itself writes
+    target: str = held(choices.TARGET)  # if empty, the model's own text
     edits: str = held(choices.EDITS)
     refused: tuple[str, ...] = field(default=(), compare=False)
     second = masked = ""
-    kinds = tuple(KINDS)  # of attention
-    changes = Edits()  # the edits in the model's form; raises ValueError if it cannot take them
+    kinds = tuple(KINDS)  # the kinds of attention that the model has
+    changes = Edits()  # `edits` as the model takes them; raises ValueError if it cannot
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of layers of its kind and of heads in each."""
+        """The number of layers of the side's kind, and of heads in each."""
         raise NotImplementedError
 
     @property
     def writer(self) -> str | None:
-        """The model whose text the decoder reads by default, if any."""
+        """The key of the model whose text the decoder reads by default, or None."""
         raise NotImplementedError
 
     @property
@@ -77,7 +77,7 @@ class AnySide:
         raise NotImplementedError
 
     def readable(self) -> Self:
-        """Return it with a model and a text that exist, and only the edits that it takes."""
+        """Return the side with a model and a text that exist, and edits that the model takes."""
         raise NotImplementedError
 
     @property
@@ -86,7 +86,7 @@ class AnySide:
 
     @property
     def weights(self) -> np.ndarray:
-        """The weights (Q, K) of its head, or a mean or maximum over heads and layers."""
+        """The weights (Q, K) of the chosen head, or the mean or maximum over heads and layers."""
         heads = [one_head(layer, self.head) for layer in self.shown.layers]
         return one_head(np.stack(heads), self.layer if isinstance(self.layer, str) else 0)
 
@@ -96,23 +96,23 @@ class AnySide:
 
     @classmethod
     def held_choices(cls) -> dict[str, Choice]:
-        """Return the choices that links hold, by the names of their fields."""
+        """Return the choices that links hold, by the names of the fields."""
         return {item.name: item.metadata["choice"] for item in fields(cls) if item.metadata}
 
     def without(self, name: str) -> Self:
-        """Return it with the default of a field whose value makes no sense."""
+        """Return the side with a field's default in place of a value that makes no sense."""
         choice = self.held_choices()[name]
         return replace(self, **{name: choice.default}, refused=(*self.refused, choice.key))
 
     def fitted(self) -> Self:
-        """Return it with a model, text, head and edits that exist, as far as is known."""
+        """Return the side with a model, text, head and edits that exist, as far as is known."""
         side = self
         try:
             side = side.readable()
             if side.kind not in side.kinds:
                 side = replace(side, kind=side.kinds[0])
             layers, heads = side.shape
-        except ValueError:  # its model is gone, or not in memory
+        except ValueError:  # the model is gone, or not in memory
             return side
         layer = side.layer if isinstance(side.layer, str) else min(side.layer, layers - 1)
         head = side.head if side.head in place_options(heads) else choices.HEAD.default
@@ -121,7 +121,7 @@ class AnySide:
 
 @dataclass(frozen=True)
 class ModelSide(AnySide):
-    """A text, or two, in a model: shipped, a visitor's own, or one of the transformers library."""
+    """A side with a model: shipped, a visitor's own, or one of the transformers library."""
 
     second: str = held(choices.SECOND)
     masked: str = held(choices.MASKED)
@@ -141,7 +141,7 @@ class ModelSide(AnySide):
 
     @property
     def writer(self) -> str | None:
-        """The key of the model, if its decoder reads text that the model writes itself."""
+        """The key of the model if its decoder reads the text that the model writes, else None."""
         writes = "cross" in self.kinds and "write" not in self.reader.missing
         return self.model if writes else None
 
@@ -156,7 +156,7 @@ class ModelSide(AnySide):
 
     @property
     def shown(self) -> ShownModel:
-        """The weights and tokens that are shown; a single layer is exact in a large model too."""
+        """The weights and tokens; those of a single layer are exact even if the run is large."""
         run, sites = self.run, [Site(self.kind, layer) for layer in self.layers]
         weights = (
             [run.trace().site_weights(site) for site in sites]
@@ -200,7 +200,7 @@ def recordings() -> dict[str, tuple[str, Snapshots]]:
 
 @dataclass(frozen=True)
 class SnapshotSide(AnySide):
-    """A recorded sentence at a step of a training."""
+    """A side with a sentence that was recorded at a step of a training."""
 
     snapshot: str = held(SNAPSHOT)
 
@@ -210,7 +210,7 @@ class SnapshotSide(AnySide):
 
     @property
     def writer(self) -> str | None:
-        """The trained model; None for a visitor's own, whose decoder reads the right answer."""
+        """The key of the trained model; None for an own one, whose decoder reads right answers."""
         return None if self.source == OWN_TRAINING else self.source
 
     @property
@@ -225,7 +225,7 @@ class SnapshotSide(AnySide):
 
     @property
     def step(self) -> int:
-        """The recorded step that is nearest to the one asked for."""
+        """The recorded step that is nearest to the chosen one."""
         wanted = int(self.snapshot.partition(".")[2])
         return min(self.recording[1].steps, key=lambda step: abs(step - wanted))
 

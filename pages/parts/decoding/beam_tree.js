@@ -21,13 +21,14 @@ import { onPointing } from "../../../viz/pointing.js";
  * @property {[number, number] | null} selected a step and an index in it, from 0
  */
 
-// Pixels: the width and the height of a text's button, the gap to the next step, and to the next text.
+// Pixels: the width and height of a text's button, the gap to the next column, and the distance
+// between the tops of a column's buttons.
 const ROW = { wide: 106, high: 20, gap: 24, down: 25 };
-const STACKED = { wide: 60, high: 32, gap: 11, down: 36 }; // with the number under its token
-const TALLEST = 1.5; // times that height, if there is room
-const NOTE = 36; // pixels for the words under the tree
+const STACKED = { wide: 60, high: 32, gap: 11, down: 36 }; // the number is below the token
+const TALLEST = 1.5; // how many times as high a row may get, if there is room
+const NOTE = 36; // pixels for the note under the tree
 const STAGE = 2.4; // the room for pictures on a slide: its width as a multiple of its height
-const PACE = 1; // steps a second of a film
+const PACE = 1; // steps per second of a film
 const TOP = 22; // pixels for the numbers of the steps
 const EDGE = 2; // pixels around the tree
 const KEY = "Thick: returned. Dashed: dropped. Numbers: the log-probability of the text so far, in nats.";
@@ -66,7 +67,7 @@ export function draw(mount) {
       plane.append(button);
     });
   });
-  let last = steps.length - 1; // the last step that is drawn: less than all in a film
+  let last = steps.length - 1; // the last step that is drawn; in a film it grows
   root.moves = { count: () => steps.length, place: () => last, go, speed: () => PACE };
   const shown = selected && steps[selected[0]]?.[selected[1]];
   if (shown) reading.textContent = describe(shown, selected[0]);
@@ -75,7 +76,7 @@ export function draw(mount) {
   function go(to) {
     last = to;
     const ended = last === steps.length - 1;
-    plane.classList.toggle("growing", !ended); // the best text is known at the end
+    plane.classList.toggle("growing", !ended); // the best text is known only at the end
     plane.querySelectorAll("[data-step]").forEach((part) => {
       part.style.visibility = Number(part.dataset.step) > last ? "hidden" : "";
     });
@@ -89,7 +90,7 @@ export function draw(mount) {
     const style = getComputedStyle(root);
     const accent = themeColor(root, "accent");
     const { fills, height: room } = roomOf(root);
-    // On a slide a long tree is larger if it is narrower, as long as its width is what limits it.
+    // A slide scales the tree to fit: a long tree gets larger letters if its columns are narrow.
     const letters = letterScale();
     const top = TOP * letters;
     const widest = isStaged(root) ? STAGE * (TOP + STACKED.down * tallest) : root.clientWidth - 2 * EDGE;
@@ -126,20 +127,20 @@ export function draw(mount) {
   }
 }
 
-/** Sizes for letters that are larger. */
+/** Return sizes in pixels, multiplied for larger letters. */
 const scaled = (sizes, letters) =>
   Object.fromEntries(Object.entries(sizes).map(([name, pixels]) => [name, Math.round(pixels * letters)]));
 
-/** The steps up to the one in which the returned text ended; all if none is marked. */
+/** Return the steps up to the one in which the returned text ended; all if none is marked. */
 function untilReturned(steps) {
   const end = steps.findLastIndex((leaves) => leaves.some((leaf) => leaf.best));
   return end === -1 ? steps : steps.slice(0, end + 1);
 }
 
-/** A text, its score, and what became of it. */
+/** Return a sentence with a text, its score, and whether it was kept. */
 function describe(leaf, step) {
   const fate = leaf.best
-    ? leaf.ended ? "returned" : "kept, on the way to what was returned"
+    ? leaf.ended ? "returned" : "kept, on the way to the returned text"
     : leaf.kept ? (leaf.ended ? "kept and finished" : "kept") : "dropped";
   const text = `${leaf.text}${leaf.ended ? " <end>" : ""}`;
   const score = leaf.ended ? `, score ${written(leaf.score)}` : "";

@@ -1,4 +1,4 @@
-"""A beam search as a tree: every text kept or dropped at each step."""
+"""A picture of a beam search as a tree: the texts kept or dropped at each step."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,24 +13,24 @@ PART = Part.next_to(__file__)
 
 @dataclass(frozen=True)
 class Leaf:
-    """A text that was considered at a step: the token it ends with and what became of it."""
+    """A text that the search considered at a step: its last token, and whether it was kept."""
 
-    parent: int | None  # its index among the leaves of the step before
+    parent: int | None  # the index, in the step before, of the text it continues
     token: str
     text: str
     log_probability: float  # of the whole text, in nats
     score: float  # used to rank finished texts
     kept: bool
     ended: bool
-    best: bool  # whether it led to the text that was returned
+    best: bool  # true if it is the beginning of the returned text
 
 
 def beam_tree(
     steps: Sequence[Sequence[Leaf]], *, selected: tuple[int, int] | None = None
 ) -> CanvasPicture:
-    """The texts of each step, best first, joined to those they continue.
+    """Return the tree of the texts of each step, best first, joined to the texts they continue.
 
-    `selected` is a step and an index in it, from 0; a click answers with the same.
+    `selected` is a step and an index in it, from 0; a click answers with such a pair.
     """
     header = {
         "steps": [[asdict(leaf) for leaf in leaves] for leaves in steps],

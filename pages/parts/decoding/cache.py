@@ -1,4 +1,4 @@
-"""The key-value cache of a decoding: its bytes, the work it saves, and writing with a small one."""
+"""The key-value cache of a decoding: its bytes, the work it saves, and writing with fewer keys."""
 
 from collections.abc import Sequence
 
@@ -41,7 +41,7 @@ STATES = (
     "computed at this step",
     "dropped",
 )
-MOST_CELLS = 2_000  # drawn of a kind layer by layer; beyond this, equal layers share a row
+MOST_CELLS = 2_000  # with more cells of a kind, equal layers share a row
 LENGTH = number("cache_length", 4_096, (16, 1_000_000), label="At a length of", step=16)
 NO_CACHE = (
     "Nothing is kept here: every step computes all positions again. A cache needs a decoder whose "
@@ -50,12 +50,12 @@ NO_CACHE = (
 KEPT = (
     "A [key] and a [value] are computed once, at the step that reads their token, and kept in "
     "every layer. Bytes by the formula: heads · (width of a key + width of a value) · positions · "
-    "bytes a number, added up over the layers, for what is kept: a latent counts as one head. "
-    "Measured: on the tensors that the model held."
+    "bytes per number, summed over the layers; a latent counts as one head. Measured: the size of "
+    "the tensors that the model kept."
 )
 WORK = (
-    "Tokens that pass through the decoder's layers to write this many: with the cache, and without "
-    "it, where every step reads all of them again."
+    "How many tokens pass through the decoder's layers to write a text of this length: with the "
+    "cache, and without it, when every step reads all tokens again."
 )
 TITLES: dict[Kind, str] = {
     "decoder": "Keys and values of the tokens read",
@@ -70,15 +70,16 @@ POLICIES = {
 POLICY = one_of("eviction", POLICIES, label="After each step, every head keeps")
 BUDGET = number("kept_keys", 4, (1, 64), label="Keys kept", step=1)
 EVICTION_WORDS = (
-    "The text is written greedily, with the [masks] and [heads] above. After each step every head "
-    "of the decoder evicts [keys] until no more than these are left; the next step adds its own. "
-    "The last ones: a window. The first and the last: attention sinks, as in StreamingLLM (Xiao "
-    "et al. 2023); a layer with its own window has none once the window has moved past the first "
-    "tokens. The heaviest: half of them by the sum of the weights that they got so far, as in H2O "
-    "(Zhang et al. 2023), half of them the last. Heads that share keys evict the same ones. A "
-    "prompt is read whole first, and positions stay those of the text."
+    "The text is written greedily, with your changes of [masks] and [heads]. After each step every "
+    "head of the decoder evicts [keys] until only so many are left; the next step adds its own. "
+    "The last ones: a window. The first and the last ones: attention sinks, as in StreamingLLM "
+    "(Xiao et al. 2023); a layer with its own window has no sinks once the window has moved past "
+    "the first tokens. The heaviest and the last ones: half of them are the keys with the largest "
+    "sum of weights so far, as in H2O (Zhang et al. 2023), the others are the last. Heads that "
+    "share keys evict the same keys. A prompt is read whole first, and tokens keep their positions "
+    "in the text."
 )
-EVICTION_STATES = (  # the same states, in a cache that evicts
+EVICTION_STATES = (  # the words for the same states in a cache that evicts
     "not read yet",
     "kept",
     "",
@@ -88,9 +89,9 @@ EVICTION_STATES = (  # the same states, in a cache that evicts
 
 
 def cache_section(decoding: Decoding, path: Sequence[int], shape: Shape, of: About) -> bool:
-    """Draw the cache at every step of a path of nodes, with its size and what it saves.
+    """Draw the cache at every step of a path of nodes, its size, and the work that it saves.
 
-    Return whether there is one.
+    Return whether there is a cache.
     """
     st.subheader("The cache")
     steps = decoding.steps_to(path)
@@ -123,7 +124,7 @@ def cache_section(decoding: Decoding, path: Sequence[int], shape: Shape, of: Abo
 def rows_of(
     title: str, states: np.ndarray, tokens: Sequence[str], groups: Sequence[str] = ()
 ) -> CellRows:
-    """Return the rows of a kind (T, layers, K); in a large cache those that are alike are one."""
+    """Return the rows of states (T, layers, K); in a large cache equal layers share a row."""
     _, layers, positions = states.shape
     names = [f"layer {layer + 1}" for layer in range(layers)]
     if layers * positions > MOST_CELLS:
@@ -136,7 +137,7 @@ def rows_of(
 
 
 def groups_of(shape: Shape, kind: Kind) -> list[str]:
-    """Return the heads of a kind that share each key and value, if they do."""
+    """Return words for each group of heads that share a key and value; empty if none do."""
     group, heads = shape.group(kind), shape.heads(kind)
     if group == 1:
         return []
@@ -144,7 +145,7 @@ def groups_of(shape: Shape, kind: Kind) -> list[str]:
 
 
 def computed_words(number: int, states: np.ndarray) -> str:
-    """Return what a step computes and reads, from its states (layers, K)."""
+    """Return a sentence on what a step computes and reads, from its states (layers, K)."""
     new, old = (int((states == state).any(axis=0).sum()) for state in (COMPUTED, READ))
     if number == 0:
         return f"Prefill: {how_many(new, 'position')} computed at once, nothing to read yet."
@@ -152,7 +153,7 @@ def computed_words(number: int, states: np.ndarray) -> str:
 
 
 def figures(steps: Sequence[DecodingStep]) -> None:
-    """Draw what the cache holds and saves, for this text and for a length of choice."""
+    """Draw the size of the cache and the work it saves, for this text and for a chosen length."""
     held, read = steps[-1].cached, len(steps[-1].read)
     own = [size for site, size in held.items() if site.kind == "decoder"]
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -168,13 +169,13 @@ def figures(steps: Sequence[DecodingStep]) -> None:
 
 
 def work_words(prompt: int, steps: int) -> str:
-    """Return the tokens that are computed with the cache and without it."""
+    """Return how many tokens are computed with the cache and without it, in words."""
     tokens = [work(prompt, steps, cached=cached) for cached in (True, False)]
     return "{:,} instead of {:,}".format(*tokens)
 
 
 def layer_words(step: DecodingStep, shape: Shape) -> list[str]:
-    """Return what is special about some layers: shared keys, and windows."""
+    """Return sentences on shared keys and on windows, which make the cache smaller."""
     own = [size for site, size in step.cached.items() if site.kind == "decoder"]
     sentences, group = [], shape.group("decoder")
     if group > 1:
@@ -184,14 +185,14 @@ def layer_words(step: DecodingStep, shape: Shape) -> list[str]:
     windows = [size.window for size in own if size.window]
     if windows:
         sentences.append(
-            f"{len(windows)} of {how_many(len(own), 'layer')} stop growing at {min(windows)} "
-            "earlier positions: they have a window, and the newest position comes on top."
+            f"{len(windows)} of {how_many(len(own), 'layer')} have a window: their cache stops "
+            f"growing at {min(windows)} earlier positions and the newest one."
         )
     return sentences
 
 
 def eviction_section(request: Request, of: About) -> None:
-    """Draw the choice of a smaller cache, what it keeps, and the text that is written with it."""
+    """Draw the choice of a smaller cache, the keys it keeps, and the text written with it."""
     st.markdown("**A cache that evicts**")
     reader = request.run.reader
     if why_not := reader.missing.get("take apart"):
@@ -219,7 +220,7 @@ def eviction_section(request: Request, of: About) -> None:
 
 
 def where_it_breaks(before: Decoding, after: Decoding, budget: int) -> str:
-    """Return, in words, where a text departs from the one written with every key."""
+    """Return a sentence on where a text departs from the text written with every key."""
     differs = first_difference(before, after)
     keys = how_many(budget, "key")
     if differs is None:
@@ -238,7 +239,7 @@ def written_words(number: int, decoding: Decoding) -> str:
 
 
 def kept_keys(decoding: Decoding, site: Site) -> np.ndarray:
-    """Return the state of every key for every head of a site at every step: (T, H, K)."""
+    """Return the state of every key in every head of a site at every step: (T, H, K)."""
     visible = [step.visible[site].numpy(force=True) for step in decoding.steps]  # (H, K) each
     states = np.full((len(visible), *visible[-1].shape), ABSENT, np.uint8)
     read = 0

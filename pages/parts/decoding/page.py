@@ -1,4 +1,4 @@
-"""Decoding: see a text being written, one token at a time, and steer it."""
+"""The page Decoding: watch how a text is written, one token at a time, and force tokens."""
 
 from dataclasses import replace
 
@@ -48,12 +48,12 @@ WHAT_IF = "Click a candidate above, or type a text there: decoding goes on from 
 TEACHER_FORCING = (
     "In training the decoder reads the reference shifted right by one, whatever it would have "
     "written itself, so all positions are computed in one pass. Each arrow leads from a token to "
-    "where it is read. The end token counts in both sums, or in neither if the text was cut."
+    "where it is read. The end token counts in both scores, or in neither if the text was cut off."
 )
 
 
 def what_if(request: Request, of: About) -> None:
-    """Draw every branch next to the free run, with the differences marked."""
+    """Draw the texts of all branches and the free run, with their differences marked."""
     branches = branches_of(request.run)
     if len(branches.kept) == 1 and not allows(CLICKS):
         return
@@ -84,9 +84,9 @@ def what_if(request: Request, of: About) -> None:
 
 
 def teacher_forcing(run: ModelRun, decoding: Decoding) -> None:
-    """Draw a reference read in one pass, next to the score of the text that was decoded.
+    """Draw a reference text read in one pass, and its score next to that of the decoded text.
 
-    The end token counts in both or in neither.
+    The end token counts in both scores or in neither.
     """
     st.subheader("Teacher forcing")
     own = written(run.as_trained).text
@@ -119,9 +119,9 @@ def teacher_forcing(run: ModelRun, decoding: Decoding) -> None:
 
 
 def greedy_words(request: Request) -> str:
-    """Return what greedy decoding writes next to the chosen strategy, from the same beginning."""
+    """Return a sentence on the text that greedy decoding writes from the same beginning."""
     made, own = (each.decode().writing for each in (request, replace(request, strategy=Strategy())))
-    who = "Greedy, with the same forced," if request.branch.forced else "Greedy"
+    who = "Greedy, with the same tokens forced," if request.branch.forced else "Greedy"
     return f"{who} writes {'the same.' if own.text == made.text else ended(f'“{own.text}”')}"
 
 
@@ -161,7 +161,7 @@ def everything(run: ModelRun) -> None:
 
 
 def first_pictures() -> tuple[str, ...]:
-    """Return the picture that shows what is special about the chosen strategy."""
+    """Return the pictures of a new slide: the tree of a beam, otherwise the player."""
     return ("tree",) if "beam_size" in STRATEGIES[chosen(STRATEGY)].options else ("player",)
 
 
@@ -182,11 +182,11 @@ PAGE = Page(
     pictures={
         "player": "the steps of the decoding",
         "certainty": "how likely each token was",
-        "alignment": "the alignment, whole",
+        "alignment": "the whole alignment",
         "tree": "the beam",
         "cache": "the key-value cache",
         "evicted": "the keys that are kept",
-        "forced": "a reference, forced",
+        "forced": "a reference text, forced",
     },
     first=first_pictures,
     riddles=("player",),

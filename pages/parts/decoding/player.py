@@ -1,4 +1,4 @@
-"""The steps of a decoding, to play and to steer, and the beam they were taken from."""
+"""The player of a decoding's steps, in which a visitor can force tokens, and the beam's tree."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -45,23 +45,23 @@ from headlight.viz.numbers import number_text
 PLAYER = "The weights are from this step, for the head chosen above.{click}"
 CLICK = " Click a row of the alignment to go to its step, or a weight to see how it comes about."
 BEAM = (
-    "Each column is a step, best text first. Solid texts were kept, rounded ones have ended, and "
-    "dashed ones are the best of those dropped. The search goes on until no unfinished text can "
-    "score better than a finished one; a score is the log-probability / length^penalty. The thick "
-    "path was returned.{click}"
+    "Each column is a step, best text first. A solid frame: kept. Rounded: ended. Dashed: dropped, "
+    "of which only the best are drawn. The search goes on until no unfinished text can score "
+    "better than a finished one; a score is the log-probability / length^penalty. The thick path "
+    "leads to the text that was returned.{click}"
 )
 OTHER_TOKENS = (
     "Read again, the text written here splits into other tokens, so its weights cannot be taken "
     "apart."
 )
-CANDIDATES = 10  # shown at each step
-NodeAddress = tuple[int, int]  # of the tree: a step and an index
+CANDIDATES = 10  # candidates shown at each step
+NodeAddress = tuple[int, int]  # a step of the tree and an index in it, from 0
 
 
 def node_of(request: Request) -> NodeAddress | None:
-    """Return the node of the tree that was clicked; None for the text that was returned.
+    """Return the clicked node of the tree; None for the text that was returned.
 
-    Any change of the decoding, and choices from a link or a slide, reset it to None.
+    A change of the decoding, or choices from a link or a slide, reset it to None.
     """
     of = request, applied()
     if st.session_state.get("node", (None,))[0] != of:
@@ -70,20 +70,21 @@ def node_of(request: Request) -> NodeAddress | None:
 
 
 def choose_node(node: NodeAddress | None) -> None:
-    """Show the steps that led to a node of the tree; None shows those of the returned text."""
+    """Show the steps that led to a node of the tree; with None those of the returned text."""
     st.session_state.node = st.session_state.node[0], node
     put(STEP, node[0] if node else 0)
 
 
 def likeliest_next(decoding: Decoding, node: NodeAddress | None) -> Riddle:
-    """Draw the choice of a step; ask which token is the likeliest there."""
+    """Draw the choice of a step; return a riddle that asks for the likeliest token there."""
     steps = decoding.steps_to(decoding.path_to(*node) if node else decoding.path)
     in_order = [f"token {number}" for number, _ in enumerate(steps, start=1)]
     box = {"widget": st.selectbox, "format_func": in_order.__getitem__, "width": 240}
     step = steps[choose(GUESS_ROW, range(len(steps)), **box)]
     bars = sorted(bars_of(step), key=lambda bar: (bar.before > "", bar.text))
     written = f"After “{step.text}”" if step.text else "At the beginning"
-    tokens = [f"…{bar.text}" if bar.before else bar.text for bar in bars]  # some join what is there
+    # An ellipsis marks a token that continues the last word.
+    tokens = [f"…{bar.text}" if bar.before else bar.text for bar in bars]
     return Riddle(
         f"{written}, which token does the model find likeliest?",
         "the likeliest is",
@@ -95,9 +96,9 @@ def likeliest_next(decoding: Decoding, node: NodeAddress | None) -> Riddle:
 
 
 def player(request: Request, node: NodeAddress | None, of: About) -> bool:
-    """Draw the scrubber, over the returned text or over the one that was clicked in the tree.
+    """Draw the player of the returned text, or of the text that was clicked in the tree.
 
-    Return False if its riddle is open; see `show`.
+    Return False if its riddle is still to be guessed; see `show`.
     """
     decoding = request.decode()
     path = decoding.path_to(*node) if node else decoding.path
@@ -128,9 +129,9 @@ def player(request: Request, node: NodeAddress | None, of: About) -> bool:
 
 
 def answer(request: Request, path: Sequence[int]) -> None:
-    """Record which step is shown, force a clicked or typed token, or take a weight apart."""
+    """Act on the player's answer: a new step, a forced token or text, or a clicked weight."""
     if (picked_last := picked("player")) is None:
-        return  # an earlier click has left the page
+        return  # an earlier click led to another page
     step, choice = picked_last
     if choice is None:
         put(STEP, step)
@@ -141,7 +142,10 @@ def answer(request: Request, path: Sequence[int]) -> None:
 
 
 def take_apart(request: Request, path: Sequence[int], step: int, kind: Kind, key: int) -> None:
-    """Open the clicked weight of a step; for a mean or maximum, that of the strongest head."""
+    """Open the page Inside a head at the clicked weight of a step.
+
+    For a mean or maximum, open the weight of the strongest head.
+    """
     if why_not := request.run.reader.missing.get("take apart"):
         refuse(why_not)
         return
@@ -162,7 +166,7 @@ def take_apart(request: Request, path: Sequence[int], step: int, kind: Kind, key
 
 
 def force(request: Request, path: Sequence[int], step: int, choice: str | int) -> None:
-    """Begin a branch with a candidate, given by its index, or with a text."""
+    """Begin a branch at a step, with the candidate at an index or with a typed text."""
     decoding = request.decode()
     try:
         if isinstance(choice, str):
@@ -181,7 +185,10 @@ def force(request: Request, path: Sequence[int], step: int, choice: str | int) -
 
 
 def tree(decoding: Decoding, node: NodeAddress | None, of: About, greedy: str) -> None:
-    """Draw the beam, and say what it wrote, then `greedy`; a click on a text shows its steps."""
+    """Draw the beam's tree, below a sentence on its text, followed by the sentence `greedy`.
+
+    A click on a text shows its steps.
+    """
     made, size = decoding.writing, len(decoding.writing.target_tokens)
     score = number_text(decoding.strategy.score(made.score, size))
     say(
@@ -198,7 +205,7 @@ def tree(decoding: Decoding, node: NodeAddress | None, of: About, greedy: str) -
 
 
 def say_sampled(decoding: Decoding, greedy: str) -> None:
-    """Say what was sampled, and then `greedy`."""
+    """Say which text was sampled, followed by the sentence `greedy`."""
     made, size = decoding.writing, len(decoding.writing.target_tokens)
     over = f"over {size} tokens" if made.finished else f"over {size} tokens, where it was stopped"
     say(
@@ -211,7 +218,7 @@ def say_sampled(decoding: Decoding, greedy: str) -> None:
 def player_of(
     decoding: Decoding, path: Sequence[int], *, layer: int, head: HeadChoice, start: int
 ) -> CanvasPicture:
-    """Return the scrubber over the steps of a path of nodes."""
+    """Return the player of the steps of a path of nodes."""
     steps = decoding.steps_to(path)
     weights = [step.weights for step in steps]
     visible = [step.visible for step in steps]
@@ -232,7 +239,7 @@ def player_of(
 def alignment_of(
     decoding: Decoding, path: Sequence[int], *, layer: int, head: HeadChoice
 ) -> CanvasPicture:
-    """Return the weights of every step over the source, a row for what it read and wrote."""
+    """Return a heatmap of the cross-attention: a row per step, with the tokens read and written."""
     steps = decoding.steps_to(path)
     weights = rows_of([step.weights for step in steps], "cross", layer, head)  # (T, K)
     rows = [f"{step.read[-1].text} → {step.token.text}" for step in steps]
@@ -241,7 +248,7 @@ def alignment_of(
 
 
 def certainty_of(decoding: Decoding, path: Sequence[int]) -> CanvasPicture:
-    """Return how likely each token of a path was when it was written."""
+    """Return bars of the probability of each token of a path when it was written."""
     steps = decoding.steps_to(path)
     probabilities = np.exp([step.log_probability for step in steps])
     return probability_bars(
@@ -250,12 +257,12 @@ def certainty_of(decoding: Decoding, path: Sequence[int]) -> CanvasPicture:
 
 
 def rows_of(steps: Sequence[dict], kind: Kind, layer: int, head: HeadChoice) -> np.ndarray:
-    """Return the weights or visible keys at each step (T, K), of a head or a summary of all."""
-    return one_head(as_array(stack_rows(steps, kind)[layer]), head)  # (H, T, K) before
+    """Return the weights or visible keys of a head, or a summary of all, at each step: (T, K)."""
+    return one_head(as_array(stack_rows(steps, kind)[layer]), head)  # of (H, T, K)
 
 
 def bars_of(step: DecodingStep) -> list[Bar]:
-    """Return the candidates of a step, each after the part of its word that is already written."""
+    """Return bars of a step's candidates, each with the written part of the word it continues."""
     word, bars = step.text.rpartition(" ")[2], []
     for candidate in step.candidates(CANDIDATES):
         goes_on = candidate.token.start == len(step.text) and not candidate.token.is_special
@@ -268,7 +275,7 @@ def bars_of(step: DecodingStep) -> list[Bar]:
 
 
 def tree_of(decoding: Decoding, selected: NodeAddress | None) -> CanvasPicture:
-    """Return every text that was kept or dropped, as a tree."""
+    """Return the picture of the tree of all texts that were kept or dropped."""
     best = list(enumerate(decoding.path))
     leaves = [
         [leaf_of(node, (step, index) in best) for index, node in enumerate(nodes)]
@@ -283,7 +290,7 @@ def leaf_of(node: Node, best: bool) -> Leaf:
 
 
 def ending(last: Node, steps: int) -> str:
-    """Return why a text has no steps after its last node, in words."""
+    """Return a sentence on why a text has no steps after its last node."""
     if last.ended:
-        return "The end token: it stops here."
+        return "The end token: the text stops here."
     return f"Stopped at the limit, after {steps} tokens." if last.kept else "Dropped here."

@@ -1,4 +1,4 @@
-"""The settings of a decoding, the tokens a visitor forced, and the last settings that worked."""
+"""The settings of a decoding, and its branches, which begin with tokens forced by the visitor."""
 
 import re
 from dataclasses import dataclass, field, fields, replace
@@ -16,17 +16,17 @@ from headlight.pages.shared.state.choices import MOST_TOKENS, applied, chosen, p
 from headlight.pages.shared.state.showing import NOTE, place
 from headlight.pages.shared.widgets.choose import choose, choose_head_or_summary, choose_layer
 
-MOST = 6  # branches kept next to the free run
-ROOM = 400  # characters of a link
-LONGEST_TEXT = 120  # characters of a forced text, in a link
+MOST = 6  # branches kept in addition to the free run
+ROOM = 400  # characters that a branch may take in a link
+LONGEST_TEXT = 120  # characters of the forced text in a link
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A decoding that begins with forced ids, which identify it; the free run has none."""
+    """A decoding that begins with forced token ids; the free run has no forced ids."""
 
     forced: tuple[int, ...] = ()
-    step: int = field(default=0, compare=False)  # the first forced one, from 0
+    step: int = field(default=0, compare=False)  # the first step, from 0, that the visitor forced
     text: str = field(default="", compare=False)  # the text forced there
 
     @property
@@ -35,22 +35,22 @@ class Branch:
 
 
 def text_at(decoding: Decoding, forced: tuple[int, ...], step: int) -> str:
-    """Return the text that was forced from a step on, as shown."""
+    """Return the text of the forced tokens from a step on, as shown on the page."""
     steps = decoding.steps_to(decoding.path)[step : len(forced)]
     return " ".join(item.token.text for item in steps)[:LONGEST_TEXT]
 
 
 def write_branch(branch: Branch) -> str:
-    """Write a branch as a link holds it: its first forced step from 1, its ids, its text.
+    """Return a branch as text for a link: its first forced step from 1, its ids, its text.
 
-    The text shows if another vocabulary gives the ids another meaning.
+    The text shows whether the ids mean something else in another vocabulary.
     """
     ids = ".".join(map(str, branch.forced))
     return f"{branch.step + 1}:{ids}:{branch.text}" if branch.forced else ""
 
 
 def read_branch(written: str, shape: Shape) -> Branch:
-    """Read a branch; it is decoded later, which shows whether a model can begin with it."""
+    """Read a branch from a link. Whether a model can begin with it shows when it is decoded."""
     match = re.fullmatch(r"(\d{1,4}):(\d{1,7}(?:\.\d{1,7})*):(.*)", written, re.ASCII | re.DOTALL)
     if not match or len(match[3]) > LONGEST_TEXT:
         raise ValueError(f"{written} is not a branch.")
@@ -61,38 +61,38 @@ def read_branch(written: str, shape: Shape) -> Branch:
 
 
 BRANCH = Choice("branch", Branch(), read_branch, write_branch, room=ROOM)
-STEP = counted("step", 0, MOST_TOKENS, label="Step")  # the step shown first
+STEP = counted("step", 0, MOST_TOKENS, label="Step")  # the step that the player shows first
 
 
 def show_branch(branch: Branch) -> None:
-    """Show a branch from the step on where it begins; a callback."""
+    """Show a branch at its first forced step; a callback."""
     put(BRANCH, branch)
     put(STEP, branch.step)
 
 
 @dataclass
 class Branches:
-    """The free run of a decoding and the branches made from it; the chosen one is shown."""
+    """The free run of a decoding, which comes first, and the branches made from it."""
 
     kept: list[Branch] = field(default_factory=lambda: [Branch()])
 
     def keep(self, branch: Branch) -> None:
-        """Keep a branch; if there are too many, the oldest makes room."""
+        """Add a branch; if there are too many, the oldest one is dropped."""
         if branch not in self.kept:
             free_run, *others = self.kept
             self.kept = [free_run, *others[-(MOST - 1) :], branch]
 
     def remove(self, branch: Branch) -> None:
-        """Remove a branch; if it was shown, the free run is shown."""
+        """Remove a branch; if it was shown, show the free run."""
         self.kept.remove(branch)
         if branch == chosen(BRANCH):
             show_branch(self.kept[0])
 
 
 def branches_of(run: ModelRun) -> Branches:
-    """Return the branches of a text; another text or model starts anew.
+    """Return the branches of a run; a new text or model has only the free run.
 
-    Then the chosen branch is reset too, unless an address or a slide has chosen it with the text.
+    The chosen branch is then reset, unless an address or a slide has chosen it with the text.
     """
     state, of, came = st.session_state, run.as_trained, applied()
     before, when, branches = state.get("branches", (None, None, None))
@@ -110,7 +110,7 @@ OPTIONS = {
     if field.metadata
 }
 STRATEGY = one_of("strategy", {name: name.title() for name in STRATEGIES}, label="Strategy")
-LONGEST_HELP = "The most tokens that are written; where they are used up, it stops."
+LONGEST_HELP = "The largest number of tokens to write: a longer text is cut off there."
 LONGEST = number("longest", 64, (1, 255), label="At most (tokens)", help=LONGEST_HELP)
 CHOICES = (STRATEGY, *OPTIONS.values(), LONGEST, BRANCH, STEP)
 
@@ -146,12 +146,12 @@ class Request:
     branch: Branch = Branch()
 
     def decode(self, branch: Branch | None = None) -> Decoding:
-        """Decode its branch, or another one; raise ValueError if that cannot be done."""
+        """Return the decoding of this or another branch; raise ValueError if it is impossible."""
         return decoded(self.run, self.strategy, self.longest, (branch or self.branch).forced)
 
     @property
     def can_be_decoded(self) -> bool:
-        """Whether anything is written."""
+        """True if the model can write a text with these settings."""
         try:
             self.decode()
         except ValueError:
@@ -165,10 +165,10 @@ class Request:
 
 
 def choose_request(run: ModelRun) -> Request | None:
-    """Draw the settings and return them, or say why they fail and return the last ones.
+    """Draw the settings and return them; if they fail, say why and return the last that worked.
 
-    The choice of the head whose weights are shown is in the same row. Return None for a text after
-    which nothing can be written.
+    The choice of the head whose weights are shown is in the same row. Return None if no settings
+    work, such as for a prompt that leaves no room.
     """
     plain = Request(replace(run, edits=edit_history.in_force()))
     last = st.session_state.get("asked", plain)
@@ -198,7 +198,7 @@ def choose_request(run: ModelRun) -> Request | None:
 
 
 def choose_branch(request: Request) -> Branch:
-    """Return the chosen branch of a decoding; one from an address only if it can be decoded."""
+    """Return the chosen branch of a decoding; an address's branch only if it can be decoded."""
     branches, branch = branches_of(request.run), chosen(BRANCH)
     if branch not in branches.kept:
         try:

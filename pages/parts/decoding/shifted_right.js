@@ -3,16 +3,16 @@ import { written } from "../../../viz/numbers.js";
 
 /**
  * @typedef {object} Header
- * @property {string[]} read
- * @property {string[]} wanted
- * @property {string[]} favourites
- * @property {boolean[]} same whether the wanted token is the favourite
+ * @property {string[]} read the token that the decoder reads at each position
+ * @property {string[]} wanted the token that it should write there
+ * @property {string[]} favourites the token that it finds likeliest there
+ * @property {boolean[]} same true if the wanted token is the favourite
  */
 
-const ARROW = "M3 2l7 7V4h3v9H4v-3h5L2 3z"; // down to the right
+const ARROW = "M3 2l7 7V4h3v9H4v-3h5L2 3z"; // points down to the right
 
 /**
- * Write the target, itself shifted right, and how likely the model finds each of its tokens.
+ * Draw a table of the target, the target shifted right, and the probability of each token.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -45,5 +45,5 @@ export function draw(mount) {
     row("would write", "favourite", likeliest),
   ]);
   root.replaceChildren(table);
-  scrollable(root, "The target, and itself shifted right");
+  scrollable(root, "The target, and the target shifted right");
 }

@@ -1,4 +1,4 @@
-"""Teacher forcing: the tokens a decoder reads and those it should write, one position apart."""
+"""A picture of teacher forcing: the tokens a decoder reads, above those it should write."""
 
 from collections.abc import Sequence
 
@@ -17,16 +17,16 @@ def shifted_right(
     wanted_tokens: Sequence[str],
     favourite_tokens: Sequence[str],
 ) -> CanvasPicture:
-    """The target over itself shifted right, with the probability (0 to 1) of each wanted token.
+    """Return a table of the target, the target shifted right, and each token's probability.
 
-    At every position the decoder reads one token, should write the wanted one, and would write
-    its favourite, the likeliest.
+    At every position the decoder reads one token, should write the wanted token, and would write
+    its favourite, the likeliest token. All arguments have one item for each position.
     """
     header = {
         "read": list(read_tokens),
         "wanted": list(wanted_tokens),
         "favourites": list(favourite_tokens),
-        # Equal texts can be different tokens, which the probabilities distinguish.
+        # Different tokens can have equal texts; their probabilities tell them apart.
         "same": [
             bool(wanted == favourite and np.isclose(probability, highest, rtol=1e-4))
             for wanted, favourite, probability, highest in zip(

@@ -1,4 +1,4 @@
-"""Heads: switch heads off or fade them, and see which of them matter, and for what."""
+"""The page Heads: switch heads off or fade them, and see which heads matter, and for what."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -42,18 +42,18 @@ EFFECTS = measure.Measurement(
 )
 TESTED = switch("roles", label="Test every head")
 ROLE = one_of("role", {name: role.title for name, role in ROLES.items()}, label="Role")
-SCORES = "role-scores-begin"  # the key of the element where the scores begin
-SEED = number("role_seed", 0, (0, 9_999), label="Seed", help="Draws the random tokens.")
+SCORES = "role-scores-begin"  # the key of the container at which the scores begin
+SEED = number("role_seed", 0, (0, 9_999), label="Seed", help="The random tokens depend on it.")
 ROLES_INTRO = (
-    "What is a [head] for, whatever the sentence? The model reads a row of random tokens and then "
-    f"the same row again, {SEQUENCES} times with other tokens. They mean nothing, so what a head "
+    "What is a [head] for, whatever the sentence? The model reads a series of random tokens twice "
+    f"in a row, and does so for {SEQUENCES} series. The tokens have no meaning, so what a head "
     "does depends only on where a token is and on which tokens are equal."
 )
 SWITCHED = "The tests use the heads as you switched or faded them above, but not your masks."
 
 
 def head_in_detail(run: ModelRun, of: About) -> None:
-    """Draw the weights of the selected head, and the patterns they show on this text."""
+    """Draw the weights of the selected head, and badges of the patterns that they follow."""
     kind, layer, head = address = measure.selected_head()
     record, words = run.record(Site(kind, layer)), site_words(*address)
     weights = as_array(record.weights[0, head])  # (query, key)
@@ -76,7 +76,7 @@ def head_in_detail(run: ModelRun, of: About) -> None:
 
 
 def which_matter(run: ModelRun, of: About) -> None:
-    """Draw the effect of removing each single head, measured when asked for."""
+    """Draw the effect of removing each single head, which a button starts to measure."""
     if (objective := run.objective()) is None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -99,7 +99,7 @@ def which_matter(run: ModelRun, of: About) -> None:
 
 
 def without_those_off(effects: Effects, edits: Edits) -> dict[Kind, np.ndarray]:
-    """Return effects (layers, heads) by kind, with NaN for heads that are off already."""
+    """Return the effects, (layers, heads) by kind, with NaN for heads that are already off."""
     known: dict[Kind, np.ndarray] = {kind: values.copy() for kind, values in effects.items()}
     for (kind, layer, head), gate in edits.gates.items():
         if gate == 0 and kind in known:
@@ -108,7 +108,7 @@ def without_those_off(effects: Effects, edits: Edits) -> dict[Kind, np.ndarray]:
 
 
 def roles(run: ModelRun) -> None:
-    """Draw the scores of all heads in the test of a role, next to its definition and source."""
+    """Draw the scores of all heads in the test of a role, and the role's definition and source."""
     st.subheader("Roles, by test")
     caption(ROLES_INTRO)
     if not choose(TESTED, on_change=partial(seek, SCORES)):
@@ -144,14 +144,12 @@ def roles(run: ModelRun) -> None:
         defined(name, set(run.reader.shape.kinds) - set(role.kinds))
         if not reason:
             half = len(result.read) // 2
-            st.caption(
-                f"The first of the random texts, which is then read again, of {half} tokens:"
-            )
+            st.caption(f"The first of the random series, of {half} tokens, which is read twice:")
             st.text(" ".join(result.read[:half]))
 
 
 def defined(name: str, without: set[Kind]) -> None:
-    """Draw what a role is, its source, and the kinds that it does not apply to."""
+    """Draw the definition and source of a role, and the kinds `without` a test of it."""
     role = ROLES[name]
     caption(f"**{role.title}**: {role.definition}.")
     caption(f"By chance: {role.chance}.")
@@ -163,7 +161,7 @@ def defined(name: str, without: set[Kind]) -> None:
 
 @section
 def switched(before: ModelRun) -> None:
-    """Draw the switches of all heads, and all that follows from them."""
+    """Draw the switches of all heads, and all parts of the page that depend on them."""
     changes.say(PAGE)
     edits = edit_history.edits()
     after = replace(before, edits=edits)
@@ -179,13 +177,13 @@ def switched(before: ModelRun) -> None:
     with detail, st.container(key=DETAIL):
         head_in_detail(after, of)
     roles(after)
-    with texts:  # last, because decoding takes longer than everything else
+    with texts:  # drawn last, because decoding takes longer than anything else here
         answers.say_predictions(before, after)
         comparison.compare_writing(before, after, of=of, in_columns=True)
 
 
 def reading_help() -> None:
-    """Draw the definitions of the badges, folded up."""
+    """Draw the definitions of the badges, in an expander."""
     with st.expander("What the badges mean"):
         caption(HEAD_WORDS["badges"])
         st.markdown("\n\n".join(f"**{name}**: {words}" for name, words in DEFINITIONS.items()))
@@ -203,9 +201,9 @@ def heads() -> None:
 def badges_of(
     run: ModelRun, address: HeadAddress, weights: np.ndarray, visible: np.ndarray
 ) -> tuple[Callable[[], None], str]:
-    """Return what draws the badges of a head's weights (Q, K), and their words, if any.
+    """Return a function that draws the badges of a head's weights (Q, K), and the badges in words.
 
-    If the model has an atlas, the usual value over its corpus is next to the value here.
+    If a wing knows the usual value over a corpus, it follows the value on this text.
     """
     texts, text = [], ""
     for name, value in badges(weights, address[0], visible):
@@ -242,7 +240,7 @@ PAGE = Page(
         "answer-0": "what the model chooses",
         "effects": "which heads matter",
         "map": "one head as a heatmap",
-        "role-scores": "the roles of heads, by test",
+        "role-scores": "the roles of all heads, by test",
     },
     first=partial(comparison.first_pictures, "switchboard"),
     riddles=("effects", "map", "role-scores"),

@@ -3,20 +3,20 @@ import { board, moveInRows, replaceBoards } from "../../../viz/switches/board.js
 
 /**
  * @typedef {object} Header
- * @property {{ name: string, label: string, gates: number[][], group: number }[]} kinds gates [layer][head], from 0, off, to 1, on; heads in a group share a key
+ * @property {{ name: string, label: string, gates: number[][], group: number }[]} kinds gates [layer][head], from 0 (off) to 1 (on); `group` heads in turn share a key
  * @property {[string, number, number] | null} selected a kind, a layer and a head, from 0
  */
 
 /**
- * Draw a button for every head, layer, column and kind; a click answers with the heads it is for.
+ * Draw a button for every head, layer, column and kind; a click answers with its heads.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, root, answer } = begin(mount);
   const focused = root.querySelector("button:focus")?.dataset.place;
   const selected = header.selected?.join();
-  const buttons = []; // by rows, for the arrow keys
-  /** Whether the tab key can enter here: at a heading, or at the selected head. */
+  const buttons = []; // in rows, for moving with the arrow keys
+  /** Return whether the tab key stops at this button: a heading, or the selected head. */
   const isEntry = (place) => place.join() === selected || (place[1] ?? place[2]) === null;
 
   const button = (className, text, label, place, pressed) => {

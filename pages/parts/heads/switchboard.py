@@ -1,4 +1,4 @@
-"""A switch for every head of every kind of attention."""
+"""A picture with a switch for every head of every kind of attention."""
 
 from collections.abc import Mapping
 
@@ -17,12 +17,12 @@ def switchboard(
     groups: Mapping[Kind, int] | None = None,
     selected: tuple[str, int, int] | None = None,
 ) -> CanvasPicture:
-    """Gates (layers, heads) by kind, 1 for a head that is on, 0 for one that is off.
+    """Return the switches of all heads; `gates` (layers, heads) by kind are 1 for on, 0 for off.
 
     Kinds may have different numbers of layers and heads. `labels` names the kinds; `selected` is a
-    kind, a layer and a head, from 0. Heads of a kind that share each key, so many as its number in
-    `groups`, stand together under a line. A click answers with a kind, a layer and a head; the
-    layer is null if all layers are meant, as for a head of every layer, and the head likewise.
+    kind, a layer and a head, from 0. `groups` has, by kind, how many heads share each key; these
+    are drawn together under a line. A click answers with a kind, a layer and a head; the layer is
+    null for all layers, the head is null for all heads.
     """
     header = {
         "kinds": [

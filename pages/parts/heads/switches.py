@@ -1,4 +1,4 @@
-"""A switch for every head, a fader for the chosen one, and undo."""
+"""The controls of heads: a switch for every head, a slider that fades one, and undo."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -23,7 +23,7 @@ Shapes = Mapping[Kind, tuple[int, int]]  # the numbers of layers and heads of ea
 
 
 def head_switches(shape: Shape, selected: HeadAddress, *, of: About) -> None:
-    """Draw the switches of all heads and the fader of the selected one."""
+    """Draw the switches of all heads and the slider that fades the selected head."""
     edits, shapes = edit_history.edits(), shape.kinds
     gates: dict[Kind, np.ndarray] = {kind: np.ones(size) for kind, size in shapes.items()}
     for kind in shapes:
@@ -47,7 +47,7 @@ def head_switches(shape: Shape, selected: HeadAddress, *, of: About) -> None:
 
 
 def switch(shapes: Shapes) -> None:
-    """Toggle what was clicked on the board: on if all of it was off, otherwise off."""
+    """Switch the clicked heads on if all of them are off, otherwise switch them off; a callback."""
     for kind, layer, head in all_picked("switchboard"):
         heads = heads_of(shapes, kind, layer, head)
         edit_history.set_gates(heads, 1.0 if edit_history.edits().are_off(heads) else 0.0)
@@ -58,7 +58,7 @@ def switch(shapes: Shapes) -> None:
 def heads_of(
     shapes: Shapes, kind: Kind, layer: int | None = None, head: int | None = None
 ) -> list[HeadAddress]:
-    """Return the heads of a kind, a layer and a head; None means all."""
+    """Return the addresses of heads of a kind; a layer or head of None means all."""
     layers, heads = shapes[kind]
     return [
         (kind, row, column)

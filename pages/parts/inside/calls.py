@@ -1,4 +1,4 @@
-"""A weight of a head in a run, taken apart and explained."""
+"""The model calls of the page Inside a head: a weight taken apart, and the stream's numbers."""
 
 from dataclasses import replace
 
@@ -17,17 +17,17 @@ from headlight.pages.shared.runs.readers import errors_explained, translator
 from headlight.pages.shared.runs.run import ModelRun
 
 Weight = anatomy.Weight[ModelRun]
-MOST_CLOSED = 64  # keys whose cells are closed one after the other
+MOST_CLOSED = 64  # the most keys whose cells are closed one by one
 
 
 @model_call()
 def taken_apart(weight: Weight) -> Anatomy:
-    """Return every number on the way to a weight, and from it into the residual stream."""
+    """Return all numbers from the input to a weight, and from there to the residual stream."""
     return take_apart(weight)
 
 
 def summed(weight: Weight, against: int | None) -> ScoreSum:
-    """Return a score as a sum over pairs, or its difference from that of the key `against`."""
+    """Return a score as a sum over pairs, or its difference from the score of key `against`."""
     result = _summed(weight)
     return result if against is None else result.minus(_summed(replace(weight, key=against)))
 
@@ -54,7 +54,7 @@ def _explained(weight: Weight) -> Explanation:
 def head_projections(
     run: ModelRun, site: Site
 ) -> tuple[variants.Projections, variants.Projections, float]:
-    """Return the projections head by head and fused, and their largest difference."""
+    """Return projections head by head, fused projections, and their largest difference."""
     block = attention_at(run.reader.model, site)
     return variants.separate_heads(block, *read_at(run.streamed(), site))
 
@@ -76,13 +76,13 @@ def inner_states(run: ModelRun, site: Site) -> Tensor:
 
 @model_call()
 def lens_table(run: ModelRun) -> LensTable:
-    """Return what the decoder would write if it stopped after each layer."""
+    """Return the words that the decoder would write if it stopped after each layer."""
     return lens(run.reader, run.streamed())
 
 
 @model_call()
 def each_word(name: str, words: tuple[str, ...]) -> Similarity:
-    """Return how similar words are, each read by itself; raise ValueError for unknown ones."""
+    """Return how similar words are, each read alone; raise ValueError for unknown words."""
     return word_similarity(translator(name), words)
 
 

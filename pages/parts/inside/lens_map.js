@@ -6,16 +6,16 @@ import { moveFocus, onPointing, POINT_AT } from "../../../viz/pointing.js";
  * @typedef {object} Header
  * @property {string[]} layers names of the rows
  * @property {string[]} read the token of each column
- * @property {string[][][]} words the likeliest of each cell, best first
- * @property {number[][]} ranks of the word that is the likeliest in the end, from 1
- * @property {number[]} settled the row from which on it stays the likeliest, by column
+ * @property {string[][][]} words the likeliest next words of each cell, best first
+ * @property {number[][]} ranks [layer][position] rank, from 1, of the last layer's likeliest word
+ * @property {number[]} settled the row, by column, from which on that word stays the likeliest
  */
 
 const HINT = `${POINT_AT} a word to read what else is likely there.`;
-const SHADE = 48; // per cent of a colour that stands for the probability 1
+const SHADE = 48; // per cent of the colour that stands for the probability 1
 
 /**
- * Draw the likeliest word of each layer and position; pointing at one reads its probability.
+ * Draw the likeliest word of each layer and position; pointing at a word shows its probability.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -43,7 +43,7 @@ export function draw(mount) {
   const names = read.map((token) => element("th", "cut", token, { scope: "col" }));
   const corner = element("th", "", "has read");
   const table = element("table", "", [element("tr", "read", [corner, ...names]), ...lines]);
-  cells[0].tabIndex = 0; // one stop for all: the arrow keys go on from there
+  cells[0].tabIndex = 0; // the tab key stops here only; arrow keys move on
   table.onkeydown = (event) => moveFocus(event, cells, read.length);
   const legend = element("p", "legend", [
     element("span", "", [element("span", "mark first"), "from here on the word stays the likeliest"]),
@@ -52,13 +52,13 @@ export function draw(mount) {
   explain();
   root.replaceChildren(reading, scrollable(element("div", "sheet", [table]), "Layers by positions"), legend);
 
-  /** What a cell says in words: its likeliest words, and where the word of the end stands. */
+  /** Return a cell's likeliest words in a sentence, and the rank of the last layer's word. */
   function said(layer, position) {
     const several = words[layer][position];
     const listed = several.map((word, place) => `“${word}” ${written(probability(layer, position, place))}`);
     const rank = ranks[layer][position];
     const end = words.at(-1)[position][0];
-    const last = rank > likeliest ? `; “${end}”, the likeliest in the end, is number ${rank.toLocaleString("en")}` : "";
+    const last = rank > likeliest ? `; “${end}”, the likeliest in the last layer, has rank ${rank.toLocaleString("en")}` : "";
     return `After “${read[position]}”, ${layers[layer]}: ${listed.join(", ")}${last}.`;
   }
 }

@@ -1,4 +1,4 @@
-"""What a decoder would already write after each layer: layers by positions."""
+"""A table of the words that a decoder would write after each layer, by layer and position."""
 
 from collections.abc import Sequence
 
@@ -19,11 +19,11 @@ def lens_map(
     layers: Sequence[str],
     read: Sequence[str],
 ) -> CanvasPicture:
-    """The likeliest word of every layer after every token, shaded by its probability.
+    """Return a table of the likeliest next word of every layer and token, shaded by probability.
 
-    `words` are the likeliest ones [layer, position, place], best first, with their `probabilities`;
-    `ranks` [layer, position] count from 1, of the word that is the likeliest in the end, which
-    stays first from the row `settled` [position] on. `layers` name the rows, and `read` the
+    `words` [layer, position, place] are the likeliest words, best first, with `probabilities` of
+    the same shape. `ranks` [layer, position] are the ranks, from 1, of the last layer's word; from
+    the row `settled` [position] on this word stays first. `layers` name the rows, and `read` the
     columns.
     """
     header = {
@@ -36,7 +36,7 @@ def lens_map(
     axes = {"layer": layers, "position": read}
     numbers = {
         "probability of the likeliest": Numbers(probabilities[..., 0], axes),
-        "rank of the word in the end": Numbers(ranks.astype(np.float32), axes),
+        "rank of the last layer's word": Numbers(ranks.astype(np.float32), axes),
     }
     height = 140 + 26 * len(layers)
     array = probabilities.astype("<f4")

@@ -1,4 +1,4 @@
-"""Inside a head: one weight taken apart, in the numbers of the run that produced it."""
+"""The page Inside a head: one weight taken apart, in the numbers of the run that produced it."""
 
 from dataclasses import replace
 
@@ -60,13 +60,13 @@ TITLES = {
     "stream": "Residual stream",
     "words": "Words",
 }
-OF_THE_TEXT = {"stream": stream, "words": similar_words}  # tabs about no single weight
+OF_THE_TEXT = {"stream": stream, "words": similar_words}  # tabs about the whole text
 WEIGHT_WIDTH, TOKEN_WIDTH = 260, 190  # pixels
 TAB = one_of("inside_tab", TITLES, label="What is shown")
 
 
 def changed(plain: ModelRun) -> ModelRun:
-    """Return the run with the changes in force, or the run in which a weight was clicked."""
+    """Return the run with the changes in force; if a weight was clicked, with that run's texts."""
     run = replace(plain, edits=edit_history.in_force())
     if chosen(INSIDE_OF) == plain.sentence:
         run = replace(run, target=chosen(INSIDE_TARGET), pad_to=chosen(INSIDE_PAD_TO))
@@ -74,11 +74,11 @@ def changed(plain: ModelRun) -> ModelRun:
 
 
 def choose_site() -> tuple[Site, DeltaGenerator]:
-    """Draw the choice of a site; return it, and the container for the choice of a head."""
+    """Draw the choice of a kind and a layer; return them, and the container for the head."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choose_kind()
         layer = choose_layer(kind)
-        heads = st.container(width="content")  # drawn last: a summary depends on the cell
+        heads = st.container(width="content")  # filled once the cell is known
         where_in_the_model(KIND)
     return Site(kind, layer), heads
 
@@ -86,9 +86,9 @@ def choose_site() -> tuple[Site, DeltaGenerator]:
 def choose_weight(
     run: ModelRun, site: Site, heads: DeltaGenerator
 ) -> tuple[Weight, DeltaGenerator]:
-    """Draw the choice of a head, a query and a key; a summary shows the strongest head.
+    """Draw the choice of a head, a query and a key; for a summary take the strongest head.
 
-    Returns their weight, and the bar that shows it and stays on screen.
+    Return their weight, and the bar that shows it and stays on screen.
     """
     choose_clearest(run, site, chosen(HEAD))
     queries, keys = labels_of(run, site.kind)
@@ -113,7 +113,7 @@ def choose_weight(
         reveal_if_sought(WEIGHT_BAR)
     if summed_up := stood_for(weight.cell):
         st.caption(
-            f"One head is taken apart: for “{summed_up}”, that with the largest weight here."
+            f"Only one head is taken apart: for “{summed_up}”, that with the largest weight here."
         )
     return weight, bar
 
@@ -151,12 +151,12 @@ def inside(plain: ModelRun) -> None:
 
 
 def beyond(weight: Weight, of: About) -> None:
-    """Draw the same query's keys in up to five ways, with the effects on an objective."""
+    """Draw up to five measures of how much the query draws on each key, such as effects."""
     caption(TAB_WORDS["beyond"])
     views = explained(weight)
     objective = views.objective
     if objective:
-        st.text(f"Effects are on {objective.description}: {' '.join(objective.texts)}")
+        st.text(f"Effects are measured on {objective.description}: {' '.join(objective.texts)}")
     rows = [
         Row(label, as_array(getattr(views, field)), probabilities=field == "weights")
         for field, label in VIEWS.items()
@@ -170,7 +170,7 @@ def beyond(weight: Weight, of: About) -> None:
 
 
 def why_not(weight: Weight, field: str) -> str:
-    """Return why a view cannot be drawn."""
+    """Return why one of the five views cannot be drawn."""
     if field == "value_norms":
         return weight.run.reader.missing["add up heads"]
     if field == "removals" and len(weight.row) > MOST_CLOSED:

@@ -1,4 +1,4 @@
-"""The way of one query through one head, step by step."""
+"""The tab Step by step: how one query passes through one head, in words, formulas and numbers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,9 +26,9 @@ from headlight.pages.shared.show.words import capital
 from headlight.viz import CanvasPicture, Row, vector_rows
 from headlight.viz.numbers import number_text
 
-LARGEST = 5  # contributors that have a frame
-VALUES_SHOWN = 6  # keys that have their own row
-# The names of pictures that show only part of their step.
+LARGEST = 5  # products that have a frame
+VALUES_SHOWN = 6  # keys whose values have their own row
+# The names of pictures that show only a part of their step.
 NAMES = {
     "story-value": "Value",
     "story-heads": "Heads side by side",
@@ -38,7 +38,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Step:
-    """A step in words, as a formula, and in pictures by their keys."""
+    """A step: its title, words, formula, and pictures by their keys."""
 
     title: str
     words: str
@@ -55,7 +55,7 @@ class Step:
 def step_by_step(weight: Weight, of: About, bar: DeltaGenerator) -> None:
     """Draw all steps, from the query token's embedding to the residual stream after the block.
 
-    The `bar` that stays on screen gets a list of them.
+    The `bar`, which stays on screen, gets a list of the steps.
     """
     steps = steps_of(weight)
     places = parts([step.name for step in steps], bar)
@@ -82,7 +82,7 @@ def steps_of(weight: Weight) -> tuple[Step, ...]:
 
 
 def what_is_read(weight: Weight, part: Anatomy) -> Step:
-    """Return the step from the tokens to what the head reads of them."""
+    """Return the step from the tokens to the vectors that the head reads."""
     embedding = weight.run.streamed().embedding[block_of(weight.site).side]
     title, words = STEPS["input"]
     formula = r"x = \sqrt{d_\text{model}}\,e + p"
@@ -101,7 +101,7 @@ def what_is_read(weight: Weight, part: Anatomy) -> Step:
 
 
 def projections(part: Anatomy) -> Step:
-    """Return the step from what is read to query, key and value."""
+    """Return the step from the vectors that are read to query, key and value."""
     rows = [row_of("query", part.query), row_of("key", part.key), row_of("value", part.value)]
     groups = {"story-projections": rows}
     if len(part.value) != len(part.query):
@@ -125,7 +125,7 @@ def projections(part: Anatomy) -> Step:
 
 
 def dot_product(part: Anatomy) -> Step:
-    """Return the step from query and key to the sum of their products."""
+    """Return the step from query and key to their dot product."""
     best = part.products.abs().topk(min(LARGEST, len(part.products))).indices.tolist()
     rows = [
         Row("query", as_array(part.query)),
@@ -163,7 +163,7 @@ def scaling(weight: Weight, part: Anatomy) -> Step:
 
 
 def mask(weight: Weight, part: Anatomy) -> Step:
-    """Return the step from the scores to those that the mask leaves."""
+    """Return the step from the scores to the masked scores."""
     blocked = part.masked_scores.isneginf()
     counted = rf"{int(blocked.sum())} \text{{ of }} {len(blocked)} \text{{ keys blocked}}"
     scores = {"scores": part.scores, "masked scores": part.masked_scores}
@@ -179,7 +179,7 @@ def softmax(weight: Weight, part: Anatomy) -> Step:
     title, words = STEPS["softmax"]
     if part.sink is not None:
         words += f" {ADDED['sink'].format(sink=number_text(part.sink))}"
-    # Without totals: each weight is written as in other pictures.
+    # Notes in place of totals, so that weights are written as in other pictures.
     sums = [f"sum {number_text(number)}" for number in (total, weights.sum().item())]
     rows = [
         Row("scores", as_array(part.masked_scores)),
@@ -204,7 +204,7 @@ def sum_of_values(weight: Weight, part: Anatomy) -> Step:
 
 
 def value_rows(part: Anatomy, key: int, keys: list[str]) -> list[Row]:
-    """Return the weighted values of the keys with the largest weights, of all others, their sum."""
+    """Return rows: weighted values of the keys with the largest weights, the others, their sum."""
     order = part.weights.argsort(descending=True).tolist()
     shown = sorted({key, *order[:VALUES_SHOWN]})
     others = [index for index in order if index not in shown]
@@ -227,7 +227,7 @@ def value_rows(part: Anatomy, key: int, keys: list[str]) -> list[Row]:
 
 
 def all_heads(weight: Weight, part: Anatomy) -> Step:
-    """Return the step from the outputs of all heads to what the block computes."""
+    """Return the step from the outputs of all heads to the output of the block."""
     width, d_model = len(part.head), part.contributions.size(-1)
     this = range(weight.head * width, (weight.head + 1) * width)
     rows = [
@@ -253,9 +253,9 @@ def all_heads(weight: Weight, part: Anatomy) -> Step:
 
 
 def into_the_stream(weight: Weight, part: Anatomy) -> Step:
-    """Return the step from what the block computes to the residual stream after it."""
+    """Return the step from the output of the block to the residual stream after it."""
     model, query = weight.run.reader, weight.query
-    # Before each block or after: the stream of other libraries' models is known for the first only.
+    # For models of other libraries, the stream is known only if they are pre-norm.
     norm = "pre" if "own layers" in model.missing else model.model.config.norm
     before, change = part.residual.states[0, query], part.residual.change[0, query]
     rows = [row_of("before", before), row_of("what is added", change)]

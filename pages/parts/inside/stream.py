@@ -1,4 +1,4 @@
-"""What the residual stream holds: how long its vectors are, and what can be read from them."""
+"""The tabs Residual stream and Words: what each layer would write, and lengths and similarities."""
 
 from functools import partial
 
@@ -22,13 +22,13 @@ from headlight.pages.shared.state.choice import text
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import position_lines, word_heatmap
 
-LENS = "lens"  # the picture's key
+LENS = "lens"  # the key of the picture
 MOST_READ = 64  # tokens whose columns are drawn
-WORDS = text("words", "king, queen, moon", 200, label="Words, with commas between")
+WORDS = text("words", "king, queen, moon", 200, label="Words, separated by commas")
 
 
 def stream(run: ModelRun, of: About) -> None:
-    """Draw what each layer would write, and how long the vectors are."""
+    """Draw the words that each layer would write, and the lengths of the stream's vectors."""
     if can(run, "show the stream"):
         if run.trace().target_tokens:
             decoder_lens(run, of)
@@ -51,7 +51,7 @@ def stream_lengths(trace: Trace, of: About) -> None:
 
 
 def decoder_lens(run: ModelRun, of: About) -> None:
-    """Draw what each layer would write after each of the last tokens."""
+    """Draw the words that each layer would write after each of the last tokens."""
     st.subheader("What each layer would already write")
     caption(TAB_WORDS["lens"])
     trace, table, last = run.trace(), lens_table(run), slice(-MOST_READ, None)
@@ -71,7 +71,7 @@ def decoder_lens(run: ModelRun, of: About) -> None:
 
 
 def similar_words(run: ModelRun, of: About) -> None:
-    """Draw the choice of some words, and how similar they and the sentence's words are."""
+    """Draw the similarities of chosen words, and of the sentence's words."""
     if not can(run, "compare words"):
         return
     caption(TAB_WORDS["words"])
@@ -85,7 +85,7 @@ def similar_words(run: ModelRun, of: About) -> None:
 
 
 def both_maps(title: str, similarity: Similarity, key: str, of: About) -> None:
-    """Draw two maps of similarities, before and after context."""
+    """Draw two maps of similarities: of the embeddings, and of the encoder's outputs."""
     st.subheader(title)
     maps = {"Embeddings": similarity.embeddings, "After the encoder": similarity.outputs}
     for column, (name, values) in zip(st.columns(2), maps.items(), strict=True):

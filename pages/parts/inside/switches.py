@@ -1,4 +1,4 @@
-"""Switches: the effect of the architecture's parts on the visitor's own numbers."""
+"""The tab Switches: the effect of the architecture's parts on the numbers of the visitor's run."""
 
 import numpy as np
 import streamlit as st
@@ -24,16 +24,16 @@ from headlight.viz.numbers import power_text
 SCALED = switch("scale_on", True, label="Divide by √d")
 TEMPERATURE = number("softmax_temperature", 1.0, (0.1, 5.0), label="Temperature", step=0.1)
 SWITCHES = (SCALED, TEMPERATURE)
-FACTORS = np.linspace(0, 1, 101)  # 1 is no scale at all
+FACTORS = np.linspace(0, 1, 101)  # with a factor of 1 the dot product is not scaled
 SHARPNESS = {"entropy": "entropy, nats", "largest": "largest weight"}  # measures of a softmax
 WIDTHS = [4, 8, 16, 32, 64, 128, 256]
-DIMENSIONS_SHOWN = 64  # of the many in a feed-forward layer
+DIMENSIONS_SHOWN = 64  # of the dimensions of a feed-forward layer
 
 
 def switches(weight: Weight, of: About, bar: DeltaGenerator) -> None:
-    """Draw the effect of each part of the architecture, and of an alternative to it.
+    """Draw the effect of each part of the architecture, next to that of an alternative.
 
-    The `bar` that stays on screen gets a list of them.
+    The `bar`, which stays on screen, gets a list of these sections.
     """
     missing = weight.run.reader.missing.get("own layers")
     titles = {
@@ -61,7 +61,7 @@ def scale(weight: Weight, of: About) -> None:
 
 
 def softmax_switches(weight: Weight, part: Anatomy, of: About) -> None:
-    """Draw the choice of a scale and a temperature, and the weights of the query with them."""
+    """Draw the choice of a scale and a temperature, and the query's weights with them."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if part.scale == 1:
             st.text("This model does not scale q·k.")
@@ -83,7 +83,7 @@ def softmax_switches(weight: Weight, part: Anatomy, of: About) -> None:
 
 
 def saturation(part: Anatomy, of: About) -> None:
-    """Draw how sharp the query's softmax is at every scale, and a random one at every width."""
+    """Draw the sharpness of the query's softmax by scale, and of a random softmax by width."""
     if part.masked_scores.isfinite().any():
         sweep = variants.scale_sweep(part, FACTORS.tolist())
         for column, (name, label) in zip(st.columns(2), SHARPNESS.items(), strict=True):
@@ -104,7 +104,7 @@ def saturation(part: Anatomy, of: About) -> None:
 
 
 def projections(weight: Weight, of: About) -> None:
-    """Say how far projections head by head are from fused ones, and their shapes."""
+    """Draw how far projections head by head differ from fused ones, and the shapes of both."""
     separate, fused, difference = calls.head_projections(weight.run, weight.site)
     with st.container(horizontal=True):
         st.metric("Largest difference", power_text(difference))
@@ -133,7 +133,7 @@ def norms(weight: Weight, of: About) -> None:
 
 
 def norm_order(weight: Weight, of: About) -> None:
-    """Draw how long the query token's vector is along the stack with either order of norms."""
+    """Draw the length of the query token's vector along the stack, with either order of norms."""
     side = block_of(weight.site).side
     lines = {
         f"{order}-norm": as_array(torch.stack([norm[weight.query] for _, norm in sides[side]]))

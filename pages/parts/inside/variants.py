@@ -1,4 +1,4 @@
-"""The same numbers under other choices of the architecture: scale, activation, norms, heads."""
+"""A run's numbers under other choices of architecture: scale, activation, norms, projections."""
 
 import copy
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ from headlight.model.transformer.transformer import Decoder, Encoder, Transforme
 EPSILON = 1e-5
 NormOrder = Literal["pre", "post"]
 NORM_ORDER_NOTE = (
-    "The weights were trained with one order of norms. The other shows its effect on the stream, "
-    "not how a model trained that way would behave."
+    "The weights were trained with one order of norms. The other curve shows the effect of the "
+    "order on the stream, not how a model trained that way would behave."
 )
 
 
 @dataclass(frozen=True)
 class Saturation:
-    """How sharp softmaxes are: their entropy in nats, and their largest weight, each (N,)."""
+    """The sharpness of N softmaxes: their entropy in nats, and their largest weight, each (N,)."""
 
     entropy: Tensor
     largest: Tensor
@@ -43,10 +43,10 @@ def saturation(weights: Tensor) -> Saturation:
 
 @torch.inference_mode()
 def rescaled(part: Anatomy, factor: float | Tensor) -> Tensor:
-    """Return a query's weights over its keys (..., K) with its q.k times a factor (..., 1).
+    """Return a query's weights (..., K) if its dot products are multiplied by a factor (..., 1).
 
-    Bias, softcap, mask and sink are the model's. Its own factor is the anatomy's `scale`.
-    All weights are 0 if all keys are blocked.
+    Bias, softcap, mask and sink are the model's; its own factor is the anatomy's `scale`. If all
+    keys are blocked, all weights are 0.
     """
     scores = part.dots * factor
     if part.score_bias is not None:
@@ -60,9 +60,9 @@ def rescaled(part: Anatomy, factor: float | Tensor) -> Tensor:
 
 
 def scale_sweep(part: Anatomy, factors: Sequence[float]) -> Saturation:
-    """Return the sharpness of a query's weights with each factor in place of its scale.
+    """Return the sharpness of a query's weights with each factor in place of the model's scale.
 
-    A temperature divides the factor.
+    A temperature t is a factor divided by t.
     """
     return saturation(rescaled(part, torch.tensor(factors, device=part.dots.device)[:, None]))
 
@@ -70,7 +70,7 @@ def scale_sweep(part: Anatomy, factors: Sequence[float]) -> Saturation:
 def width_sweep(
     widths: Sequence[int], keys: int, seed: int = 0, draws: int = 256
 ) -> dict[Literal["scaled", "not scaled"], Saturation]:
-    """Return the mean sharpness of a row over `keys` keys at each width of a head.
+    """Return the mean sharpness of a random row of weights over `keys` keys, for each head width.
 
     Queries and keys are independent, of mean 0 and variance 1 in every dimension, so that q.k has
     variance D; scaled by 1 / sqrt(D) it has variance 1 at every width.
@@ -93,7 +93,7 @@ def width_sweep(
 
 @dataclass(frozen=True)
 class Activations:
-    """A feed-forward's inner numbers after each activation, and the share that is exactly 0."""
+    """A feed-forward's numbers after each activation, and the shares that are exactly 0."""
 
     relu: Tensor  # (T, d_ff)
     gelu: Tensor  # (T, d_ff)
@@ -103,17 +103,17 @@ class Activations:
 
 @torch.inference_mode()
 def pre_activations(model: Transformer | Bert, trace: Trace, side: Side, layer: int) -> Tensor:
-    """Return the output of a feed-forward's first layer, before the activation: (T, d_ff)."""
+    """Return the numbers (T, d_ff) that a feed-forward's activation is applied to."""
     inputs = trace.residual[Block(side, layer, "feed_forward")].inputs
     return getattr(model, side).layers[layer].feed_forward.inner(inputs)[0]
 
 
 @torch.inference_mode()
 def activations(inner: Tensor) -> Activations:
-    """ReLU and exact GELU of the same pre-activations (T, d_ff).
+    """Return ReLU and exact GELU of the same pre-activations (T, d_ff).
 
-    Source: Hendrycks and Gimpel 2016, "Gaussian Error Linear Units": x times the share of the
-    normal distribution below x. It is only 0 far below 0, by rounding.
+    GELU is x times the share of the normal distribution below x, which rounds to 0 only far below
+    0. Source: Hendrycks and Gimpel 2016, "Gaussian Error Linear Units".
     """
     relu, gelu = F.relu(inner), F.gelu(inner)
     zeros = [(values == 0).float().mean().item() for values in (relu, gelu)]
@@ -124,8 +124,8 @@ def activations(inner: Tensor) -> Activations:
 class Normalized:
     """States after a norm without gain or bias.
 
-    `changes` is the largest change of any number of each other token when the last token is
-    removed.
+    `changes` has, for each token but the last, the largest change of its numbers when the last
+    token is removed.
     """
 
     states: Tensor  # (T, d_model)
@@ -144,7 +144,7 @@ def layer_and_batch_norm(states: Tensor) -> tuple[Normalized, Normalized]:
 
 
 def normalized(states: Tensor, over: int) -> Normalized:
-    """Normalize states (T, d_model) to mean 0 and variance 1 over dimensions (1) or tokens (0)."""
+    """Normalize states (T, d_model) over dimensions (`over` 1) or tokens (0)."""
 
     def norm(rows: Tensor) -> Tensor:
         variance, mean = torch.var_mean(rows, dim=over, correction=0, keepdim=True)
@@ -159,10 +159,10 @@ def normalized(states: Tensor, over: int) -> Normalized:
 def norm_orders(
     model: Transformer | Bert, trace: Trace, edits: RunEdits | None = None
 ) -> dict[NormOrder, dict[Side, list[tuple[str, Tensor]]]]:
-    """Return `stream_norms` with the norm before each sublayer, and with the norm after it.
+    """Return the `stream_norms` with norms before each sublayer, and with norms after each.
 
-    The order in which the model was trained comes first, from the trace. The other comes from a run
-    of the same weights over the same tokens; see NORM_ORDER_NOTE. `edits` are those of the trace.
+    The order in which the model was trained comes first, from the trace. The other order is that of
+    a run of the same weights over the same tokens; see NORM_ORDER_NOTE. `edits` are the trace's.
     Source: Xiong et al. 2020, "On Layer Normalization in the Transformer Architecture".
     """
     other: NormOrder = "post" if model.config.norm == "pre" else "pre"
@@ -175,7 +175,7 @@ def norm_orders(
 
 
 def run_in_order(model: Transformer | Bert, trace: Trace, order: NormOrder, run: Run) -> None:
-    """Run over a trace's tokens with the norms before the sublayers or after the sums."""
+    """Run a model over a trace's tokens, with norms in this order; `run` records it."""
     if isinstance(model, Bert):
         twin_in_order(model, order)(*model.inputs(as_pieces(trace.source_tokens)), run)
         return
@@ -189,9 +189,9 @@ def run_in_order(model: Transformer | Bert, trace: Trace, order: NormOrder, run:
 
 
 def in_order(stack: Encoder | Decoder, order: NormOrder) -> Encoder | Decoder:
-    """Return a stack with the same weights, its norms before the sublayers or after the sums."""
+    """Return a stack with the same weights; norms come before sublayers or after the sums."""
     twin: Any = twin_in_order(stack, order)
-    # Pre-norm ends with a norm; weights trained without it get one that has its initial gain.
+    # A pre-norm stack ends with a norm; weights trained without one get an untrained norm.
     embedding = twin.embedding.tokens.weight
     twin.norm = (
         nn.Identity()
@@ -202,9 +202,9 @@ def in_order(stack: Encoder | Decoder, order: NormOrder) -> Encoder | Decoder:
 
 
 def twin_in_order(stack: nn.Module, order: NormOrder) -> nn.Module:
-    """Return a copy with the same weights and the norms of its sublayers in this order.
+    """Return a copy of a stack whose sublayers have their norms in this order.
 
-    The modules are new, so that the shared model stays unchanged; the weights are shared.
+    The modules are copied, so that the shared model stays unchanged; the weights are not.
     """
     shared = {id(tensor): tensor for tensor in (*stack.parameters(), *stack.buffers())}
     twin = copy.deepcopy(stack, shared)
@@ -227,17 +227,17 @@ class Projections:
 def separate_heads(
     block: MultiHeadAttention, inputs: Tensor, memory: Tensor
 ) -> tuple[Projections, Projections, float]:
-    """Return a block's projections by a matrix (D, d_model) for each head, and by one for all.
+    """Return a block's projections computed head by head, and by one matrix for all heads.
 
-    Shapes: inputs (1, Q, d_model) are what the block read, and memory (1, K, d_model) what it
-    attended to; `anatomy.read_at` gives both. Also returns the largest difference, which is
-    rounding.
+    The block read `inputs` (1, Q, d_model) and attended to `memory` (1, K, d_model), both from
+    `anatomy.read_at`. A head's matrix is (D, d_model). Also return the largest difference, which
+    is rounding.
     """
     read = {"query": inputs, "key": memory, "value": memory}
     separate, fused = {}, {}
     for name, states in read.items():
         layer = getattr(block, name)
-        # A head owns the rows of the weight that make its own D numbers.
+        # The matrix of a head is the D rows of the weight that compute its numbers.
         parts = zip(layer.weight.chunk(block.heads), layer.bias.chunk(block.heads), strict=True)
         separate[name] = torch.stack(
             [F.linear(states[0], weight, bias) for weight, bias in parts]

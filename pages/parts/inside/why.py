@@ -1,4 +1,4 @@
-"""Why a head looks there: a score as a sum over who wrote the query and who wrote the key."""
+"""The tab Why it looks there: a score as a sum over pairs of parts that wrote query and key."""
 
 from dataclasses import replace
 from functools import partial
@@ -42,22 +42,22 @@ PICTURES = {
     "why-query": "who wrote the query",
     "why-key": "who wrote the key",
 }
-LARGEST = 10  # pairs that have a row
-MOST_PARTS = 30  # of one side that have a row
-OFFERED = 6  # pairs in a riddle
+LARGEST = 10  # pairs that have their own bar
+MOST_PARTS = 30  # parts of the query or key that have their own bar
+OFFERED = 6  # pairs offered in the riddle
 AGAINST_WIDTH = 240  # pixels
-WALKED = "walked"  # the steps from head to head, each from one cell to another
+WALKED = "walked"  # the clicks from head to head: pairs of the cell left and the cell opened
 
 
 def why(weight: Weight, of: About, bar: DeltaGenerator) -> None:
-    """Draw the sum over pairs behind a score, or behind its difference from another key's.
+    """Draw the sum over pairs that makes a score, or its difference from another key's score.
 
-    The `bar` that stays on screen gets the way back from a head opened by a click.
+    The `bar`, which stays on screen, gets a button back if a click led to this head.
     """
     with bar:
         way_back(weight)
     try:
-        summed(weight, None)  # a refusal leaves nothing to compare
+        summed(weight, None)  # if this raises, the choice below is not drawn
         against = choose_against(weight)
         result = summed(weight, against)
     except ValueError as error:
@@ -74,7 +74,7 @@ def why(weight: Weight, of: About, bar: DeltaGenerator) -> None:
             as_array(result.pairs), [*map(label, result.query)], [*map(label, result.key)]
         )
         show(picture, "why-map", of=of, what="Who wrote the query and the key")
-    left, right = st.columns(2, gap="medium")  # a phone shows them below both
+    left, right = st.columns(2, gap="medium")  # on a phone, below both others
     with left:
         margin(weight, result, "query", ends, of)
     with right:
@@ -82,7 +82,7 @@ def why(weight: Weight, of: About, bar: DeltaGenerator) -> None:
 
 
 def choose_against(weight: Weight) -> int | None:
-    """Draw the choice of a second key, whose score is subtracted; return it, if there is one."""
+    """Draw the choice of a second key, whose score is subtracted; return it, or None."""
     names = {key: f"{key + 1}: {token}" for key, token in enumerate(weight.key_tokens)}
     names = {**AGAINST.options, **names}
     options = {"widget": st.selectbox, "format_func": names.get, "width": AGAINST_WIDTH}
@@ -91,7 +91,7 @@ def choose_against(weight: Weight) -> int | None:
 
 
 def words_of(weight: Weight, result: ScoreSum) -> str:
-    """Return which terms are summed in this model, and what is held fixed."""
+    """Return the words on which terms are summed in this model, and what is held fixed."""
     reader, record = weight.run.reader, weight.record
     holds = {
         "sum": True,
@@ -105,7 +105,7 @@ def words_of(weight: Weight, result: ScoreSum) -> str:
 
 
 def ends_of(weight: Weight, against: int | None) -> tuple[str, str]:
-    """Return what parts above 0 favour, and what parts below 0 favour."""
+    """Return words for the effect of parts above 0, and of parts below 0."""
     keys = weight.key_tokens
     if against is None:
         return "raises the score", "lowers it"
@@ -113,7 +113,7 @@ def ends_of(weight: Weight, against: int | None) -> tuple[str, str]:
 
 
 def label(part: Part) -> str:
-    """Return a part in a few words; head 5 of layer 2 is head 2.5."""
+    """Return the name of a part of the model; head 5 of layer 2 is “head 2.5”."""
     if part.name == "head":
         cross = "cross " if part.kind == "cross" else ""
         return f"{cross}head {part.layer + 1}.{part.head + 1}"
@@ -127,7 +127,7 @@ def pair_words(result: ScoreSum, row: int, column: int) -> str:
 
 
 def largest_pairs(result: ScoreSum, ends: tuple[str, str], of: About) -> bool:
-    """Draw the pairs that add or take away most; for the return value see `show`."""
+    """Draw the pairs with the largest effect on the score; for the return value see `show`."""
     places = result.largest(LARGEST)
     parts = {pair_words(result, *place): result.pairs[place].item() for place in places}
     picture = bars(result, parts, result.pairs.numel(), ends, sentences=True)
@@ -139,17 +139,17 @@ def largest_pairs(result: ScoreSum, ends: tuple[str, str], of: About) -> bool:
 def bars(
     result: ScoreSum, parts: dict[str, float], count: int, ends: tuple[str, str], **options: Any
 ) -> CanvasPicture:
-    """Return bars of some parts of a score, all the others of `count` as one, and any bias."""
+    """Return bars of some of `count` parts of a score, one for all others, and one for a bias."""
     rest = {f"{count - len(parts)} others": result.total - result.bias - sum(parts.values())}
     parts = parts | (rest if count > len(parts) else {})
-    parts |= {"for the distance, or by a change": result.bias} if result.bias else {}
+    parts |= {"distance bias, or your change": result.bias} if result.bias else {}
     own = f"the model’s own: {number_text(result.score, signed=True)}"
     values, names = np.array([*parts.values()]), [*parts]
     return sum_bars(values, names, ends=ends, total="In all", beside=own, **options)
 
 
 def margin(weight: Weight, result: ScoreSum, side: str, ends: tuple[str, str], of: About) -> None:
-    """Draw what each part of a query or key adds in all its pairs; a click on a head goes to it."""
+    """Draw what each part of a query or key adds, summed over its pairs; a click opens a head."""
     written_by, sums = getattr(result, side), result.pairs.sum(dim=1 if side == "query" else 0)
     places = sorted(sums.abs().argsort(descending=True)[:MOST_PARTS].tolist())
     parts = {label(written_by[place]): sums[place].item() for place in places}
@@ -159,14 +159,14 @@ def margin(weight: Weight, result: ScoreSum, side: str, ends: tuple[str, str], o
 
     def pick() -> None:
         row = picked(f"why-{side}")
-        if row is not None and row < len(places):  # the rows after them are no parts
+        if row is not None and row < len(places):  # the bars below are not parts
             go_to(weight, written_by[places[row]], getattr(weight, side))
 
     show(picture, f"why-{side}", pick, of=of, what=f"Who wrote the {side}")
 
 
 def riddle(result: ScoreSum, ends: tuple[str, str]) -> Riddle:
-    """Ask which of the pairs that add most is the largest."""
+    """Return a riddle that asks which of the largest pairs adds most."""
     pairs = result.pairs.flatten()
     places = sorted(pairs.topk(min(OFFERED, len(pairs))).indices.tolist())
     names = [pair_words(result, *divmod(place, len(result.key))) for place in places]
@@ -179,7 +179,10 @@ def riddle(result: ScoreSum, ends: tuple[str, str]) -> Riddle:
 
 
 def go_to(weight: Weight, part: Part, token: int) -> None:
-    """Open a head among the parts at a token's query and its largest weight; a callback."""
+    """Open a head at its largest weight for the query of `token`; a callback.
+
+    It does nothing if the part is not a head.
+    """
     if part.name != "head" or not showing().is_live():
         return
     site = Site(part.kind, part.layer)
@@ -191,7 +194,7 @@ def go_to(weight: Weight, part: Part, token: int) -> None:
 
 
 def open_cell(kind: Kind, layer: int, head: int, query: int, key: int) -> None:
-    """Take the weight of a cell apart on this page; a callback."""
+    """Choose a cell, whose weight this page then takes apart; a callback."""
     select_head(kind, layer, head)
     for choice, value in {QUERY: query, KEY: key, AGAINST: NONE}.items():
         put(choice, value)
@@ -199,10 +202,10 @@ def open_cell(kind: Kind, layer: int, head: int, query: int, key: int) -> None:
 
 
 def way_back(weight: Weight) -> None:
-    """Draw the way back to the head from which a click led here."""
+    """Draw a button back to the head from which a click led here, if one did."""
     walk = st.session_state.get(WALKED)
     if not walk or walk[-1][1] != weight.cell:
-        return  # another way led here
+        return  # the visitor came here in another way
     before = walk[-1][0]
 
     def back() -> None:

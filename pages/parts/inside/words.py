@@ -1,4 +1,4 @@
-"""The plain words of the page Inside a head."""
+"""The texts on the page Inside a head."""
 
 STEPS = {  # title and words of each step
     "input": (
@@ -9,57 +9,57 @@ STEPS = {  # title and words of each step
     ),
     "projections": (
         "Query, key and value",
-        "The **query** is what the token that looks asks for. The **key** is what the token "
-        "looked at offers to be found by, and the **value** is what this token hands over. Three "
+        "The **query** says what the token that looks is looking for. The **key** says what the "
+        "token looked at can be found by, and the **value** is what that token hands over. Three "
         "linear maps of this head, each a part of a larger matrix, compute them from the input.",
     ),
     "dot": (
         "The dot product",
         "Query and [key] are multiplied number by number: the last strip has the products, and "
-        "their sum is the dot product. The numbers that count the most are framed.",
+        "their sum is the dot product. The largest products are framed.",
     ),
     "scale": (
         "The scaling",
         "The dot product is divided by the square root of the head's width. Otherwise it would "
-        "grow with the width, and the softmax would leave room for one [key] only.",
+        "grow with the width, and the softmax would give almost all weight to one [key].",
     ),
     "mask": (
         "The mask",
-        "The first row has this query's [score] with each [key], the second what the [mask] leaves "
-        "of it. Where the mask blocks a key, the score becomes −∞, and the [weight] exactly 0.",
+        "The first row has this query's [score] with each [key], the second the same scores after "
+        "the [mask]. Where it blocks a key, the score becomes −∞, and the [weight] exactly 0.",
     ),
     "softmax": (
         "The softmax",
         "From row to row, this query's [scores] become its [weights] over all [keys]: the largest "
-        "score is taken off, which changes no weight, and the exponential of each is divided by "
-        "their sum.",
+        "score is subtracted, which changes no weight, and each exponential is divided by the sum "
+        "of all.",
     ),
     "values": (
         "The weighted sum of values",
         "Each strip is the [value] of one token times its [weight]. The last strip is the sum of "
-        "all: what the head takes from the sentence. Only the tokens with the largest weights have "
-        "a strip of their own; the others are summed in one.",
+        "these: what the head takes from the sentence. Only the tokens with the largest weights "
+        "have a strip of their own; the others are summed in one.",
     ),
     "output": (
         "All heads, and the output projection",
-        "The first strip is the outputs of all heads, this head's framed. The output projection "
-        "maps them back to d_model numbers. It is linear, so each head has its own part: the "
-        "strips below.",
+        "The first strip has the outputs of all heads, with this head's framed. The output "
+        "projection maps them back to d_model numbers. It is linear, so the result is a sum of one "
+        "part for each head: the strips below.",
     ),
     "residual, pre-norm": (
         "Into the residual stream",
         "The first strip is the input vector. The second, the block's output, is added to it. A "
-        "pre-norm model, such as this one, norms what the block reads; a post-norm model norms "
-        "the sum.",
+        "pre-norm model, such as this one, normalizes what the block reads; a post-norm model "
+        "normalizes the sum.",
     ),
     "residual, post-norm": (
         "Into the residual stream",
         "The first strip is the input vector. The second, the block's output, is added to it. "
-        "Then the sum is normed. A pre-norm model norms what the block reads instead, and leaves "
-        "the sum as it is.",
+        "Then the sum is normalized. A pre-norm model instead normalizes what the block reads, and "
+        "not the sum.",
     ),
 }
-ADDED = {  # words of the additional steps of some models
+ADDED = {  # sentences on what some models do in addition
     "who wrote": "The tab “Why it looks there”, above, says which parts wrote them.",
     "rotated": (
         "Query and key are shown after the rotation that tells this model where its tokens are: "
@@ -99,19 +99,19 @@ INPUT_OF_LIBRARY = (
 )
 INPUT_OF_BERT = (
     "Each strip is a vector, and each cell in it a number. A token begins as its embedding, plus "
-    "a vector for the sentence it belongs to, plus its position, normed. Each layer then adds to "
-    "this vector and norms it again. The [head] in layer {layer} reads the vector after all "
-    "layers before it."
+    "a vector for the sentence it belongs to, plus its position, normalized. Each layer then adds "
+    "to this vector and normalizes it again. The [head] in layer {layer} reads the vector after "
+    "all layers before it."
 )
 
 TAB_WORDS = {
     "beyond": (
-        "A [weight] says where a [head] looks, not what effect this has. These are five views of "
-        "the same query, which need not agree."
+        "A [weight] says where a [head] looks, not what effect this has. These are five measures "
+        "for the same query, which need not agree."
     ),
     "many keys": (
-        "Not shown beyond {most} tokens, because it takes a run for each. Shorten the text to see "
-        "it."
+        "Not shown for more than {most} tokens, because it takes a run of the model for each. "
+        "Shorten the text to see it."
     ),
     "no objective": (
         "Not shown: this model has no output here that can be measured. If it fills in words, "
@@ -125,7 +125,7 @@ TAB_WORDS = {
     "words": (
         "The cosine of the angle between two vectors, from −1 to 1. The embedding of a word is "
         "the same everywhere; the encoder's output depends on the sentence around it. The model "
-        "learned to translate, so words of like meaning need not be near each other."
+        "learned to translate, so words of similar meaning need not be similar here."
     ),
 }
 
@@ -137,25 +137,25 @@ WHY_WORDS = {
         "2.5 is head 5 of layer 2."
     ),
     "rotated": (
-        "This model turns queries and keys by their positions, so position is in every pair, and "
-        "is no part of its own."
+        "This model rotates queries and keys by their positions, so the position affects every "
+        "pair, and is not a separate part."
     ),
-    "memory": "What wrote the encoder’s output is not known here, so it is one part.",
+    "memory": "The encoder’s output is one part here, since it is not known what wrote it.",
     "post-norm": (
         "In this post-norm model a norm after every block rescales all that was written before; "
-        "each of these norms is held too."
+        "each of these norms is held fixed, too."
     ),
     "closed": "The [mask] closes this key: whatever its score, its weight is 0.",
-    "margin": "Its pairs added up. Click a head to go to it, and see where it looked itself.",
+    "margin": "Each bar sums up a part's pairs. Click a head to go to it and see where it looked.",
     "limits": (
-        "Limits: norms are held as they are in this run, so no part gets a share for changing "
-        "one. A feed-forward is one part, whoever wrote what it read, and so are the biases of all "
-        "projections and norms. The softmax comes after the sum. Source: Elhage et al. 2021, “A "
-        "Mathematical Framework for Transformer Circuits”."
+        "Limits: norms are held fixed as in this run, so no part gets a share for changing one. A "
+        "feed-forward layer is one part, whatever wrote what it read; the biases of all "
+        "projections and norms are one part, too. The softmax comes after the sum. Source: Elhage "
+        "et al. 2021, “A Mathematical Framework for Transformer Circuits”."
     ),
 }
 
-# The five views of one query, by their names in model/insight/explain.py.
+# The labels of the five views of one query; the keys are the fields of `Explanation`.
 VIEWS = {
     "weights": "Weight",
     "value_norms": "Length of weight × value",
@@ -166,13 +166,13 @@ VIEWS = {
 
 SWITCH_WORDS = {
     "scale": (
-        "The larger the factor, the more the softmax saturates, and its gradient vanishes. A "
-        "temperature divides the [scores] once more. The curves are of this query's visible keys; "
-        "a factor of 1 is no scale at all."
+        "The larger the factor, the more the softmax saturates, until its gradient vanishes. A "
+        "temperature divides the [scores] once more. The curves are for this query's visible "
+        "keys; a factor of 1 means no scale at all."
     ),
     "width": (
-        "For random vectors of unit variance, 16 [keys], drawn at random: without the scale a "
-        "wider head looks at one key only; with it the width does not matter."
+        "For a random query and 16 random [keys], of variance 1: without the scale a wide head "
+        "looks at one key only; with it the width does not matter."
     ),
     "fused": (
         "Projecting to all heads at once with one matrix, or to each head with its own rows of it, "
@@ -185,7 +185,7 @@ SWITCH_WORDS = {
     ),
     "order": (
         "How long the query token's vector is along the stack. Pre-norm leaves the stream free to "
-        "grow; post-norm brings it back to one length after every sublayer."
+        "grow; post-norm brings it back to the same length after every sublayer."
     ),
     "activation": (
         "The query token in this layer's feed-forward network, the first {shown} of {all} "

@@ -1,4 +1,4 @@
-"""A row of attention summed up block by block, as FlashAttention does it.
+"""A row of attention computed block by block, as in FlashAttention.
 
 Sources: "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness" (Dao et al.
 2022), section 3.1; the running maximum and sum are from "Online normalizer calculation for softmax"
@@ -17,9 +17,9 @@ NUMBER = 4  # bytes
 
 @dataclass(frozen=True)
 class BlockStep:
-    """What is kept of a row after reading a block of its keys."""
+    """The numbers kept of a row after reading a block of its keys."""
 
-    keys: range  # of the block
+    keys: range  # the keys of the block
     maximum: float  # of all scores so far
     factor: float  # by which the sums of earlier blocks are multiplied: e^(old - new maximum)
     added: float  # the sum of e^(score - maximum) in the block
@@ -28,9 +28,9 @@ class BlockStep:
 
 
 def blockwise(masked_scores: Tensor, value: Tensor, size: int) -> list[BlockStep]:
-    """Return the steps of a row of scores (K,), -inf where closed, over its values (K, D).
+    """Return the steps over a row's scores (K,), -inf where closed, and its values (K, D).
 
-    Each step reads `size` keys, the last step the rest. Nothing is kept beyond what a step returns.
+    Each step reads `size` keys, the last step the rest. Only the numbers of a step are kept.
     """
     maximum, total, output = -inf, 0.0, torch.zeros_like(value[0])
     steps = []
@@ -50,7 +50,7 @@ def blockwise(masked_scores: Tensor, value: Tensor, size: int) -> list[BlockStep
 
 
 def row_of_weights(masked_scores: Tensor, last: BlockStep) -> Tensor:
-    """Return the weights (K,) by the last maximum and sum; zeros if every key is closed."""
+    """Return the weights (K,) from the last maximum and sum; zeros if every key is closed."""
     if not last.total:
         return torch.zeros_like(masked_scores)
     return (masked_scores - last.maximum).exp() / last.total
@@ -62,10 +62,10 @@ def output_of(steps: Sequence[BlockStep]) -> Tensor:
 
 
 def bytes_stored(positions: int) -> int:
-    """Return the bytes of a head's scores and weights for a text, which attention stores whole."""
+    """Return the bytes of a head's scores and weights for a text, stored as whole matrices."""
     return 2 * positions**2 * NUMBER
 
 
 def bytes_kept(positions: int) -> int:
-    """Return the bytes of a head's maxima and sums for a text: two numbers a row."""
+    """Return the bytes of a head's maxima and sums for a text: two numbers per row."""
     return 2 * positions * NUMBER

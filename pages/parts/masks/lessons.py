@@ -1,4 +1,4 @@
-"""The effects of a mask, and the uses of masks: tabs below the mask in force."""
+"""The tabs below the mask of a head: its stages, other masks, and why masks are as they are."""
 
 from collections.abc import Sequence
 
@@ -42,13 +42,13 @@ BLOCKED_ROW = counted("blocked_row", 1, MOST_TOKENS, label="Block this query com
 TITLES = {
     "stages": "From scores to weights",
     "library": "Masks of today",
-    "trained": "As this model has them",
+    "trained": "This model's own masks",
     "blocking": "Why −∞ and nothing else",
     "flash": "FlashAttention",
     "ahead": "Why not look ahead",
 }
 TAB = one_of("masks_tab", TITLES, label="What is shown")
-LIBRARY = {"mask-library": "all masks, small"}
+LIBRARY = {"mask-library": "all masks as small drawings"}
 FLASH_ROW = counted("flash_row", MOST_TOKENS - 1, MOST_TOKENS, label="The row of")
 FLASH_BLOCK = one_of(
     "flash_block", {size: str(size) for size in (2, 3, 4, 8)}, label="Keys in a block"
@@ -66,7 +66,7 @@ def below(
     focus: Focus,
     open_cell: OpenCell | None,
 ) -> None:
-    """Draw the chosen tab, about a site's records as trained and with changes, or about masks."""
+    """Draw the chosen tab; the records of a site are `before` and `after` the changes."""
     sections = {
         "stages": lambda: stages(before, after, focus, open_cell),
         "library": lambda: mask_library(run, focus.site),
@@ -82,11 +82,11 @@ def below(
 
 
 def why_not_look_ahead(sentence: str, target: str) -> None:
-    """Show a model that could always see the next token, on the same target."""
+    """Show the results, on the same target, of a model that was trained without a mask."""
     score, text = cheat(sentence, target)
     numbers, words = st.columns([1, 2], gap="medium")
     with numbers:
-        caption("A model trained without mask:")
+        caption("A model that was trained without the mask:")
         st.metric("The log-probability of the whole target", f"{number_text(score)} nats")
     with words:
         caption("Its own translation, when there is no answer to look at:")
@@ -95,7 +95,7 @@ def why_not_look_ahead(sentence: str, target: str) -> None:
 
 
 def ways_of_blocking(record: AttentionRecord, focus: Focus) -> None:
-    """Draw the same mask made in three ways, with one row blocked completely."""
+    """Draw the weights under the chosen way of blocking, with one row blocked completely."""
     queries, _ = focus.tokens
     choice, picture = st.columns(2, gap="medium")
     with choice:
@@ -109,17 +109,18 @@ def ways_of_blocking(record: AttentionRecord, focus: Focus) -> None:
         st.metric("Sum of the blocked row", f"{sums[row]:.3f}")
         if len(others):
             st.metric("Sums of the other rows", f"{others.min():.3f} to {others.max():.3f}")
-        st.metric("Weight on forbidden keys", f"{weights[~visible].sum():.3f}")
+        st.metric("Weight on blocked keys", f"{weights[~visible].sum():.3f}")
         caption(BLOCKING[method])
     with picture:
-        closed = (~visible & (weights == 0)).cpu().numpy()  # the other cells are what goes wrong
+        # Drawn as blocked; wrong weights on blocked keys stay visible.
+        closed = (~visible & (weights == 0)).cpu().numpy()
         heatmap = attention_heatmap(weights.cpu().numpy(), *focus.tokens, blocked=closed)
         what = f"Row {row + 1} blocked with {method}, {focus.words}"
         show(heatmap, "blocking", of=focus.of, what=what)
 
 
 def flash_attention(record: AttentionRecord, focus: Focus) -> None:
-    """Draw how FlashAttention sums up a row without storing it, and that the result is the same."""
+    """Draw how FlashAttention computes a row without storing it, with the same result."""
     queries, keys = focus.tokens
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = choose_token(FLASH_ROW, queries)
@@ -137,9 +138,9 @@ def flash_attention(record: AttentionRecord, focus: Focus) -> None:
     ours = row_of_weights(scores, steps[-1])
     parts = output_of(steps) - weights @ record.value[0, focus.head].float().cpu()
     with st.container(horizontal=True):
-        st.metric("Differs from the softmax's weights by", difference(ours - weights))
-        st.metric("And from the head's output by", difference(parts))
-        st.metric(f"Never stored, {length:,} tokens", bytes_text(bytes_stored(length)))
+        st.metric("Difference from the softmax's weights", difference(ours - weights))
+        st.metric("Difference from the head's output", difference(parts))
+        st.metric(f"Never stored, for {length:,} tokens", bytes_text(bytes_stored(length)))
         st.metric("Kept instead", bytes_text(bytes_kept(length)))
     caption(MASK_WORDS["flash"])
 
@@ -149,7 +150,7 @@ def difference(numbers: Tensor) -> str:
 
 
 def states_of(steps: Sequence[BlockStep], closed: np.ndarray) -> np.ndarray:
-    """Return the state of every key (K,) at every step: (T, 1, K)."""
+    """Return the state of every key at every step, as a row of a picture: (T, 1, K)."""
     states = np.full((len(steps), 1, len(closed)), UNREAD, np.uint8)
     for number, step in enumerate(steps):
         states[number, 0, : step.keys.start] = SUMMED_UP
@@ -158,7 +159,7 @@ def states_of(steps: Sequence[BlockStep], closed: np.ndarray) -> np.ndarray:
 
 
 def step_words(number: int, steps: Sequence[BlockStep]) -> str:
-    """Return what a block does to the running maximum and sum."""
+    """Return a sentence on how a block changes the running maximum and sum."""
     step = steps[number]
     maximum, total, added = map(number_text, (step.maximum, step.total, step.added))
     if not step.total:

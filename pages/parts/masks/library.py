@@ -1,4 +1,4 @@
-"""All masks as small drawings with their figures, and as boxes that put them in force."""
+"""All masks as small drawings with figures, and the boxes that put them in force."""
 
 from dataclasses import replace
 from functools import partial
@@ -35,7 +35,7 @@ WHICH = {
     "this": "this layer",
 }
 LAYERS = one_of("mask_layers", WHICH, label="Masks are added in")
-SETTINGS: dict[str, Setting] = {  # that show at 64 tokens what a mask is
+SETTINGS: dict[str, Setting] = {  # the settings with which masks are drawn at 64 tokens
     "window": (6,),
     "behind": (12,),
     "sinks": (4, 12),
@@ -51,7 +51,7 @@ SETTINGS: dict[str, Setting] = {  # that show at 64 tokens what a mask is
 
 
 def mask_library(run: ModelRun, site: Site) -> None:
-    """Draw every mask that a kind of attention can have; a click puts it in force."""
+    """Draw every mask that a kind of attention can have; a click on a mask puts it in force."""
     kind = "encoder" if site.kind == "cross" else site.kind
     layers = run.reader.shape.layers(site.kind)
     length = choose(LENGTH, width=220)
@@ -72,12 +72,12 @@ def mask_library(run: ModelRun, site: Site) -> None:
 
 
 def setting_of(mask: Mask) -> Setting:
-    """Return the numbers with which a mask is drawn."""
+    """Return the setting with which a mask is drawn."""
     return SETTINGS.get(mask.name, mask.offered[0])
 
 
 def drawing(mask: Mask, kind: Kind) -> torch.Tensor:
-    """Return what a mask leaves of a short text: (Q, K) bool."""
+    """Return the cells that a mask leaves open on a short text: (Q, K) bool."""
     return torch.cat([visible for _, visible in rows(mask, setting_of(mask), kind, DRAWN)])
 
 
@@ -87,12 +87,12 @@ def costs(name: str, setting: Setting, kind: Kind, length: int, layers: int) -> 
 
 
 def figures(left: MaskCost, kind: Kind, length: int) -> list[str]:
-    """Return the lines of a card about a text of this length; an encoder keeps no keys."""
+    """Return a card's lines of figures for a text of this length; only a decoder keeps keys."""
     kept = [f"{left.kept:,} of {length:,} keys to keep"] if kind == "decoder" else []
     return [
-        f"{left.cells / left.all_cells:.1%} of cells and work",
+        f"{left.cells / left.all_cells:.1%} of the cells and of the work",
         *kept,
-        f"draws on {left.reach:,} of {min(length, REACH_WITHIN)} tokens",
+        f"a token draws on {left.reach:,} of {min(length, REACH_WITHIN)}",
     ]
 
 
@@ -102,7 +102,7 @@ def take_up(names: list[str], site: Site) -> None:
         mask = EXTRA[names[clicked]]
         address = address_of(mask, site)
         held = address in edit_history.edits().masks
-        moderate = mask.offered[len(mask.offered) // 3]  # the first ones close nearly all
+        moderate = mask.offered[len(mask.offered) // 3]  # the first settings close nearly all cells
         put_in_force(address, None if held else moderate)
 
 
@@ -111,13 +111,13 @@ def can_take(reader: Reader, mask: Mask) -> bool:
 
 
 def address_of(mask: Mask, site: Site) -> MaskAddress:
-    """Return where a mask is added: in the chosen layers, or in all if it moves the tokens."""
+    """Return a mask's address: the chosen layers, or all layers if it changes positions."""
     layers = site.layer if chosen(LAYERS) == "this" else chosen(LAYERS)
     return MaskAddress(mask.name, site.kind, "all" if mask.positions else layers)
 
 
 def boxes(edits: Edits, reader: Reader, site: Site) -> None:
-    """Draw the boxes of all masks for a kind of attention, and how several combine."""
+    """Draw the boxes of all masks of a kind of attention, and the choice of how they combine."""
     choose(LAYERS, widget=st.selectbox)
     for mask in EXTRA.values():
         if site.kind in mask.kinds and can_take(reader, mask):
@@ -131,23 +131,23 @@ def boxes(edits: Edits, reader: Reader, site: Site) -> None:
 def box_of(mask: Mask, address: MaskAddress, edits: Edits) -> None:
     """Draw the box that puts a mask in force for a kind of attention."""
     setting = edits.masks.get(address)
-    # A link may give a value that the box does not offer.
+    # A link may have a setting that the box would not offer.
     settings = {each: setting_words(mask, each) for each in (None, *mask.offered, setting)}
     box = {"options": settings, "format_func": settings.get, "placeholder": settings[None]}
-    box |= {"label_visibility": "collapsed", "required": True}  # no mask is one of the options
+    box |= {"label_visibility": "collapsed", "required": True}  # “none” is among the options
     box |= {"help": mask.help}
     editor(st.selectbox, mask.title, setting, partial(put_in_force, address), mask.name, **box)
 
 
 def setting_words(mask: Mask, setting: Setting | None) -> str:
-    """Return a mask with its numbers in words; None means that there is no such mask."""
+    """Return a mask's name and setting, such as “Sliding window: 6”; for None “none”."""
     if setting is None:
         return f"{mask.title}: none"
     return f"{mask.title}: {', '.join(map(str, setting))}"
 
 
 def put_in_force(address: MaskAddress, setting: Setting | None) -> None:
-    """Put a mask in force with these numbers; None removes it."""
+    """Put a mask in force with this setting; None removes the mask."""
     edits = edit_history.edits()
     others = {other: numbers for other, numbers in edits.masks.items() if other != address}
     masks = others if setting is None else {**others, address: setting}
@@ -159,7 +159,7 @@ def put_together(together: Together) -> None:
 
 
 def borders(run: ModelRun, site: Site) -> None:
-    """Draw the tokens on which a click sets a border, for each mask in force that has borders."""
+    """Draw the tokens for each mask in force that has borders; a click on a token sets one."""
     for address, setting in run.edits.masks.items():
         mask = EXTRA[address.name]
         if not (mask.click and address.reaches(site)):
@@ -173,11 +173,11 @@ def borders(run: ModelRun, site: Site) -> None:
 
 
 def move_borders(key: str, address: MaskAddress, setting: Setting, tokens: int) -> None:
-    """Begin or join documents at the clicked tokens, or end a prefix there; a callback."""
+    """Set or remove a border before each clicked token, or end a prefix there; a callback."""
     mask = EXTRA[address.name]
     for clicked in all_picked(key):
         if clicked >= tokens:
-            continue  # the click was on a longer text, which is gone
+            continue  # the click was on an earlier, longer text
         if not mask.borders:
             setting = (clicked + 1,)
         elif clicked:

@@ -17,10 +17,10 @@ import { themeColor } from "../../../viz/colors.js";
  * @property {boolean} clickable
  */
 
-const SIDE = 128; // pixels
+const SIDE = 128; // pixels of a mask's side
 
 /**
- * Draw each mask small, with what is said of it; a click on a card answers with its index.
+ * Draw each mask as a small picture next to its card's text; a click answers with its index.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -50,7 +50,7 @@ export function draw(mount) {
   }));
 }
 
-/** Fill the cells that a mask leaves, those next to each other in one stroke. */
+/** Fill the cells that a mask leaves open; neighbours in a row are one rectangle. */
 function fill(canvas, mask, size) {
   const cell = SIDE / size;
   const context = fitCanvas(canvas, SIDE, SIDE);

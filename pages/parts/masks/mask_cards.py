@@ -1,4 +1,4 @@
-"""Masks as small drawings, side by side, each with what is said of it."""
+"""A picture of masks as small drawings, each next to its title, words and figures."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,7 +13,7 @@ PART = Part.next_to(__file__, "Masks")
 
 @dataclass(frozen=True)
 class MaskCard:
-    """What a card says: a title, a sentence, its source, and lines with figures."""
+    """The text of a mask's card: a title, a sentence, its source, and lines of figures."""
 
     title: str
     words: str
@@ -25,7 +25,7 @@ class MaskCard:
 def mask_cards(
     visible: np.ndarray, cards: Sequence[MaskCard], *, clickable: bool = False
 ) -> CanvasPicture:
-    """Draw masks [mask, query, key], True where a query may see a key, with a card for each.
+    """Return drawings of masks with their cards; `visible` is [mask, query, key], True if open.
 
     A click on a `clickable` card answers with its index.
     """

@@ -1,4 +1,4 @@
-"""The model's own masks, layer by layer, next to what its configuration says."""
+"""The tab This model's own masks: masks by layer, and the masks that the configuration names."""
 
 from itertools import cycle
 
@@ -24,7 +24,7 @@ PICTURES = {  # pictures that a slide may show, with their titles
 
 
 def as_trained(trained: ModelRun, run: ModelRun) -> None:
-    """Draw the trained masks of a library model in their own shapes, or layer by layer."""
+    """Draw a model's own masks: a translator's in their shapes, any other's layer by layer."""
     of = about_run(trained)
     if "own layers" not in trained.reader.missing and "cross" in trained.reader.shape.kinds:
         masks_by_shape(trained, of)
@@ -34,7 +34,7 @@ def as_trained(trained: ModelRun, run: ModelRun) -> None:
 
 
 def masks_by_shape(run: ModelRun, of: About) -> None:
-    """Draw the masks of our own model, on the visitor's tokens, in the shapes that it uses."""
+    """Draw the masks of a translator of this project, in the shapes that it uses."""
     target, source = tokens_of(run.trace(), "cross")
     rows, _ = labels_of(run, "decoder")
     padding, look_ahead, combined = (mask.cpu().numpy() for mask in masks_of(run))
@@ -43,7 +43,7 @@ def masks_by_shape(run: ModelRun, of: About) -> None:
         "look-ahead mask": mask_matrix(look_ahead, rows, target, label="Look-ahead mask"),
         "both": mask_matrix(combined, rows, target, label="Both, as the decoder uses them"),
     }
-    # A single row of cells is wide, and the squares need room for their labels.
+    # The padding mask, one wide row, is above the two square masks, which need room for labels.
     places = [st.container(), *st.columns(2, gap="medium")]
     for room, (name, picture) in zip(places, pictures.items(), strict=True):
         with room:
@@ -52,7 +52,7 @@ def masks_by_shape(run: ModelRun, of: About) -> None:
 
 
 def masks_by_layers(run: ModelRun, of: About) -> None:
-    """Draw each mask that some layers had in a run, and say whether it is the configured one."""
+    """Draw each mask that layers had in a run, and say if it differs from the configured one."""
     masks = own_masks(run.reader, run.trace())
     for column, mask in zip(cycle(st.columns(2, gap="medium")), masks, strict=False):
         label = f"{KINDS[mask.kind].partition(',')[0]}, {layer_words(run, mask)}"
@@ -72,7 +72,7 @@ def masks_by_layers(run: ModelRun, of: About) -> None:
 
 
 def layer_words(run: ModelRun, mask: OwnMask) -> str:
-    """Return the layers that share a mask, counted from 1."""
+    """Return the layers that share a mask in words, such as “layers 1, 3”."""
     if len(mask.layers) == run.reader.shape.layers(mask.kind):
         return "all layers"
     numbers = ", ".join(map(span_text, spans(mask.layers)))
@@ -80,7 +80,7 @@ def layer_words(run: ModelRun, mask: OwnMask) -> str:
 
 
 def configured_words(mask: OwnMask) -> str:
-    """Return the masks that a configuration names, in words."""
+    """Return words for the masks that the configuration names."""
     parts = [
         " of ".join([BY_NAME[name].title.lower(), *map(str, numbers)])
         for name, numbers in mask.configured
@@ -89,7 +89,10 @@ def configured_words(mask: OwnMask) -> str:
 
 
 def reach_words(trained: ModelRun, run: ModelRun) -> list[str]:
-    """Say how many tokens one token draws on through all layers, as trained and with changes."""
+    """Return sentences on how many tokens one token draws on through all layers.
+
+    They have the number as trained, and with changes if it differs.
+    """
     sentences = []
     for kind, (layers, _) in trained.reader.shape.kinds.items():
         if kind not in SELF:

@@ -1,4 +1,4 @@
-"""Masks: change what attention may see, and watch the weights and the output change."""
+"""The page Masks: change which keys attention may see, and watch weights and output change."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -59,17 +59,17 @@ from headlight.pages.shared.widgets.choose import choose, choose_head, choose_ki
 from headlight.pages.streamlit_fixes.late_values import editor
 
 PAD_TO = padding("pad_to")
-SUGGESTED = 16  # tokens, a length to pad to
+SUGGESTED = 16  # tokens; the button to pad offers a length near this
 
 
 def lengths(run: ModelRun) -> range:
-    """Return the lengths that a text can be padded to."""
+    """Return the lengths, in tokens, that a text can be padded to."""
     tokens = run.trace().longest
     return range(tokens + 1, min(tokens + 8, run.reader.shape.max_positions) + 1)
 
 
 def padded(run: ModelRun) -> ModelRun:
-    """Draw the choice of a length to pad to, if the model can take padding; return the run."""
+    """Draw the choice of a length to pad to, if the model reads padding; return the padded run."""
     if "pad" in run.reader.missing:
         return run
     offered = [None, *lengths(run)]
@@ -81,7 +81,7 @@ def padded(run: ModelRun) -> ModelRun:
 
 
 def switches(edits: Edits, reader: Reader, site: Site) -> None:
-    """Draw the controls of the masks that a model can take, and the button that resets them."""
+    """Draw the controls of all masks that a model can take, and the button Undo."""
     with st.container(key=EDITS.key, horizontal=True, vertical_alignment="center"):
         for name, mask in TRAINED.items():
             if reader.shape.kinds.keys() & {*mask.kinds} and can_take(reader, mask):
@@ -101,7 +101,7 @@ def switch(name: str, on: bool) -> None:
 
 
 def notes(trained: ModelRun, run: ModelRun, site: Site, opens: bool) -> None:
-    """Explain what cannot be done, and why a switch has its effect."""
+    """Draw notes on changes that the model cannot make, and on surprising effects."""
     edits, missing = run.edits, run.reader.missing
     needed = {ability for mask in edits.masks for ability in EXTRA[mask.name].needs}
     for ability in missing.keys() & (needed | ({"open cells"} if opens else set())):
@@ -120,7 +120,7 @@ def notes(trained: ModelRun, run: ModelRun, site: Site, opens: bool) -> None:
 
 
 def pad(run: ModelRun) -> None:
-    """Draw a button that pads a text, which is drawn by the section around this one."""
+    """Draw a button that pads the text; the choice itself is outside this section."""
     if allows(PAD_TO.key) and (offered := lengths(run)):
         length = min(offered, key=lambda each: abs(each - SUGGESTED))
         if st.button(f"Pad to {length}", on_click=put, args=[PAD_TO, length], key="pad"):
@@ -128,7 +128,7 @@ def pad(run: ModelRun) -> None:
 
 
 def idle_words(trained: ModelRun, run: ModelRun) -> Iterator[str]:
-    """Name the masks in force that change nothing on this text, such as a window wider than it."""
+    """Yield notes on masks that change nothing on this text, such as a window that is too wide."""
     for named, setting in run.edits.masks.items():
         mask, site = EXTRA[named.name], Site(named.kind, 0)
         own = trained.trace().visible(site).cpu()  # (Q, K)
@@ -142,7 +142,7 @@ def idle_words(trained: ModelRun, run: ModelRun) -> Iterator[str]:
 
 
 def empty_words(run: ModelRun, site: Site) -> Iterator[str]:
-    """Name the queries of a site that see nothing in some heads."""
+    """Yield a note on the queries of a site that see no key in some heads, if there are any."""
     empty = run.record(site).masked_scores[0].isneginf().all(dim=-1)  # (H, Q)
     if empty.any():
         queries = ", ".join(map(span_text, spans(empty.any(dim=0).nonzero().flatten().tolist())))
@@ -152,7 +152,7 @@ def empty_words(run: ModelRun, site: Site) -> Iterator[str]:
 
 @section
 def in_force(trained: ModelRun, site: Site, head: int) -> None:
-    """Draw the mask of a head, to be changed, and all that follows from it."""
+    """Draw the mask of a head, which can be changed, and all parts that depend on it."""
     changes.say(PAGE)
     way_back()
     edits = edit_history.edits()
@@ -175,7 +175,7 @@ def in_force(trained: ModelRun, site: Site, head: int) -> None:
     same = {"pad_to": run.pad_to, "target": run.target}
     open_cell = if_taken_apart(run, partial(open_inside, *site, head, **same))
     below(trained, run, *records, focus, open_cell)
-    with texts:  # last, because decoding takes longer than everything else
+    with texts:  # drawn last, because decoding takes longer than anything else here
         comparison.compare_writing(replace(trained, pad_to=None), run, of=of)
 
 
@@ -200,7 +200,7 @@ def masks() -> None:
 
 
 def first_pictures() -> tuple[str, ...]:
-    """Return what a new slide shows: the mask, and what it did to the text."""
+    """Return the pictures of a new slide: the mask, and the text or texts written with it."""
     texts = comparison.first_pictures("matrix")
     return texts if "matrix" in texts else ("matrix", *texts)
 

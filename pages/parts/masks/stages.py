@@ -1,4 +1,4 @@
-"""The mask of a head in force, and the way from its scores to its weights."""
+"""The mask of a head, which clicks change, and the stages from its scores to its weights."""
 
 import math
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ from headlight.pages.shared.state.choice import one_of
 from headlight.pages.shared.state.choices import chosen
 from headlight.viz import attention_heatmap, mask_matrix
 
-Tokens = tuple[list[str], list[str]]  # queries, keys
+Tokens = tuple[list[str], list[str]]  # of the queries, and of the keys
 
 SCOPES = {"everywhere": "all heads and layers", "layer": "this layer", "head": "this head"}
 SCOPE = one_of("scope", SCOPES, label="A click changes")
@@ -32,7 +32,7 @@ SCOPE = one_of("scope", SCOPES, label="A click changes")
 
 @dataclass(frozen=True)
 class Focus:
-    """The selected head, from 0, its tokens, and the subject of its pictures."""
+    """The selected head, numbered from 0, its tokens and name, and its pictures' subject."""
 
     site: Site
     head: int
@@ -42,9 +42,9 @@ class Focus:
 
 
 def edit_cells(run: ModelRun, focus: Focus, trained: np.ndarray) -> None:
-    """Close or open the cells that were clicked or dragged over in the mask of a head.
+    """Close or open the cells that were clicked or dragged over in a mask; a callback.
 
-    `trained` (Q, K) is what the head sees as trained.
+    `trained` (Q, K) is true where the head sees the key as trained.
     """
     site, head = focus.site, focus.head
     visible = visible_without_cells(run, focus, trained)
@@ -59,7 +59,7 @@ def edit_cells(run: ModelRun, focus: Focus, trained: np.ndarray) -> None:
 
 
 def visible_without_cells(run: ModelRun, focus: Focus, trained: np.ndarray) -> Tensor:
-    """Return the keys that each query (Q, K) of a head sees without the edits of its cells."""
+    """Return which keys each query of a head sees (Q, K) without the edits of single cells."""
     changes = replace(run, edits=replace(run.edits, cells=())).changes()
     edit = changes.get(focus.site, AttentionEdit())
     visible = torch.from_numpy(trained)
@@ -67,7 +67,7 @@ def visible_without_cells(run: ModelRun, focus: Focus, trained: np.ndarray) -> T
 
 
 def asks_to_open(edits: Edits, site: Site, record: AttentionRecord) -> bool:
-    """Return whether edits open cells of a site that its own mask closes in a record."""
+    """Return whether edits ask to open cells that are closed in a site's record as trained."""
     blocked = blocked_cells(record)
     wanted = np.zeros_like(blocked)
     for cell in edits.cells:
@@ -77,7 +77,7 @@ def asks_to_open(edits: Edits, site: Site, record: AttentionRecord) -> bool:
 
 
 def matrix(run: ModelRun, before: AttentionRecord, after: AttentionRecord, focus: Focus) -> None:
-    """Draw the mask in force in a run; cells can be changed by hand."""
+    """Draw the mask in force for a head; clicks on its cells change it, if that is allowed."""
     label = "Mask in force"
     masks = [record.masked_scores[0, focus.head] for record in (before, after)]
     trained, visible = (mask.isfinite().cpu().numpy() for mask in masks)
@@ -97,7 +97,7 @@ def matrix(run: ModelRun, before: AttentionRecord, after: AttentionRecord, focus
 def stages(
     before: AttentionRecord, after: AttentionRecord, focus: Focus, open_cell: OpenCell | None
 ) -> None:
-    """Draw the way from scores to weights of a head, and how the changes affect it."""
+    """Draw the stages from the scores of a head to its weights, and the effect of changes."""
     parts = parts_of(before, after, focus.head)
     columns = [*st.columns(2), *st.columns(2)]
     for number, (column, title) in enumerate(zip(columns, parts, strict=False), start=1):
@@ -113,9 +113,9 @@ def stages(
 def parts_of(
     before: AttentionRecord, after: AttentionRecord, head: int
 ) -> dict[str, tuple[np.ndarray, dict]]:
-    """Return each stage of a head, (Q, K) by title, with its drawing options.
+    """Return the stages of a head: by title, an array (Q, K) and its drawing options.
 
-    A model that does not expose its scores before the mask has no such stage.
+    The first stage is left out if the model does not expose its scores before the mask.
     """
     masked, weights = (part[0, head].cpu().numpy() for part in (after.masked_scores, after.weights))
     difference = weights - before.weights[0, head].cpu().numpy()

@@ -1,4 +1,4 @@
-"""The model: what it is, what it cannot do, and how it was made."""
+"""The page Model card: the shipped model, its limits, and how it was trained."""
 
 import re
 from dataclasses import replace
@@ -16,19 +16,19 @@ from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import attention_film, training_curves
 
-CURVES = {  # the log's columns, and their names
-    "valid_loss": "Loss on unseen pairs, in nats a token",
+CURVES = {  # the columns of the training log, and their titles
+    "valid_loss": "Loss on unseen pairs, in nats per token",
     "bleu": "BLEU on unseen pairs",
     "learning_rate": "Learning rate",
 }
-LIMITS = "## Limits"  # the section of a card that warnings link to
+LIMITS = "## Limits"  # the section of the card that warnings are about
 HISTORY_SENTENCE = counted("history_sentence", 0, 4, label="Sentence")
 HISTORY_KIND = replace(KIND, key="history_kind")
 
 
 @section
 def heads_over_time() -> None:
-    """Draw all heads on an example sentence, at steps of the training."""
+    """Draw a film of all heads on an example sentence, step by step of the training."""
     recorded = recorded_training()
     numbers = range(len(recorded.sentences))
     sentence, kinds = st.columns([3, 2], gap="medium")
@@ -41,7 +41,7 @@ def heads_over_time() -> None:
     labels = labels_at_snapshots(recorded, number, kind)
     film = attention_film(weights, recorded.steps, *labels, selected=(1, 2))
     of = about(recorded.sentences[number])
-    show(film, "history", of=of, what=f"{KINDS[kind]} over the training")
+    show(film, "history", of=of, what=f"{KINDS[kind]} during the training")
     caption(
         "The decoder reads the finished model's translation at every step, so that the maps can be "
         "compared. At step 0 nothing is learned yet."
@@ -54,7 +54,7 @@ def limits_first(card: str) -> str:
 
 
 def the_model() -> None:
-    import pandas as pd  # takes long
+    import pandas as pd  # here, because importing it takes long
 
     card = (FOLDER / "README.md").read_text(encoding="utf-8").partition("\n")[2]
     st.markdown(limits_first(card))
@@ -76,7 +76,7 @@ PAGE = Page(
     purpose="What the shipped model is, how it was trained, what it cannot do",
     body=the_model,
     choices=(HISTORY_SENTENCE, HISTORY_KIND),
-    pictures={"curves": "how it learned", "history": "its heads over the training"},
+    pictures={"curves": "how it learned", "history": "its heads during the training"},
     first=("curves",),
     unread=tuple(choice for choice in COMMON if choice is not MODEL),
 )

@@ -1,4 +1,4 @@
-"""Models: those in memory, what each can do and how exact it is, and a box that loads others."""
+"""The page Models: what each model can do and how exact it is, and a box that loads others."""
 
 import streamlit as st
 import torch
@@ -26,7 +26,7 @@ ABILITIES: dict[Ability, str] = {
     "read a pair": "read a pair of sentences",
     "mask words": "fill in hidden words",
     "pad": "read padding",
-    "open cells": "look where its mask forbids",
+    "open cells": "open cells that its mask closes",
     "take apart": "show how a weight comes about",
     "add up heads": "show what each head adds to the residual stream",
     "add up logits": "show what each part adds to the logits",
@@ -41,13 +41,13 @@ PARITY = (
 )
 DIFFERENCES = (
     "Largest differences from {reference}: {outputs} in {of}, {weights} in the weights of all "
-    "heads. Up to {bound:g} is rounding, with weights in {dtype}."
+    "heads. Up to {bound:g} they are rounding errors, for a model in {dtype}."
 )
 LIBRARY_ITSELF = "transformers' own classes"
 
 
 def entry_box(entry: CatalogEntry, is_chosen: bool) -> None:
-    """Draw a model of the list, in memory or not."""
+    """Draw a model of the list, with what it can do if it is in memory."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(entry.title)
         if is_chosen:
@@ -68,12 +68,12 @@ def entry_box(entry: CatalogEntry, is_chosen: bool) -> None:
     abilities(model)
     if entry.is_library:
         licence(entry)
-        if not isinstance(model, OwnReader):  # there is no other implementation of it
+        if not isinstance(model, OwnReader):  # there is another implementation to compare with
             parity(entry)
 
 
 def buttons(entry: CatalogEntry) -> None:
-    """Draw the buttons of a model."""
+    """Draw the buttons that choose or remove a model."""
     if st.button("Look at it", key=f"look at {entry.key}"):
         models.look_at(entry)
         st.switch_page(next(iter(PAGES.values())).file)
@@ -82,7 +82,7 @@ def buttons(entry: CatalogEntry) -> None:
 
 
 def sizes(entry: CatalogEntry, model: Reader) -> str:
-    """Return the kinds of attention of a model with their layers and heads, and its size."""
+    """Return a sentence on a model's layers and heads by kind, and on its size."""
     kinds = [
         f"{KINDS[kind]} {layers} × {heads}" for kind, (layers, heads) in model.shape.kinds.items()
     ]
@@ -95,7 +95,7 @@ def sizes(entry: CatalogEntry, model: Reader) -> str:
 
 
 def abilities(model: Reader) -> None:
-    """Draw what a model can do, and what it cannot with the reasons."""
+    """Draw what a model can do, and what it cannot do, with the reasons."""
     able = [ABILITIES[ability] for ability in ALL_ABILITIES if ability not in model.missing]
     if able:
         st.markdown(f"It can {', '.join(able)}.")
@@ -106,18 +106,18 @@ def abilities(model: Reader) -> None:
 
 
 def licence(entry: CatalogEntry) -> None:
-    """Draw the licence that a model's card names, and the link to the card."""
+    """Draw the licence that a model's card names, and a link to the card."""
     card = card_of(entry.key)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(f"Licence: {card.licence}" if card.licence else "Licence: none is named.")
         if card.page:
-            st.link_button("Its card", card.page)
+            st.link_button("Model card", card.page)
 
 
 def parity(entry: CatalogEntry) -> None:
-    """Draw how far a model's numbers are from transformers' own, or a button that measures it.
+    """Draw how far a model's numbers are from transformers' own, or a button to measure this.
 
-    It is measured on the visitor's text as trained, without hidden words.
+    The measurement uses the visitor's text and the model as trained, without hidden words.
     """
     if differences := parity_at_loading(entry.key):
         show_differences(differences, "the outputs", reader(entry.key))
@@ -134,7 +134,7 @@ def parity(entry: CatalogEntry) -> None:
             except Exception as error:  # the folder may be gone, or memory used up
                 st.text(f"{'It could not be compared:'} {first_line(error)}")
                 return
-            st.rerun()  # the answer stands in the button's place
+            st.rerun()  # the result replaces the button
 
 
 def dtype_of(model: Reader) -> str:
@@ -142,7 +142,7 @@ def dtype_of(model: Reader) -> str:
 
 
 def show_differences(differences: Parity, of: str, model: Reader) -> None:
-    """Draw how large the differences are, and whether they are rounding errors."""
+    """Draw the size of the differences, and whether they are only rounding errors."""
     dtype = dtype_of(model)
     bound = BOUNDS[getattr(torch, dtype)].same
     same = max(differences) < bound
@@ -165,15 +165,15 @@ SUGGESTIONS = (
 )
 INTRO = (
     "Most models of the transformers library can be loaded here, if their weights are saved as "
-    "safetensors; only you see it. They do not come with the app: press a name under Suggestions "
-    "and then Load, which downloads it once, or name a folder that has it already. The download of "
-    "a model trained here is such a folder, once it is unzipped."
+    "safetensors; only you see the models that you load. They do not come with the app: pick a "
+    "name under Suggestions and press Load, which downloads the model once, or name a folder that "
+    "has it already. A model trained here can be downloaded, too; unzipped, it is such a folder."
 )
-WANTED = "wanted"  # the key of the typed name
+WANTED = "wanted"  # the key of the box for a model's name
 
 
 def load_box() -> None:
-    """Draw the box, the suggestions, and the progress of the model that was asked for."""
+    """Draw the box for a name, the suggestions, and the progress of the requested model."""
     asked_for, names = models.chosen(), suggestions()
     st.session_state.setdefault(WANTED, asked_for.name if asked_for.is_library else "")
     with st.form("load", border=False):
@@ -191,7 +191,7 @@ def load_box() -> None:
 
 
 def suggestions() -> list[str]:
-    """Return names that may be loaded here: those the operator names, or else well-known ones."""
+    """Return names to suggest: those that the operator allows, or else well-known models."""
     named = [name for name in hub_patterns() if not WILD.search(name)]
     return named or [name for name in SUGGESTIONS if is_allowed(name)]
 
@@ -209,7 +209,7 @@ def models_page() -> None:
         load_box()
     st.subheader("Your models")
     chosen = models.chosen()
-    entries = {chosen.key: chosen} | models.choices()  # first the one that may just have come
+    entries = {chosen.key: chosen} | models.choices()  # the chosen one first
     for entry in entries.values():
         with st.container(border=True):
             entry_box(entry, is_chosen=entry.key == chosen.key)

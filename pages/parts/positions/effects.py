@@ -1,4 +1,4 @@
-"""What positions do: the order that the encoder knows by them, and the turns of rotary ones."""
+"""The effects of positions: on the encoder's outputs and the attention, and by rotation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,24 +15,24 @@ from headlight.model.transformer.trace import Run
 from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator
 
-MOST_PAIRS = 20_000  # of queries and keys whose mean is taken
+MOST_PAIRS = 20_000  # at most so many pairs of query and key enter the mean
 
 
 @dataclass(frozen=True)
 class Shuffle:
     """The tokens of a sentence in another order, and its effect on the encoder's outputs."""
 
-    tokens: list[Token]  # in the new order
+    tokens: list[Token]  # the tokens in the new order
     order: tuple[int, ...]  # the old position of each token
-    without_positions: Tensor  # (S,): the largest difference of each token's output
+    without_positions: Tensor  # (S,): by token, the largest difference of its output
     with_positions: Tensor  # (S,)
     largest_output: float
 
 
 def shuffled(length: int, seed: int) -> tuple[int, ...]:
-    """Return the numbers 0 to length - 1 in another order, the same for the same seed.
+    """Return the numbers 0 to length - 1 in another order, which depends only on the seed.
 
-    A single number has no other order.
+    A single number stays as it is.
     """
     order = torch.arange(length)
     generator = torch.Generator().manual_seed(seed)
@@ -45,12 +45,11 @@ def shuffled(length: int, seed: int) -> tuple[int, ...]:
 def permutation_differences(
     model: Transformer, source_ids: Tensor, order: Sequence[int], edit: PositionEdit
 ) -> Tensor:
-    """Return how shuffling the tokens changes the encoder's outputs, apart from their order.
+    """Return how much the encoder's output for each token changes if the tokens are shuffled.
 
-    `source_ids` (1, S) are read in their order and in the given one, with the same positions. The
-    two outputs of each token are compared by the largest difference of their numbers (S,), in the
-    new order. All are 0, except for rounding, if the encoder is permutation equivariant, as it is
-    without positions.
+    `source_ids` (1, S) are read in their own order and in the given one, under the same `edit` of
+    positions. The result (S,) is the largest difference of each token's numbers, in the new order.
+    Without positions all are 0, except for rounding: the encoder is permutation equivariant.
     """
     run = Run({"encoder": edit})
     plain = model.encode(source_ids, run)[0]  # (S, d_model)
@@ -60,7 +59,7 @@ def permutation_differences(
 
 @torch.inference_mode()
 def shuffle_words(translator: Translator, sentence: str, seed: int) -> Shuffle:
-    """Shuffle the words of a sentence; the end token stays last."""
+    """Shuffle the tokens of a sentence, except the end token, and measure the effect."""
     tokens = translator.read(sentence)
     order = (*shuffled(len(tokens) - 1, seed), len(tokens) - 1)
     ids = translator.ids(tokens)
@@ -73,9 +72,9 @@ def shuffle_words(translator: Translator, sentence: str, seed: int) -> Shuffle:
 
 
 def moved_attention(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Return which share of a query's attention goes to other keys after a change: (...).
+    """Return the share of attention that goes to other keys after a change: (...).
 
-    It is the total variation distance of two rows of weights (..., Q, K), as the mean over the
+    It is the total variation distance of two rows of weights (..., Q, K), averaged over the
     queries: 0 if nothing changes, and 1 if no query looks at a key that it looked at before.
     """
     return np.abs(after - before).sum(axis=-1).mean(axis=-1) / 2
@@ -83,27 +82,27 @@ def moved_attention(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Turning:
-    """A query and a key as projected and as turned, and scores by how far apart they would stand.
+    """A query and a key before and after rotation, and their scores at other distances.
 
-    Scores are q.k times the scale, as before a bias or a cap. A distance is how far the query
-    stands after the key.
+    Scores are q.k times the scale, without bias or cap. A distance is the position of the query
+    minus that of the key.
     """
 
     rotary: Rotary
-    query: Tensor  # (D,), as projected
+    query: Tensor  # (D,), before rotation
     key: Tensor  # (D,)
-    turned_query: Tensor  # (D,), as recorded
+    turned_query: Tensor  # (D,), after rotation, as recorded
     turned_key: Tensor  # (D,)
     distances: Tensor  # (N,)
     scores: Tensor  # (N,) of this query and key
-    means: Tensor  # (N,) of all queries of the head and the keys that they may see
+    means: Tensor  # (N,) over all queries of the head and the keys that they may see
 
 
 @torch.inference_mode()
 def turning(weight: Weight, farthest: int) -> Turning:
-    """Follow a query and a key of a run at its own positions through their turns.
+    """Return the query and key of a weight before and after rotation, and scores by distance.
 
-    Distances go from 0 up to the farthest, and begin at its negative if queries see later keys.
+    Distances go from 0 to `farthest`, or from -`farthest` if queries see later keys.
     Raises ValueError for a layer without rotary positions.
     """
     record = weight.record

@@ -1,4 +1,4 @@
-"""Learned position tables next to sinusoids, and both beyond the positions that were trained."""
+"""The tabs Learned and Beyond training: learned tables next to sinusoids, and far positions."""
 
 from dataclasses import replace
 
@@ -47,22 +47,22 @@ FAR = one_of("positions_far", {shift: str(shift) for shift in SHIFTS}, 256, labe
 
 @section
 def beyond_section(run: ModelRun) -> None:
-    """Draw tables beyond their training, and the sentence shifted far out."""
+    """Draw the tables beyond the trained positions, and the effect of large shifts."""
     model = models.named(run.model)
     is_shipped = model.key in models.SHIPPED
     if is_shipped:
         st.subheader("The tables")
         caption(BEYOND_WORDS["formula"])
         both_tables()
-    st.subheader("Your sentence, k positions on")
+    st.subheader("Your sentence, shifted by k positions")
     caption(BEYOND_WORDS["shift"])
     names = SHIPPED if is_shipped else {model.key: model.title}
     compared = {words: replace(run, model=name) for name, words in names.items()}
     scores = {words: shift_scores(shifted) for words, shifted in compared.items()}
     if lines := {words: np.array(numbers) for words, numbers in scores.items() if numbers}:
         of = about(run.sentence, model=", ".join(lines))
-        what = "Log-probability by how far all positions are shifted"
-        show_lines(lines, "shifts", of=of, what=what, positions=SHIFTS, x="k", y="nats a token")
+        what = "Log-probability by the shift of all positions"
+        show_lines(lines, "shifts", of=of, what=what, positions=SHIFTS, x="k", y="nats per token")
     if is_shipped:
         encoder, decoder = trained_up_to("encoder"), trained_up_to("decoder")
         caption(BEYOND_WORDS["honest"].format(encoder=encoder, decoder=decoder))
@@ -73,7 +73,7 @@ def beyond_section(run: ModelRun) -> None:
 
 
 def both_tables() -> None:
-    """Draw a dimension of the sinusoids and of a learned table, which ends."""
+    """Draw a dimension of the sinusoids, and of a learned table, which ends earlier."""
     table = learned_table("encoder")
     positions, d_model = table.shape
     dimension = choose(DIMENSION, widget=st.slider, max_value=d_model - 1, width=320)
@@ -84,12 +84,12 @@ def both_tables() -> None:
 
 
 def text_at(run: ModelRun, shift: int, words: str) -> None:
-    """Draw what a model, named by `words`, writes if all positions are shifted."""
+    """Draw the text that a model, named by `words`, writes if all positions are shifted."""
     edit = PositionEdit(shift=shift)
     try:
         moved = written(replace(run, moved=(edit, edit)))
     except ValueError as error:
-        st.text(f"{words}:")  # the words may contain the name of a file
+        st.text(f"{words}:")  # as plain text, since the words may be a folder's name
         st.warning(str(error))
         return
     of = about(run.sentence, model=words, changes=f"all positions shifted by {shift}")
@@ -103,10 +103,10 @@ TABLE = like("positions_side", "", rf"{'|'.join(SIDES)}|{LOADED}.{{1,300}}", lab
 COUNT = number("learned_count", 64, (16, LONGEST), label="Positions shown", step=16)
 UNIT = switch("positions_unit", label="Scale every position to length 1")
 DIMENSIONS = dimensions("learned_dimensions")
-PARTS = ("Side by side", "By how far apart they are", "How often trained, and how long")
+PARTS = ("Side by side", "By distance", "How often trained, and how long")
 CHOICES = (TABLE, COUNT, UNIT, DIMENSIONS, DIMENSION, FAR)
 
-Arrays = dict[str, np.ndarray]  # a sinusoidal and a learned table, by name
+Arrays = dict[str, np.ndarray]  # a sinusoidal and a learned table, or their products, by name
 
 
 def lengths(table: np.ndarray) -> np.ndarray:
@@ -123,7 +123,7 @@ def title_of(table: str) -> str:
 
 @section
 def learned_section() -> None:
-    """Draw the choice of a table, and everything about it."""
+    """Draw the choice of a learned table, and all sections about it."""
     loaded = library_tables(chosen(TABLE).removeprefix(LOADED))
     own = {side: learned_table(side) for side in SIDES}
     others = {LOADED + name: table for name, table in loaded.items()}
@@ -156,7 +156,7 @@ def learned_section() -> None:
 
 
 def often_and_long(name: str, whole: Arrays, of: About) -> None:
-    """Draw how often each position of a table was trained, and how long its row is."""
+    """Draw how often each position of a table was trained, and the length of its row."""
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("How often each position was trained")
@@ -170,7 +170,7 @@ def often_and_long(name: str, whole: Arrays, of: About) -> None:
 
 
 def side_by_side(tables: Arrays, products: Arrays, product: str, of: About) -> None:
-    """Draw both tables on one scale: some dimensions as lines, all of them, and the products."""
+    """Draw both tables on one scale: chosen dimensions as lines, the whole table, the products."""
     d_model = tables["learned"].shape[1]
     numbers = choose_dimensions(DIMENSIONS, d_model, pairs_of_all_speeds(d_model)[::2])
     limit, furthest = largest(tables), largest(products)
@@ -189,8 +189,8 @@ def side_by_side(tables: Arrays, products: Arrays, product: str, of: About) -> N
 
 
 def by_distance(products: Arrays, product: str, of: About) -> None:
-    """Draw the products of rows by the distance of the rows."""
-    st.subheader("By how far apart they are")
+    """Draw the products of a table's rows by their distance: mean, smallest and largest."""
+    st.subheader("By distance")
     means, bands = {}, {}
     for name, values in products.items():
         low, mean, high = (part.numpy() for part in by_offset(torch.from_numpy(values)))
@@ -201,7 +201,7 @@ def by_distance(products: Arrays, product: str, of: About) -> None:
 
 
 def how_often(table: str, of: About) -> None:
-    """Draw how many training pairs reached each position, if that is known."""
+    """Draw how many training pairs reached each position, or say that it is not known."""
     if table not in SIDES:
         caption(LEARNED_WORDS["unknown"])
         return

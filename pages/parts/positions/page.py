@@ -1,4 +1,4 @@
-"""Positions: how tokens get theirs, by sinusoids, learned or turned, and what happens without."""
+"""The page Positions: sinusoids, learned tables, rotary positions, and what happens without."""
 
 from headlight.model.shape import Ability
 from headlight.pages.parts.positions import learned, rotary, sentence, sinusoids
@@ -38,7 +38,7 @@ PARTS = (sinusoids, learned, sentence)
 
 
 def positions() -> None:
-    """Draw the page; without a sentence, the sections about one are empty."""
+    """Draw the page; without a sentence, the tabs about the sentence are empty."""
     run = ask()
     tab = choose(TAB, label_visibility="collapsed")
     if tab in ALONE:
@@ -51,7 +51,7 @@ PAGE = Page(
     key="positions",
     title="Positions",
     group="Look",
-    purpose="How a token knows its place, and what happens without",
+    purpose="How a token knows its place, and what happens without positions",
     body=positions,
     choices=(TAB, QUERY, KEY, *(choice for part in PARTS for choice in part.CHOICES)),
     pictures={

@@ -6,25 +6,25 @@ import { transport } from "../../../viz/transport.js";
 /**
  * @typedef {object} Header
  * @property {number[]} pairs names of the clocks
- * @property {number[]} turns how far each later hand is ahead, in radians
- * @property {number} offset how much later that is
+ * @property {number[]} turns how far the later hand of each clock is ahead, in radians
+ * @property {number} offset number of positions between both hands
  * @property {number} positions number of positions of the first hand
- * @property {string[] | null} names of both hands, if they are not the same vector
+ * @property {string[] | null} names of both hands, if they are of different vectors
  */
 
-const LARGEST = 150; // pixels of a clock's side
+const LARGEST = 150; // pixels; the side of a clock
 const SMALLEST = 96;
 const WORDS = 34; // pixels for the two lines under a clock
-const PACE = 8; // positions a second to begin with
+const PACE = 8; // positions per second at first
 
 /**
- * Draw clocks whose two hands show a position and a later one; they can be turned.
+ * Draw clocks whose two hands show a position and a later one; a player moves both on.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, array, root } = begin(mount);
   const { pairs, turns, offset, positions, names } = header;
-  const hands = new Float32Array(array.buffer); // [position, pair, sine and cosine], of later ones too
+  const hands = new Float32Array(array.buffer); // [position, pair, sine and cosine], then the later hands
   const later = names ? hands.length / 2 : 0;
   root.position = Math.min(root.position ?? 0, positions - 1);
   const focused = root.querySelector(":focus")?.dataset.name;
@@ -89,13 +89,13 @@ export function draw(mount) {
   };
 }
 
-/** A turn in degrees, with as many digits as small turns need. */
+/** Return a turn in degrees: whole ones, or with two digits below 10. */
 function degrees(turn) {
   const value = (turn * 180) / Math.PI;
   return value >= 10 ? value.toFixed(0) : value.toPrecision(2);
 }
 
-/** A face, the way from the first hand to the later one, and both hands. */
+/** Draw a clock face, the angle from the first hand to the later one, and both hands. */
 function drawClock(context, x, y, radius, first, later, colors) {
   const angle = ([sine, cosine]) => Math.atan2(sine, cosine) - Math.PI / 2;
   context.lineWidth = 1;

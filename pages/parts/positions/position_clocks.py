@@ -1,4 +1,4 @@
-"""Pairs of dimensions as the hands of clocks, at two positions a fixed offset apart."""
+"""A picture of clocks: pairs of dimensions as hands, at two positions a fixed offset apart."""
 
 from collections.abc import Sequence
 
@@ -18,12 +18,12 @@ def position_clocks(
     offset: int,
     later: tuple[str, str, np.ndarray] | None = None,
 ) -> CanvasPicture:
-    """A clock for each pair, with hands at a position and at the one `offset` later.
+    """Return a clock for each pair, with a hand for a position and one for `offset` later.
 
-    `hands` is [position, pair, 2], the sine and cosine, which point clockwise from the top. `pairs`
-    names the clocks, and `turns` says how far the later hand is ahead of the other, in radians. A
-    slider and a button move both hands through the positions, in the browser. If the `later` hands
-    are not the same vectors as the others, they come with the names of both.
+    `hands` is [position, pair, 2], the sine and cosine of each hand, clockwise from the top.
+    `pairs` names the clocks, and `turns` is how far the later hand is ahead, in radians. A slider
+    and a button move both hands through the positions. If the later hands are other vectors, as for
+    a query and a key, `later` has the names of both and the later hands.
     """
     positions, clocks, _ = hands.shape
     *names, ahead = later or ("hands", "hands", hands)

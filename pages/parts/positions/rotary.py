@@ -1,4 +1,4 @@
-"""Rotary positions: how a model turns queries and keys, and a score by how far they are apart."""
+"""The tab Rotary: how a model rotates queries and keys, and a score by their distance."""
 
 import math
 
@@ -31,14 +31,14 @@ from headlight.pages.shared.widgets.choose import (
 )
 from headlight.viz import Row, vector_rows, wavelengths
 
-MOST_CLOCKS = 6
+MOST_CLOCKS = 6  # pairs drawn as clocks
 TURNS = 64  # positions that both hands move through
 PARTS = ("Frequencies", "A query and a key", "By distance")
 
 
 @section
 def rotary_section(run: ModelRun) -> None:
-    """Draw the choice of a head, a query and a key, and everything about their turns."""
+    """Draw the choice of a head, a query and a key, and all sections about their rotation."""
     if not any(map(run.reader.rotary, run.reader.shape.sites)):
         is_other = "own layers" in run.reader.missing
         st.info(ROTARY_WORDS["none" if is_other else "added"])
@@ -50,7 +50,7 @@ def rotary_section(run: ModelRun) -> None:
         choose_clearest(run, Site(kind, layer), head)
         queries, keys = tokens_of(run.trace(), kind)
         query, key = (
-            choose_token(choice, tokens, first=0)  # as positions count
+            choose_token(choice, tokens, first=0)  # from 0, as positions count
             for choice, tokens in ((QUERY, queries), (KEY, keys))
         )
     site = Site(kind, layer)
@@ -70,7 +70,7 @@ def rotary_section(run: ModelRun) -> None:
 
 
 def frequencies(turning: Turning, positions: int, of: About) -> None:
-    """Draw how fast each pair of dimensions turns, and what the configuration says of it."""
+    """Draw how fast each pair of dimensions turns, and the settings in the configuration."""
     rotary = turning.rotary
     st.latex(ROTARY_FORMULA)
     pair = "2i and 2i + 1" if rotary.interleaved else f"i and i + {rotary.width // 2}"
@@ -85,7 +85,7 @@ def frequencies(turning: Turning, positions: int, of: About) -> None:
 
 
 def query_and_key(turning: Turning, query: int, key: int, of: About) -> None:
-    """Draw a query and a key before and after their turns, and as hands that turn together."""
+    """Draw a query and a key before and after rotation, and as the hands of clocks."""
     caption(ROTARY_WORDS["turned"])
     products = as_array(turning.turned_query * turning.turned_key)
     rows = [
@@ -115,22 +115,22 @@ def query_and_key(turning: Turning, query: int, key: int, of: About) -> None:
 
 
 def angles_of(rotary: Rotary, states: Tensor) -> np.ndarray:
-    """Return the angle of each pair of a query or a key (D,) as a clock's hand: (R / 2,)."""
+    """Return the angles (R / 2,) of the pairs of a query or key (D,), in radians."""
     first, second = np.moveaxis(as_array(rotary.pairs(states)), -1, 0)
     return np.arctan2(second, first)
 
 
 def by_distance(turning: Turning, distance: int, of: About) -> None:
-    """Draw the score of this query and key, and of all, by how far apart they would stand."""
+    """Draw the score of this query and key, and the mean of all, by distance."""
     distances = turning.distances.tolist()
     at = distances.index(distance) if distance in distances else None
     if at is not None:
         st.metric(f"Score at their own distance, {distance}", f"{turning.scores[at]:.3f}")
     lines = {
         "this query and key": as_array(turning.scores),
-        "mean of all that see each other": as_array(turning.means),
+        "mean of all visible pairs": as_array(turning.means),
     }
-    what = "Score by how far the query stands after the key"
+    what = "Score by the distance of the query after the key"
     axes = {"x": "distance", "y": "score"}
     show_lines(lines, "rotary-distances", of=of, what=what, positions=distances, **axes)
     caption(ROTARY_WORDS["distance"])

@@ -1,4 +1,4 @@
-"""The geometry of sinusoidal positions: every offset is a rotation, the same at all positions."""
+"""The geometry of sinusoidal positions: an offset is the same rotation at every position."""
 
 import torch
 from torch import Tensor
@@ -9,8 +9,8 @@ from headlight.model.transformer.positions import frequencies
 def rotation(offset: int, d_model: int, base: float = 10_000.0) -> Tensor:
     """Return the map (d_model, d_model) from each sinusoidal position to the one `offset` later.
 
-    It does not depend on the position: table[p + offset] = rotation(offset) @ table[p]. A block
-    for each pair turns it by offset times its frequency, and everything else is 0.
+    It does not depend on the position: table[p + offset] = rotation(offset) @ table[p]. A 2 x 2
+    block for each pair rotates it by offset times its frequency; all other numbers are 0.
     """
     angles = offset * frequencies(d_model, base)
     rows = torch.stack(
@@ -26,7 +26,7 @@ def rotation_error(table: Tensor, offset: int, base: float = 10_000.0) -> float:
 
 
 def by_offset(similarities: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the least, mean and largest similarity (P, P) at every distance: (P,) each."""
+    """Return the smallest, mean and largest of similarities (P, P) by distance: (P,) each."""
     diagonals = [similarities.diagonal(offset) for offset in range(len(similarities))]
     return (
         torch.stack([diagonal.min() for diagonal in diagonals]),

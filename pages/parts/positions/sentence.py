@@ -1,4 +1,4 @@
-"""The visitor's sentence with positions or words changed, and the sum that a token begins as."""
+"""The tabs Your sentence, Shuffled words and One token of the page Positions."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -62,7 +62,7 @@ TOKENS = {
 
 @section
 def token_section(run: ModelRun) -> None:
-    """Draw the choice of a token, and the vectors whose sum is its input."""
+    """Draw the choice of a token, and the vectors that add up to its input."""
     trace = run.streamed()
     records = {side: each for side, each in trace.embedding.items() if each.positions is not None}
     if not records:
@@ -79,8 +79,8 @@ def token_section(run: ModelRun) -> None:
 
 MODES = {"trained": "as trained", "off": "off", "shuffled": "shuffled", "shifted": "shifted"}
 MOST_SHUFFLES = 10_000
-LITTLE = 0.5  # share of the largest change, below which a head is said to change little
-LEAST = 0.005  # share of attention; less is rounding, as of rotary positions that are shifted
+LITTLE = 0.5  # a head changes little below this share of the largest change
+LEAST = 0.005  # share of attention; less is rounding, as when rotary positions shift
 
 HELP = SENTENCE_WORDS["modes"]
 SIDES: dict[Side, Choice] = {
@@ -100,7 +100,10 @@ def shuffle_again() -> None:
 
 
 def position_edit(choice: Choice, side: Side, tokens: int) -> PositionEdit:
-    """Return the chosen change of a side of `tokens` tokens; start and end keep their places."""
+    """Return the chosen change of positions of a side with so many `tokens`.
+
+    A shuffle leaves start and end tokens in their places.
+    """
     mode, order = chosen(choice), ()
     if mode == "shuffled":
         first = 1 if side == "decoder" else 0
@@ -160,7 +163,7 @@ def sentence_section(before: ModelRun) -> None:
 def before_and_after(
     before: ModelRun, after: ModelRun, labels: tuple[str, str], of: tuple[About, About]
 ) -> None:
-    """Draw a head as trained and with the changes; at first the one that changes most."""
+    """Draw a head as trained and with the changes; at first it is the head that changes most."""
     moved = moved_by_head(before, after)
     open_on_most_moved(moved)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -182,7 +185,7 @@ def before_and_after(
 
 
 def moved_by_head(before: ModelRun, after: ModelRun) -> dict[HeadAddress, float]:
-    """Return which share of its attention each head moves to other keys; see `moved_attention`."""
+    """Return the share of attention that each head moves to other keys; see `moved_attention`."""
     moved = {}
     for kind in before.reader.shape.kinds:
         layers = [weights_of(run.trace(), kind) for run in (before, after)]
@@ -193,7 +196,10 @@ def moved_by_head(before: ModelRun, after: ModelRun) -> dict[HeadAddress, float]
 
 
 def open_on_most_moved(moved: Mapping[HeadAddress, float]) -> None:
-    """Choose the head that changes most, once, if no head is chosen; a link's kind is kept."""
+    """Once in a session, choose the head that changes most, if no head is chosen.
+
+    If a link has chosen a kind of attention, it is a head of that kind.
+    """
     is_first = showing().scene() is None and not st.session_state.get("opened_most_moved")
     st.session_state.opened_most_moved = True
     if not is_first or is_head_chosen() or max(moved.values()) < LEAST:
@@ -205,7 +211,7 @@ def open_on_most_moved(moved: Mapping[HeadAddress, float]) -> None:
 
 
 def say_most_moved(moved: Mapping[HeadAddress, float], shown: HeadAddress) -> None:
-    """Say how much the shown head changes, and offer the head that changes most."""
+    """Say how much the shown head changes, with a button to see the head that changes most."""
     most = max(moved, key=moved.__getitem__)
     if moved[most] < LEAST or showing().scene() is not None:
         return

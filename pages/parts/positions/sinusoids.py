@@ -1,4 +1,4 @@
-"""The sinusoids: their curves, wavelengths and dot products, and their rotation."""
+"""The tab Sinusoids: their formula, curves, wavelengths, dot products, and rotation."""
 
 import math
 
@@ -22,10 +22,10 @@ from headlight.viz import wavelengths
 from headlight.viz.numbers import power_text
 
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)
-MOST_SHOWN = 32  # dimensions of the rotation, so that single blocks are visible
-MOST_CLOCKS = 6
-FINEST = 8
-MOST_PLACES = 1_024  # where a curve is computed
+MOST_SHOWN = 32  # dimensions drawn of the rotation, so that its blocks are visible
+MOST_CLOCKS = 6  # pairs drawn as clocks
+FINEST = 8  # the most points of a curve for each position
+MOST_PLACES = 1_024  # the most points of a whole curve
 
 COUNT = number("positions_count", 128, (16, tables.LONGEST), label="Positions", step=16)
 WIDTH = one_of("positions_width", {width: str(width) for width in WIDTHS}, 256, label="d_model")
@@ -38,7 +38,7 @@ CHOICES = (COUNT, WIDTH, BASE, DIMENSIONS, OFFSET)
 
 @section
 def sinusoid_section() -> None:
-    """Draw the choice of a table and everything about it."""
+    """Draw the choice of a table of sinusoids, and all sections about it."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         count = choose(COUNT, widget=st.slider, width=220)
         d_model = choose(WIDTH, widget=st.select_slider, width=220)
@@ -62,7 +62,7 @@ def sinusoid_section() -> None:
 
 
 def table_and_wavelengths(table: Tensor, base: float, shape: str) -> None:
-    """Draw a table (positions, d_model) and the lengths of its waves."""
+    """Draw a table (positions, d_model) and the wavelengths of its dimensions."""
     count, d_model = table.shape
     left, right = st.columns(2, gap="medium")
     with left:
@@ -78,10 +78,13 @@ def table_and_wavelengths(table: Tensor, base: float, shape: str) -> None:
 
 
 def curves(table: Tensor, base: float) -> None:
-    """Draw the chosen dimensions of a table (positions, d_model), also between its positions."""
+    """Draw curves of the chosen dimensions of a table (positions, d_model).
+
+    They are also computed between whole positions.
+    """
     count, d_model = table.shape
     numbers = tables.choose_dimensions(DIMENSIONS, d_model, tables.pairs_of_all_speeds(d_model))
-    steps = min(FINEST, MOST_PLACES // count)  # in each position
+    steps = min(FINEST, MOST_PLACES // count)  # points of a curve for each position
     places = torch.arange((count - 1) * steps + 1) / steps
     lines, finer = (
         {f"{at} · {'cos' if at % 2 else 'sin'}": rows[:, at].numpy() for at in numbers}
@@ -95,7 +98,7 @@ def curves(table: Tensor, base: float) -> None:
 
 
 def dot_products(products: Tensor, shape: str) -> None:
-    """Draw the dot products (positions, positions) of a table, and their mean by offset."""
+    """Draw the dot products (positions, positions) of a table's rows, and their mean by offset."""
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("Dot products of positions")
@@ -103,7 +106,7 @@ def dot_products(products: Tensor, shape: str) -> None:
         names = {"columns": "other position", "name": "dot product"}
         tables.show_table(products.numpy(), "dot products", of=NO_MODEL, what=what, **names)
     with right:
-        st.subheader("By how far apart they are")
+        st.subheader("Dot products by distance")
         lines = {"sinusoidal": by_offset(products)[1].numpy()}
         what, axes = f"Dot products by offset, {shape}", {"x": "offset", "y": "dot product"}
         tables.show_lines(lines, "by offset", of=NO_MODEL, what=what, height=270, **axes)
@@ -112,7 +115,7 @@ def dot_products(products: Tensor, shape: str) -> None:
 
 @section
 def turning(table: Tensor, base: float) -> None:
-    """Draw the map from every position to a later one, its error, and the pairs as clocks."""
+    """Draw the rotation from each position to the one k later, its error, and pairs as clocks."""
     count, d_model = table.shape
     offset = choose(OFFSET, widget=st.slider, max_value=count // 2, width=320)
     left, right = st.columns(2, gap="medium")

@@ -1,4 +1,4 @@
-"""What the pictures of position tables share: their data, and the dimensions drawn."""
+"""Functions for pictures of position tables: drawing them, and choosing dimensions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,14 +16,14 @@ from headlight.viz import position_heatmap, position_lines
 from headlight.viz.curves.position_lines import MOST_LINES
 
 LONGEST = 512  # positions
-WIDEST = 10_000  # dimensions that a link can name
-NONE = "none"  # in a link: no dimensions
+WIDEST = 10_000  # a link can name dimensions below this
+NONE = "none"  # stands in a link for no dimensions
 
 
 def show_lines(
     lines: Mapping[str, np.ndarray], key: str, *, of: About, what: str, **options: Any
 ) -> None:
-    """Draw lines by name; see `position_lines` and `show`."""
+    """Draw lines, given by name; see `position_lines` and `show`."""
     show_altair(position_lines(lines, **options), key, of=of, what=what)
 
 
@@ -33,7 +33,7 @@ def show_table(values: np.ndarray, key: str, *, of: About, what: str, **options:
 
 
 def read_dimensions(written: str, shape: Shape) -> tuple[int, ...]:
-    """Read the numbers of dimensions, counted from 0."""
+    """Read dimensions from a link, numbered from 0; raise ValueError if they are invalid."""
     numbers = () if written == NONE else tuple(int(number) for number in written.split(","))
     if len(numbers) > MOST_LINES or not all(0 <= number < WIDEST for number in numbers):
         raise ValueError(f"{written} are not at most {MOST_LINES} dimensions.")
@@ -45,12 +45,12 @@ def write_dimensions(numbers: Sequence[int]) -> str:
 
 
 def dimensions(key: str) -> Choice:
-    """Return the choice of dimensions to draw; None means the usual ones of a width."""
+    """Return the choice of dimensions to draw; None means the default ones for the width."""
     return Choice(key, None, read_dimensions, write_dimensions, label="Dimensions")
 
 
 def choose_dimensions(choice: Choice, d_model: int, usual: Sequence[int]) -> list[int]:
-    """Draw the choice of dimensions for a table of width `d_model`, and return them in order."""
+    """Draw the choice of dimensions of a table, and return them in order; default: `usual`."""
     numbers = chosen(choice)
     shown = list(usual) if numbers is None else [number for number in numbers if number < d_model]
     with st.container(key=choice.key):
@@ -62,6 +62,6 @@ def choose_dimensions(choice: Choice, d_model: int, usual: Sequence[int]) -> lis
 
 
 def pairs_of_all_speeds(d_model: int) -> list[int]:
-    """Return three pairs of dimensions that turn fast, less fast and slowly, for any width."""
+    """Return the dimensions of three pairs: a fast, a slower and a slow one."""
     pairs = sorted({0, d_model // 16, d_model // 8})
     return [number for pair in pairs for number in (2 * pair, 2 * pair + 1)]

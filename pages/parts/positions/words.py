@@ -1,4 +1,4 @@
-"""The plain words of the Positions page."""
+"""The texts on the page Positions."""
 
 from headlight.model.edits.positions import PositionEdit
 
@@ -33,18 +33,18 @@ ROTARY_WORDS = {
     "pairs": (
         "Nothing is added to the tokens. In each query and [key], {turned} of a head’s {width} "
         "dimensions are turned in pairs. Pair i is the dimensions {pair}; it is turned by p · ω, "
-        "the position times the frequency of that pair. Unscaled, ω = base^(−2i / {turned}); the "
-        "configuration calls the base rope_theta, and says:"
+        "the position times the frequency of the pair. Without scaling, ω = base^(−2i / {turned}); "
+        "the configuration calls the base rope_theta, and says:"
     ),
     "length": "Its scaling also makes turned queries and keys {length:.3f} times as long.",
     "turned": (
-        "A turn changes no length. Only the products of the turned query and key are summed to a "
-        "[score]. Positions count from 0."
+        "Turning changes no length. The [score] sums up the products of the turned query and key. "
+        "Positions count from 0."
     ),
     "clocks": (
-        "A pair as the hand of a clock. As both move on by one position, both hands turn by the "
-        "same angle. The angle between them stays, and so does the score: shift all positions, "
-        "and nothing changes."
+        "Each clock is a pair, with a hand for the query and a hand for the key. When both tokens "
+        "move on by one position, both hands turn by the same angle. The angle between them stays "
+        "the same, and so does the score: shifting all positions changes nothing."
     ),
     "distance": (
         "The same queries and keys at other distances, without the effect of other layers: q·k "
@@ -61,7 +61,7 @@ SINUSOID_WORDS = {
         "its own: then no rotation leads from one position to another."
     ),
     "curves": "Two dimensions of a pair have the same wavelength; one is a quarter of it ahead.",
-    "table": "A row is what is added to the token at that position.",
+    "table": "Each row is the vector that is added to the token at that position.",
     "wavelengths": (
         "Pair 0 makes a full turn in 2π ≈ 6.28 positions. Each next pair is slower by the same "
         "factor, and the last one takes 2π · base^(1 − 2 / d_model) ≈ {longest:,.0f}."
@@ -72,7 +72,7 @@ SINUSOID_WORDS = {
     ),
     "error": (
         "The largest difference between a rotated row and the row k later, over all positions and "
-        "dimensions: only the rounding of 32-bit numbers."
+        "dimensions. It comes only from the rounding of 32-bit numbers."
     ),
     "rotation": (
         "One matrix takes **every** position to the one k later: it turns pair i by kω with ω = 1 "
@@ -80,20 +80,21 @@ SINUSOID_WORDS = {
         "tokens back."
     ),
     "clocks": (
-        "A pair as the hand of a clock, sine across and cosine up. As the position moves on, "
-        "both hands turn, and the angle between them stays the same."
+        "Each clock is a pair, sine across and cosine up, with a hand for a position and a hand "
+        "for the one k later. As the position moves on, both hands turn, and the angle between "
+        "them stays the same."
     ),
 }
 
 LEARNED_WORDS = {
     "another": ("No learned table of the open model is known. These are other models' tables."),
     "what": (
-        "A learned table starts as random numbers, one row a position, and training changes the "
-        "rows that sentences reach. This one belongs to a small model trained here with d_model "
+        "A learned table starts as random numbers, one row per position, and training changes the "
+        "rows that sentences reach. This one belongs to the small shipped model, with d_model "
         "128; the sinusoids have the same width, colours and axes."
     ),
     "of a library": (
-        "This model learned its table, one row a position. The sinusoids have the same width, "
+        "This model learned its table, one row per position. The sinusoids have the same width, "
         "colours and axes."
     ),
     "to others": "Load a BERT or a GPT-2 to see its learned table",
@@ -104,30 +105,31 @@ LEARNED_WORDS = {
     ),
     "norms": (
         "Every sinusoidal row has the length √(d_model / 2) = {length:.4g}. Learned rows begin "
-        "short, and grow where there is something to learn."
+        "short, and grow where training reaches them."
     ),
     "by offset": (
         "Dot products by distance: the line is the mean over all pairs of positions at that "
         "distance, and the band reaches from the smallest to the largest. The sinusoid has no "
         "band: all its pairs at one distance have the same product."
     ),
-    "pairs": "In a learned table no dimensions belong together as pairs.",
+    "pairs": "The dimensions of a learned table do not form pairs.",
 }
 
 SENTENCE_WORDS = {
     "modes": (
-        "Shuffled: the tokens keep their order and get each other's positions, but for the start "
-        "and the end. Shifted: every position is k more. Off: no token has a position."
+        "Shuffled: the tokens keep their order and get each other's positions, except the start "
+        "and the end token. Shifted: k is added to every position. Off: no token has a position."
     ),
     "same target": (
-        "The decoder reads the translation as trained in both, so that the maps can be compared."
+        "In both runs the decoder reads the translation as trained, so that the maps can be "
+        "compared."
     ),
     "shuffle": (
         "Here the words themselves change places, and `<end>` stays last. Without positions each "
-        "token gets the output it had before, but for rounding; with positions another one. Places "
-        "count from 0."
+        "token gets the same output as before, except for rounding; with positions it gets another "
+        "one. Places count from 0."
     ),
-    "no encoder": "The words are shuffled for models that read with an encoder and write.",
+    "no encoder": "Words are shuffled only for models that have an encoder and a decoder.",
     "one word": "One word has no other order. Type a longer sentence.",
 }
 
@@ -147,8 +149,8 @@ TOKEN_WORDS = {
     "sum": "The first layer reads only the last strip. Positions and tokens count from 0 here.",
     "none": (
         "No table of positions that are added to the tokens was found in this model. Some models "
-        "add them in a way that is not known here; others, such as Llama, turn their queries and "
-        "keys instead (see Rotary), or add to their scores by distance, such as T5."
+        "add them in a way that is not known here. Some, such as Llama, turn queries and keys "
+        "instead (see Rotary); some, such as T5, add a number to each score by the distance."
     ),
 }
 
@@ -158,9 +160,9 @@ BEYOND_WORDS = {
         "rows, 0 to 255, and nothing after them."
     ),
     "shift": (
-        "Moving all tokens k positions on leaves their distances as they were. How likely does the "
-        "model find its text then? With rotary positions nothing changes; a learned line ends with "
-        "its table."
+        "Shifting all tokens by k positions keeps their distances. How likely does the model find "
+        "its text then? With rotary positions nothing changes; the line of a learned table ends "
+        "where the table ends."
     ),
     "honest": (
         "Having a value is not the same as knowing what to do with it. In training, the shipped "
@@ -171,7 +173,10 @@ BEYOND_WORDS = {
 
 
 def edit_words(edit: PositionEdit, briefly: bool = False) -> str:
-    """Return a change of positions in words; `briefly` leaves out the order of a shuffle."""
+    """Return a change of positions in words, such as “shifted by 3”.
+
+    `briefly` leaves out the order of a shuffle.
+    """
     if edit.off:
         return "off"
     if not edit.order:

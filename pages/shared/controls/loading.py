@@ -1,4 +1,4 @@
-"""Loading a model of the transformers library, from any page, with its progress."""
+"""Load a model of the transformers library from any page, and show the progress."""
 
 from functools import partial
 
@@ -11,13 +11,13 @@ from headlight.pages.shared.runs.shelf import Loaded, Stage, any_is_allowed, rul
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.models import CatalogEntry, short, workshop
 
-MOMENT = 1.0  # seconds that loading may take before a bar is shown
+MOMENT = 1.0  # seconds to wait before a bar is shown
 EVERY = 0.5  # seconds between two updates of the bar
-# The words of each stage, and the share of the bar when it begins.
+# The words of each stage, and the share of the bar that is full when the stage begins.
 STAGES: dict[Stage, tuple[str, float]] = {
     "begin": ("Looking for the model …", 0.0),
     "download": ("Downloading …", 0.0),
-    "line": ("Waiting for {before} to be read before …", 0.7),
+    "line": ("Waiting for {before} to be read first …", 0.7),
     "reading": ("Reading the weights, and comparing with transformers …", 0.75),
 }
 FAILED = "This model could not be loaded."
@@ -25,7 +25,7 @@ GIVEN_UP = "{name} is no longer being loaded, since you asked for another model.
 
 
 def ask_for(name: str) -> None:
-    """Load a model and wait a moment; the page then goes on with the previous model."""
+    """Start to load a model, and wait a moment; until then the page shows the previous model."""
     if loaded := shelf().get(name):
         take(loaded)
         return
@@ -54,14 +54,14 @@ def take(loaded: Loaded) -> None:
 
 
 def remove(entry: CatalogEntry) -> None:
-    """Take a model off the visitor's list, and out of memory if nobody else uses it; a callback."""
+    """Take a model off the visitor's list, and out of memory if nobody else has it; a callback."""
     models.forget(entry.key)
     if entry.is_library:
         shelf().leave(entry.name, workshop())
 
 
 def settle() -> None:
-    """Switch to the requested model once it is loaded, or report why it failed."""
+    """Switch to the requested model, which is loaded, or store why loading it failed."""
     job, st.session_state.loading = st.session_state.loading, None
     if job.result:
         take(job.result)
@@ -70,7 +70,7 @@ def settle() -> None:
 
 
 def arrived() -> None:
-    """List models that have been loaded meanwhile: the one asked for, and the one a link names."""
+    """List the requested and the chosen model for the visitor, if they are in memory by now."""
     chosen = models.chosen()
     if chosen.is_library and (loaded := shelf().get(chosen.name)):
         keep(loaded)
@@ -98,7 +98,7 @@ def progress() -> None:
 
 @partial(section, every=EVERY)
 def under_way() -> None:
-    """Draw a bar; at its end the model is shown, or the reason why it could not be loaded."""
+    """Draw the bar of the loading; at its end show the model, or why it could not be loaded."""
     job = st.session_state.loading
     if job and job.is_active:
         words, begun = STAGES[job.stage]
@@ -112,7 +112,7 @@ def under_way() -> None:
 
 
 def offer(name: str, why: str) -> None:
-    """Say why a model is not shown, and offer to load it."""
+    """Say why a model is not shown, with a button that loads it if that is allowed."""
     st.text(why)
     if any_is_allowed():
         st.button("Load it", on_click=ask_for, args=[name], key="load-it")

@@ -1,4 +1,4 @@
-"""Measurements of many runs: on which tokens, a button, a bar, and a picture that fills."""
+"""Controls of measurements that take many runs: tokens, button, bar, and a growing picture."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -36,18 +36,18 @@ MEASURED = Choice(
     lambda text, shape: ALL if text == ALL else counted("", 0, MOST_TOKENS).read(text, shape),
     lambda place: ALL if place == ALL else str(place + 1),
     label="Measured on",
-    options={ALL: "all of it"},
+    options={ALL: "all tokens"},
 )
 
-COST = "It takes {runs} runs over {tokens} tokens each."
+COST = "This takes {runs} runs of the model over {tokens} tokens each."
 
 
 @dataclass(frozen=True)
 class Measurement:
     """A measurement that takes many runs, and the pictures that show it.
 
-    It starts without a button if all runs together read at most `unasked` tokens, or if one of its
-    `pictures` is wanted by a slide. `doing` is the text of the progress bar.
+    It starts without a button if all runs together read at most `unasked` tokens, or if a slide
+    shows one of its `pictures`. `doing` is the text of the progress bar.
     """
 
     call: ModelCall
@@ -58,14 +58,14 @@ class Measurement:
 
     @property
     def key(self) -> str:
-        """The key of the element where the result begins."""
+        """The key of the container at which the result begins."""
         return f"measured-{self.pictures[0]}"
 
     def known(self, *asked: Hashable) -> Any | None:
         return self.call.kept(*asked)
 
     def is_asked(self, *asked: Hashable, runs: int, tokens: int) -> bool:
-        """Return whether the result is known or to be measured now; draw the button if needed."""
+        """Return whether to draw the result: it is known or wanted now; draw a button if needed."""
         if self.known(*asked) is not None or is_wanted(*self.pictures):
             return True
         if runs * tokens <= self.unasked:
@@ -83,10 +83,10 @@ class Measurement:
         draw: Callable[[Any], CanvasPicture] | None = None,
         room: AbstractContextManager | None = None,
     ) -> Any:
-        """Return the measurement, stored or made now.
+        """Return the result of the measurement, from the store or measured now.
 
-        Meanwhile a bar grows in the `room`, above the picture that `draw` makes of the result so
-        far.
+        While it is measured, a progress bar is drawn in the `room`, and below it the picture that
+        `draw` makes of the result so far.
         """
         if (known := self.known(*asked)) is not None:
             return known
@@ -108,7 +108,7 @@ class Measurement:
 
 
 def choose_measured(run: ModelRun) -> int | None:
-    """Draw the choice of the token that effects are measured on; None means all of them."""
+    """Draw the choice of the token that effects are measured on; return its index, None for all."""
     tokens = measured_on(run)
     options = {
         ALL: MEASURED.options[ALL],
@@ -120,18 +120,18 @@ def choose_measured(run: ModelRun) -> int | None:
 
 
 def flat(numbers: Mapping[Kind, np.ndarray]) -> np.ndarray:
-    """Return numbers (layers, heads) of each kind in the order of `heads_of`: (N,)."""
+    """Return numbers (layers, heads) of each kind as one array (N,), in the order of `heads_of`."""
     return np.concatenate([values.ravel() for values in numbers.values()])
 
 
 def selected_head() -> HeadAddress:
-    """Return the head chosen last, on any page; the first one in place of a mean or maximum."""
+    """Return the head chosen last, on any page; for a mean or maximum the first layer or head."""
     layer, head = (0 if index in SUMMARIES else index for index in (chosen(LAYER), chosen(HEAD)))
     return chosen(KIND), layer, head
 
 
 def selected_among(heads: Sequence[HeadAddress], sizes: np.ndarray) -> HeadAddress:
-    """Return the head chosen last, or the one of the largest size (N,) if it is not among these."""
+    """Return the head chosen last if it is in `heads`, else the one with the largest size (N,)."""
     head = chosen(KIND), chosen(LAYER), chosen(HEAD)
     return head if head in heads else heads[int(sizes.argmax())]
 
@@ -139,7 +139,7 @@ def selected_among(heads: Sequence[HeadAddress], sizes: np.ndarray) -> HeadAddre
 def show_heads(picture: CanvasPicture, key: str, detail: str = "", **options: Any) -> bool:
     """Show a picture of all heads in which a click selects one; see `show`.
 
-    It scrolls to the part of the page with the key `detail`, if there is one.
+    The click also scrolls to the part of the page with the key `detail`, if it is given.
     """
 
     def open_head() -> None:
@@ -155,10 +155,10 @@ def show_points(
     detail: str = "",
     **options: Any,
 ) -> bool:
-    """Show a point for each of some heads, of which a click selects one; see `show_heads`."""
+    """Show a picture with a point for each of `heads`; a click selects one. See `show_heads`."""
 
     def open_point() -> None:
-        if (point := picked(key)) < len(heads):  # the model may be gone
+        if (point := picked(key)) < len(heads):  # the click may be on an earlier model's picture
             select_and_seek(heads[point], detail)
 
     return show(picture, key, open_point, **options)

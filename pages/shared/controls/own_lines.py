@@ -1,4 +1,4 @@
-"""Lines of the visitor's own text, one sentence per line: the box for them, and the job's bar."""
+"""The box for a visitor's own sentences, one per line, and the progress bar of a job over them."""
 
 from collections.abc import Callable
 
@@ -12,16 +12,16 @@ REFUSED = "{key}_refused"
 
 
 def box_for_lines(key: str, button: str, begin: Callable[[bytes], None]) -> None:
-    """Draw a box for lines and a button that hands them to `begin`.
+    """Draw a box for lines, a box for a file, and a button that hands the text to `begin`.
 
-    `begin` raises ValueError with a sentence for a text that cannot be taken, which `refusal` has.
+    If `begin` raises ValueError, `refusal` returns its message.
     """
     typed, file = st.columns(2, gap="medium")
     with typed:
         bounds = {"max_chars": MOST_TYPED, "height": 140, "persist_state": "session"}
-        st.text_area("Text, a sentence a line", key=f"{key}_typed", **bounds)
+        st.text_area("Text, one sentence per line", key=f"{key}_typed", **bounds)
     with file:
-        label = "Or a file of lines, taken in place of it"
+        label = "Or a file, used instead of the text"
         st.file_uploader(label, KINDS_OF_FILE, key=f"{key}_file")
 
     def hand_over() -> None:
@@ -36,12 +36,12 @@ def box_for_lines(key: str, button: str, begin: Callable[[bytes], None]) -> None
 
 
 def refusal(key: str) -> str:
-    """Return once why a text was refused; otherwise nothing."""
+    """Return why the last text was refused, but only once; otherwise an empty text."""
     return st.session_state.pop(REFUSED.format(key=key), "")
 
 
 def progress_of(job: Job, key: str, cancel: Callable[[], None], stage: str = "") -> None:
-    """Draw how far a job over lines is, or its last `stage`, and the button that cancels it."""
+    """Draw the progress of a job over lines, or its current `stage`, and a button to cancel it."""
     words = f"Line {job.done:,} of {job.total:,}"
     if waiting := job.state().place:
         words = f"Waiting for other visitors' texts: place {waiting} in line"

@@ -1,4 +1,4 @@
-"""The text that every page begins with, the model that reads it, and the tokens it reads."""
+"""The controls that pages begin with: the text, the model that reads it, and its tokens."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -41,22 +41,25 @@ from headlight.pages.shared.widgets.choose import choose, pick_one
 from headlight.viz import token_strip
 
 EMPTY = "Type {asked} above, or pick one of the examples."
-TARGET_HELP = "What the decoder reads; effects are measured on it. Empty: what the model writes."
+TARGET_HELP = (
+    "The text that the decoder reads, and that effects are measured on. If empty, it is the text "
+    "that the model writes."
+)
 WRITTEN = "Written by a beam of {size}."
 BEFORE = "Still shown: {}"
-ANOTHER = "another"  # the option that leads to the page on which models are loaded
+ANOTHER = "another"  # the option that opens the page Models
 MASK_HINT = "Click a word to hide it from the model, again to bring it back."
 
 
 def ask(
     *needs: Ability, target: Choice | None = None, examples: Iterable[str] = ()
 ) -> ModelRun | None:
-    """Return the run that the page is about, as trained, or None with a message on what is missing.
+    """Draw the controls of text, model and examples; return the run that they ask for, as trained.
 
-    Draws the boxes for the text, the choice of the model and the examples. A text that cannot be
-    read is replaced by the last readable one. The model must have the abilities `needs`. If the
-    model has an encoder and a decoder that reads a `target`, its box is drawn, too. The default
-    model has the page's own `examples` too.
+    Return None, with a message on the page, if the model is not in memory, cannot read the text, or
+    lacks one of the abilities `needs`. A text that cannot be read is replaced by the last readable
+    one. With a `target`, a model of encoder and decoder also gets the box for it. The page's own
+    `examples` are offered with the default model only.
     """
     loading.arrived()
     entry = models.chosen()
@@ -106,7 +109,7 @@ def can(run: ModelRun, ability: Ability) -> bool:
 
 
 def choose_model() -> None:
-    """Draw the choice of a model: the app's, the visitor's, and a way to load others."""
+    """Draw the choice of a model: shipped ones, the visitor's, and an option to load another."""
     before = models.chosen()
     titles = {key: entry.title for key, entry in models.choices().items()}
     titles.setdefault(before.key, before.title)
@@ -136,7 +139,7 @@ def text_boxes(model: Reader) -> tuple[str, str]:
 
 
 def text_label(entry: CatalogEntry, model: Reader) -> str:
-    """Return the label of the box for what a model reads."""
+    """Return the label of the box for the model's text, such as “English sentence” or “Prompt”."""
     label = entry.asks_for.partition(" ")[2]
     if "cross" not in model.shape.kinds and "write" not in model.missing:
         label = "prompt"
@@ -153,13 +156,13 @@ def read_another(text: str) -> None:
 
 
 def forget_replaced() -> None:
-    """Forget the tokens of a replaced text, unless an empty box replaced it; a callback."""
+    """Forget the choices about the previous text, unless the box is now empty; a callback."""
     if chosen(SENTENCE).strip():
         forget_tokens()
 
 
 def forget_tokens() -> None:
-    """Forget choices about a text that is gone: its tokens, and its beam; a callback."""
+    """Reset the choices about the previous text: its tokens, and that a beam wrote; a callback."""
     put(BY_BEAM, False)
     put(MASKED, "")
     put(LIT, "")
@@ -167,7 +170,10 @@ def forget_tokens() -> None:
 
 
 def readable(texts: tuple[str, str]) -> ModelRun | None:
-    """Return the run of texts if the model can read them, otherwise of the last readable ones."""
+    """Return the run of these texts if the model can read them, else of the last readable ones.
+
+    Return None if the model has read no text yet.
+    """
     strategy = BEAM if chosen(BY_BEAM) else Strategy()
     run = ModelRun(texts[0], second=texts[1], strategy=strategy)
     try:
@@ -185,7 +191,7 @@ def readable(texts: tuple[str, str]) -> ModelRun | None:
 
 
 def tokens_read(run: ModelRun, of: About) -> None:
-    """Draw the tokens that a model reads; a click hides a word if the model can fill it in."""
+    """Draw the tokens that a model reads; if it can fill in words, a click hides a word."""
     trace, model = run.trace(), run.reader
     sides = {"source": trace.source_tokens, "target-tokens": trace.target_tokens}
     for key, tokens in sides.items():
@@ -206,7 +212,7 @@ def mask(tokens: Sequence[Piece]) -> None:
     """Hide the clicked word with all its pieces, or show it again; a callback."""
     for clicked in all_picked("source"):
         if clicked >= len(tokens) or tokens[clicked].is_special:
-            continue  # the click was on a longer text, which is gone
+            continue  # the click was on an earlier, longer text
         word = tokens[clicked].word
         places = {place for place, token in enumerate(tokens) if token.word == word}
         before = places_in(chosen(MASKED))
@@ -215,7 +221,7 @@ def mask(tokens: Sequence[Piece]) -> None:
 
 
 def show_translation(run: ModelRun, of: About) -> None:
-    """Draw the tokens of both sides, the translation in large, and notes for the visitor."""
+    """Draw the tokens of both sides, the translation, and notes on what was read and written."""
     model, translation = models.chosen(), written(run)
     read, made = translation.source_tokens, translation.target_tokens
     label = f"{model.source.capitalize()}, as the encoder reads it: {len(read)} tokens"

@@ -1,4 +1,4 @@
-"""The visitor's changes, named next to every page's title, and whether the page applies them."""
+"""The line next to a page's title that names the visitor's changes, with buttons for them."""
 
 from contextlib import nullcontext
 
@@ -15,17 +15,17 @@ from headlight.pages.shared.state.showing import showing
 APPLIED: dict[Changes, str] = {
     "all": "Applied here.",
     "in force": "Applied here.",
-    "by side": "Applied to a side if “With my changes” is on, under More of A or B.",
+    "by side": "Applied to side A or B if “With my changes” is on, under More of that side.",
     "none": "Not applied on this page.",
 }
-IGNORED = "Not applied: shown as trained."
+IGNORED = "Not applied: the model is shown as trained."
 UNPADDED = "Without padding, as here, the padding mask has nothing to hide."
 
 
 def say(page: Page) -> None:
-    """Draw the changes, if any, and the ways to undo, compare and ignore them.
+    """Draw the changes, if any, and the buttons that undo, compare or ignore them.
 
-    On a page that makes changes they are part of the section that a click redraws.
+    A page that makes changes calls this within the section that a click redraws.
     """
     if showing().scene() is not None:
         return
@@ -33,7 +33,7 @@ def say(page: Page) -> None:
         st.switch_page(PAGES["compare"].file)  # callbacks cannot do this
     if page.changes == "all":
         put(AS_TRAINED, False)  # this page is for making changes
-    # Called without changes too: otherwise everything below would be redrawn at the first one.
+    # The container is drawn even without changes: otherwise the first one would redraw all below.
     row = {"horizontal": True, "vertical_alignment": "center", "gap": "xsmall", "width": "content"}
     line = st.container(key="changes", **row)
     edits = edit_history.edits()
@@ -44,10 +44,10 @@ def say(page: Page) -> None:
 
 
 def were_brought(page: Page, edits: Edits) -> bool:
-    """Return whether there were changes when the visitor came to this page.
+    """Return whether there already were changes when the visitor came to this page.
 
-    On a phone such changes are named above the page, later ones below it, so that nothing moves
-    under a finger.
+    If so, a phone names the changes above the page, otherwise below it, so that nothing moves under
+    a finger.
     """
     if st.session_state.get("changes_of") != page.key:
         st.session_state.update(changes_of=page.key, changes_brought=edits != Edits())
@@ -55,7 +55,7 @@ def were_brought(page: Page, edits: Edits) -> bool:
 
 
 def what_and_buttons(page: Page, edits: Edits) -> None:
-    """Draw how much is changed, whether the page applies it, and the buttons for it."""
+    """Draw a summary of the changes, whether the page applies them, and the buttons."""
     ignored = page.changes == "in force" and chosen(AS_TRAINED)
     color = "gray" if ignored or page.changes == "none" else "orange"
     st.badge(edit_words(edits, briefly=True), color=color, help=edit_words(edits))
@@ -76,6 +76,6 @@ def compare() -> None:
 
 
 def undo() -> None:
-    """Undo all changes at once, which is itself a change that can be undone; a callback."""
+    """Remove all changes at once, as a step that can itself be undone; a callback."""
     edit_history.change(Edits())
     put(AS_TRAINED, False)

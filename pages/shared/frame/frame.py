@@ -1,4 +1,4 @@
-"""The frame of every page: its title, the wide layout and the sidebar."""
+"""The frame of every page: title, layout and sidebar, and the order in which a page is drawn."""
 
 from pathlib import Path
 from urllib.parse import quote
@@ -20,21 +20,21 @@ from headlight.pages.streamlit_fixes.late_values import step
 KEY = "keyboard"
 SIDEBAR_WIDTH = 220  # pixels
 STYLE = styles.style(*styles.PAGE, Path(__file__).with_name("frame.css"))
-# A lamp and its beam. For an emoji, Streamlit would load the names of all emojis.
+# The page's icon: a lamp with its beam. For an emoji, Streamlit would load the names of all emojis.
 ICON = "data:image/svg+xml," + quote(
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">'
     '<path fill="#64748b" d="M1 6h6l3-2v8l-3-2H1z"/>'
     '<path fill="#f5b301" d="M10.8 4.2 15.6 1v14l-4.8-3.2z"/></svg>'
 )
 ALONE = styles.style(styles.ALONE)
-KEPT = "headlight-workshop"  # the name under which the browser's tab keeps the key
+KEPT = "headlight-workshop"  # the name under which the browser tab keeps the workshop's key
 GONE = "The models trained in this tab are gone: "
 LEFT = GONE + "they are released a few minutes after the tab was closed or lost its connection."
-RESTARTED = GONE + "the server has been restarted since, or another one answers now."
+RESTARTED = GONE + "the server was restarted, or another server answers now."
 
 
 def open_page(page: Page, said: str = "") -> None:
-    """Draw a page below what is `said` first, or a wing's replacement for it."""
+    """Draw a page, with the note `said` above its body, or what a wing draws in place of it."""
     st.set_page_config(
         page_title=f"{page.title} · Headlight",
         page_icon=ICON,
@@ -79,8 +79,8 @@ def open_page(page: Page, said: str = "") -> None:
 
 
 def show_alone(page: Page, picture: str) -> None:
-    """Draw only one picture of a page, by its key: for a frame in somebody's slides."""
-    # Streamlit does not give the key to a chart of Altair's.
+    """Draw only the picture of a page with this key, to be embedded in other slides."""
+    # Streamlit puts no key on an Altair chart, so its container has one: chart-KEY.
     selectors = f"{css_class(picture)}, {css_class(f'chart-{picture}')}"
     st.html(ALONE.replace("PICTURE", f":is({selectors})"))
     for wing in WINGS:
@@ -89,11 +89,11 @@ def show_alone(page: Page, picture: str) -> None:
     address.publish()
     if picture not in showing.drawn():
         with st.container(key="alone-missing"):
-            st.info("This picture is not drawn with what its address has chosen.")
+            st.info("This picture is not drawn for the choices in its address.")
 
 
 def sidebar(page: Page) -> None:
-    """Draw the list of pages, and the tools that share this one."""
+    """Draw the list of pages, and the tools for sharing the page."""
     with st.sidebar:
         st.subheader("Headlight")
         opened = list(filter(is_open, PAGES.values()))
@@ -107,7 +107,7 @@ def sidebar(page: Page) -> None:
 
 
 def tools(page: Page) -> None:
-    """Draw the wings' tools, the button that copies the scene's link, and the keys."""
+    """Draw the wings' tools, the button that copies the page's link, and the list of keys."""
     with st.container(key="share", gap="xsmall"):
         for wing in WINGS:
             wing.tools(page)
@@ -121,19 +121,19 @@ def tools(page: Page) -> None:
 
 
 def keys() -> None:
-    """Listen for keys, and draw the button that lists them."""
+    """Listen for keyboard shortcuts, and draw the button that lists them."""
     show(keyboard(), KEY, press)
 
 
 def press() -> None:
-    """Apply the keys that step through the options of a choice; a callback."""
+    """Apply the pressed keys that step through the options of a choice; a callback."""
     for choice, by in all_picked(KEY):
         if allows(choice):
             step(choice, by)
 
 
 def remember() -> None:
-    """Have the tab keep the key of the workshop, or ask for it if the workshop is empty."""
+    """Have the browser tab keep the workshop's key; ask it for a key if the workshop is empty."""
     key = workshop().key
     if workshop().is_empty:
         key = "" if workshop().gone else None

@@ -1,4 +1,4 @@
-"""The records of a run, in the arrays and words that pictures take."""
+"""The records of a run as the arrays and texts that pictures take."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,7 +19,7 @@ def as_array(tensor: Tensor) -> np.ndarray:
 def weights_of(trace: Trace, kind: Kind) -> list[np.ndarray]:
     """Return the weights of all heads of a kind of attention, (heads, query, key) for each layer.
 
-    Layers that were not recorded in full are in bytes, from 0 to 255.
+    Weights of layers that were not recorded in full are bytes: 0 to 255 for weights 0 to 1.
     """
     sites = sorted(site for site in {*trace.attention, *trace.overview} if site.kind == kind)
     return [
@@ -31,18 +31,18 @@ def weights_of(trace: Trace, kind: Kind) -> list[np.ndarray]:
 
 
 def one_head(heads: np.ndarray, head: HeadChoice) -> np.ndarray:
-    """Return one head, by its number from 0, of all heads (H, ...), or their mean or maximum."""
+    """Return one of the heads (H, ...) by its number from 0, or the mean or maximum of all."""
     summaries = {"mean": heads.mean, "max": heads.max}
     return summaries[head](axis=0) if head in summaries else heads[head]
 
 
 def heads_meant(head: HeadChoice, count: int) -> list[int]:
-    """Return the layers or heads, from 0, that a choice stands for: all of them for a summary."""
+    """Return the numbers, from 0, of the chosen layers or heads: all `count` for a summary."""
     return list(range(count)) if isinstance(head, str) else [min(head, count - 1)]
 
 
 def heads_of(values: Mapping[Kind, np.ndarray]) -> list[HeadAddress]:
-    """Return all heads, in the order in which values (layers, heads) of each kind are drawn."""
+    """Return the addresses of all heads, kind by kind, for values of shape (layers, heads)."""
     return [
         (kind, layer, head)
         for kind, numbers in values.items()
@@ -51,16 +51,17 @@ def heads_of(values: Mapping[Kind, np.ndarray]) -> list[HeadAddress]:
 
 
 def blocked_cells(record: AttentionRecord) -> np.ndarray:
-    """Return the cells (query, key) that the mask of a layer closes for all heads."""
+    """Return a boolean array (Q, K), true where a layer's mask closes the cell for all heads."""
     return ~visible_to_any(record).cpu().numpy()
 
 
 def clearest_cell(
     weights: np.ndarray, queries: Sequence[Piece], keys: Sequence[Piece], kind: Kind
 ) -> tuple[int, int] | None:
-    """Return the largest weight (Q, K) on another word, among rows that look most at a word.
+    """Return the query and key of the largest of the weights (Q, K) on another word.
 
-    None if every row looks most at its own word, at punctuation or at a special token.
+    Only queries whose largest weight is on another word count. None if every query looks most at
+    its own word, at punctuation or at a special token.
     """
     written = [np.array(list(map(is_of_a_word, side))) for side in (queries, keys)]
     words = [np.array([token.word for token in side]) for side in (queries, keys)]

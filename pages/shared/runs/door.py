@@ -1,4 +1,4 @@
-"""The only way in which pages call a model, with the results that are kept."""
+"""The decorators by which all pages call a model, and the store of the results."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Result(NamedTuple):
 
 
 class Results:
-    """The results of all sessions, the one used last at the end; threads may share it.
+    """The stored results of all sessions, ordered by last use; threads may share this object.
 
-    The results that were unused for longest are dropped: there are at most `most_bytes` in all, at
-    most `session_bytes` of a session, and at most `of_a_kind` results of a session and a function.
+    The results unused for longest are dropped, so that all together take at most `most_bytes`,
+    those of a session at most `session_bytes`, and a function has at most `of_a_kind` in a session.
     """
 
     def __init__(self, most_bytes: int, session_bytes: int, of_a_kind: int) -> None:
@@ -55,7 +55,7 @@ class Results:
         return sum(result.size for result in self._results.values())
 
     def get(self, key: ResultKey) -> Result | None:
-        """Return a kept result, or None if it was never kept or has made room for others."""
+        """Return a stored result, or None if it was never stored or has been dropped."""
         with self._lock:
             result = self._results.pop(key, None)
             if result:
@@ -63,7 +63,7 @@ class Results:
             return result
 
     def put(self, key: ResultKey, result: Result) -> None:
-        """Keep a result, unless it is larger than all that a session may keep."""
+        """Store a result, unless it alone is larger than a session's limit."""
         with self._lock:
             self._results.pop(key, None)
             if result.size > min(self.session_bytes, self.most_bytes):
@@ -102,25 +102,24 @@ _results = Results(
 
 
 def is_busy() -> bool:
-    """Return whether somebody's call is computed now, or waits for its turn."""
+    """Return whether any session's call is computing now, or waits for its turn."""
     return len(_queue) > 0
 
 
 def model_call(
     words: str = "",
 ) -> Callable[[Callable[Options, Value]], ModelCall[Options, Value]]:
-    """Make a function that calls a model a `ModelCall`; use it as a decorator.
+    """Return a decorator that turns a function which calls a model into a `ModelCall`.
 
-    It runs when fewer than AT_ONCE others do, with `words` next to a spinner unless it is part of
-    another call. Its result is kept for the session under its arguments, which are plain hashable
-    values: the name of a model, the text, the edits. An argument whose name begins with an
-    underscore is passed on but is not part of the key: a model that is already loaded, or a
-    function that reports progress. An argument `name` that is None means the model that the visitor
-    has chosen. The result is shared and must not be modified; errors are not kept.
+    A call waits until fewer than AT_ONCE others run, and shows `words` next to a spinner unless it
+    is part of another call. Its result is stored for the session under the arguments, which are
+    plain hashable values: the name of a model, the text, the edits. An argument whose name begins
+    with an underscore is passed on but is not part of that key: a model that is already loaded, or
+    a function that reports progress. An argument `name` that is None means the model that the
+    visitor has chosen. The result is shared and must not be modified; errors are not stored.
 
-    Sessions that call a function with the same run at the same time get one result, if all of them
-    have its model. A function with an underscore argument, such as one that draws the progress,
-    runs for each session.
+    Sessions that make the same call at the same time share one computation, if the model is not a
+    visitor's own. A function with an underscore argument runs for each session.
     """
 
     def decorate(function: Callable[Options, Value]) -> ModelCall[Options, Value]:
@@ -135,16 +134,16 @@ def model_call(
 def prepared_model_call(
     words: str = "",
 ) -> Callable[[Callable[Options, Work[Value]]], ModelCall[Options, Value]]:
-    """Make a function that returns the `Work` of a call a `ModelCall`; see `model_call`.
+    """Return a decorator for a function that returns the `Work` of a call; see `model_call`.
 
-    The function runs at once, in the visitor's session. Its work waits for its turn, and may be
-    computed together with that of others.
+    The function itself runs at once, in the visitor's session. The work that it returns waits for
+    its turn, and may be computed in one batch with the work of other calls.
     """
     return lambda function: ModelCall(function, function, words)
 
 
 class ModelCall(Generic[Options, Value]):
-    """A function that calls a model; see `model_call`."""
+    """A function that calls a model and whose results are stored; see `model_call`."""
 
     def __init__(
         self,
@@ -159,27 +158,27 @@ class ModelCall(Generic[Options, Value]):
         update_wrapper(self, function)
 
     def __call__(self, *args: Options.args, **kwargs: Options.kwargs) -> Value:
-        """Return the kept result, or call the model."""
+        """Return the stored result, or call the model."""
         key = self._key(*args, **kwargs)
         if kept := _results.get(key):
             return kept.value
         work = self._work(*args, **kwargs)
         question = (key.kind, key.arguments) if self._is_common(args) else object()
-        # Work that can join others ends before a spinner would show, and a spinner costs a thread.
+        # Work that can join a batch ends before a spinner would show, and a spinner costs a thread.
         is_long = self._words and not has_turn() and work.batch is None
         with st.spinner(self._words) if is_long else nullcontext():
             value = _queue.answer(question, work)
         _results.put(key, Result(value, size_of(value)))
-        released()  # the dropped results, and memory left over by the call
+        released()  # dropped results, and memory that the call used
         return value
 
     def kept(self, *args: Options.args, **kwargs: Options.kwargs) -> Value | None:
-        """Return the kept result, or None; never call the model."""
+        """Return the stored result, or None; this never calls the model."""
         kept = _results.get(self._key(*args, **kwargs))
         return kept and kept.value
 
     def _is_common(self, args: tuple[object, ...]) -> bool:
-        """Whether the result is the same for all sessions: the model is nobody's own."""
+        """Return whether all sessions can share the result: the model is no visitor's own."""
         handed_on = any(name.startswith("_") for name in self._signature.parameters)
         return not handed_on and any(getattr(value, "is_common", False) for value in args)
 
@@ -200,12 +199,12 @@ def _let_go(session: object) -> None:
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=_let_go)
 def _session() -> object:
-    """Return what identifies this session until it ends."""
+    """Return an object that identifies this session until it ends."""
     return object()
 
 
 def size_of(value: object) -> int:
-    """Return the bytes that a result takes; memory that is used twice in it counts once.
+    """Return the bytes that a result takes; memory shared within it counts once.
 
     Networks and tokenizers are not counted: they do not belong to a result.
     """
@@ -230,7 +229,7 @@ def size_of(value: object) -> int:
 
 
 def parts_of(value: object) -> Iterable[object]:
-    """Return the items of a container, or an object's fields."""
+    """Return the items of a container, or the values of an object's fields."""
     if isinstance(value, dict):
         return [*value.keys(), *value.values()]
     if isinstance(value, list | tuple | set | frozenset):

@@ -1,4 +1,4 @@
-"""What the heads of a model are for, and what it loses and writes without each of them."""
+"""The roles of a model's heads, and what the model loses without each of them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -28,16 +28,16 @@ from headlight.pages.shared.runs.readers import errors_explained, reader
 from headlight.pages.shared.runs.run import ModelRun
 
 Effects = Mapping[Kind, np.ndarray]  # (layers, heads), in nats; NaN if not measured yet
-Report = Callable[[Effects, float], None]  # takes the effects so far, and the share of the work
+Report = Callable[[Effects, float], None]  # takes the effects so far and the share that is done
 
 
 @model_call("Testing every head …")
 def head_roles(name: str, loading: int, seed: int, edits: Edits) -> RoleScores:
-    """Return the scores of all heads of a model, its heads switched as the edits say.
+    """Return the role scores of all heads of a model on random tokens, with the edits' gates.
 
-    Masks stay as trained: their cells are positions in a text, which have no meaning for random
-    tokens. `loading` identifies the model among those of its name. Raises ValueError if it reads
-    too few tokens.
+    Masks stay as trained, because edited cells are positions in a text of the visitor. `loading`
+    tells apart models loaded under the same name. Raises ValueError if the model reads too few
+    tokens.
     """
     model = reader(name)
     sites = Edits(gates=edits.gates).at_sites(model.shape, 2 * LONGEST + SPECIAL)
@@ -46,7 +46,7 @@ def head_roles(name: str, loading: int, seed: int, edits: Edits) -> RoleScores:
 
 
 def cost_of_removals(run: ModelRun) -> dict[str, int]:
-    """Return the number of runs to remove every head, and the tokens of each."""
+    """Return how many runs it takes to remove every head in turn, and the tokens of each run."""
     runs = sum(layers * heads for layers, heads in run.reader.shape.kinds.values())
     return {
         "runs": runs,
@@ -56,10 +56,10 @@ def cost_of_removals(run: ModelRun) -> dict[str, int]:
 
 @model_call()
 def removal_effects(run: ModelRun, position: int | None, _report: Report) -> Effects:
-    """Return the change of a run's objective without each head, on top of its edits.
+    """Return how a run's objective changes without each head, in addition to the run's edits.
 
-    With a `position` it is the change at only that one of the objective's tokens. `_report` is
-    called after each layer.
+    With a `position`, only that one of the objective's tokens counts. `_report` is called after
+    each layer.
     """
     shape = run.reader.shape
     effects: Effects = {kind: np.full(size, np.nan) for kind, size in shape.kinds.items()}
@@ -72,10 +72,10 @@ def removal_effects(run: ModelRun, position: int | None, _report: Report) -> Eff
 
 @dataclass(frozen=True)
 class Closings:
-    """The changes by closing single cells of a head, in nats, estimated and measured: (N,) each.
+    """The effects of closing N single cells of a head, in nats: estimated and measured, (N,) each.
 
-    `cells` are their queries and keys, `weights` their weights, and `largest` the largest weights
-    in their rows. `open` is the number of cells that could be closed, which can be more.
+    `cells` are the queries and keys of these cells, `weights` their weights, and `largest` the
+    largest weights of their rows. `open` is the number of all cells that could be closed.
     """
 
     cells: list[tuple[int, int]]
@@ -87,16 +87,16 @@ class Closings:
 
 
 def measured_by(run: ModelRun, position: int | None) -> Objective | None:
-    """Return what effects are measured on; with a `position` it is only that token."""
+    """Return the tokens that effects are measured on; with a `position` only that token."""
     objective = run.objective()
     return objective if position is None or objective is None else objective.only(position)
 
 
 @model_call("Estimating …")
 def estimated_effects(run: ModelRun, position: int | None) -> Mapping[Kind, np.ndarray]:
-    """Return the estimates for what `removal_effects` measures, (layers, heads) by kind.
+    """Return gradient estimates of what `removal_effects` measures: (layers, heads) by kind.
 
-    Raise ValueError for a model or a text that has no gradient.
+    Raise ValueError for a model or a text for which there is no gradient.
     """
     with errors_explained():
         estimates = estimated_removals(
@@ -108,18 +108,18 @@ def estimated_effects(run: ModelRun, position: int | None) -> Mapping[Kind, np.n
     }
 
 
-@model_call("Taking the gaps apart …")
+@model_call("Splitting the gaps by cause …")
 def gaps_of(run: ModelRun, position: int | None, heads: tuple[HeadAddress, ...]) -> list[Gap]:
-    """Return where the true effects of some heads differ from their estimates."""
+    """Return, for each of some heads, the gap between true effect and estimate, by cause."""
     sites = [(Site(kind, layer), head) for kind, layer, head in heads]
     return gaps(run.reader, run.tokens(), sites, run.changes(), measured_by(run, position))
 
 
 @model_call("Closing cell after cell …")
 def closed_cells(run: ModelRun, position: int | None, head: HeadAddress, most: int) -> Closings:
-    """Return the changes by closing single cells of a head, for at most `most` cells.
+    """Return the effects of closing single cells of a head, for at most `most` cells.
 
-    If there are more, they are taken at even steps from the largest estimate to the smallest.
+    If more cells are open, they are picked at even steps from the largest estimate downwards.
     Raises ValueError if there is nothing to measure.
     """
     kind, layer, number = head
@@ -149,5 +149,5 @@ def closed_cells(run: ModelRun, position: int | None, head: HeadAddress, most: i
 
 @model_call("Adding up …")
 def attributed(run: ModelRun, row: int, token: int, other: int) -> Attribution:
-    """Return what each part adds to the logit of `token` minus that of `other`, after a row."""
+    """Return what each part adds to the logit of `token` minus that of `other`, at a row."""
     return attribute(run.reader, run.tokens(), row, token, other, run.changes())

@@ -1,4 +1,4 @@
-"""Memory that visitors leave behind goes back to the system when nobody is working."""
+"""Give memory that visitors no longer need back to the system, once nobody is working."""
 
 import ctypes
 import gc
@@ -11,23 +11,23 @@ from time import sleep
 from headlight.model.memory import give_back
 from headlight.pages.shared.runs import limits
 
-QUIET = 5.0  # seconds without a release until memory is tidied; it may take twice as long
-# One for each of the model calls that may run at once, see AT_ONCE in line.py. By default glibc
-# makes up to eight for every core, each of which keeps the memory freed in its threads.
+QUIET = 5.0  # seconds without a call of `released` until memory is tidied; at most twice as many
+# Memory pools of glibc: one for each model call that runs at once (AT_ONCE in queue.py). By default
+# glibc makes up to eight pools for every core, and each keeps the memory freed in its threads.
 ARENAS = 2
-# A run takes and frees blocks of many megabytes. What glibc hands back to the system right away
-# has to be taken again page by page at the next run; tidy() hands it back once nobody works.
-KEPT = 2**30  # bytes
-LARGEST_BLOCK = 2**25  # bytes that glibc may keep, at most
+# A run takes and frees blocks of many megabytes. Memory that glibc returns to the system at once
+# has to be taken again page by page in the next run; so it is kept until tidy() returns it.
+KEPT = 2**30  # bytes of freed memory that glibc may keep
+LARGEST_BLOCK = 2**25  # bytes; only smaller blocks come from these pools
 M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD = -8, -3, -1  # from malloc.h
 
-LEFT: list[Callable[[], None]] = []  # functions that free what nobody uses, when all is quiet
+LEFT: list[Callable[[], None]] = []  # functions that free unused objects; `tidy` calls them
 _released = Event()
 _session_ended = Event()
 
 
 def released() -> None:
-    """Note that something large was released."""
+    """Note that a large object was released, so that memory is tidied soon."""
     _released.set()
     _helper()
 
@@ -39,17 +39,17 @@ def session_ended() -> None:
 
 
 def freeze() -> None:
-    """Collect garbage, and exempt everything loaded so far from later collections."""
+    """Collect garbage, and exempt all present objects from later collections."""
     if not limits.GUEST:
         gc.collect()
         gc.freeze()
 
 
 def tidy() -> None:
-    """Collect garbage, and return freed memory to the system if it can take it.
+    """Collect garbage, and return freed memory to the system where it supports that.
 
-    Sessions that ended hold on to themselves in reference cycles, and the allocator keeps freed
-    memory between blocks in use.
+    Ended sessions keep themselves alive by reference cycles, and the allocator keeps freed memory
+    that lies between blocks in use.
     """
     gc.collect()
     for let_go in LEFT:
@@ -77,11 +77,11 @@ def _helper() -> Thread:
 def _tidy_when_quiet() -> None:
     while _released.wait():
         _released.clear()
-        sleep(QUIET)  # and not until the next release: a busy server would wake this each time
+        sleep(QUIET)  # one wait for many releases: waking at each would cost a busy server time
         if not _released.is_set():
             if _session_ended.is_set() and gc.get_freeze_count():
                 _session_ended.clear()
-                gc.unfreeze()  # a session that was there when a model was loaded is frozen too
+                gc.unfreeze()  # sessions that existed when a model was loaded are frozen too
                 tidy()
                 gc.freeze()
             else:

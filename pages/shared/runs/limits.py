@@ -1,4 +1,4 @@
-"""The limits that the operator of the app may set, by environment variables."""
+"""The limits that the operator of the app can set by environment variables."""
 
 import os
 from urllib.parse import urlsplit
@@ -11,7 +11,7 @@ MOST = 1_000_000
 
 
 def whole_number(name: str, default: int, lowest: int = 1) -> int:
-    """Return a variable as a whole number; raise ValueError with a sentence for anything else."""
+    """Return an environment variable as a whole number; raise ValueError if it is not one."""
     text = os.environ.get(name, "").strip()[:40] or str(default)
     if not (text.isascii() and text.isdecimal() and lowest <= int(text) <= MOST):
         raise ValueError(f"{name} is {text!r}, but takes a whole number from {lowest} to {MOST}.")
@@ -19,7 +19,7 @@ def whole_number(name: str, default: int, lowest: int = 1) -> int:
 
 
 def patterns(name: str) -> tuple[str, ...]:
-    """Return a variable as a list split at commas; raise ValueError for a relative folder."""
+    """Return an environment variable split at commas; raise ValueError for a relative folder."""
     parts = tuple(filter(None, (part.strip() for part in os.environ.get(name, "").split(","))))
     if wrong := [part for part in parts if part[0] in "~."]:
         raise ValueError(
@@ -42,26 +42,26 @@ def is_shared() -> bool:
     return BEHIND in os.environ or open_to_others() or not {*names} <= {*LOOPBACK}
 
 
-GUEST = False  # whether the app runs in somebody's own process, such as a notebook's
+GUEST = False  # true if the app runs inside another program, such as a notebook
 WORKERS = whole_number("HEADLIGHT_WORKERS", 1)  # processes of the app on this machine
 
 
 def of_this_worker(of_all: int) -> int:
-    """Return the share of this process in a limit for the whole machine."""
+    """Return this process's share of a limit for the whole machine, rounded up."""
     return -(-of_all // WORKERS)
 
 
-# Threads of one model call. Several visitors share the cores; if a core is busy, threads that wait
-# for each other take ten times as long for a sentence.
+# Threads of one model call. Visitors share the cores, and if a core is busy, several threads that
+# wait for each other take ten times as long for a sentence as one thread.
 THREADS = whole_number("HEADLIGHT_THREADS", 1)
-RUNS = whole_number("HEADLIGHT_RUNS", 4, lowest=2)  # results of each kind kept for a visitor
-RUN_MEGABYTES = whole_number("HEADLIGHT_RUN_MEGABYTES", 1_500)  # results kept for a visitor
-# The same for all visitors together.
+RUNS = whole_number("HEADLIGHT_RUNS", 4, lowest=2)  # results of each function kept for a visitor
+RUN_MEGABYTES = whole_number("HEADLIGHT_RUN_MEGABYTES", 1_500)  # megabytes of results a visitor
+# Megabytes of results kept for all visitors together.
 ALL_RUNS_MEGABYTES = of_this_worker(whole_number("HEADLIGHT_ALL_RUNS_MEGABYTES", 2_000))
-MODELS_ALLOWED = patterns("HEADLIGHT_MODELS_ALLOWED")  # names and folders that may be opened
-MODELS = of_this_worker(whole_number("HEADLIGHT_MODELS", 3))  # such models in memory
+MODELS_ALLOWED = patterns("HEADLIGHT_MODELS_ALLOWED")  # models that visitors may open
+MODELS = of_this_worker(whole_number("HEADLIGHT_MODELS", 3))  # opened models in memory
 TRAININGS = of_this_worker(whole_number("HEADLIGHT_TRAININGS", 1))  # trainings that run at once
 TRAINING_SECONDS = whole_number("HEADLIGHT_TRAINING_SECONDS", 600, lowest=10)  # for each training
-COUNTS = whole_number("HEADLIGHT_COUNTS", 1)  # visitors' texts counted at once
-COUNT_LINES = whole_number("HEADLIGHT_COUNT_LINES", 2_000)  # lines of each text
-COUNT_SECONDS = whole_number("HEADLIGHT_COUNT_SECONDS", 600, lowest=10)  # for each text
+COUNTS = whole_number("HEADLIGHT_COUNTS", 1)  # visitors' texts that are counted at the same time
+COUNT_LINES = whole_number("HEADLIGHT_COUNT_LINES", 2_000)  # lines counted of each text
+COUNT_SECONDS = whole_number("HEADLIGHT_COUNT_SECONDS", 600, lowest=10)  # to count each text

@@ -1,4 +1,4 @@
-"""The queue in which calls of models wait for their turn, and in which they gather to a batch."""
+"""The queue in which model calls wait for their turn; calls that fit are computed in a batch."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Generic, NamedTuple, TypeVar
 
 from headlight.pages.shared.runs import limits
 
-AT_ONCE = limits.of_this_worker(2)  # turns, in all sessions together
-BATCH_CELLS = 2**16  # 16 texts of 64 tokens, whose decoding takes at most 300 MB
+AT_ONCE = limits.of_this_worker(2)  # calls of all sessions that compute at the same time
+BATCH_CELLS = 2**16  # texts times tokens²: 16 texts of 64 tokens, decoded in at most 300 MB
 _thread = local()
 Value = TypeVar("Value")
 
 
 class Work(NamedTuple, Generic[Value]):
-    """What a call computes: `compute` takes a list of requests, and yields the result of each.
+    """The work of a call: `compute` takes a list of requests, and yields the result of each.
 
-    Works with the same `batch` can be computed together; None is computed alone. `length` is the
-    number of a request's tokens.
+    Works with the same `batch` can be computed together; with `batch` None a work is computed
+    alone. `length` is the number of tokens of the request.
     """
 
     compute: Callable[[Sequence], Iterable[Value]]
@@ -41,21 +41,22 @@ class Call:
 
     question: Hashable
     work: Work
-    turn: Future[list[Call]] = field(default_factory=Future)  # the calls that it is to compute
+    turn: Future[list[Call]] = field(default_factory=Future)  # the calls that this one computes
     answer: Future = field(default_factory=Future)
 
 
 class Queue:
-    """The calls of models, first come, first served; few compute at once, and threads share it.
+    """The waiting model calls, first come, first served; threads may share this object.
 
-    Calls that ask the same question get one answer. The call whose turn it is also computes, in one
-    batch, all matching calls in the queue that fit into memory; it does not wait for more to come.
-    An error goes only to calls whose question also raises it when computed alone. If a computing
-    call is stopped because its visitor has left, another call takes over.
+    At most `at_once` calls compute at the same time. Calls that ask the same question share one
+    answer. The call whose turn it is also computes, in one batch, all calls in the queue that can
+    join it and fit into memory; it does not wait for more. An error is raised only in calls that
+    also raise it when computed alone. If a computing call is stopped because its visitor has left,
+    another call takes over.
 
-    A question is forgotten once it is answered. So a visitor could only learn that somebody asks
-    the same question in the same tenths of a second, by an answer that comes a little sooner, which
-    looks the same as a less busy server.
+    A question is forgotten once it is answered. A visitor could at most learn that somebody asks
+    the same question at this moment, by an answer that comes a little sooner; a less busy server
+    looks the same.
     """
 
     def __init__(self, at_once: int) -> None:
@@ -70,7 +71,7 @@ class Queue:
     def answer(self, question: Hashable, work: Work[Value]) -> Value:
         """Return the answer to a question, computed by this thread or by another.
 
-        A call within a call has a turn already, and joins no other: the other may wait for it.
+        A call within a call is computed at once: its thread has a turn, and waiting could deadlock.
         """
         if has_turn():
             (value,) = work.compute([work.request])
@@ -88,7 +89,7 @@ class Queue:
                 return call.answer.result()
 
     def _give_turns(self) -> None:
-        """Let the first in the queue compute, each with the calls that can join its batch."""
+        """Give free turns to the first calls of the queue, each with the calls that can join it."""
         while self._free and self._waiting:
             first, *others = self._waiting
             batch, longest = [first], first.work.length
@@ -112,18 +113,18 @@ class Queue:
             with self._lock:
                 for call in batch:
                     del self._asked[call.question]
-                    call.answer.cancel()  # only if it has none
+                    call.answer.cancel()  # has no effect on a call that has an answer
                 self._free += 1
                 self._give_turns()
 
 
 def has_turn() -> bool:
-    """Return whether this thread computes, so that its calls are within a call."""
+    """Return whether this thread is computing a call, so that its calls are nested."""
     return getattr(_thread, "has_turn", False)
 
 
 def compute(batch: Sequence[Call], function: Callable[[Sequence], Iterable]) -> None:
-    """Compute calls together, or one by one if that fails; each gets its own answer or error."""
+    """Compute calls in a batch, or one by one if that fails; set the answer or error of each."""
     try:
         requests = [call.work.request for call in batch]
         for call, value in zip(batch, function(requests), strict=True):

@@ -1,4 +1,4 @@
-"""The model behind a key: shipped, own or from the library, with its size, card and parity."""
+"""Find a model by its key, shipped, own or from transformers; and its size, card and parity."""
 
 import sys
 from collections.abc import Iterator
@@ -24,13 +24,13 @@ from headlight.pages.shared.state.models import CatalogEntry, library_entry
 from headlight.pages.shared.state.wings import WINGS
 from headlight.pages.streamlit_fixes import ended_sessions
 
-# Each operation of a model releases Python's lock (the GIL), and gets it back only after another
-# thread's turn: with many visitors a model call would spend most of its time waiting for turns.
+# Each operation of a model releases Python's lock (the GIL), and gets it back only when another
+# thread's turn ends: with many visitors a call would spend most of its time waiting for that.
 TURN = 0.0005  # the longest turn in seconds while others wait; Python's default is 0.005
 
 
 def reader(key: str | None = None) -> Reader:
-    """Return the model of a key, or for None the model that the visitor has chosen.
+    """Return the model with this key; without a key the model that the visitor has chosen.
 
     Raise ValueError if it is not in memory.
     """
@@ -45,12 +45,12 @@ def reader(key: str | None = None) -> Reader:
 
 
 def own_model(key: str) -> OwnReader:
-    """Return a model of this project's own, shipped or a visitor's."""
+    """Return a model of this project's layers: a shipped one or a visitor's own."""
     return models.own_reader(key) if models.named(key).is_own else _shipped(key)
 
 
 def translator(key: str) -> Translator:
-    """Return a model of this project's own; raise ValueError if it does not translate."""
+    """Return a model of this project's layers; raise ValueError if it does not translate."""
     model = own_model(key)
     if not isinstance(model, Translator):
         raise ValueError("This model only continues texts: choose another, such as a shipped one.")
@@ -58,9 +58,9 @@ def translator(key: str) -> Translator:
 
 
 def tune() -> None:
-    """Set this process up for many sessions, if it is the app's own.
+    """Set up this process for many sessions, unless it belongs to a program such as a notebook.
 
-    Call it before the first model call.
+    Call this before the first model call.
     """
     if not limits.GUEST:
         torch.set_num_threads(limits.THREADS)
@@ -69,11 +69,11 @@ def tune() -> None:
     ended_sessions.watch(session_ended)
 
 
-# A page asks for its model some 35 times, for which st.cache_resource takes a tenth of a run.
+# A page calls this some 35 times; st.cache_resource would take a tenth of the run for that.
 @cached(LRUCache(3), condition=Condition())
 def _shipped(key: str) -> OwnReader:
     tune()
-    # The first call may be in inference mode; gradients need it off.
+    # The first call may come in inference mode, but later gradients need weights made outside it.
     with st.spinner("Loading the model …"), torch.inference_mode(False):
         loaded = load(key)
     freeze()
@@ -81,14 +81,14 @@ def _shipped(key: str) -> OwnReader:
 
 
 def loading(key: str) -> int:
-    """Return the number of a model's loading, which tells apart models of the same name."""
+    """Return a number that tells apart models loaded under the same name; 0 if not loaded."""
     entry = models.named(key)
     loaded = shelf().get(entry.name) if entry.is_library else None
     return loaded.number if loaded else 0
 
 
 def entry_of(name: str, loaded: Reader) -> CatalogEntry:
-    """Return the entry of a loaded model for lists on screen."""
+    """Return the entry of a loaded model for lists on screen, with examples that it can read."""
     entry = library_entry(name, writes="cross" in loaded.shape.kinds)
     if not isinstance(loaded, OwnReader) or can_read(loaded, entry.examples[0]):
         return entry
@@ -103,7 +103,7 @@ def can_read(reader: OwnReader, text: str) -> bool:
 
 @contextmanager
 def errors_explained() -> Iterator[None]:
-    """Raise any error of the library as a ValueError with a sentence."""
+    """Turn any error raised in this block into a ValueError that a visitor can act on."""
     try:
         yield
     except ValueError:
@@ -116,7 +116,7 @@ def errors_explained() -> Iterator[None]:
 
 
 class Size(NamedTuple):
-    """How large a model is."""
+    """The number of a model's parameters, and of the bytes that they take."""
 
     parameters: int
     bytes: int
@@ -132,13 +132,13 @@ def size_of(key: str) -> Size:
 
 
 def card_of(key: str) -> Card:
-    """Return the card of a model; an empty one for a model without a card."""
+    """Return the model card, which is empty for a model without one."""
     entry = models.named(key)
     loaded = shelf().get(entry.name) if entry.is_library else None
     return loaded.card if loaded else Card()
 
 
 def parity_at_loading(key: str) -> Parity | None:
-    """Return the differences measured when a model of the library was loaded, if they were."""
+    """Return how far a model's numbers were from the library's at loading; None if not measured."""
     model = reader(key)
     return model.attached.parity if "own layers" in model.missing else None

@@ -1,4 +1,4 @@
-"""A run of a model: plain values that determine every number, and the results."""
+"""A run of a model: the plain values that determine its numbers, and the functions to get them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from headlight.pages.shared.state import models
 if TYPE_CHECKING:
     from headlight.model.library.bert_reader import BertReader
 
-IN_FULL = 10_000_000  # weights; runs with more record all stages of one site at a time only
+IN_FULL = 10_000_000  # weights; a run with more of them records only one site in full at a time
 AS_TRAINED = PositionEdit()
 LONGEST_WRITING = 64  # tokens, by default
 BEAM = Strategy("beam")
@@ -37,10 +37,10 @@ BEAM = Strategy("beam")
 class ModelRun:
     """A text and everything that determines how a model reads it.
 
-    Without a target a decoder that reads an encoder gets what the model writes as trained, with or
-    without edits, so that runs with and without edits can be compared cell by cell. Without a model
-    it is the one that the visitor has chosen. Every access to a model that is gone raises
-    ValueError.
+    Without a `target`, a decoder next to an encoder reads the text that the model writes as
+    trained, also in a run with edits, so that runs with and without edits can be compared cell by
+    cell. `model` is by default the model that the visitor has chosen. Every access to a model that
+    is gone raises ValueError.
     """
 
     sentence: str
@@ -48,11 +48,11 @@ class ModelRun:
     edits: Edits = Edits()
     pad_to: int | None = None
     second: str = ""
-    masked: tuple[int, ...] = ()  # indices of tokens
+    masked: tuple[int, ...] = ()  # indices of hidden tokens, from 0
     moved: tuple[PositionEdit, PositionEdit] = (AS_TRAINED, AS_TRAINED)  # of encoder and decoder
     model: str = field(default_factory=lambda: models.chosen().key)
-    strategy: Strategy = Strategy()  # by which the model writes
-    loading: int = field(default=0, init=False)  # identifies the model among those of its name
+    strategy: Strategy = Strategy()  # how the model writes
+    loading: int = field(default=0, init=False)  # tells apart models loaded under the same name
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "loading", loading(self.model))
@@ -63,7 +63,7 @@ class ModelRun:
 
     @property
     def is_common(self) -> bool:
-        """Whether its model is the same for every visitor, and not a visitor's own."""
+        """True if the model is the same for every visitor, and not a visitor's own."""
         return not models.named(self.model).is_own
 
     @property
@@ -79,7 +79,7 @@ class ModelRun:
         )
 
     def trace(self) -> Trace:
-        """The recorded run, in a large model only its weights; it must not be modified.
+        """Return the recorded run, which must not be modified; a large run has only its weights.
 
         The residual stream may be missing: see `streamed`.
         """
@@ -91,27 +91,27 @@ class ModelRun:
         return _traced(self, None)
 
     def streamed(self) -> Trace:
-        """Like `trace`, with the residual stream if the model shows it; must not be modified."""
+        """Return `trace` with the residual stream, if the model shows it; do not modify it."""
         trace = self.trace()
         if trace.residual or "show the stream" in self.reader.missing:
             return trace
         return _streamed(self)
 
     def tokens(self) -> Trace:
-        """The trace as trained, which has the tokens of every run over the same text."""
+        """Return the trace as trained: every run over the same texts has its tokens."""
         return self.as_trained.trace()
 
     def changes(self) -> RunEdits:
-        """The edits in the model's form, for the tokens of this run."""
-        if self.is_as_trained:  # whose trace the others need
+        """Return the edits in the form that the model takes, for the tokens of this run."""
+        if self.is_as_trained:  # `tokens` below traces this run as trained
             return {}
         target = [token for token in self.tokens().target_tokens if not token.is_padding]
         return self.changes_of(0, len(target))
 
     def changes_of(self, more: int, target_length: int | None = None) -> RunEdits:
-        """Return the edits for `more` tokens than this run's; see `Edits.at_sites`.
+        """Return the edits for a text `more` tokens longer than this run's; see `Edits.at_sites`.
 
-        Cells that a model cannot open, and positions that it cannot move, stay as they are.
+        Edits that the model cannot carry out, of open cells or positions, are left out.
         """
         if self.is_as_trained:
             return {}
@@ -130,7 +130,7 @@ class ModelRun:
         return edits
 
     def target_text(self) -> str:
-        """The text read by a decoder next to an encoder; empty if there is none."""
+        """Return the text that a decoder next to an encoder reads; empty if there is none."""
         if self.target or "cross" not in self.reader.shape.kinds:
             return self.target
         return written(self.as_trained).text
@@ -144,17 +144,17 @@ class ModelRun:
         return " / ".join(filter(None, (self.sentence, self.second)))
 
     def objective(self) -> Objective | None:
-        """What effects are measured on, given by the model's training; None if there is nothing."""
+        """Return the tokens whose likelihood effects are measured on; None if there are none."""
         return self.reader.objective(self.tokens())
 
     def record(self, site: Site) -> AttentionRecord:
-        """Return everything recorded at a site; it must not be modified."""
+        """Return the full record of a site, with all stages; it must not be modified."""
         trace = self.trace()
         return (trace if site in trace.attention else _traced(self, site)).attention[site]
 
 
 def hiding(run: ModelRun, places: Collection[int]) -> ModelRun:
-    """Return a run with the tokens at these indices hidden from the model, if it can hide them."""
+    """Return a run that hides the tokens at these indices, if the model can hide tokens."""
     if not places or "mask words" in run.reader.missing:
         return run
     tokens = enumerate(run.tokens().source_tokens)
@@ -164,7 +164,7 @@ def hiding(run: ModelRun, places: Collection[int]) -> ModelRun:
 
 @model_call("Reading …")
 def _traced(run: ModelRun, site: Site | None) -> Trace:
-    """Record a run; in a large model only one site in full, or none."""
+    """Record a run; with many weights only one `site` is recorded in full, or none."""
     model = run.reader
     read = run.target
     if not read and "cross" in model.shape.kinds:
@@ -185,7 +185,7 @@ def _traced(run: ModelRun, site: Site | None) -> Trace:
 
 @model_call("Reading …")
 def _streamed(run: ModelRun) -> Trace:
-    """Run once more, and return the trace with what lies between the blocks."""
+    """Run the model again, and return the trace with the residual stream."""
     with errors_explained():
         return run.reader.streamed(run.trace(), run.changes())
 
@@ -204,12 +204,12 @@ def sites_in_full(run: ModelRun, read: str | Writing, site: Site | None) -> list
 
 @model_call()
 def masks_of(run: ModelRun) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the padding mask, the look-ahead mask and both of a run, for a translator."""
+    """Return a translator's padding mask, look-ahead mask and both combined, for a run."""
     return translator(run.model).masks(run.trace())
 
 
 def written(run: ModelRun) -> Writing:
-    """Return what a model writes after reading a run's text; it must not be modified.
+    """Return the text that a model writes for a run; it must not be modified.
 
     Raise ValueError if it does not write.
     """
@@ -217,13 +217,13 @@ def written(run: ModelRun) -> Writing:
 
 
 def is_written(run: ModelRun) -> bool:
-    """Return whether the text that a model writes for this run is kept."""
+    """Return whether the text that a model writes for this run is already stored."""
     return decoded.kept(replace(run, target="")) is not None
 
 
 @model_call("Reading …")
 def reading_its_own(run: ModelRun) -> Trace:
-    """Record the logits over the text that the model writes as trained, with this run's changes.
+    """Record the logits, under this run's changes, over the text that the model writes as trained.
 
     The tokens are passed on as written: splitting their text again could give other tokens.
     """
@@ -239,9 +239,10 @@ def decoded(
     longest: int | None = None,
     forced: tuple[int, ...] = (),
 ) -> Work[Decoding]:
-    """Return what a model writes with every step; it must not be modified.
+    """Return the text that a model writes, with every step; it must not be modified.
 
-    Without a strategy it is the run's. Raise ValueError for `forced` ids that it cannot begin with.
+    `strategy` is by default the run's. `forced` are the ids of tokens that the text begins with;
+    raise ValueError if it cannot.
     """
     strategy = strategy or run.strategy
     model, edits = run.reader, run.changes_of((longest or LONGEST_WRITING) + 1)
@@ -262,7 +263,7 @@ def decoded(
 
 @model_call("Decoding …")
 def evicted(run: ModelRun, policy: str, budget: int, longest: int) -> Decoding:
-    """Return what a model writes with a cache of few keys; see `write_evicting`."""
+    """Return what a model writes with a cache of at most `budget` keys; see `write_evicting`."""
     edits = run.changes_of(longest + 1)
     with errors_explained():
         return write_evicting(
@@ -272,5 +273,5 @@ def evicted(run: ModelRun, policy: str, budget: int, longest: int) -> Decoding:
 
 @model_call("Running transformers' own BertModel …")
 def measured_parity(run: ModelRun) -> Parity:
-    """Return how far the numbers of a BERT in this project's layers are from the library's."""
+    """Return how far the numbers of a BERT in this project's layers are from transformers' own."""
     return cast("BertReader", run.reader).parity(run.sentence, run.second or None)

@@ -1,4 +1,4 @@
-"""Models named by visitors: which may be opened, and those in memory for all visitors."""
+"""Models that visitors load by name: which names are allowed, and the models in memory."""
 
 from __future__ import annotations
 
@@ -28,36 +28,36 @@ from headlight.model.library.loading import fetch_model, load_model
 from headlight.model.reader import Reader
 from headlight.pages.shared.runs import housekeeping, limits
 
-LOOK = 0.1  # seconds between two checks whether a model is still wanted
-GRACE = 5.0  # seconds in which an unwanted reading should end by itself
+LOOK = 0.1  # seconds between two checks that a visitor still waits for the model
+GRACE = 5.0  # seconds that a model's reading has to end by itself once nobody waits
 LONGEST = 600.0  # seconds for reading a model
-MOST_LEFT = 3  # readings that go on though nobody waits for them
+MOST_LEFT = 3  # models that are still being read although nobody waits for them
 NONE = (
-    "Headlight is shared here, and its operator named no other models that can be opened. Run "
-    "Headlight on your own computer to open any."
+    "This server is shared, and its operator allows no other models. Run Headlight on your own "
+    "computer to open any model."
 )
-NAMED = "Only models that the operator of this server named can be opened here{names}."
+NAMED = "Only models that the operator of this server allows can be opened here{names}."
 WILD = re.compile(r"[*?\[]")
 
 Stage = Literal["begin", "download", "line", "reading"]
 MOST_WAITING = 10  # models waiting to be loaded, including those under way
 MANY = "{count} models are being loaded already: try again in a few minutes."
 GONE = "{name} is not in memory. Load it to go on."
-STOPPED = "Nobody waited for {name} any more. Load it again."
+STOPPED = "Loading {name} was stopped, since nobody waited for it. Load it again."
 TOO_LONG = "{name} was not read within {minutes:.0f} minutes. Choose another model."
 STUCK = (
-    "Models cannot be loaded now: {count} that nobody waits for are still being read. Try again "
-    "later, or start Headlight again."
+    "No model can be loaded now: {count} models that nobody waits for are still being read. Try "
+    "again later, or restart Headlight."
 )
 _numbers = count(1)
-_reading = JobQueue("reading", at_once=1, waiting=MOST_WAITING)  # models that are downloaded
+_reading = JobQueue("reading", at_once=1, waiting=MOST_WAITING)  # reads downloaded models
 
 
 @dataclass(eq=False)
 class Loaded:
-    """A model in memory; the `number` of its loading identifies it among those of its name.
+    """A model in memory; `number` tells it from models loaded earlier under the same name.
 
-    It stays as long as it is `held_by` a visitor's list, and no newer model needs its room.
+    It stays while visitors have it in their lists (`held_by`) and no newer model needs its room.
     """
 
     name: str
@@ -69,20 +69,20 @@ class Loaded:
 
 
 class LoadJob(Job[Loaded]):
-    """A model being loaded; it goes on as long as one of its visitors waits."""
+    """The loading of a model, which goes on as long as one of its visitors waits."""
 
     def __init__(self, shelf: Shelf, name: str) -> None:
         super().__init__(shelf.queue)
         self.shelf = shelf
         self.name = name
         self.stage: Stage = "begin"
-        self.share = 0.0  # of the bytes to download
-        self.reading: ReadJob | None = None  # once it is downloaded
+        self.share = 0.0  # how much of the download is done, 0 to 1
+        self.reading: ReadJob | None = None  # the job that reads the model once it is downloaded
         self.visitors: WeakSet[object] = WeakSet()
 
     @property
     def before(self) -> int:
-        """How many models are to be read before this one."""
+        """The number of models to be read before this one."""
         reading = self.reading
         return reading.state().place if reading else 0
 
@@ -90,13 +90,13 @@ class LoadJob(Job[Loaded]):
         return "" if self.visitors else STOPPED.format(name=self.name)
 
     def progress(self, done: int, total: int) -> None:
-        """Note the progress of the download, or stop it; called from several threads."""
+        """Note the download's progress; raise LoadingError if nobody waits. Threads call it."""
         if why := self.neglected():
             raise LoadingError(why)
         self.stage, self.share = "download", min(1.0, done / max(total, 1))
 
     def work(self) -> Loaded:
-        """Load the model and keep it; a failed one is not kept."""
+        """Load the model and put it on the shelf; forget this job even if it fails."""
         try:
             loaded = self.load()
             self.shelf.put(loaded)
@@ -105,9 +105,9 @@ class LoadJob(Job[Loaded]):
             self.shelf.forget(self)
 
     def load(self) -> Loaded:
-        """Download the model if it is not here yet, and read it in its turn.
+        """Download the model if it is not here yet, then wait for its turn to be read.
 
-        If the reading does not end in time, it is abandoned, so that others can go on.
+        A reading that does not end in time is abandoned, so that other models can be read.
         """
         folder = fetch_model(self.name, self.progress)
         if len(_reading.left) >= MOST_LEFT:
@@ -121,7 +121,7 @@ class LoadJob(Job[Loaded]):
             if why and reading.is_active:
                 reading.join(GRACE)
                 _reading.leave(reading, why)
-        self.reading = None  # it and this job hold each other
+        self.reading = None  # breaks the reference cycle with this job
         if reading.result is None:
             raise LoadingError(reading.note)
         reader = reading.result
@@ -135,7 +135,7 @@ class LoadJob(Job[Loaded]):
 
 
 class ReadJob(Job[Reader]):
-    """A downloaded model being read into memory."""
+    """The reading of a downloaded model into memory."""
 
     def __init__(self, loading: LoadJob, folder: str) -> None:
         super().__init__(_reading)
@@ -149,7 +149,7 @@ class ReadJob(Job[Reader]):
         return self.loading.explain(error)
 
     def overdue(self) -> str:
-        """Return why the reading should end, or an empty text."""
+        """Return why the reading should be stopped; empty if it should go on."""
         if self.seconds > LONGEST:
             return TOO_LONG.format(name=self.loading.name, minutes=LONGEST / 60)
         return self.neglected()
@@ -168,8 +168,8 @@ class Shelf:
     """The models in memory, and those being loaded."""
 
     def __init__(self) -> None:
-        self.loaded: LRUCache[str, Loaded] = LRUCache(limits.MODELS)  # for all visitors together
-        self.shown: dict[str, Loaded] = {}  # held by the owner of this process
+        self.loaded: LRUCache[str, Loaded] = LRUCache(limits.MODELS)  # opened by visitors
+        self.shown: dict[str, Loaded] = {}  # put here by the program in whose process the app runs
         self.jobs: dict[str, LoadJob] = {}
         self.lock = Lock()
         self.queue = JobQueue("loading", at_once=MOST_WAITING, waiting=MOST_WAITING)
@@ -179,7 +179,7 @@ class Shelf:
             return self.shown.get(name) or self.loaded.get(name)
 
     def show(self, reader: Reader) -> str:
-        """Keep a model that this process holds until it is hidden; return its name on lists."""
+        """Offer a model of this process to visitors until `hide`; return its name in lists."""
         with self.lock:
             numbers = (f" {number}" if number > 1 else "" for number in count(1))
             names = (f"{reader.title}{number}, in memory" for number in numbers)
@@ -193,10 +193,10 @@ class Shelf:
         housekeeping.released()
 
     def ask(self, name: str, visitor: object | None = None) -> LoadJob:
-        """Have a model loaded; visitors who ask for the same model meanwhile share the job.
+        """Start to load a model, or join the job that already loads it; return the job.
 
-        A visitor waits only for the model they asked for last; without a visitor it is loaded in
-        any case. Raise LoadingError if it is not allowed, or too many are waiting already.
+        A visitor waits only for the model that they asked for last. Without a visitor the model is
+        loaded in any case. Raise LoadingError if it is not allowed, or too many are waiting.
         """
         if not is_allowed(name):
             raise LoadingError(f"{name} cannot be opened. {rule()}")
@@ -218,7 +218,7 @@ class Shelf:
     def forget(self, job: LoadJob) -> None:
         with self.lock:
             del self.jobs[job.name]
-        housekeeping.released()  # the model that made room, and what loading left in memory
+        housekeeping.released()  # a model that was replaced, and memory that loading used
 
     def hold(self, name: str, visitor: object) -> None:
         if loaded := self.get(name):
@@ -226,13 +226,13 @@ class Shelf:
             loaded.was_held = True
 
     def leave(self, name: str, visitor: object) -> None:
-        """Note that a visitor no longer has a model in their list, and drop it if nobody has."""
+        """Note that a visitor took a model off their list; drop it if it is in nobody's list."""
         if loaded := self.get(name):
             loaded.held_by.discard(visitor)
         self.let_go()
 
     def let_go(self) -> None:
-        """Drop the models that were in visitors' lists and no longer are in any."""
+        """Drop the models that were in visitors' lists and are in no list any more."""
         with self.lock:
             for name, loaded in list(self.loaded.items()):
                 if loaded.was_held and not loaded.held_by:
@@ -254,7 +254,7 @@ def any_is_allowed() -> bool:
 def is_allowed(name: str) -> bool:
     """Return whether a model may be opened, by its name on the hub or its folder.
 
-    It looks only inside the allowed folders, so that no answer reveals whether another file exists.
+    Only the allowed folders are looked into, so that no answer reveals whether another file exists.
     """
     if not limits.MODELS_ALLOWED:
         return not limits.is_shared()
@@ -262,7 +262,7 @@ def is_allowed(name: str) -> bool:
         return fits(name, hub_patterns()) and not as_folder(name)
     folders = [pattern for pattern in limits.MODELS_ALLOWED if os.path.isabs(pattern)]
     plain = os.path.normpath(name) if os.path.isabs(name) else ""
-    with suppress(ValueError):  # a character that no path can have
+    with suppress(ValueError):  # the name has a character that no path can have
         return fits(plain, folders) and fits(
             os.path.realpath(plain), [real(folder) for folder in folders]
         )
@@ -274,19 +274,19 @@ def hub_patterns() -> list[str]:
 
 
 def rule() -> str:
-    """Return the sentence on which models may be opened, without folders; empty if all may."""
+    """Return a sentence on which models may be opened, folders left out; empty if all may."""
     if not limits.MODELS_ALLOWED:
         return NONE if limits.is_shared() else ""
     return NAMED.format(names=": " + ", ".join(hub_patterns()) if hub_patterns() else "")
 
 
 def fits(text: str, patterns: list[str]) -> bool:
-    """Return whether a text matches one of the patterns, in which * stands for anything."""
+    """Return whether a text matches one of the patterns, in which * matches any text."""
     return any(fnmatchcase(text, pattern) for pattern in patterns)
 
 
 def real(pattern: str) -> str:
-    """Return a pattern of folders with the links before its first wild card resolved."""
+    """Return a pattern of folders with symbolic links resolved before its first wild card."""
     wild = WILD.search(pattern)
     if wild is None:
         return os.path.realpath(pattern)

@@ -1,4 +1,4 @@
-"""What was recorded of the shipped model's training, and a shipped model that cheats."""
+"""The recorded training of the shipped model, and a shipped model without look-ahead mask."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from headlight.pages.shared.runs.readers import translator
 from headlight.pages.shared.state.models import DEFAULT
 
 FOLDER = PRETRAINED / DEFAULT
-UNMASKED = "en-fr-unmasked"  # a small model
+UNMASKED = "en-fr-unmasked"  # a small model that was trained without the look-ahead mask
 
 
 @st.cache_resource
@@ -22,15 +22,15 @@ def recorded_training() -> Snapshots:
 
 
 class Cheat(NamedTuple):
-    """What the model writes for a sentence if it can look ahead, and if it cannot."""
+    """The results of a model trained without look-ahead mask: with and without a known target."""
 
-    score: float  # the log-probability of the whole target
-    text: str  # written without a target
+    score: float  # the log-probability of the whole known target, all of which it sees
+    text: str  # the translation that it writes itself, with nothing to look ahead to
 
 
 @model_call()
 def cheat(sentence: str, target: str) -> Cheat:
-    """Return how well the model copies the target, and what it writes without one."""
+    """Return how well the unmasked model copies a target, and what it writes without one."""
     model = translator(UNMASKED)
     score = trace_log_probabilities(model.trace(sentence, target)).sum().item()
     return Cheat(score, model.translate(sentence).text)

@@ -1,4 +1,4 @@
-"""What a model predicts in two runs, side by side: its answers, and each token's probability."""
+"""The predictions of a model in two runs, side by side: answers, and each token's probability."""
 
 from __future__ import annotations
 
@@ -27,15 +27,18 @@ LONG = 40  # tokens whose probabilities are listed without scrolling
 LIST_HEIGHT = 720  # pixels
 PROBABILITIES = "Probability of each token"
 NO_OUTPUT = (
-    "This model has no output that could be shown: it was saved without a head, or with a head of "
-    "an unsupported kind."
+    "This model has no output that can be shown: it was saved without an output layer, or with one "
+    "of an unsupported kind."
 )
 
 
 def compare_answers(
     before: ModelRun, after: ModelRun, labels: tuple[str, str] = LABELS, *, of: About
 ) -> None:
-    """Draw how likely each token of the text is, and what the model predicts, in two runs."""
+    """Draw each token's probability and the model's predictions in two runs.
+
+    If there is neither, say so.
+    """
     if not compare_outputs(before, after, labels, of=of) and not says_tokens(before):
         st.caption(NO_OUTPUT)
 
@@ -50,8 +53,8 @@ def compare_outputs(
 ) -> bool:
     """Draw the probabilities that can be compared in two runs, of one model or of two.
 
-    These are those of the tokens, if both runs are measured on the same ones, and of the models'
-    predictions, if both answer the same question. Return whether there are any.
+    The tokens' probabilities are drawn if both runs are measured on the same tokens, the models'
+    predictions if both answer the same question. Return whether anything can be compared.
     """
     measured, other = (measured_on(run) for run in (before, after))
     answered = {question.row for question, _ in asked_alike(before, after)}
@@ -66,7 +69,7 @@ def compare_choices(
 ) -> bool:
     """Draw the predictions in two runs if both answer the same questions; return whether so."""
     pairs = asked_alike(before, after)
-    if len(pairs) > 2:  # there are many masks
+    if len(pairs) > 2:  # the text has many masked words
         by_words = {words_of(pair): pair for pair in pairs}
         pairs = [by_words[st.selectbox("Shown", by_words, key="question")]]
     for number, pair in enumerate(pairs):
@@ -77,7 +80,7 @@ def compare_choices(
 def say_predictions(before: ModelRun, after: ModelRun) -> None:
     """Say in one sentence how changes affected the predictions of a model that does not write.
 
-    The numbers follow it; without a measure nothing is said.
+    The scores follow the sentence. Without an objective to measure nothing is said.
     """
     if before == after or "write" not in before.reader.missing or before.objective() is None:
         return
@@ -97,7 +100,7 @@ def say_predictions(before: ModelRun, after: ModelRun) -> None:
 
 
 def measured_on(run: ModelRun) -> list[str]:
-    """Return the texts of the tokens that effects on a run are measured on."""
+    """Return the texts of the tokens that effects are measured on in a run."""
     objective = run.objective()
     if objective is None:
         return []
@@ -108,7 +111,7 @@ def measured_on(run: ModelRun) -> list[str]:
 
 
 def asked_alike(before: ModelRun, after: ModelRun) -> list[tuple[Question, Question]]:
-    """Return the questions of both runs in pairs, as far as they are of the same kind."""
+    """Return pairs of questions, one of each run, that are of the same kind."""
     first, second = (run.reader.questions(run.trace()) for run in (before, after))
     pairs = zip(first, second, strict=False)
     return [
@@ -119,7 +122,7 @@ def asked_alike(before: ModelRun, after: ModelRun) -> list[tuple[Question, Quest
 
 
 def without_place(question: Question) -> str:
-    """Return the words of a question without the number of its token."""
+    """Return the words of a question without a token's number at the end."""
     return question.words.rstrip("0123456789")
 
 
@@ -137,7 +140,7 @@ def compare_probabilities(
 ) -> None:
     """Draw the probability of each target token in two runs.
 
-    Many tokens are in a box that scrolls.
+    If there are many tokens, they are in a box that scrolls.
     """
     runs = dict(zip(labels, (before, after), strict=True))
     if before == after:
@@ -154,7 +157,7 @@ def compare_probabilities(
         if len(tokens) > LONG:
             st.caption(f"There are {len(tokens)} tokens: scroll the list to see them all.")
         alone = {*before.reader.shape.kinds} == {"decoder"}
-        # What is read is not written.
+        # The tokens of a prompt are read, not written: a list of written tokens begins after them.
         first = begins.rows[0] + 2 if alone and begins else 1
         picture = probability_bars(bars, tokens, first=first)
         show(picture, "probabilities", of=of, what=PROBABILITIES)
@@ -205,7 +208,7 @@ class AnswersOfRun(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The joint result of this row and later ones, if there is one, or the likeliest answer."""
+        """The joint result of this and later rows, if there is one, else the likeliest answer."""
         return self.question.together or self.texts(self.best[:1])[0]
 
     def texts(self, answers: Sequence[int]) -> list[str]:
@@ -213,23 +216,24 @@ class AnswersOfRun(NamedTuple):
         return [label(self.run.trace(), self.question, answer) for answer in answers]
 
     def of_hidden_word(self) -> str:
-        """Return how likely the hidden word at this position is; empty if nothing is hidden."""
+        """Return a sentence on the probability of the hidden word here; empty if none is hidden."""
         if not self.run.masked:
             return ""
         tokens = as_pieces(self.run.trace().source_tokens)
         masks = [token for token in tokens if token.role == "mask"]
         answer = masks[self.question.row].hides
-        if answer is None:  # the mask was typed
+        if answer is None:  # the visitor typed the mask, so that it hides no word
             return ""
         probabilities = self.probabilities
         rank = int((probabilities > probabilities[answer]).sum()) + 1
         (text,) = self.texts([answer])
         return (
-            f"“{text}” itself: {probabilities[answer]:.3f}, number {rank} of {len(probabilities)}"
+            f"The hidden word “{text}”: {probabilities[answer]:.3f}, "
+            f"rank {rank} of {len(probabilities)}"
         )
 
     def is_comparable_to(self, other: AnswersOfRun) -> bool:
-        """Return whether an index stands for the same answer in another run."""
+        """Return whether the same index means the same answer in another run."""
         if len(self.probabilities) != len(other.probabilities):
             return False
         shown = [*self.best, *other.best]
@@ -237,7 +241,7 @@ class AnswersOfRun(NamedTuple):
 
 
 def likeliest(answers: Mapping[str, AnswersOfRun]) -> CanvasPicture:
-    """Return the bars of the likeliest answers in runs, those of the last run first."""
+    """Return bars of the likeliest answers in each run; the last run's answers come first."""
     each = list(answers.values())
     shown = list(dict.fromkeys(answer for run in reversed(each) for answer in run.best))
     bars = {label: as_array(run.probabilities[shown]) for label, run in answers.items()}

@@ -1,4 +1,4 @@
-"""Captions that explain the field's terms, and descriptions of sites, edits and tokens."""
+"""Captions that explain terms, and the words for layers, heads, edits and tokens."""
 
 import html
 import re
@@ -17,12 +17,12 @@ from headlight.viz.tokens import and_written
 
 GLOSSARY = {
     "token": "A word or a piece of one: what the model reads and writes, one at a time.",
-    "query": "The vector of the token that looks: what it asks for.",
+    "query": "The vector of the token that looks: it says what the token looks for.",
     "key": "The vector by which a token can be found: queries are compared with it.",
     "value": "The vector that a token hands over to each token that looks at it.",
-    "score": "How well a query and a key fit: their dot product, divided by √d.",
+    "score": "How well a query and a key fit: their dot product, divided by √d; d is their length.",
     "weight": "The share, from 0 to 1, that a query gives to a key; a query's weights sum to 1.",
-    "softmax": "Turns scores into weights with the sum 1, most of it for the largest score.",
+    "softmax": "Turns scores into weights that sum to 1; the largest score gets the most.",
     "head": "A part of a layer that decides how much each token looks at each other token.",
     "gate": "The factor on a head's output: 1 leaves it as trained, 0 switches it off.",
     "mask": "Closes keys to a query: a closed key has the score −∞ and the weight 0.",
@@ -33,12 +33,12 @@ GLOSSARY = {
     "decoder": "The part that writes, one token at a time: half of a translator, or a whole model.",
     "self-attention": "Attention of the tokens of one text to each other.",
     "cross-attention": "Attention from the tokens being written to those of the source sentence.",
-    "d_model": "How many numbers stand for a token between the layers.",
+    "d_model": "How many numbers the vector of a token has between the layers.",
     "embedding": "The vector of a token by itself, before the model has read its sentence.",
-    "residual stream": "The vector of a token on its way through the layers: each adds to it.",
+    "residual stream": "A token's vector on its way through the layers: each layer adds to it.",
     "layer norm": "Brings the numbers of a token's vector to mean 0 and variance 1.",
     "logits": "One number for each token of the vocabulary; softmax makes probabilities of them.",
-    "log-probability": "The natural logarithm of a probability: 0 if certain, else below.",
+    "log-probability": "The natural logarithm of a probability: 0 if certain, otherwise negative.",
     "nats": "The unit of natural logarithms: 1 nat less makes something e ≈ 2.7 times less likely.",
     "loss": "Minus the mean log-probability of the right tokens: 0 is perfect.",
     "known target": "A text that the decoder reads, and whose tokens it should find likely.",
@@ -46,15 +46,15 @@ GLOSSARY = {
     "gradient": "How much a result changes with a small change of a number.",
     "teacher forcing": "Training in which the decoder reads the right tokens, not its own output.",
     "greedy": "Writing the likeliest token at every step.",
-    "beam": "The best few beginnings, all kept and continued at every step.",
-    "temperature": "Divides the scores: below 1 the likeliest gets more, above 1 less.",
+    "beam": "The few likeliest beginnings of a text, which are all continued at every step.",
+    "temperature": "Divides what enters a softmax: below 1 the largest gets more, above 1 less.",
     "warm-up": "The first steps of a training, in which the learning rate rises.",
-    "label smoothing": "Training in which the right token is wanted a little less than surely.",
-    "dropout": "Numbers set to 0 at random in training, so that nothing relies on one alone.",
+    "label smoothing": "Training for a probability of the right token that is a little below 1.",
+    "dropout": "Setting numbers to 0 at random in training, so that none is relied on alone.",
 }
-# Words with another meaning too: only [value], in brackets, is the value of attention.
+# Terms that are everyday words too: only in brackets, as [value], are they explained.
 AMBIGUOUS = {"key", "value", "score", "weight", "head", "gate", "mask", "loss"}
-CODE = re.compile(r"(`[^`]*`)")  # is quoted, so it has no terms
+CODE = re.compile(r"(`[^`]*`)")  # quoted code, in which no terms are explained
 
 
 def any_of(terms: Iterable[str]) -> str:
@@ -71,15 +71,15 @@ TERM = re.compile(
 def caption(words: str, told: set[str] | None = None) -> None:
     """Draw a caption whose terms show their meaning when hovered, focused or tapped.
 
-    Each term is marked at its first appearance, unless it was `told` already; one of `AMBIGUOUS`
-    only where it stands in brackets. Use it only for the app's own Markdown, never with anything
-    that a visitor typed: its HTML is not escaped.
+    Each term is marked where it first appears, unless it is in `told`, the terms explained already;
+    a term of `AMBIGUOUS` is marked only in brackets. Use this only for the app's own Markdown,
+    never for anything that a visitor typed.
     """
     st.caption(marked(words, set() if told is None else told), unsafe_allow_html=True)
 
 
 def marked(words: str, told: set[str]) -> str:
-    """Return Markdown with the first appearance of each term as an element with its meaning."""
+    """Return Markdown in which each term's first appearance is an HTML element with its meaning."""
 
     def element(match: re.Match[str]) -> str:
         words = match["marked"] or match["plain"]
@@ -105,9 +105,9 @@ def draw_glossary() -> None:
 
 
 def site_words(kind: Kind, layer: HeadChoice, head: HeadChoice | None = None) -> str:
-    """Return a kind of attention, its layer, and its head if only one is meant, in words.
+    """Return the name of a layer, or of a head in it, such as “Encoder, layer 2, head 1”.
 
-    Layers and heads count from 0 here and from 1 in the words.
+    The arguments count from 0, the words from 1.
     """
     words = [KINDS[kind], numbered("layer", layer)]
     if head is not None:
@@ -131,8 +131,8 @@ def edit_words(edits: Edits, briefly: bool = False) -> str:
 def labels_of(run: ModelRun, kind: Kind) -> tuple[list[str], list[str]]:
     """Return the labels of the queries and of the keys of a kind of attention.
 
-    If a decoder reads an encoder, the label of its query has the token it read and the token it
-    wrote there, from the model's own text or a given one.
+    In a decoder next to an encoder, the label of a query has the token that was read and the token
+    that follows it, in the model's own text or a given one.
     """
     trace = run.trace()
     queries, keys = tokens_of(trace, kind)
@@ -146,11 +146,11 @@ def labels_of(run: ModelRun, kind: Kind) -> tuple[list[str], list[str]]:
 def labels_at_snapshots(
     snapshots: Snapshots, sentence: int, kind: Kind
 ) -> tuple[list[str], list[str]]:
-    """Return the same labels for a sentence that was recorded while a model was trained."""
+    """Return the labels of `labels_of` for a sentence recorded during a training."""
     queries, keys = snapshots.tokens(sentence, kind)
     if kind == "encoder":
         return queries, keys
     last = (
         SPECIAL_TOKENS[END_ID] if snapshots.source_tokens[sentence] else ""
-    )  # not if decoder-only
+    )  # a decoder-only model ends without it
     return and_written(queries, [*queries[1:], last]), keys

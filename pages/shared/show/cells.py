@@ -1,4 +1,4 @@
-"""Maps in which a click on a cell opens a page about its weight, or closes its edge."""
+"""Maps whose cells can be clicked: a click opens the weight on another page, or closes the cell."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -36,14 +36,14 @@ from headlight.pages.shared.state.page import PAGES, shown
 from headlight.pages.shared.state.showing import showing
 from headlight.viz import CanvasPicture
 
-WEIGHT_BAR = "weight-bar"  # the key of the bar with a weight on the page Inside a head
+WEIGHT_BAR = "weight-bar"  # the key of the bar on the page Inside a head that names the weight
 
-CellAddress = tuple[Kind, int, int, int, int]  # with layer, head, query and key, from 0
+CellAddress = tuple[Kind, int, int, int, int]  # kind, layer, head, query and key; numbers from 0
 OpenCell = Callable[[int, int], None]  # a callback that takes a query and a key, from 0
 
 
 def if_taken_apart(run: ModelRun, open_cell: OpenCell) -> OpenCell | None:
-    """Return the callback that takes a weight apart, if the model and the scene allow it."""
+    """Return `open_cell` if the model's weights can be taken apart and clicks may lead there."""
     can = "take apart" not in run.reader.missing and showing().is_live()
     return open_cell if can else None
 
@@ -59,8 +59,8 @@ def attention_map(
 ) -> bool:
     """Draw a heatmap; for `of`, `what`, `riddle` and the return value see `show`.
 
-    A click on a cell calls `open_cell`, if there is one, which may lead to another page; otherwise
-    it reads the cell.
+    A click on a cell calls `open_cell`, which may lead to another page; without it, a click shows
+    the cell's numbers.
     """
     if not showing().is_live():
         picture, open_cell = picture.having(clickable=False), None
@@ -68,7 +68,7 @@ def attention_map(
 
     def pick() -> None:
         cell = picked(key)
-        # Otherwise an earlier click has left the page.
+        # If the page differs, an earlier click has left this one.
         if open_cell and cell and shown() == page:
             open_cell(*cell)
 
@@ -78,14 +78,14 @@ def attention_map(
 
 
 def follow() -> None:
-    """Go where a click leads; a callback cannot change the page or anything around the map."""
+    """Go to the page that a click asked for by `lead_to`; a callback itself cannot switch pages."""
     clicked_on, leads_to = st.session_state.pop("follow", (None, ""))
-    if clicked_on and clicked_on == shown():  # otherwise the visitor had left the page
+    if clicked_on and clicked_on == shown():  # otherwise the visitor has left that page
         st.switch_page(PAGES[leads_to].file)
 
 
 def lead_to(page: str) -> None:
-    """Have `follow` go to a page, by its key; a callback."""
+    """Have `follow` go to the page with this key; a callback."""
     st.session_state.follow = shown(), page
 
 
@@ -100,9 +100,9 @@ def open_inside(
     target: str = "",
     summed_up: str = "",
 ) -> None:
-    """Open the page Inside a head at one cell of one run; everything counts from 0. A callback.
+    """Open the page Inside a head at a cell of a run; all numbers count from 0. A callback.
 
-    `summed_up` names the mean or maximum that was clicked, of which this is the largest weight.
+    `summed_up` names the mean or maximum that was clicked, if this cell is its largest weight.
     """
     if not showing().is_live():
         return
@@ -118,7 +118,7 @@ def open_inside(
 def choose_clearest(run: ModelRun, site: Site, head: HeadChoice) -> None:
     """Choose the clearest weight of a head, or of a summary, unless the visitor has chosen one.
 
-    A weight that the app chose, for another head or text, does not count as the visitor's choice.
+    If the app itself chose the present weight, for another head or text, it chooses again.
     """
     trace = run.trace()
     picked, nothing = (chosen(QUERY), chosen(KEY)), (None, None)
@@ -137,26 +137,26 @@ def choose_clearest(run: ModelRun, site: Site, head: HeadChoice) -> None:
 
 
 def choose_for_visitor(trace: Trace, site: Site, head: HeadChoice, query: int, key: int) -> None:
-    """Choose a weight in the visitor's place, until they choose one, another head or text."""
+    """Choose a weight for the visitor, and remember that it was the app that chose it."""
     put(QUERY, query)
     put(KEY, key)
     st.session_state.clearest = (query, key), site, head, tokens_of(trace, site.kind)
 
 
 def stands_for(cell: CellAddress, summed_up: str) -> None:
-    """Store the mean or maximum whose largest weight this cell is; empty for none."""
+    """Store the name of the mean or maximum whose largest weight this cell is; empty for none."""
     st.session_state.stands_for = cell, summed_up
 
 
 def stood_for(cell: CellAddress) -> str:
-    """Return the mean or maximum from which a weight was opened as the largest; or nothing."""
+    """Return the name of the mean or maximum that this cell was opened from; empty for none."""
     of, summed_up = st.session_state.get("stands_for", (None, ""))
     return summed_up if of == cell else ""
 
 
 @dataclass(frozen=True)
 class Closed:
-    """A closed edge, the text read then, the edits after it, and where the click was."""
+    """A cell that a click closed: words for it, the text read, the edits then, and the page."""
 
     words: str
     read: tuple[str, str, str]
@@ -165,7 +165,7 @@ class Closed:
 
 
 def read_now() -> tuple[str, str, str]:
-    """Return what is read: the model's key, its text, and its decoder's given text."""
+    """Return the model's key, the text it reads, and the text given to its decoder."""
     return models.chosen().key, chosen(SENTENCE), chosen(TARGET)
 
 
@@ -174,7 +174,7 @@ def close_edge(
 ) -> None:
     """Close cells in all heads of some layers, or of all, and open the page Masks; a callback.
 
-    `words` describe there what was closed.
+    The page Masks shows `words`, which describe what was closed.
     """
     if not showing().is_live():
         return
@@ -184,7 +184,7 @@ def close_edge(
         for key in keys
     )
     before = edit_history.edits()
-    # The second click of a double click may arrive when the page is Masks already: it adds none.
+    # The second click of a double click may arrive on the page Masks; it must add nothing.
     if added := tuple(cell for cell in cells if cell not in before.cells):
         edits = replace(before, cells=(*before.cells, *added))
         edit_history.change(edits)
@@ -196,7 +196,10 @@ def close_edge(
 
 
 def way_back() -> None:
-    """Draw what a click on another page closed, and the way back, while nothing else is changed."""
+    """Draw what a click on another page closed, with a button that goes back and opens it again.
+
+    It is drawn as long as nothing else is changed.
+    """
     closed: Closed | None = st.session_state.get("closed")
     now = read_now(), edit_history.edits()
     if closed and (closed.read, closed.edits) == now:

@@ -1,4 +1,4 @@
-"""What a model writes as trained and with a visitor's changes, side by side, and its scores."""
+"""A model's texts and scores as trained and with a visitor's changes, side by side."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from headlight.viz.numbers import number_text
 TRAINED, CHANGED = "as trained", "with your changes"
 KEYS = ("trained", "changed")
 LABELS = (TRAINED, CHANGED)
-MUCH = 1.0  # nats; a text that loses more counts as less likely
+MUCH = 1.0  # nats; a text that loses more is called less likely
 MILLION = log(1e6)
-ROUNDING = 1e-4  # nats; a change of order alone changes a text's sum by less
-NOTHING_ASKED = "Hide a word, or change something, to see what it does."
+ROUNDING = 1e-4  # nats; adding in another order changes a text's sum by less than this
+NOTHING_ASKED = "Hide a word, or change the model, to see the effect."
 
 
 def compare_texts(
@@ -44,7 +44,7 @@ def compare_texts(
 ) -> None:
     """Draw the texts that a model wrote in two runs, with the differences marked in each.
 
-    Their files have the `names` in place of the labels, if there are some.
+    In file names and captions, `names` stand in for the labels, if given.
     """
     columns = st.columns(2, gap="medium") if in_columns else (st.container(), st.container())
     names = names or labels
@@ -57,7 +57,7 @@ def compare_texts(
 
 
 def last_wanted() -> str:
-    """Return the key of the last of both texts that is shown."""
+    """Return the key of the second of both texts, or of the only one that a slide shows."""
     return (list(filter(is_wanted, KEYS)) or KEYS)[-1]
 
 
@@ -78,9 +78,9 @@ def show_writing(
     other: Writing | None = None,
     explained: bool = True,
 ) -> None:
-    """Draw a text that a model wrote, with what an `other` text does not have marked.
+    """Draw a text that a model wrote, and mark the words that the `other` text does not have.
 
-    For `what` see `show`; it is the label by default.
+    `what` is by default the label; see `show`.
     """
     framed = other is not None and bool(changed_places(writing, other))
     options = {"label": label, "explained": explained, "framed": framed}
@@ -102,11 +102,10 @@ def compare_writing(
     of: About,
     in_columns: bool = False,
 ) -> None:
-    """Draw what the model writes in two runs, and the effect of the changes, if it writes.
+    """Draw the texts that a model writes in two runs, and the effect of the changes, if it writes.
 
-    The `labels` name the edits by default.
-
-    A text that stays the same is drawn once. This takes longest of all.
+    By default the `labels` name the edits. A text that stays the same is drawn once. Call this
+    last: it takes longer than any other part of a page.
     """
     if "write" in before.reader.missing:
         return
@@ -120,7 +119,7 @@ def compare_writing(
         if after != before:
             say_outcome(before, after, cause)
             key, label = last_wanted(), f"{label} {labels[1]}, the same as trained"
-            if is_wanted(key):  # a slide does not have the reason and the numbers of the outcome
+            if is_wanted(key):  # a slide lacks the sentence of `say_outcome`
                 why = why_the_same(before, after)
                 label = f"{label}{why}. {scores_in_words(before, after)}".rstrip()
         if first.target_tokens == second.target_tokens:
@@ -129,12 +128,12 @@ def compare_writing(
             both = about_run(before), of
             compare_texts(first, second, labels, of=both, names=names, in_columns=in_columns)
         warn(before)
-    except ValueError as error:  # a prompt may leave no room to write
+    except ValueError as error:  # a long prompt may leave no room to write
         st.text(str(error))
 
 
 def with_edits(run: ModelRun) -> str:
-    """Return the edits of a run as a label; other changes, such as padding, are only called so."""
+    """Return a label that names the edits of a run; without edits “with your changes”."""
     words = edit_words(run.edits, briefly=True)
     return f"with {words}" if words else CHANGED
 
@@ -142,7 +141,7 @@ def with_edits(run: ModelRun) -> str:
 def say_outcome(before: ModelRun, after: ModelRun, cause: str = "") -> None:
     """Say in one sentence how changes affected the text that a model writes, and by how much.
 
-    The page names the cause first, such as "with positions of the encoder off", if it is given.
+    On the page, a `cause` comes first, such as "with positions of the encoder off".
     """
     first, second = (written(run) for run in (before, after))
     the = "the" if cause else "The"
@@ -154,7 +153,7 @@ def say_outcome(before: ModelRun, after: ModelRun, cause: str = "") -> None:
 
 
 def why_the_same(before: ModelRun, after: ModelRun) -> str:
-    """Return why a text may stay the same under changes, as the end of a sentence; may be empty."""
+    """Return why a text may stay the same under changes, as the end of a sentence, or nothing."""
     if after == replace(before, edits=Edits(gates=after.edits.gates)):
         if objective := before.objective():
             what = objective.description.removeprefix("the log-probability of ")
@@ -170,12 +169,12 @@ def why_the_same(before: ModelRun, after: ModelRun) -> str:
     edits = after.edits
     only_cells = after == replace(before, edits=Edits(cells=edits.cells))
     if only_cells and not any(is_in(cell, after) for cell in edits.cells):
-        return ": this text is too short to have the cells that are changed"
+        return ": this text is too short to have the changed cells"
     off = [name for name in edits.off if name == "look-ahead"]
     sees_later = Edits(off, cells=edits.cells, gates=edits.gates)
     opens = "look-ahead" in edits.off or any(map(opens_later, edits.cells))
     if opens and after == replace(before, edits=sees_later):
-        what = "" if all(map(opens_later, edits.cells)) else "for what is opened, "
+        what = "" if all(map(opens_later, edits.cells)) else "for the opened cells, "
         return f": {what}while it is written, there is no later token to see"
     return ""
 
@@ -191,7 +190,7 @@ def is_in(cell: CellEdit, run: ModelRun) -> bool:
 
 
 def scores_in_words(before: ModelRun, after: ModelRun) -> str:
-    """Return the log-probabilities of the target in two runs as a sentence, if there is one."""
+    """Return a sentence on the log-probability of the target in two runs; empty without one."""
     if (objective := before.objective()) is None:
         return ""
     trained, now = scores_of(before, after, objective)
@@ -205,7 +204,7 @@ def score_of(run: ModelRun, objective: Objective) -> float:
 
 
 def scores_of(before: ModelRun, after: ModelRun, objective: Objective) -> tuple[float, float]:
-    """Return the scores of two runs, made equal if they differ only by rounding."""
+    """Return the scores of two runs; scores that differ only by rounding are made equal."""
     first, second = score_of(before, objective), score_of(after, objective)
     return (first, first) if abs(first - second) < ROUNDING else (first, second)
 
@@ -217,8 +216,8 @@ def lost_in(before: ModelRun, after: ModelRun, objective: Objective) -> float:
 def compare_scores(before: ModelRun, after: ModelRun) -> None:
     """Show the log-probability of the target, with changes and as trained.
 
-    A model that writes nothing shows the change of its last states instead; one that fills in
-    words says what to do first if nothing is changed yet.
+    If nothing can be measured, show the mean change of the last hidden states instead; before any
+    change, a model that fills in words shows what to do first.
     """
     objective, changed = before.objective(), before != after
     if objective is None:
@@ -234,7 +233,7 @@ def compare_scores(before: ModelRun, after: ModelRun) -> None:
     arrow, color = ("up", "normal") if now > trained else ("down", "inverse")
     if now == trained:
         arrow = color = "off"
-    # Streamlit recognises only an ASCII minus sign.
+    # The arrow is set here, since Streamlit recognises only an ASCII minus sign.
     st.metric(
         objective.description.capitalize(),
         f"{number_text(now)} nats",
@@ -246,6 +245,6 @@ def compare_scores(before: ModelRun, after: ModelRun) -> None:
 
 
 def change_of_states(before: ModelRun, after: ModelRun) -> float:
-    """Return how far the last hidden states moved, relative to their length, on average."""
+    """Return the mean change of the last hidden states, relative to their length."""
     usual, states = (list(run.trace().outputs.values())[-1] for run in (before, after))
     return ((states - usual).norm(dim=-1) / usual.norm(dim=-1)).mean().item()

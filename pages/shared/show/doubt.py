@@ -1,4 +1,4 @@
-"""The warning, in words, that a translation may be wrong."""
+"""The warning that a translation may be wrong, and the offer of a likelier one by a beam."""
 
 from dataclasses import replace
 from math import exp
@@ -25,29 +25,29 @@ from headlight.pages.shared.state.wings import is_open
 
 BEYOND = "Beyond what this small model knows: "
 WHY = {
-    "no words": "there is no word in it.",
+    "no words": "there is no word in your text.",
     "script": "these are letters that it has not learned.",
     "capitals": "it has hardly read a text in capitals.",
     "language": "this looks {what}, and it reads only English.",
     "repeated": "your text came back untranslated, which is right only if French says the same.",
     "missing": "the translation leaves out or changes “{what}”.",
     "lost": "“{what}” may be lost: the head that aligns French with English hardly looks at it.",
-    "pieces": "“{what}” falls into {number:.0f} pieces: the model may not know the word.",
+    "pieces": "“{what}” is split into {number:.0f} pieces: the model may not know the word.",
     "unsure": (
         "it was unsure, so expect mistakes: its tokens have a probability of {number:.2f} on "
         f"average; in 98 of 100 good translations they have more than {exp(LEAST_SURE):.2f}."
     ),
 }
 LIMITS = "The model's limits"
-LIKELIER = "A beam of {size} finds a text that is {times} times as likely to the model: “{text}”"
-MANY = 1_000  # times, from which on the exact number says no more
-LONGEST_WORD = 40  # characters of a word that are shown
+LIKELIER = "A beam of {size} finds a text that is {times} times as likely for the model: “{text}”"
+MANY = 1_000  # from this many times on, the exact number is not shown
+LONGEST_WORD = 40  # characters shown of a word
 
 
 def warn(run: ModelRun) -> None:
-    """Say why the shipped model's translation may be wrong, if there is a sign of it.
+    """Say why the shipped model's translation may be wrong, if there is a sign that it is.
 
-    The signs are those of the model as trained, whatever a visitor changed in it.
+    The signs are taken from the model as trained, without the visitor's changes.
     """
     if run.model != DEFAULT:
         return
@@ -61,10 +61,10 @@ def warn(run: ModelRun) -> None:
 
 
 def offer_likelier(run: ModelRun, place: DeltaGenerator) -> None:
-    """Say in a `place` what a beam writes if the shipped model finds it clearly likelier.
+    """Show in `place` the text that a beam writes, if the shipped model finds it clearly likelier.
 
-    Call it after the pictures, because a beam takes longer. Slides leave it out. While others wait
-    for the model, only earlier results are shown.
+    Call this after the pictures, because a beam takes longer. Slides leave it out. While others
+    wait for the model, only a stored result is shown.
     """
     is_default = run.model == DEFAULT and run.is_as_trained and run.strategy != BEAM
     if not is_default or showing().scene() is not None:
@@ -94,7 +94,7 @@ def watch_the_beam() -> None:
 
 
 def why(doubt: Doubt) -> str:
-    """Return a sign in a sentence."""
+    """Return the warning for a sign of a wrong translation, as a sentence."""
     number = exp(doubt.number) if doubt.sign == "unsure" else doubt.number
     what = doubt.what if len(doubt.what) <= LONGEST_WORD else f"{doubt.what[:LONGEST_WORD]}…"
     words = WHY[doubt.sign].format(what=what, number=number)

@@ -1,4 +1,4 @@
-"""The example and the head on which a page opens while the visitor has chosen nothing."""
+"""Choose the example and the head to begin with, for a visitor who has chosen nothing."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -20,13 +20,13 @@ from headlight.pages.shared.state.page import PAGES
 from headlight.pages.shared.state.showing import showing
 from headlight.viz.arrays import as_floats
 
-LEAST = 0.3  # share of a token's attention; less is not clear enough to open on
-LETTERS = 4  # the length of a word that carries meaning, as a rule
-APART = 2  # tokens: many heads look at a neighbour, whatever the words are
+LEAST = 0.3  # the smallest weight that is clear enough to begin with
+LETTERS = 4  # words of this length or more usually carry meaning
+APART = 2  # smallest distance in tokens: many heads look at neighbours, whatever the words
 
 
 class ClearWeight(NamedTuple):
-    """A weight that is clear without an explanation; all indices count from 0."""
+    """The place of a weight that needs no explanation; all numbers count from 0."""
 
     kind: Kind
     layer: int
@@ -36,9 +36,9 @@ class ClearWeight(NamedTuple):
 
 
 def open_on_a_telling_head() -> None:
-    """Choose an example and a head that show a clear weight, once, if nothing is chosen.
+    """Once in a session, choose an example and a head with a clear weight, if nothing is chosen.
 
-    A link counts as a choice. The examples with a known pair of related words are tried first.
+    A link counts as a choice. Examples with a known pair of related words are tried first.
     """
     if showing().scene() is not None or st.session_state.get("opened"):
         return
@@ -57,10 +57,10 @@ def open_on_a_telling_head() -> None:
 
 
 def opening(trace: Trace) -> ClearWeight | None:
-    """Return the largest weight between two meaningful words of a text.
+    """Return the place of the largest weight between two meaningful words of a text.
 
-    If the text has pairs of words that are known to be related, only these count. None if no head
-    gives the key at least `LEAST` of its attention, and more than to any other token.
+    If the text has a pair of words that is known to be related, only this pair counts. Return None
+    if no head gives such a key a weight of at least `LEAST` and the largest of its row.
     """
     kind: Kind = "encoder" if trace.source_tokens else "decoder"
     tokens = as_pieces(trace.source_tokens or trace.target_tokens)
@@ -78,14 +78,14 @@ def opening(trace: Trace) -> ClearWeight | None:
 
 
 def telling_rank(sentence: str) -> int:
-    """Return the rank of a sentence by its known pair of words; sentences without one come last."""
+    """Return the index in `TELLING` of a sentence's pair of words; its length if there is none."""
     words = sentence.rstrip(".").split()
     ranks = (rank for rank, pair in enumerate(TELLING) if {*pair} <= {*words})
     return next(ranks, len(TELLING))
 
 
 def telling_pairs(texts: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield the queries and keys of meaningful pairs; pieces of words are empty in `texts`."""
+    """Yield query and key of each pair of meaningful words; in `texts`, word pieces are empty."""
     for query, key in TELLING:
         if {query, key} <= {*texts}:
             yield texts.index(query), texts.index(key)

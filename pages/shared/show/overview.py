@@ -1,4 +1,4 @@
-"""All heads of a run, and one of them enlarged: the same on every page that shows heads."""
+"""The pictures of all heads of a run and of one head in large, for every page that shows heads."""
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
@@ -40,14 +40,14 @@ from headlight.viz.arrays import as_levels, in_bytes
 SELECTION = "grid-selection"
 KEY = "architecture"
 WIDTH = 96  # pixels
-ALL_LINES = "none"  # no token is pinned
+ALL_LINES = "none"  # the value of `LIT` with which no token is pinned
 
 
 def with_summaries(layers: Sequence[np.ndarray]) -> np.ndarray:
     """Return the weights of each layer's heads, followed by their mean and maximum.
 
-    The result (layers, H + 2, Q, K) is filled layer by layer from the (H, Q, K) of each: on long
-    texts copies would take gigabytes. If any layer is in bytes, all of them become bytes.
+    The result (layers, H + 2, Q, K) is filled layer by layer from arrays (H, Q, K), because copies
+    would take gigabytes on long texts. If the weights of any layer are bytes, all become bytes.
     """
     heads, queries, keys = layers[0].shape
     rounded = any(map(in_bytes, layers))
@@ -71,12 +71,11 @@ def all_heads(
     group: int = 1,
     off: Collection[tuple[int, int]] = (),
 ) -> None:
-    """Draw a small map of every head, and of their mean and maximum: (layers, H + 2, Q, K).
+    """Draw a small map of every head, and of each layer's mean and maximum.
 
-    A `group` of heads shares each key; those `off`, by layer and head, are pale.
-
-    `selection` marks elsewhere on the page which map is selected; for `of` and `what` see `show`.
-    The maps are hidden while a riddle is open, because they would give its answer.
+    `maps` are (layers, H + 2, Q, K). Each `group` of heads in turn shares its keys and values.
+    Heads in `off`, by layer and head, are pale. `selection` marks the selected map. For `of` and
+    `what` see `show`. The maps are hidden while a riddle is open: they would give the answer.
     """
     heads = range(maps.shape[1] - len(SUMMARIES))
     columns = [*(f"head {head + 1}" for head in heads), *SUMMARIES]
@@ -92,17 +91,18 @@ def all_heads(
 
     above = st.container()
     if show(grid, "grid", of=of, what=what, to_keep=to_keep, tells=True):
-        clicks = if_clicks(" Click one to open it.")
-        above.markdown(f"**All heads**: layers down, heads across.{clicks}")
+        clicks = if_clicks(" Click a map to open it.")
+        above.markdown(f"**All heads**: each row is a layer, each column a head.{clicks}")
         choose(OWN_SCALE)
         words = HOW_TO_READ["grid"] + (HOW_TO_READ["groups"] if group > 1 else "")
         caption(words.format(bright="its own largest weight" if chosen(OWN_SCALE) else "1"))
 
 
 def selection(selected: tuple[int, int] | None, open_map: Callable[[int, int], None]) -> None:
-    """Mark a layer and a column, from 0, in `all_heads`, and call `open_map` with a clicked one.
+    """Mark the selected map of `all_heads`, and call `open_map` with a clicked one.
 
-    It belongs to the section of a page that a choice reruns; the maps themselves do not.
+    Maps are given by layer and column, from 0. Draw this in the section that a choice reruns; the
+    maps themselves can be outside it.
     """
     show(selected_map(selected), SELECTION, lambda: open_map(*picked(SELECTION)))
 
@@ -124,10 +124,9 @@ def large_heatmap(
 ) -> bool:
     """Draw a head's weights (Q, K) as a heatmap, with one cell `framed` if wanted.
 
-    For `of`, `what`, `riddle` and the return value see `show`; `below` draws what is said below it.
-
-    A click on a cell calls `open_cell`, if there is one. For weights that combine several, `behind`
-    is explained at `attention_heatmap`; their `name` then differs.
+    For `of`, `what`, `riddle` and the return value see `show`; `below` draws the text below the
+    heatmap. A click on a cell calls `open_cell`, if given. `behind`, for means or maxima of several
+    weights, is explained at `attention_heatmap`; `name` is what a cell's number is called.
     """
     cells = {"maximum": None if chosen(OWN_SCALE) else 1.0, "blocked": blocked, "behind": behind}
     cells |= {"name": name, "clickable": open_cell is not None, "framed": framed}
@@ -151,9 +150,9 @@ def large_lines(
     riddle: Callable[[], Riddle] | None = None,
     below: Callable[[], None] = lambda: None,
 ) -> bool:
-    """Draw a head's weights (Q, K) as lines, only those of the token `lit` if there is one.
+    """Draw a head's weights (Q, K) as lines; if a token is `lit`, only the lines of that token.
 
-    For `of`, `what`, `riddle` and the return value see `show`; `below` draws what is said below it.
+    For `of`, `what`, `riddle` and the return value see `show`; `below` draws the text below.
     """
     options = {"lit": lit, "keeps": allows(CLICKS)}
     lines = attention_lines(weights, query_tokens, key_tokens, **options)
@@ -166,7 +165,7 @@ def large_lines(
 
 
 def lit_among(queries: Sequence[str], keys: Sequence[str]) -> tuple[str, int] | None:
-    """Return the side and the index, from 0, of the pinned token; None if none is pinned."""
+    """Return the side and the index, from 0, of the pinned token; None if no token is pinned."""
     if chosen(LIT) in ("", ALL_LINES):
         return None
     letter, index = chosen(LIT)[0], int(chosen(LIT)[1:]) - 1
@@ -175,12 +174,12 @@ def lit_among(queries: Sequence[str], keys: Sequence[str]) -> tuple[str, int] | 
 
 
 def light(token: tuple[str, int] | None) -> None:
-    """Pin a token, by its side and its index from 0, or show all lines again; a callback."""
+    """Pin a token, given by side and index from 0, or with None show all lines; a callback."""
     put(LIT, f"{token[0][0]}{token[1] + 1}" if token else ALL_LINES)
 
 
 def where_in_the_model(kind: Choice, *, linked: bool = False) -> None:
-    """Draw the model's stacks with the chosen block marked; a click chooses another block.
+    """Draw the model's stacks of layers with the chosen one marked; a click chooses another.
 
     `kind` is the page's choice of a kind of attention. In a `linked` drawing the page's `selection`
     determines which layer is marked.

@@ -1,4 +1,4 @@
-"""Pictures on a page: mounting the browser parts, and vectors as rows."""
+"""Draw pictures and charts on a page, with their menus for saving, and read their clicks."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 
     from headlight.pages.shared.show.riddle import Riddle
 
-STAGED = 740, 480  # the width in pixels of a chart on a slide, alone and next to others
+STAGED = 740, 480  # widths in pixels of a chart on a slide: alone, and next to others
 LETTERS = ("font", "xaxis_tickfont", "yaxis_tickfont", "xaxis_title_font", "yaxis_title_font")
-# Heights of Plotly's tables in pixels, before a slide enlarges them.
+# The height and the font sizes of a Plotly table on a slide, in pixels.
 STAGED_TABLE = {"height": 480} | {f"{letters}_size": 18 for letters in LETTERS}
 TEMPLATES = {"light": "plotly", "dark": "plotly_dark"}  # Plotly's templates by theme
 
 
 @cache
 def component(part: Part) -> Callable:
-    """Return the Streamlit component of a browser part, for a page that has the library."""
+    """Return the Streamlit component of a browser part; the page must have loaded the library."""
     name = library.component_name(part.name)
     return components.component(name, html=part.markup(), js=library.loader())
 
@@ -59,7 +59,7 @@ def library_component() -> Callable:
 
 
 def load_library() -> None:
-    """Load the code of the pictures into the page, before the first of them."""
+    """Load the code of all pictures into the page; call this before the first picture."""
     library_component()(key="library")
 
 
@@ -78,15 +78,15 @@ def show(
 ) -> bool:
     """Draw a picture and return True; `on_pick` runs after a click in it.
 
-    In a class, clicks need clicks in pictures to be open; if the picture `changes` the model,
-    changes must be open, too.
+    In a class, the click counts only if the teacher left clicks in pictures open; for a picture
+    that `changes` the model, changes may be open instead.
 
-    If `of` describes its run, the picture can be saved; `what` says what it shows. On a page of its
-    own, the picture is the result of `to_keep`, if given.
+    With `of`, the subject of the picture, it can be saved; `what` says what it shows. The file has
+    the picture that `to_keep` returns, if given.
 
-    Return False if it is not drawn yet: a `riddle` about it, or about the pictures with the keys
-    `riddle_of`, may have to be guessed first, or the picture `tells` the answer to another
-    picture's riddle.
+    Return False if the picture is not drawn yet: because a `riddle` about it, or about the pictures
+    with the keys `riddle_of`, must be guessed first, or because it `tells` the answer to the riddle
+    about another picture.
     """
     if riddle and any(wing.asks((key, *riddle_of), riddle, of, what) for wing in WINGS):
         return False
@@ -144,7 +144,7 @@ def show_plotly(figure: go.Figure, key: str, *, of: About, what: str) -> None:
 def show_altair(chart: AltairChart, key: str, *, of: About, what: str) -> None:
     """Draw an Altair chart, which can be saved with its numbers; for `of` see `show`."""
     options: dict[str, Any] = {}
-    if is_wanted(key):  # the browser enlarges slides, so that a measured width would be too large
+    if is_wanted(key):  # the browser enlarges slides: a width measured there is too large
         options["width"] = "content"
         chart = chart.properties(width=STAGED[len(showing().keys()) > 1])
     with place(key, (of, what)), st.container(key=f"chart-{key}", horizontal_alignment="center"):
@@ -176,7 +176,7 @@ def show_table(
 
 
 def offer(picture: Picture) -> None:
-    """Draw the menu that saves a chart; pictures bring their own."""
+    """Draw the menu that saves a chart; our own pictures contain theirs."""
     key = f"save-{picture.key}"
     draw_menu(menu_of(picture, css_class(f"chart-{picture.key}")), key, picture.key)
 
@@ -187,7 +187,7 @@ def draw_menu(menu: CanvasPicture, key: str, picture_key: str) -> None:
 
 
 def menu_of(picture: Picture, of: str | None = None) -> CanvasPicture:
-    """Return the menu that saves a picture, or the chart `of` a class on the page."""
+    """Return the menu that saves a picture; for a chart, `of` is the selector of its container."""
     return save_menu(
         picture.of.file_name(picture.what),
         picture.of.caption(picture.what),
@@ -202,9 +202,9 @@ def menu_of(picture: Picture, of: str | None = None) -> CanvasPicture:
 
 
 def asking(picture_key: str, menu_key: str) -> Callable[[], None]:
-    """Return a callback that makes the file chosen in a menu.
+    """Return a callback that requests the file chosen in a menu.
 
-    It holds no picture, so that the session does not keep the numbers.
+    It refers to no picture, so that the session does not keep the numbers.
     """
 
     def ask() -> None:
@@ -214,7 +214,7 @@ def asking(picture_key: str, menu_key: str) -> Callable[[], None]:
 
 
 def once(key: str, name: str, act: Callable[[], None]) -> Callable[[], None]:
-    """Return a callback that acts once on a part's answer, although the part repeats answers."""
+    """Return a callback that acts once on each answer of a browser part, which repeats answers."""
 
     def acts() -> None:
         if new_answers(key, name, once):
@@ -237,7 +237,7 @@ def picked(key: str, name: str = "picked") -> Any:
 def all_picked(key: str) -> list[Any]:
     """Return the answers of all clicks in a picture since the previous call, in order.
 
-    It is for clicks that add up: a part answers with all clicks of the last seconds.
+    Use it where every click counts: a part answers with all clicks of the last seconds.
     """
     return new_answers(key, "picked", all_picked)
 
@@ -245,7 +245,7 @@ def all_picked(key: str) -> list[Any]:
 def new_answers(key: str, name: str, by: Callable) -> list[Any]:
     """Return the answers of a part since the previous call `by` the same function, in order.
 
-    There are none if the part has left the page.
+    The list is empty if the part is no longer on the page.
     """
     if (answer := st.session_state.get(key, {}).get(name)) is None:
         return []
@@ -261,7 +261,7 @@ def row_of(label: str, vector: Tensor) -> Row:
 
 
 def embedding_rows(record: EmbeddingRecord, token: int) -> list[Row]:
-    """Return how a token's input to the first layer was composed, as far as it is known."""
+    """Return, as rows, the vectors that add up to a token's input to the first layer, if known."""
     states = record.states[0, token]
     if record.tokens is None:
         return [row_of("embedding", states)]

@@ -27,10 +27,10 @@ CHOICES = (GUESS, GUESS_ROW)
 class Riddle:
     """A question that is asked about a picture before it is drawn.
 
-    `options` are the short texts of the possible guesses, `names` identify them in words, and
-    `told` are their numbers in words. `right` are the indices of the right options, and `finds`
-    begins the sentence about them, such as: “it” looks most at. Options that are heads have no
-    texts; `boards` draws them: a label, and numbers of layers and heads.
+    `asks` is the question. `options` are the short texts of the possible guesses, `names` their
+    names in a sentence, and `told` their numbers in words. `right` are the indices of the right
+    options, and `finds` begins the answer, such as: “it” looks most at. Options that are heads have
+    empty texts and are drawn as `boards`: a label, and how many layers and heads.
     """
 
     asks: str
@@ -42,7 +42,7 @@ class Riddle:
     boards: Sequence[tuple[str, int, int]] = ()
 
     def verdict(self, guess: int) -> str:
-        """Return in words the guess, an index or `NO_GUESS`, next to the answer."""
+        """Return a sentence with the answer, and with the guess unless it is `NO_GUESS`."""
         best = guess if guess in self.right else self.right[0]
         answer = f"{self.finds} {self.names[best]}, {self.told[best]}."
         if guess == NO_GUESS:
@@ -54,15 +54,15 @@ class Riddle:
 
     @property
     def verdicts(self) -> list[str]:
-        """The verdicts on no guess, and then on each guess."""
+        """The verdict on no guess, followed by the verdict on each guess."""
         return [self.verdict(guess) for guess in (NO_GUESS, *range(len(self.options)))]
 
 
-Question = tuple[CanvasPicture, Sequence[str]]  # the part that asks a riddle, and its verdicts
+Question = tuple[CanvasPicture, Sequence[str]]  # the picture that asks a riddle, and the verdicts
 
 
 def question_key(key: str) -> str:
-    """Return the key of the question about a picture, by the picture's key."""
+    """Return the key of the question about the picture with this key."""
     return f"{QUESTION}{key}"
 
 
@@ -71,18 +71,18 @@ def is_question(key: str) -> bool:
 
 
 def is_open(key: str) -> bool | None:
-    """Return whether the riddle about a picture is open; None if none is asked."""
+    """Return whether the riddle about a picture is still to be guessed; None without a riddle."""
     return drawn().get(question_key(key))
 
 
 def row_asked_about(rows: int, first: int = 0) -> int:
-    """Return which of so many rows a riddle is about: the chosen one, or else `first`."""
+    """Return the index of the row that a riddle is about: the chosen one, or else `first`."""
     row = chosen(GUESS_ROW)
     return first if row is None else min(row, rows - 1)
 
 
 def choose_row(tokens: Sequence[str], first: int = 0, **more: Any) -> int:
-    """Draw the choice of the token that a riddle is about, at first `first`; return its index."""
+    """Draw the choice of the token that a riddle is about, by default `first`; return its index."""
     put(GUESS_ROW, row_asked_about(len(tokens), first))
     return choose_token(GUESS_ROW, tokens, **more)
 
@@ -95,9 +95,9 @@ def most_looked_at(
     blocked: np.ndarray | None = None,
     first: int = 0,
 ) -> Riddle:
-    """Draw the choice of a row of weights (Q, K); ask which visible key it looks at most.
+    """Draw the choice of a query; return a riddle that asks which visible key it looks at most.
 
-    `where` names the head, and `first` is the row that is asked about at first.
+    `weights` are (Q, K), `where` names the head, and `first` is the default row.
     """
     row = choose_row(queries, first, on_change=partial(put, LIT, ""))
     query = told_apart(queries)[row]
@@ -121,10 +121,10 @@ def stays_first(
     probabilities: np.ndarray,
     settled: np.ndarray,
 ) -> Riddle:
-    """Draw the choice of a token; ask from which layer on the word after it stays the likeliest.
+    """Draw the choice of a token; return a riddle on the layer at which its next word is settled.
 
-    The likeliest `words` of each layer and token have `probabilities` of the same shape (L, T);
-    `settled` (T,) are the right answers.
+    `words` are the likeliest next words by layer and token, with their `probabilities` (L, T).
+    `settled` (T,) has the right answers: the layer from which on the last layer's word stays first.
     """
     row = choose_row(read)
     after, first = told_apart(read)[row], [line[row] for line in words]
@@ -149,9 +149,9 @@ def which_head(
     *,
     least: bool = False,
 ) -> Riddle:
-    """Ask which head has the largest of some numbers, (layers, heads) by kind, or the smallest.
+    """Return a riddle that asks which head has the largest of `numbers`, or the `least`.
 
-    `told` returns a number in words.
+    `numbers` are (layers, heads) by kind; `told` returns a number in words.
     """
     flat = np.concatenate([values.ravel() for values in numbers.values()])
     heads = heads_of(numbers)
@@ -167,7 +167,7 @@ def which_head(
 
 
 def least_without(effects: Mapping[Kind, np.ndarray], measure: str, unit: str = "nats") -> Riddle:
-    """Ask without which head a measure falls most, given the effect of removing each."""
+    """Return a riddle that asks without which head a measure falls most; `effects` say it."""
     asks = f"Which head matters most: without which one does {measure} fall most?"
     told = partial(number_text, signed=True)
     finds = "most is lost without"
@@ -175,15 +175,15 @@ def least_without(effects: Mapping[Kind, np.ndarray], measure: str, unit: str = 
 
 
 def places_of_most(numbers: np.ndarray) -> list[int]:
-    """Return the indices of the largest number; NaN counts as smallest."""
+    """Return the indices of all largest numbers; NaN counts as the smallest."""
     known = np.nan_to_num(numbers, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
     return np.flatnonzero(known == known.max()).tolist()
 
 
 def told_apart(tokens: Sequence[str], places: Sequence[int] | None = None) -> list[str]:
-    """Return tokens in quotation marks, repeated ones with their positions.
+    """Return tokens in quotation marks; repeated tokens also have their positions, from 1.
 
-    The positions are the indices of the tokens, unless `places` has others, from 0.
+    `places` are the positions from 0, by default the indices of the tokens.
     """
     times = Counter(tokens)
     return [

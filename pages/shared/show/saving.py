@@ -1,4 +1,4 @@
-"""Saving a picture: the names and captions of its files, and making those that need Python."""
+"""Save a picture: name and caption of its files, and the files that the browser cannot make."""
 
 import base64
 import io
@@ -23,29 +23,29 @@ from headlight.pages.shared.state.page import shown
 from headlight.pages.shared.state.showing import showing
 from headlight.viz.numbers import Numbers, count, to_csv, to_npz, writable
 
-LONGEST_NAME = 130  # characters of a file's name, without its ending
+LONGEST_NAME = 130  # characters of a file's name, without its extension
 PNG = "data:image/png;base64,"
 MOST_FRAMES = 240
-MOST_BYTES = 40_000_000  # of all frames together, encoded
-MOST_DOTS = 4_000_000  # of a frame
-MOST_DOTS_IN_ALL = 200_000_000  # each takes a byte of memory
-SLOWEST, FASTEST = 10_000, 20  # milliseconds for a step
+MOST_BYTES = 40_000_000  # of all frames of a film together, as encoded PNGs
+MOST_DOTS = 4_000_000  # pixels of a frame
+MOST_DOTS_IN_ALL = 200_000_000  # pixels of all frames; each takes a byte of memory
+SLOWEST, FASTEST = 10_000, 20  # milliseconds for a step of a film
 
 
 @dataclass(frozen=True)
 class About:
     """The subject of a page's pictures: the model, what it read and wrote, and what was changed."""
 
-    model: str  # its title
+    model: str  # the model's title
     key: str  # the model's name in file names
     sentence: str = ""
     target: str = ""  # what the decoder read or wrote
     changes: str = ""
-    place: str = ""  # the weight in it, or the way of decoding
-    told: str = ""  # said in captions, but too long for file names
+    place: str = ""  # the weight that is shown, or the way of decoding
+    told: str = ""  # a sentence for captions, too long for file names
 
     def caption(self, what: str) -> str:
-        """Return what a picture shows, in sentences."""
+        """Return a picture's caption: what it shows, the model, the texts and the changes."""
         parts = [what, self.place, self.told, f"Model: {self.model}" if self.model else ""]
         texts = {"Sentence": self.sentence, "The decoder's text": self.target}
         parts += [f"{name}: “{text}”" for name, text in texts.items() if text.strip()]
@@ -54,7 +54,7 @@ class About:
         return " ".join(sentence_of(writable(part)) for part in parts if part)
 
     def file_name(self, what: str) -> str:
-        """Return a name for files of a picture, of safe characters only."""
+        """Return a name for the files of a picture, with only letters, digits, hyphens and _."""
         parts = ["headlight", slug(self.key.rpartition("/")[2], 20)]
         parts += [slug(what, 34), slug(self.place, 34), slug(self.sentence, 24)]
         if self.changes:
@@ -66,8 +66,8 @@ class About:
 class Picture:
     """A picture to be saved: what it shows, its key, its subject, and its numbers.
 
-    `to_html` makes a page of it from a title and a caption; without it, the picture is saved as it
-    looks. `to_component` makes a line of HTML of it from a caption.
+    `to_html` returns an HTML page of the picture for a title and a caption; without it, the browser
+    saves the picture as it looks. `to_component` returns a line of HTML for a caption.
     """
 
     what: str
@@ -79,7 +79,7 @@ class Picture:
 
 
 def sentence_of(part: str) -> str:
-    """Return a part of a caption with a full stop, unless a quoted sentence ends it."""
+    """Return a part of a caption with a full stop, unless a quotation at its end has one."""
     return part if part.endswith((".”", "!”", "?”", "…”")) else f"{part}."
 
 
@@ -130,7 +130,7 @@ def about_run(run: ModelRun, *, place: str = "") -> About:
     )
 
 
-NO_MODEL = About("", "")  # for a picture that shows only arithmetic
+NO_MODEL = About("", "")  # for a picture of arithmetic, without a model
 
 
 def formats_of(picture: Picture) -> list[Format]:
@@ -150,8 +150,8 @@ def copies_of(picture: Picture) -> list[Copy]:
 def made(picture: Picture, wanted: Format | Copy | Mapping[str, Any]) -> bytes:
     """Return the file of a picture in a format that the browser cannot make.
 
-    A GIF is made from its frames. Raises ValueError for invalid frames, and for more numbers than a
-    file holds.
+    For a GIF, `wanted` has the frames. Raises ValueError for invalid frames, and for more numbers
+    than a file can hold.
     """
     if isinstance(wanted, Mapping):
         return to_gif(wanted)
@@ -170,7 +170,7 @@ def made(picture: Picture, wanted: Format | Copy | Mapping[str, Any]) -> bytes:
 
 
 def scene_of(picture: Picture) -> str:
-    """Return a picture's scene as JSON: the settings it was computed with, to open it again."""
+    """Return a picture's scene as JSON: the settings with which it can be opened again."""
     run, page = picture.of, shown()
     caption = run.caption(picture.what)
     parameters = address.parameters(page, scene=True)
@@ -187,7 +187,10 @@ def scene_of(picture: Picture) -> str:
 
 
 def file_asked_for(picture: Picture) -> tuple[Format | Copy, bytes, int] | None:
-    """Return the file that the visitor has just asked for, if it is one of this picture."""
+    """Return the file that the visitor has just requested, if it is of this picture.
+
+    The result has its format, its bytes, and a number that is new for each request.
+    """
     page, key, wanted = st.session_state.get("file_asked_for", (None, None, None))
     if (page, key) != (shown(), picture.key):
         return None
@@ -201,28 +204,28 @@ def file_asked_for(picture: Picture) -> tuple[Format | Copy, bytes, int] | None:
 
 
 def to_gif(asked: Mapping[str, Any]) -> bytes:
-    """Return the GIF of frames: PNGs as data addresses, shown for some milliseconds each.
+    """Return a GIF of the requested `frames`, PNGs as data addresses.
 
-    The last frame stays as long as `last` of them. Raises ValueError for invalid frames, several
-    sizes, or too many or too large ones.
+    Each is shown for `milliseconds`, the first and last `ends` times as long. Raises ValueError for
+    frames that are invalid, of several sizes, too many or too large.
     """
     frames = asked.get("frames")
     if not isinstance(frames, list) or not 0 < len(frames) <= MOST_FRAMES:
-        raise ValueError(f"A GIF has 1 to {MOST_FRAMES} steps.")
+        raise ValueError(f"A GIF can have 1 to {MOST_FRAMES} steps.")
     if not all(isinstance(frame, str) and frame.startswith(PNG) for frame in frames):
-        raise ValueError("A step of the film is no picture.")
+        raise ValueError("A step of the film is not a picture.")
     if sum(map(len, frames)) > MOST_BYTES:
         raise ValueError("The film is too large for a GIF: save it as WEBM.")
     try:
         return put_together(frames, asked)
     except (OSError, SyntaxError, Image.DecompressionBombError) as error:
-        raise ValueError("A step of the film is no picture.") from error
+        raise ValueError("A step of the film is not a picture.") from error
 
 
 def put_together(frames: Sequence[str], asked: Mapping[str, Any]) -> bytes:
-    """Return frames of one size as a GIF; raises ValueError for others, or too large ones.
+    """Return a GIF of frames; raises ValueError if their sizes differ or are too large.
 
-    Only one frame at a time is held as pixels, of three bytes each.
+    Only one frame at a time is in memory as pixels of three bytes.
     """
     sizes = {opened(frame).size for frame in frames}
     if len(sizes) > 1:
@@ -244,7 +247,7 @@ def put_together(frames: Sequence[str], asked: Mapping[str, Any]) -> bytes:
 
 
 def in_one(frames: Sequence[str], width: int, height: int) -> Image.Image:
-    """Return a picture with samples of the pixels of all frames, which have one size."""
+    """Return an image with samples of the pixels of all frames, which have the same size."""
     width, height = (max(1, size // 4) for size in (width, height))
     image = Image.new("RGB", (width, height * len(frames)))
     for place, frame in enumerate(frames):
@@ -254,7 +257,7 @@ def in_one(frames: Sequence[str], width: int, height: int) -> Image.Image:
 
 
 def opened(frame: str) -> Image.Image:
-    """Return a frame whose size is known and whose pixels are not read yet."""
+    """Return a frame as an image, whose pixels are not decoded yet."""
     data = base64.b64decode(frame[len(PNG) :], validate=True)
     return Image.open(io.BytesIO(data), formats=["PNG"])
 
@@ -264,5 +267,5 @@ def drawn(frame: str) -> Image.Image:
 
 
 def bounded(value: object, least: int, most: int) -> int:
-    """Return a number within bounds; the lower bound for anything that is not a whole number."""
+    """Return a whole number, moved within the bounds; `least` for anything else."""
     return max(least, min(value, most)) if isinstance(value, int) else least

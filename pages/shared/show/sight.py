@@ -1,4 +1,4 @@
-"""What is visible on a long page: one of its tabs, a list of its sections, an opened part."""
+"""Finding the way on a long page: tabs, a list of its sections, and scrolling to a part."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
@@ -12,7 +12,7 @@ from headlight.pages.shared.state.choice import Choice
 from headlight.pages.shared.state.showing import is_wanted
 from headlight.pages.shared.widgets.choose import choose
 
-SOUGHT = "sought"  # the key of what was opened, until it is drawn
+SOUGHT = "sought"  # the key of the container to scroll to, until it is drawn
 
 
 def tabs(
@@ -20,10 +20,10 @@ def tabs(
     sections: Mapping[str, Callable[[], None]],
     pictures: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> None:
-    """Offer sections by the keys of a choice's options, and draw only the chosen one.
+    """Draw the choice of one of the `sections`, and only the chosen section.
 
-    If particular pictures are wanted, the sections that have them are drawn: `pictures` are their
-    keys.
+    `sections` are by the options of the choice. If a slide shows some pictures, the sections that
+    have them are drawn instead; `pictures` has the keys of each section's pictures.
     """
     tab = choose(choice, sections, label_visibility="collapsed")
     wanted = [name for name, keys in pictures.items() if is_wanted(*keys)]
@@ -32,10 +32,10 @@ def tabs(
 
 
 def parts(names: Sequence[str], bar: DeltaGenerator | None = None) -> list[DeltaGenerator]:
-    """Draw the list of a long page's sections, and return a container for each, in order.
+    """Draw a list of a long page's sections, and return a container for each section, in order.
 
-    The list stays visible while the page scrolls, in the `bar` if there is one; a click on an entry
-    scrolls to its section.
+    The list is in the `bar`, if given, and stays visible while the page scrolls. A click on an
+    entry scrolls to its section.
     """
     keys = [f"part-{number}" for number, _ in enumerate(names, start=1)]
     entries = {name: css_class(key) for name, key in zip(names, keys, strict=True)}
@@ -50,9 +50,9 @@ def seek(key: str) -> None:
 
 
 def reveal_if_sought(key: str, *, by: str = "") -> None:
-    """Scroll to the container with this key if `seek` asked for it, or for the key `by`.
+    """Scroll to the container with this key if `seek` was called with it, or with the key `by`.
 
-    Call this within it.
+    Call this within that container.
     """
     if st.session_state.get(SOUGHT) == (by or key):
         del st.session_state[SOUGHT]
@@ -61,7 +61,7 @@ def reveal_if_sought(key: str, *, by: str = "") -> None:
 
 
 def mark_if_sought(key: str) -> None:
-    """Scroll to this place, which gets a container with this key, if `seek` asked for it."""
+    """If `seek` was called with this key, draw a container with it here, and scroll to it."""
     if st.session_state.get(SOUGHT) == key:
         with st.container(key=key):
             reveal_if_sought(key)

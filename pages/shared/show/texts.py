@@ -1,4 +1,4 @@
-"""Texts on a page: their tokens as chips, and the differences of two texts."""
+"""Texts on a page: tokens as chips, and the differences of two texts in words."""
 
 import re
 from collections import Counter
@@ -15,9 +15,9 @@ from headlight.viz.tokens import Pair, aligned
 from headlight.viz.writing.token_strip import ChipKind
 
 WORD = re.compile(r"\w+['’]?|[^\w\s]")  # an apostrophe ends a word, as in “qu'il”
-LEAST_IN_COMMON = 0.4  # of two texts' words; with fewer they are different texts
-MOST_CHANGES = 3  # named in a sentence
-LONGEST = 60  # characters of a text that is new
+LEAST_IN_COMMON = 0.4  # share of common words; with fewer, two texts are just different
+MOST_CHANGES = 3  # changes that a sentence names
+LONGEST = 60  # characters quoted of a new text
 CHIP_KINDS: dict[Role, ChipKind] = {
     "written": "piece",
     "unknown": "unknown",
@@ -32,7 +32,7 @@ def chips(
     changed: Collection[int] = (),
     log_probabilities: Sequence[float] | None = None,
 ) -> list[Chip]:
-    """Return tokens as chips; those of one word are joined, those of two sentences coloured.
+    """Return tokens as chips; pieces of a word are joined, two sentences have two colours.
 
     The tokens at the indices `changed` are marked. Tokens that a model wrote are shaded by their
     `log_probabilities`, in nats.
@@ -56,8 +56,7 @@ def chips(
 def chips_written(writing: Writing, before: Writing | None = None) -> list[Chip]:
     """Return the tokens that a model wrote as chips, shaded by probability.
 
-    If another text was written `before`, tokens of words that it does not have in the same order
-    are marked.
+    If another text was written `before`, the tokens of words that are new in this one are marked.
     """
     made = writing.target_tokens
     changed = changed_places(before, writing) if before else ()
@@ -65,12 +64,12 @@ def chips_written(writing: Writing, before: Writing | None = None) -> list[Chip]
 
 
 def ended(sentence: str) -> str:
-    """Return a sentence with a full stop, unless a text that it quotes at its end has one."""
+    """Return a sentence with a full stop, unless a quotation at its end has one."""
     return sentence if sentence.endswith((".”", "!”", "?”", "…”")) else f"{sentence}."
 
 
 def what_became(before: str, after: str) -> str:
-    """Return the change of a text in words, to follow the text's name in a sentence.
+    """Return how a text changed, in words that follow the text's name, such as “stays the same”.
 
     The largest change comes first, and equal changes are named once.
     """
@@ -80,7 +79,7 @@ def what_became(before: str, after: str) -> str:
     if 2 * sum(None not in pair for pair in pairs) < LEAST_IN_COMMON * (len(first) + len(second)):
         whole = after if len(after) <= LONGEST else f"{after[: LONGEST - 1]}…"
         return f"becomes “{whole}”" if after.strip() else "is empty"
-    changes = []  # and their sizes in characters
+    changes = []  # pairs of a size in characters and words
     for is_same, group in groupby(pairs, key=lambda pair: None not in pair):
         indices = [*group]
         lost = cut(before, [first[index] for index, _ in indices if index is not None])
@@ -95,19 +94,19 @@ def what_became(before: str, after: str) -> str:
 
 
 def listed(changes: Sequence[str]) -> str:
-    """Return the first changes as one text, with how many more there are."""
+    """Return the first changes as one text, and how many more there are."""
     more = len(changes) - MOST_CHANGES
     rest = [f"and {how_many(more, 'more change')}"] if more > 0 else []
     return ", ".join([*changes[:MOST_CHANGES], *rest])
 
 
 def cut(text: str, words: Sequence[re.Match]) -> str:
-    """Return the part of a text from the first to the last of some of its words."""
+    """Return the part of a text from the first to the last of these words; empty without words."""
     return text[words[0].start() : words[-1].end()] if words else ""
 
 
 def changed_places(before: Writing, after: Writing) -> set[int]:
-    """Return the indices of tokens of `after` in new words, and of new tokens without a text."""
+    """Return the indices of `after`'s tokens that are in new words, or are new without text."""
     tokens = [[token.text for token in writing.target_tokens] for writing in (before, after)]
     new_tokens = {index for counterpart, index in aligned(*tokens) if counterpart is None}
     words = new_words(before.text, after.text)
@@ -126,6 +125,6 @@ def aligned_words(before: str, after: str) -> tuple[list[re.Match], list[re.Matc
 
 
 def new_words(before: str, after: str) -> list[re.Match]:
-    """Return the words of `after` that were inserted or replaced."""
+    """Return the words of `after` that are not in `before` at that place."""
     _, words, pairs = aligned_words(before, after)
     return [words[index] for pair in pairs if pair[0] is None and (index := pair[1]) is not None]

@@ -1,4 +1,4 @@
-"""The plain words next to the pictures."""
+"""The captions and notes next to the pictures of several pages."""
 
 from collections.abc import Sequence
 
@@ -20,17 +20,17 @@ HOW_TO_READ = {
     ),
     "clickable": "; click it, or tap it again, to see how the weight comes about",
     "lines": (
-        "A line joins a token that looks, on the left, to a token it looks at, on the right; the "
-        "thicker, the larger the [weight]. Point at a token, or tap it, to see only its "
+        "A line joins a token that looks, on the left, to a token it looks at, on the right; a "
+        "thicker line is a larger [weight]. Point at a token, or tap it, to see only its "
         "lines and their weights{click}."
     ),
     "grid": (
         "Every small map is one [head]: rows look, columns are looked at, dark is 0 and bright is "
         "{bright}. "
-        "A diagonal keeps to the token itself, a line next to it to a neighbour, a bright column "
-        "is a token that everything looks at."
+        "On a bright diagonal tokens look at themselves, on a line next to it at a neighbour; a "
+        "bright column is a token that all tokens look at."
     ),
-    "kept lines": "; a click keeps them",
+    "kept lines": "; click the token to keep them",
     "groups": " Heads under one line share their [keys] and [values]; each has its own queries.",
 }
 
@@ -41,7 +41,7 @@ KIND_WORDS: dict[Kind, str] = {
     ),
     "decoder": (
         "Masked self-attention: each {target}token looks at itself and at earlier {target}"
-        "tokens. The later ones are blocked, because when the decoder writes they do not exist yet."
+        "tokens. Later tokens are blocked, because they do not exist yet when the decoder writes."
     ),
     "cross": (
         "Cross-attention: the queries come from the {target}side, the keys and values from the "
@@ -49,7 +49,7 @@ KIND_WORDS: dict[Kind, str] = {
     ),
 }
 
-MASKED_WORDS: dict[Kind, str] = {  # with another mask than the kind's own
+MASKED_WORDS: dict[Kind, str] = {  # for a model with another mask than is usual for the kind
     **KIND_WORDS,
     "encoder": (
         "Encoder self-attention: each {source}token looks at the {source}tokens that its mask "
@@ -61,15 +61,15 @@ MASKED_WORDS: dict[Kind, str] = {  # with another mask than the kind's own
     ),
 }
 
-ROW_WORDS = {  # the names of a decoder's row
+ROW_WORDS = {  # how to read the label of a decoder's row
     "read": (
-        " A row is labelled with the token the decoder has just read, and is used to choose the "
-        "next one."
+        " A row is labelled with the token the decoder has just read; its output chooses the next "
+        "token."
     ),
-    "writes": " Each row names the token the decoder has just read → the one it then writes.",
+    "writes": " Each row names the token the decoder has just read → the token it writes next.",
     "made to write": (
-        " Each row names the token the decoder has just read → the one of the given text that it "
-        "is made to write next."
+        " Each row names the token the decoder has just read → the next token of the given text, "
+        "which it is made to write."
     ),
 }
 
@@ -80,30 +80,30 @@ SUMMARY_WORDS: dict[HeadChoice, str] = {
 
 MASK_WORDS = {
     "padding mask": (
-        "**Padding mask** `(B, 1, 1, K)`: one row of keys for each sentence. The two ones are "
-        "broadcast: every head and every query sees the same keys, all but `<pad>`."
+        "**Padding mask** `(B, 1, 1, K)`: one row of keys for each sentence. The dimensions of "
+        "size 1 are broadcast: every head and query sees the same keys, all except `<pad>`."
     ),
     "look-ahead mask": (
         "**Look-ahead mask** `(1, 1, Q, K)`: one triangle for all sentences and heads. A query "
-        "sees itself and what came before."
+        "sees itself and earlier tokens."
     ),
     "both": (
-        "**Both** `(B, 1, Q, K)`: the decoder's own mask. A cell is visible where the two "
-        "masks, broadcast to one shape, both say so."
+        "**Both** `(B, 1, Q, K)`: the decoder's own mask. A cell is open where both masks, "
+        "broadcast to one shape, leave it open."
     ),
-    "together": "The cells that all masks together leave open; lowered scores close none. Clicks "
-    "override them all.",
+    "together": "Which cells are open if there are several masks. Masks that only lower scores "
+    "close no cell. Cells that you click override all masks.",
     "library": (
-        "Each drawing has 64 tokens; click one to put it in force on your sentence, with smaller "
-        "numbers. The figures are for {length:,} tokens. A cell takes 2 · d multiplications in "
-        "each head: d for its score, and d for its share of the value. Keys to keep: the most keys "
-        "that later tokens still look at, over all steps; each takes 2 · d numbers in the cache "
-        "for each head. What a token draws on: the tokens that reach it through all {layers} "
+        "Each drawing shows a mask on 64 tokens. Click it to use that mask on your sentence, with "
+        "smaller sizes. The figures are for {length:,} tokens. A cell takes 2 · d multiplications "
+        "in each head: d for its score, and d for its share of the value. Keys to keep: the most "
+        "keys that later tokens still look at, over all steps; each takes 2 · d numbers in the "
+        "cache for each head. What a token draws on: the tokens that reach it through all {layers} "
         "layers, counted on a text of {within}."
     ),
     "own": (
-        "The pictures are the [masks] of this run on your text: filled cells are open. The layers "
-        "that share a mask are in bold; the mask that the model's configuration names follows."
+        "The pictures are the [masks] of this run on your text: filled cells are open. In bold are "
+        "the layers that share a mask, followed by the mask that the configuration names."
     ),
     "as configured": " In every layer the run used the mask that the configuration names.",
     "idle": (
@@ -117,25 +117,23 @@ MASK_WORDS = {
     "flash": (
         "FlashAttention reads the [keys] in blocks that fit into the fastest memory. For each row "
         "it keeps the maximum so far, the sum of e^(score − maximum) and the output so far; where "
-        "the maximum rises, both are multiplied by e^(old − new). Divided by the sum, the output "
-        "at the end is exactly that of the softmax, and no row of [scores] or [weights] was ever "
-        "stored; in training they are computed again. A GPU does this for many rows at once."
+        "the maximum rises, both are multiplied by e^(old − new). At the end the output is divided "
+        "by the sum, and is exactly that of the softmax. No row of [scores] or [weights] is ever "
+        "stored; training computes them again. A GPU does this for many rows at once."
     ),
     "other than configured": (
-        "{cells} of this run's mask differ from what the configuration names: the model's own "
-        "code differs from it, and the picture shows the mask it used."
+        "{cells} of this run's mask differ from the mask that the configuration names. The picture "
+        "shows the mask that the model's code used."
     ),
     "too wide": (
-        "That is larger than your text, so it closes nothing here: type a longer one to see it."
+        "This is larger than your text, so it closes nothing here: type a longer text to see it."
     ),
     "click": "Click or tap a cell to close or open it in {heads}.",
     "edit": (
-        "Crossed cells are blocked; a ring marks what you changed. Drag a mouse over several "
+        "Crossed cells are blocked; a ring marks cells that you changed. Drag a mouse over several "
         "cells, or use the arrow keys and space."
     ),
-    "written": (
-        "A row's name has the token read before the arrow, and the token to write after it."
-    ),
+    "written": "A row's label: the token that is read, an arrow, and the token to write next.",
     "cheating": (
         "The decoder is trained to predict each token from those before it. Without the [mask] it "
         "sees the very token it is asked for: it learns to copy it, and finds a known target "
@@ -148,12 +146,12 @@ MASK_WORDS = {
     ),
     "opened elsewhere": (
         "The change is in the encoder and in the cross-attention: there every token now looks at "
-        "`<pad>` too. Here nothing opens but the cells from `<pad>` to `<pad>`, because the "
-        "look-ahead mask closes all that is to the right of a token."
+        "`<pad>` too. Here only the cells from `<pad>` to `<pad>` open, because the "
+        "look-ahead mask closes everything to the right of a token."
     ),
     "look-ahead off": (
         "The decoder now sees the very token it is asked for, and yet finds it less likely: it was "
-        "trained with the mask and never learned to use what it sees. What it writes itself "
+        "trained with the mask and never learned to use what it sees. The text that it writes "
         "changes little or not at all, since no later token exists while it is written."
     ),
     "pad to": "Appends `<pad>` tokens, so that there is something for the padding mask to hide.",
@@ -164,7 +162,7 @@ HEAD_WORDS = {
         "Click a [head] to switch it off or on; L1, a number or a heading switches all its heads. "
         "The slider fades the framed head."
     ),
-    "closed board": "The link that you followed leaves the heads as they are here.",
+    "closed board": "The link that you followed does not let you switch [heads].",
     "badges": (
         "A badge describes what the [head] does on this sentence, not what the head is: on another "
         "sentence it may do something else. A head has a badge where:"
@@ -176,9 +174,9 @@ HEAD_WORDS = {
     ),
     "open": " Click a cell to open its head.",
     "effects": (
-        "The [heads] are removed one at a time, and {measure} is measured again. Blue: the model "
-        "finds it less likely without the head, so the head helped. Red: more likely. What you "
-        "changed stays in force meanwhile. The unit is nats of log-probability.{click}"
+        "The [heads] are removed one at a time, and {measure} is measured again. Blue: it is lower "
+        "without the head, so the head helped. Red: it is higher. Your own changes stay in force "
+        "meanwhile. The unit is nats of log-probability.{click}"
     ),
 }
 
@@ -190,12 +188,11 @@ BLOCKING: dict[Method, str] = {
     "large negative": (
         "A blocked [score] is lowered by a billion. That looks the same until a row is blocked "
         "completely: its scores are all lowered alike, and the softmax spreads the whole [weight] "
-        "over [keys] that are forbidden."
+        "over blocked [keys]."
     ),
     "zero after": (
-        "The softmax runs over all keys, then blocked [weights] are set to 0. What they had is "
-        "lost: the rows no longer sum to 1, and forbidden keys still shape the weights of the "
-        "others."
+        "The softmax runs over all keys, then blocked [weights] are set to 0. Their share is lost: "
+        "the rows no longer sum to 1, and blocked keys still affect the weights of the others."
     ),
 }
 
@@ -203,7 +200,7 @@ BLOCKING: dict[Method, str] = {
 def formula(kind: Kind, head_width: int, source: str, target: str, *, usual: bool = True) -> str:
     """Return the formula of a head's weights in LaTeX, with the names of the sides it reads.
 
-    The mask in it is the kind's own if it is the `usual` one, and otherwise any.
+    If the mask is the `usual` one of the kind, the formula spells it out; else it says “mask”.
     """
     query = source if kind == "encoder" else target
     key = target if kind == "decoder" else source
@@ -228,10 +225,10 @@ def reading_of(
     row: str,
     usual: bool = True,
 ) -> str:
-    """Return in words what the drawn weights (Q, K) of a head show about the named sides.
+    """Return the words below a drawing of a head's weights (Q, K), with the names of the sides.
 
-    `row` names the label of a decoder's row, by the keys of `ROW_WORDS`; `usual` says whether the
-    mask is the kind's own.
+    `row` is the key in `ROW_WORDS` of the words on a decoder's rows; `usual` says whether the mask
+    is the usual one of the kind.
     """
     words = (
         (KIND_WORDS if usual else MASKED_WORDS)[kind]
@@ -247,9 +244,10 @@ def reading_of(
 
 
 def sums_of(weights: np.ndarray) -> str:
-    """Return a sentence on the sums of rows of weights (Q, K): 1, except for hidden keys or a sink.
+    """Return a sentence on the sums of the rows of weights (Q, K).
 
-    The maxima of several heads or layers sum to more.
+    They are 1, or less if keys are hidden or a sink takes a share; maxima of several heads or
+    layers sum to more.
     """
     sums = weights.sum(axis=-1)
     if np.allclose(sums, 1, atol=1e-3):
@@ -259,9 +257,9 @@ def sums_of(weights: np.ndarray) -> str:
 
 
 def notes(tokens: Sequence[Token], finished: bool = True, *, drawn: bool = True) -> list[str]:
-    """Return notes on what was read, and on what was written.
+    """Return notes for the visitor on unknown tokens, and on an output that was cut off.
 
-    Unknown tokens have frames if the tokens that were read are `drawn` one by one.
+    If the tokens are `drawn` one by one, the note says that unknown ones are framed.
     """
     sentences = []
     unknown = [token.text for token in tokens if token.is_unknown]
@@ -281,7 +279,7 @@ def notes(tokens: Sequence[Token], finished: bool = True, *, drawn: bool = True)
             "wrong there."
         )
     if not finished:
-        sentences.append("The output was stopped at its longest length, before it had an end.")
+        sentences.append("The output was cut off at its longest length, before the model ended it.")
     return sentences
 
 

@@ -1,4 +1,4 @@
-"""A choice of a visitor: its key, its words, its default and its form in links."""
+"""A choice that a visitor makes: its key, label, default value, and form in links."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -7,19 +7,20 @@ from typing import Any
 
 from headlight.model.shape import Shape
 
-# Read a value from a link, for a model of this shape; raise ValueError if it makes no sense.
+# A function that reads a value from a link, for a model of this shape; it raises ValueError if the
+# text makes no sense.
 Read = Callable[[str, Shape], Any]
 Most = int | Callable[[Shape], int]
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A choice of a visitor.
+    """A choice that a visitor makes, such as the layer or the sentence.
 
-    `key` names it in the session and in links and is never shown; `label` and the words of
+    `key` names the choice in the session and in links and is never shown; `label` and the words of
     `options` are shown and never stored. `bounds` are the smallest and the largest number, or the
-    largest number of characters of a text. A link has `room` for that many characters of its value,
-    and holds `instead` in place of a longer one, or nothing if that is empty.
+    largest number of characters of a text. A link holds a value of at most `room` characters; in
+    place of a longer value it holds `instead`, or leaves the choice out if `instead` is empty.
     """
 
     key: str
@@ -36,14 +37,14 @@ class Choice:
 
     @property
     def cuts(self) -> bool:
-        """Whether its value is a text that may have been cut."""
+        """True if the value is a text, which is cut if it is too long."""
         return isinstance(self.bounds, int)
 
 
 def one_of(key: str, options: Mapping[Any, str], default: Any = None, **shown: Any) -> Choice:
-    """Return a choice among options, given as words by key; the first one is the default.
+    """Return a choice among `options`, which map each value to its words on screen.
 
-    `shown` are its label and its help.
+    Without a `default` it is the first option. `shown` are the label and the help of the choice.
     """
     by_text = {str(option): option for option in options}
 
@@ -57,9 +58,9 @@ def one_of(key: str, options: Mapping[Any, str], default: Any = None, **shown: A
 
 
 def number(key: str, default: float, bounds: tuple[float, float], **shown: Any) -> Choice:
-    """Return a choice of a number within bounds, a whole number if the bounds are.
+    """Return a choice of a number within bounds; it is a whole number if the bounds are.
 
-    `shown` are its label, its step and its help.
+    `shown` are the label, the step and the help of the choice.
     """
     lowest, highest = bounds
 
@@ -73,9 +74,9 @@ def number(key: str, default: float, bounds: tuple[float, float], **shown: Any) 
 
 
 def counted(key: str, default: int | None, most: Most, *, label: str = "") -> Choice:
-    """Return a choice of one of several numbered things: from 0 in code, from 1 in links.
+    """Return a choice among numbered things, such as layers: from 0 in code, from 1 in links.
 
-    `most` is their number, or a function that returns it for a model.
+    `most` is how many there are, or a function that returns this for a model's shape.
     """
 
     def read(text: str, shape: Shape) -> int:
@@ -101,7 +102,7 @@ def text(
 
 
 def like(key: str, default: str, pattern: str, *, label: str = "") -> Choice:
-    """Return a choice of a text that is empty or matches a pattern."""
+    """Return a choice of a text that must be empty or match a regular expression."""
 
     def read(written: str, shape: Shape) -> str:
         if written and not re.fullmatch(pattern, written, re.ASCII):

@@ -20,10 +20,10 @@ KINDS: dict[Kind, str] = {
 }
 SUMMARIES = ("mean", "max")
 PICTURES = {"heatmap": "Heatmap", "lines": "Lines"}
-TOO_MANY = "too-many"  # in a link, in place of edits that are too long for it
-LONGEST_EDITS = 1_200  # characters; this keeps a link below 2,000
+TOO_MANY = "too-many"  # stands in a link for edits that are too long for it
+LONGEST_EDITS = 1_200  # characters, which keeps a link below 2,000 characters
 
-HeadChoice = int | str  # a head or a layer from 0, or a summary of all
+HeadChoice = int | str  # the number of a head or layer, from 0, or one of SUMMARIES
 
 
 def read_model(key: str, shape: Shape) -> str:
@@ -35,12 +35,12 @@ def read_model(key: str, shape: Shape) -> str:
 
 
 def write_head(head: HeadChoice) -> str:
-    """Write a head as in links and on screen: from 1, or the name of a summary."""
+    """Return a head as text for links and the screen: its number from 1, or a summary's name."""
     return head if isinstance(head, str) else str(head + 1)
 
 
 def or_summary(place: Choice, default: HeadChoice) -> Choice:
-    """Return the choice of a layer or head, read by `place`, or of a summary of all."""
+    """Return a choice like `place`, of a layer or head, that also offers the summaries of all."""
 
     def read(name: str, shape: Shape) -> HeadChoice:
         return name if name in SUMMARIES else place.read(name, shape)
@@ -49,31 +49,31 @@ def or_summary(place: Choice, default: HeadChoice) -> Choice:
 
 
 def known_edits(written: str, shape: Shape) -> str:
-    """Return the text of edits without those that the model cannot take."""
+    """Return the text of edits without the edits that the model cannot take."""
     refused: set[str] = set()
     read_edits(written, shape, refused)
     return "~".join(part for part in written.split("~") if part not in refused)
 
 
 def known_or_too_many(written: str, shape: Shape) -> str:
-    """Read the text of edits, or the word in place of those that are too long for a link."""
+    """Return the edits in a link that the model can take; `TOO_MANY` if the link has that word."""
     return written if written == TOO_MANY else known_edits(written, shape)
 
 
 def read_padding(written: str, shape: Shape) -> int | None:
-    """Read the number of tokens to pad to; None means no padding."""
+    """Read the number of tokens to pad to; `off` gives None, which means no padding."""
     if written == "off":
         return None
     return number("", 1, (1, shape.max_positions)).read(written, shape)
 
 
 def most(shape: Shape, which: int) -> int:
-    """Return the most layers (0) or heads (1) that any kind of attention has."""
+    """Return the largest number of layers (`which` 0) or heads (1) of any kind of attention."""
     return max(sizes[which] for sizes in shape.kinds.values())
 
 
 def padding(key: str) -> Choice:
-    """Return the choice of a length that both sides are padded to."""
+    """Return the choice of a length, in tokens, to which both sides are padded."""
     return Choice(key, None, read_padding, lambda most: "off" if most is None else str(most))
 
 
@@ -82,7 +82,7 @@ SENTENCE = text(
     "sentence", models.EXAMPLES[0], LONGEST_SENTENCE, label="Sentence", may_be_empty=False
 )
 KIND = one_of("kind", KINDS, "cross", label="Kind of attention")
-MASK_KIND = replace(KIND, key="mask_kind", default="decoder")  # the kind whose mask is changed
+MASK_KIND = replace(KIND, key="mask_kind", default="decoder")  # of the mask that is changed
 LAYER_NUMBER = counted("layer", 1, lambda shape: most(shape, 0), label="Layer")
 LAYER = or_summary(LAYER_NUMBER, 1)
 HEAD = or_summary(counted("head", 0, lambda shape: most(shape, 1), label="Head"), "mean")
@@ -91,7 +91,7 @@ EDITS = Choice(
 )
 AS_TRAINED = switch(
     "as_trained", label="Show as trained"
-)  # leaves the edits out on pages that can do without them
+)  # if on, pages that can run the model without the edits do so
 BY_BEAM = switch("by_beam", label="Write by a beam")
 PICTURE = one_of("picture", PICTURES, label="Picture")
 OWN_SCALE = switch(
@@ -102,9 +102,9 @@ OWN_SCALE = switch(
 )
 TARGET = text("target", "", LONGEST_SENTENCE, label="Known target")
 SECOND = text("second", "", LONGEST_SENTENCE, label="Second sentence, or nothing")
-# Indices of tokens, from 0.
+# The indices of the hidden tokens, from 0, separated by commas.
 MASKED = like("masked", "", r"\d{1,3}(,\d{1,3}){0,511}", label="Hidden words")
-# The pinned query or key, from 1, or none of them; by default it is the clearest weight's.
+# The pinned token, such as q3 or k3 for the third query or key; if empty, the page chooses one.
 LIT = like("lit", "", r"[qk]\d{1,3}|none", label="Pinned token")
 GUESS = switch(
     "guess",
@@ -112,9 +112,10 @@ GUESS = switch(
     help="Hides what a head looks at, or which head matters, until you have guessed it. A slide "
     "that you add while this is on asks its audience. No guess is kept.",
 )
-# The row that is asked about, by default one with a clear answer.
+# The row of a map that Guess first asks about; by default one with a clear answer.
 GUESS_ROW = counted("guess_row", None, MOST_TOKENS, label="Guess for")
-# The weight that the page Inside a head takes apart, by default a clear one, and its run.
+# The query and key of the weight that the page Inside a head takes apart, by default a clear one,
+# and the texts and padding of the run that it belongs to.
 QUERY = counted("query", None, MOST_TOKENS, label="Query: the token that looks")
 KEY = counted("key", None, MOST_TOKENS, label="Key: the token looked at")
 INSIDE_OF = text("inside_of", "", LONGEST_SENTENCE)
@@ -131,29 +132,29 @@ def chosen(choice: Choice) -> Any:
 
 
 def places_in(masked: str) -> set[int]:
-    """Return the indices of tokens, from 0, in the text of the hidden words."""
+    """Return the indices of the hidden tokens, from 0, as written in the choice `MASKED`."""
     return {int(place) for place in masked.split(",") if place}
 
 
 def put(choice: Choice, value: object) -> None:
-    """Choose a value; call it in a callback, or before the widget is drawn."""
+    """Set the value of a choice; call this in a callback, or before its widget is drawn."""
     st.session_state[choice.key] = value
 
 
 def select_head(kind: Kind, layer: int, head: int) -> None:
-    """Choose a head, from 0, on every page that shows one; see `put`."""
+    """Choose a head for all pages; layer and head count from 0. See `put` for when to call it."""
     put(KIND, kind)
     put(LAYER, layer)
     put(HEAD, head)
 
 
 def applied() -> int:
-    """Return how often choices were taken from an address or a slide in this session."""
+    """Return how often this session took its choices from an address or a slide."""
     return st.session_state.get("applied", 0)
 
 
 def open_on(kind: Kind, layer: int, head: int) -> None:
-    """Choose a head, from 0, for a visitor who has chosen none."""
+    """Choose a head for a visitor who has chosen none; layer and head count from 0."""
     select_head(kind, layer, head)
     st.session_state.opened_on = layer, head
     st.session_state.opened_after = applied()
@@ -166,14 +167,14 @@ def is_head_chosen() -> bool:
 
 
 def set_aside() -> None:
-    """If the head is the app's choice, choose the defaults, on a page with a meaning of its own."""
+    """Replace a head that the app itself chose by the defaults, on a page that needs those."""
     if _is_opening(chosen(LAYER), chosen(HEAD)):
         _choose(*DEFAULT_SITE)
         st.session_state.set_aside = True
 
 
 def take_up() -> None:
-    """Choose the head again that was set aside, unless another one was chosen since."""
+    """Choose again the head that `set_aside` replaced, unless another was chosen since."""
     state = st.session_state
     aside = state.pop("set_aside", False) and state.opened_after == applied()
     if aside and (chosen(LAYER), chosen(HEAD)) == DEFAULT_SITE:
@@ -181,7 +182,7 @@ def take_up() -> None:
 
 
 def _is_opening(*place: int | str) -> bool:
-    """Return whether the app has opened on a layer and head, and no link or slide came since."""
+    """Return whether the app itself chose this layer and head, with no link or slide since."""
     state = st.session_state
     return state.get("opened_on") == place and state.opened_after == applied()
 

@@ -1,6 +1,6 @@
 """A visitor's edits of each model, kept for the session, with undo.
 
-Without a key they are those of the chosen model.
+Functions called without a `key` mean the edits of the chosen model.
 """
 
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choices import AS_TRAINED, EDITS, chosen
 from headlight.pages.shared.state.wings import CLICKS, allows
 
-LONGEST = 100  # changes that can be undone
-BEFORE_AND_AFTER = "before_and_after"  # whether the page Compare is to show only the changes
+LONGEST = 100  # states of a model that are kept for undo
+BEFORE_AND_AFTER = "before_and_after"  # set when Compare shall show the effect of changes
 
 
 def edits(key: str | None = None) -> Edits:
@@ -22,17 +22,17 @@ def edits(key: str | None = None) -> Edits:
 
 
 def in_force() -> Edits:
-    """Return the edits that the chosen model runs with: none if it is wanted as trained."""
+    """Return the edits that the chosen model runs with: none while it is shown as trained."""
     return Edits() if chosen(AS_TRAINED) else edits()
 
 
 def may_change() -> bool:
-    """Return whether pictures in which a click changes the model are open to this visitor."""
+    """Return whether this visitor may use pictures in which a click changes the model."""
     return allows(CLICKS) or allows(EDITS.key)
 
 
 def change(edits: Edits, key: str | None = None) -> None:
-    """Put new edits in force; undo brings the previous ones back."""
+    """Replace the edits of a model; `undo` brings the previous ones back."""
     history = _history(key)
     if edits != history[-1]:
         history.append(edits)
@@ -40,7 +40,7 @@ def change(edits: Edits, key: str | None = None) -> None:
 
 
 def set_gates(heads: Sequence[HeadAddress], gate: float) -> None:
-    """Put the same gate on all of these heads of the chosen model."""
+    """Set the gate of each of these heads of the chosen model; 1 leaves a head as trained."""
     gates = {head: value for head, value in edits().gates.items() if head not in heads}
     if gate != 1:
         gates |= dict.fromkeys(heads, gate)
@@ -65,6 +65,6 @@ def put_back(histories: dict[str, list[Edits]]) -> None:
 
 
 def _history(key: str | None) -> list[Edits]:
-    """Return all edits since the first, which are empty; the last ones are in force."""
+    """Return the successive edits of a model: first empty ones, last those that apply now."""
     histories = st.session_state.setdefault("histories", {})
     return histories.setdefault(key or models.chosen().key, [Edits()])

@@ -1,4 +1,4 @@
-"""The models on screen, those that come with the app, and the one that a visitor uses."""
+"""The models that a visitor can choose: shipped, loaded or their own; and the chosen one."""
 
 import re
 from collections.abc import Iterator
@@ -16,18 +16,18 @@ from headlight.model.own_reader import OwnReader
 
 OWN = "own-"  # prefix of the keys of visitors' own models
 LIBRARY = "transformers:"  # prefix of the keys of models of the transformers library
-ONE_SIDE = "text"  # the name of both sides of a model that has only one
+ONE_SIDE = "text"  # the name of both sides of a model that reads a single text
 LONGEST_NAME = 300  # characters of a name on the hub, or of a folder
-MOST = 4  # models of their own that a visitor may keep; the oldest makes room
+MOST = 4  # own models that a visitor may keep; a further one replaces the oldest
 SERVER = token_urlsafe(6)  # identifies this process
-Curve = tuple[np.ndarray, np.ndarray]  # steps, and a number at each
+Curve = tuple[np.ndarray, np.ndarray]  # training steps, and a number at each
 
 
 @dataclass(frozen=True)
 class CatalogEntry:
-    """A model with its words on screen: its title, its two sides, and what to type."""
+    """A model with its words on screen: title, example texts, and names of its two sides."""
 
-    key: str  # a shipped name, or one that is unique among all visitors' models
+    key: str  # unique, also among all visitors' own models
     title: str
     examples: tuple[str, ...] = ()
     source: str = "English"
@@ -35,19 +35,19 @@ class CatalogEntry:
 
     @property
     def asks_for(self) -> str:
-        """What it reads, with an article."""
+        """What the model reads, with an article, such as “an English sentence”."""
         if self.is_own:
             return "an input"
         return "a text" if self.is_library else f"an {self.source} sentence"
 
     @property
     def is_own(self) -> bool:
-        """Whether it is a visitor's own, which no other visitor has."""
+        """True if the model is a visitor's own, which no other visitor has."""
         return self.key.startswith(OWN)
 
     @property
     def is_library(self) -> bool:
-        """Whether it is one of the transformers library, named as on the hub or by its folder."""
+        """True for a model of the transformers library, named as on the hub or by its folder."""
         return self.key.startswith(LIBRARY)
 
     @property
@@ -62,9 +62,9 @@ EXAMPLES = (
     "How do you feel today?",
     "The red car is faster than the blue car.",
     "Barack Obama met Angela Merkel at 7:45.",
-    "Seven dwarfs live in the forest.",  # beyond it
+    "Seven dwarfs live in the forest.",  # the shipped model mistranslates “dwarfs”
 )
-# What a beam of 4 translates rightly, and greedy decoding does not.
+# Sentences that a beam of 4 translates rightly and greedy decoding does not, with translations.
 BEAM_EXAMPLES = {
     "I bought a lamp. It does not work.": "J'ai acheté une lampe. Cela ne fonctionne pas.",
     "I have a sister and a brother.": "J'ai une sœur et un frère.",
@@ -72,7 +72,7 @@ BEAM_EXAMPLES = {
     "Tom is head over heels in love with Mary.": "Tom est fou amoureux de Mary.",
     "This year is going to be prosperous.": "Cette année va être prospère.",
 }
-# Tokens of the examples: a query and the key it should look at.
+# Pairs of words in the examples: a query, and the key that it should look at.
 TELLING = (("it", "dog"), ("it", "animal"))
 SHIPPED = {
     entry.key: entry
@@ -85,13 +85,13 @@ DEFAULT = next(iter(SHIPPED))
 
 
 def library_entry(name: str, writes: bool = False) -> CatalogEntry:
-    """Return a model of the transformers library; `writes` if it reads a text to write another."""
+    """Return the entry of a transformers model; `writes` if it reads one text to write another."""
     sides = ("source", "target") if writes else (ONE_SIDE, ONE_SIDE)
     return CatalogEntry(LIBRARY + name, short(name), EXAMPLES, *sides)
 
 
 def short(name: str) -> str:
-    """Shorten a name to fit on screen: only the end of a folder's path stays."""
+    """Return a name short enough for the screen: of a folder's path only the last two parts."""
     parts = [part for part in re.split(r"[/\\]", name) if part]
     return name if len(parts) <= 2 else f"…/{'/'.join(parts[-2:])}"
 
@@ -107,7 +107,7 @@ def chosen() -> CatalogEntry:
 
 
 def named(key: str) -> CatalogEntry:
-    """Return the model of a key; a visitor's own model that is gone is replaced by the default."""
+    """Return the model with this key; the default for a visitor's own model that is gone."""
     if key.startswith(LIBRARY):
         return workshop().library.get(key) or library_entry(key.removeprefix(LIBRARY))
     if key in SHIPPED:
@@ -117,16 +117,16 @@ def named(key: str) -> CatalogEntry:
 
 
 def own_reader(key: str) -> OwnReader:
-    """Return a visitor's own model; raise KeyError if none has this key."""
+    """Return the visitor's own model with this key; raise KeyError if there is none."""
     return workshop().models[key][1]
 
 
 def use_model(
     reader: OwnReader, title: str, examples: tuple[str, ...], source: str, target: str
 ) -> None:
-    """Choose a visitor's own model; call it in a callback, or before the widgets.
+    """List and choose a visitor's own model; call this in a callback or before the widgets.
 
-    `source` and `target` name the two sides, as English and French do.
+    `source` and `target` name the two sides, such as English and French.
     """
     before = chosen()
     entry = CatalogEntry(f"{OWN}{uuid4().hex[:12]}", title, examples, source, target)
@@ -137,12 +137,12 @@ def use_model(
 
 
 def look_at(entry: CatalogEntry) -> None:
-    """Choose a model, and list it if it is of the transformers library; see `use_model`."""
+    """Choose a model, and list it if it is from transformers; call it as `use_model` is called."""
     before = chosen()
     if entry.is_library:
         keep(entry)
     st.session_state.model = entry.key
-    if before.key != entry.key:  # otherwise it is the model that a link asks for
+    if before.key != entry.key:  # else a link has named this model, together with choices for it
         leave(before)
 
 
@@ -168,7 +168,7 @@ def leave(before: CatalogEntry) -> None:
 
 
 def note_readable(texts: tuple[str, str]) -> None:
-    """Note that the chosen model can read these texts; the second one may be empty."""
+    """Record that the chosen model can read these two texts; the second may be empty."""
     st.session_state.readable = chosen().key, texts
 
 
@@ -180,10 +180,10 @@ def last_readable() -> tuple[str, str] | None:
 
 @dataclass(frozen=True)
 class Training:
-    """A training under its name; its key is unique."""
+    """A training of a visitor, with its name and a unique key."""
 
     name: str
-    job: Any  # a `Job` of the wing that trains
+    job: Any  # the wing's `Job` that trains
     key: str = field(default_factory=token_urlsafe)
 
 
@@ -198,17 +198,17 @@ def is_of_this_server(key: str) -> bool:
 
 @dataclass(eq=False)
 class Workshop:
-    """The trainings and the models of a visitor; only their tab knows the `key`."""
+    """A visitor's trainings and models; only the visitor's browser tab knows the `key`."""
 
     key: str = field(default_factory=new_key)
-    training: Training | None = None  # the training that is watched
-    count: int = 0  # of the trainings begun
-    earlier: dict[str, dict[str, Curve]] = field(default_factory=dict)  # curves by name and panel
+    training: Training | None = None  # the training shown on the page Training
+    count: int = 0  # number of trainings begun
+    earlier: dict[str, dict[str, Curve]] = field(default_factory=dict)  # by name and panel
     models: dict[str, tuple[CatalogEntry, OwnReader]] = field(default_factory=dict)
     library: dict[str, CatalogEntry] = field(default_factory=dict)  # loaded from transformers
-    used: str = ""  # the key of the trained model last put to use
-    refused: str = ""  # why something could not be done, until that is shown
-    gone: bool = False  # whether the tab asked for another workshop, which is gone
+    used: str = ""  # the key of the trained model that the visitor used last
+    refused: str = ""  # why an action was refused, until the page has shown it
+    gone: bool = False  # true if the tab asked for an earlier workshop that is gone
 
     @property
     def is_empty(self) -> bool:
@@ -217,7 +217,7 @@ class Workshop:
 
 @st.cache_resource
 def workshops() -> WeakValueDictionary[str, Workshop]:
-    """Return every visitor's workshop by its key, as long as a session holds it."""
+    """Return all workshops by their keys; one stays as long as a session refers to it."""
     return WeakValueDictionary()
 
 
@@ -232,7 +232,7 @@ def workshop() -> Workshop:
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Keep the message of a ValueError in this block, for the Training page to show."""
+    """Store the message of a ValueError raised in this block, for the page Training to show."""
     try:
         yield
     except ValueError as error:
@@ -240,7 +240,7 @@ def refusals() -> Iterator[None]:
 
 
 def come_back(key: str) -> bool:
-    """Take up the workshop of a key again; return whether it is still there."""
+    """Give this session the workshop with this key; return whether it still exists."""
     kept = workshops().get(key)
     if kept is not None:
         st.session_state.workshop = kept

@@ -1,4 +1,4 @@
-"""A page of the app as a record, and the one that is shown."""
+"""The record of a page of the app, the list of all pages, and the page that is shown."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,13 +16,15 @@ Changes = Literal["all", "in force", "by side", "none"]
 class Page:
     """Everything that the app knows about a page.
 
-    `key` names it in talk files and is never shown. `group` is a heading of the sidebar. `body`
-    draws the page below its title. `choices` are of this page only; its links hold them in addition
-    to the common ones. `pictures` names the pictures that a slide can show, by the keys with which
-    they are drawn. A new slide shows those of `first`. Guess first asks about those of `riddles`;
-    `asks` says where on the page they are. The chosen layer is one of the `kind`. `changes` says
-    whether the body runs the model with the visitor's changes: all of them, those in force, those
-    of a side only, or none. `unread` are common choices that its pictures do not depend on either.
+    `key` names the page in talk files and is never shown. `group` is its heading in the sidebar.
+    `body` draws the page below its title. `choices` belong to this page only; its links hold them
+    in addition to the common choices. `pictures` names the pictures that a slide can show, by the
+    keys with which they are drawn. `first` are the keys of the pictures on a new slide, `riddles`
+    those of the pictures that Guess first asks about; `asks` says where on the page these are.
+    `kind` is the choice of the kind of attention to which the chosen layer belongs. `changes` says
+    with which of the visitor's changes the body runs the model: all of them, those in force (none
+    while the model is shown as trained), those that a side of a comparison asks for, or none.
+    `unread` are the common choices, besides the changes, that do not affect the page's pictures.
     """
 
     key: str
@@ -41,7 +43,7 @@ class Page:
 
     @property
     def file(self) -> str:
-        """The script that opens the page: the first page opens with the app."""
+        """The script that opens the page; for the first page it is that of the app."""
         return "app.py" if self.key == next(iter(PAGES)) else f"pages/{self.key}.py"
 
     @property
@@ -50,13 +52,13 @@ class Page:
 
     @property
     def scene(self) -> tuple[Choice, ...]:
-        """The choices that affect its pictures, which a slide or a saved scene stores."""
+        """The choices that affect the page's pictures; a slide or a saved scene stores them."""
         needed = {"in force": (EDITS, AS_TRAINED), "all": (EDITS,)}.get(self.changes, ())
         unread = {EDITS, AS_TRAINED, *self.unread}.difference(needed)
         return tuple(choice for choice in self.linked if choice not in unread)
 
 
-ALONE = "alone"  # in an address: the key of the only picture to show of a page
+ALONE = "alone"  # the parameter of an address that names the only picture of the page to show
 PAGES: dict[str, Page] = {}  # every page by its key, in the order of the sidebar
 
 
@@ -66,7 +68,7 @@ def shown() -> Page:
 
 
 def alone(page: Page) -> str:
-    """Return the key of the only picture that the page's address asked for; empty for all."""
+    """Return the key of the only picture to show, if the address names one; empty for all."""
     key = st.session_state.get(ALONE, "")
     return key if key in page.pictures else ""
 
@@ -76,5 +78,5 @@ def enter(page: Page) -> None:
 
 
 def list_pages(*pages: Page) -> None:
-    """List the pages of the app, once, before any of them is opened."""
+    """Enter the pages of the app in `PAGES`; called once, before any page is opened."""
     PAGES.update({page.key: page for page in pages})

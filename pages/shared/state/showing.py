@@ -1,4 +1,4 @@
-"""How the pictures of a page are shown: where the page draws them, unless a wing moves them."""
+"""How and where the pictures of a page are shown, which a wing such as the slides can change."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from headlight.pages.shared.show.riddle import Question
     from headlight.viz import CanvasPicture
 
-NOTE = "slide-note"  # the key of a sentence that is drawn in place of pictures
-SAID = "slide-said"  # the key of the words about the pictures of a slide, above them
+NOTE = "slide-note"  # the key of the sentence that stands in for pictures that cannot be drawn
+SAID = "slide-said"  # the key of the words above the pictures of a slide
 DRAWN = "pictures_drawn"
 LEAD = "lead"
 
@@ -21,49 +21,49 @@ LEAD = "lead"
 class Showing:
     """How the pictures of a page are shown: by default all of them, where the page draws them.
 
-    A wing that shows them differently derives from it and is put in force by `show_by`.
+    A wing that shows them differently derives from this class and calls `show_by`.
     """
 
     def keys(self) -> set[str]:
-        """Return the keys of the only pictures to be shown; an empty set means all."""
+        """Return the keys of the pictures to be shown; an empty set means all."""
         return set()
 
     def scene(self) -> Hashable:
-        """Return what identifies this scene among the scenes of a page; None outside a slide."""
+        """Return a value that tells this slide from others of the same page; None off slides."""
         return None
 
     def is_live(self) -> bool:
-        """Return whether the visitor works here, so that a click may lead to another page."""
+        """Return whether clicks may lead to another page, as on a page but not on a slide."""
         return True
 
     def place(self, key: str) -> AbstractContextManager:
-        """Return where the picture with this key is to be drawn."""
+        """Return a context manager that puts the picture with this key in its place."""
         return nullcontext()
 
     def keeps(self, key: str, picture: Callable[[], CanvasPicture]) -> bool:
-        """Return whether a picture is kept instead of drawn."""
+        """Return whether a picture is not drawn because it is being kept for a file."""
         return False
 
     def is_for_images(self) -> bool:
-        """Return whether pictures are drawn only for a file to have images of them."""
+        """Return whether pictures are drawn only to put their images into a file."""
         return False
 
     def keeps_question(self, key: str, question: Question) -> bool:
-        """Return whether the question about a picture is kept instead of asked."""
+        """Return whether a question about a picture is not asked but kept for a file."""
         return False
 
     def postpones(self, key: str, draw: Callable[[], object]) -> bool:
-        """Return whether `draw` is called later, when no question is open."""
+        """Return whether `draw` will be called later, when no question is open."""
         return False
 
     def as_file(
         self, page: str, parameters: Mapping[str, str], title: str, words: str, key: str
     ) -> dict[str, Any]:
-        """Return the data with which a file can open a page's scene again."""
+        """Return the data from which a file opens a page's scene again."""
         return {"page": page, "parameters": dict(parameters), "picture": key}
 
     def as_shown(self, picture: CanvasPicture) -> CanvasPicture:
-        """Return a picture with the options that apply here."""
+        """Return a picture with the options that apply where it is shown."""
         return picture
 
 
@@ -75,17 +75,17 @@ def showing() -> Showing:
 
 
 def show_by(other: Showing) -> None:
-    """Change the way in which pictures are shown, on every page and in every session."""
+    """Set how pictures are shown, on every page and in every session."""
     _in_force[0] = other
 
 
 def is_wanted(*keys: str) -> bool:
-    """Return whether one of these pictures was requested, so that no button is needed."""
+    """Return whether a slide or link shows one of these pictures, so no button is needed."""
     return not showing().keys().isdisjoint(keys)
 
 
 def place(key: str, of: object = None) -> AbstractContextManager:
-    """Return where the picture with this key is to be drawn; use it in a `with` statement.
+    """Return a context manager that puts the picture with this key in its place.
 
     `drawn()[key]` then holds `of`, the subject of the picture.
     """
@@ -94,7 +94,7 @@ def place(key: str, of: object = None) -> AbstractContextManager:
 
 
 def drawn() -> dict[str, Any]:
-    """Return the subjects drawn since the page began: what `place` was given, by key."""
+    """Return the subjects of the pictures drawn on this page so far, by key; see `place`."""
     return st.session_state.setdefault(DRAWN, {})
 
 
@@ -104,9 +104,9 @@ def begin() -> None:
 
 
 def say(sentence: str, key: str, *, where: str = "", numbers: str = "") -> None:
-    """Draw the sentence that sums up the page, which becomes the title of its slide.
+    """Draw the sentence that sums up the page, which becomes the title of a slide made from it.
 
-    Only on the page does it say `where`, and have the `numbers`.
+    On the page, `where` comes before the sentence and `numbers` after it; the slide has neither.
     """
     entitle(sentence)
     with st.container(key=f"lead-{key}"):
@@ -114,7 +114,7 @@ def say(sentence: str, key: str, *, where: str = "", numbers: str = "") -> None:
 
 
 def entitle(sentence: str) -> None:
-    """Set the title of a slide made from the page, with or without a full stop."""
+    """Set the title of a slide made from the page; a full stop at its end is dropped."""
     st.session_state[LEAD] = sentence[:1].upper() + sentence[1:].removesuffix(".")
 
 

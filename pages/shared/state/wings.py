@@ -1,4 +1,4 @@
-"""What a wing does on every page, and tells other pages: a part of the app that can be left out."""
+"""The base class of wings, the parts of the app that can be left out, and the list of wings."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from headlight.viz import CanvasPicture
 
 Known = TypeVar("Known")
-CLICKS, BUTTONS, TOOLS = "clicks", "buttons", "tools"  # controls that are no choice of a page
+CLICKS, BUTTONS, TOOLS = "clicks", "buttons", "tools"  # controls that belong to no `Choice`
 
 
 class Usual(NamedTuple):
-    """The mean and standard deviation of a score over the sentences of a text, named in words."""
+    """The mean and standard deviation of a head's score over a text, and the text's name."""
 
     mean: float
     deviation: float
@@ -31,9 +31,9 @@ class Usual(NamedTuple):
 
 @dataclass(frozen=True)
 class TalkModel:
-    """A model for the file of a talk: its weights, and what shows and styles its pictures.
+    """A model inside the file of a talk: its weights, and the code and style of its pictures.
 
-    The file begins with the `script`, and has the `header` as JSON.
+    The file begins with the `script`, and holds the `header` as JSON.
     """
 
     weights: bytes
@@ -46,89 +46,89 @@ class TalkModel:
 class Wing:
     """A part of the app that can be left out; it overrides the methods that it needs."""
 
-    parameter = ""  # the name of what it keeps in every address, if anything
+    parameter = ""  # the parameter of every address in which the wing keeps a text, if any
 
     examples: Sequence[str] = ()  # texts for models that only this wing makes
-    # Makes a model that the file of a talk can hold, so that its slides answer any sentence.
+    # Returns a model to be stored in the file of a talk, so that its slides can read any sentence.
     talk_model: Callable[[], TalkModel] | None = None
-    # Return whether a page is open to the visitor, and whether a control is: the key of a choice,
-    # CLICKS in pictures, or others.
+    # `has` returns whether a page is open to the visitor, `allows` whether a control is: the key of
+    # a choice, or CLICKS, BUTTONS or TOOLS.
     has: Callable[[Page], bool] | None = None
     allows: Callable[[str], bool] | None = None
 
     def usual(self, model: str, pattern: str, head: HeadAddress) -> Usual | None:
-        """Return what a head of a model usually scores in a pattern, if the wing has counted it."""
+        """Return a head's usual score for an attention pattern; None if it was not counted."""
         return None
 
     def linked(self, model: str) -> Linked | None:
-        """Return how often the heads of a model link a pronoun to its noun, if that was counted."""
+        """Return how often a model's heads link a pronoun to its noun; None if not counted."""
         return None
 
     def recording(self) -> tuple[str, Snapshots] | None:
-        """Return the title and the snapshots of the visitor's own training, if there is one."""
+        """Return the title and the snapshots of the visitor's own training; None without one."""
         return None
 
     def asks(
         self, keys: Sequence[str], ask: Callable[[], Riddle], of: About | None, what: str
     ) -> bool:
-        """Return whether a riddle about the pictures with these keys is still open.
+        """Return whether a riddle about the pictures with these keys is still to be guessed.
 
-        An open riddle is drawn in the place of the first of them that is to be shown; for `of` and
+        An open riddle is drawn in place of the first of these pictures that is shown; for `of` and
         `what` see `show`.
         """
         return False
 
     def hides(self, key: str, of: About | None, draw: Callable[[], object]) -> bool:
-        """Return whether a picture that would give the answer of a riddle is hidden; say so.
+        """Return whether a picture is hidden because it would give away the answer to a riddle.
 
-        It may be drawn later by `draw`.
+        The page says so in its place. A wing may call `draw` later to draw the picture.
         """
         return False
 
     def begin(self, page: Page) -> None:
-        """Run before anything is drawn or chosen."""
+        """Called on every page before anything is drawn or chosen."""
 
     def draws(self, page: Page) -> bool:
-        """Draw something in place of the page, and return whether that was done."""
+        """Draw something in place of the page, if the wing does; return whether it did."""
         return False
 
     def restore(self, text: str) -> None:
-        """Restore what an address says; raise ValueError if it makes no sense."""
+        """Restore the text that `kept` wrote into an address; raise ValueError if it is invalid."""
 
     def kept(self) -> str:
-        """Return the text that an address keeps for the wing."""
+        """Return the text for the wing's parameter of every address; empty for none."""
         return ""
 
     def enter(self, page: Page) -> None:
-        """Run once the page's choices are known."""
+        """Called once the page's choices are known."""
 
     def tools(self, page: Page) -> None:
-        """Draw the tools that hand on the scene, in the sidebar."""
+        """Draw the wing's tools for sharing the scene, in the sidebar."""
 
     def buttons(self, page: Page) -> None:
-        """Draw buttons in the row below the tools."""
+        """Draw the wing's buttons in the row below the tools."""
 
     def beside_title(self, page: Page) -> None:
-        """Draw something next to the title."""
+        """Draw the wing's part next to the title."""
 
     def above(self, page: Page) -> None:
-        """Draw something between the title and the page."""
+        """Draw the wing's part between the title and the page."""
 
     def after(self, page: Page) -> None:
-        """Run after the page is drawn."""
+        """Called after the page is drawn."""
 
     def renew(self) -> None:
-        """Redraw the wing's own content: models that it may depend on are available again."""
+        """Redraw the wing's content, because the visitor's own models are available again."""
 
     def lost(self, page: Page, why: str) -> None:
-        """Say on a page that the visitor's own models are gone, and why."""
+        """Note that the visitor's own models are gone, for the reason `why`, while on `page`."""
 
 
 WINGS: list[Wing] = []
 
 
 def first_known(answers: Iterable[Known | None]) -> Known | None:
-    """Return the first answer that is not None, such as those of the wings."""
+    """Return the first of some answers, such as those of the wings, that is not None."""
     return next((answer for answer in answers if answer is not None), None)
 
 

@@ -1,4 +1,4 @@
-"""The common way to draw a choice, and the choices that every page has."""
+"""Draw the widgets of choices: of any choice, and of layers, heads and tokens."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -27,7 +27,7 @@ from headlight.pages.streamlit_fixes.late_values import (
     tell,
 )
 
-MOST_LAYERS = 6  # side by side with their summaries, next to a head and a picture
+MOST_LAYERS = 6  # layers that fit in a row of buttons; more are in a drop-down box
 
 
 def choose(
@@ -40,10 +40,10 @@ def choose(
 ) -> Any:
     """Draw the widget of a choice and return its value.
 
-    The session and the link know it by its key. `options` are the possible values if they depend on
-    the model; any other value is replaced by the nearest, as is a number beyond its bounds. `more`
-    goes to the widget: by default a segmented control for options, a toggle for a switch, a number
-    box or a text box.
+    The session and the link hold the value under the choice's key. `options` are the possible
+    values if they depend on the model. A value that is not among them, or a number beyond its
+    bounds, is replaced by the nearest. `more` goes to the widget, by default a segmented control
+    for options, a toggle for a switch, a number box or a text box.
     """
     offered, value = list(choice.options if options is None else options), chosen(choice)
     if offered:
@@ -51,7 +51,7 @@ def choose(
         note_offered(choice.key, offered, value)
         more = {"options": offered, "format_func": lambda value: words(choice, value), **more}
         if widget is st.selectbox and None in offered:
-            more["placeholder"] = words(choice, None)  # Streamlit takes None for no choice
+            more["placeholder"] = words(choice, None)  # Streamlit shows a None option as no choice
     widget = widget or (st.segmented_control if offered else box(choice))
     if widget is st.segmented_control:
         more = {"required": True, "wrap": True, **more}
@@ -61,7 +61,7 @@ def choose(
         lowest, highest = choice.bounds
         more = {"min_value": lowest, "max_value": highest, "step": choice.step, **more}
         value = min(max(value, more["min_value"]), more["max_value"])
-    text = more.get("format_func", str)  # the browser shows the text, which can change by itself
+    text = more.get("format_func", str)  # the words shown, which may change while the value stays
     listed = [] if more.get("accept_new_options") else offered
     is_typed = widget is st.text_input
     more |= {"on_change": hear_and, "args": [choice.key, text, listed, is_typed, on_change]}
@@ -79,9 +79,9 @@ def hear_and(
     is_typed: bool,
     then: Callable[[], None] | None,
 ) -> None:
-    """Store a value that the browser has sent, and act on it; a callback.
+    """Store a value that the browser has sent, then call `then`; a callback.
 
-    A value outside the options belongs to an earlier list of them.
+    A value outside `options` is refused: it comes from an earlier list of options.
     """
     if options and st.session_state[key] not in options:
         refuse(key)
@@ -102,7 +102,7 @@ def words(choice: Choice, value: object) -> str:
 
 
 def nearest(value: object, offered: Sequence[Any]) -> Any:
-    """Return the value if it is offered, otherwise the next smaller number, or the first value."""
+    """Return the value if it is offered, else the next smaller number, else the first option."""
     if value in offered:
         return value
     numbers = [option for option in offered if isinstance(option, int)]
@@ -119,9 +119,9 @@ def pick_one(
 
 
 def choose_kind(choice: Choice = KIND, **more: Any) -> Kind:
-    """Draw the choice among the chosen model's kinds of attention, and return the kind.
+    """Draw the choice of a kind of attention of the chosen model, and return the kind.
 
-    It is not drawn if the model has only one kind.
+    Nothing is drawn if the model has only one kind.
     """
     kinds = list(reader().shape.kinds)
     if len(kinds) > 1:
@@ -131,37 +131,37 @@ def choose_kind(choice: Choice = KIND, **more: Any) -> Kind:
 
 
 def choose_layer(kind: Kind) -> int:
-    """Draw the choice of a layer of a kind and return it, from 0."""
+    """Draw the choice of a layer of a kind of attention, and return its number from 0."""
     return choose_place(LAYER, range(reader().shape.layers(kind)))
 
 
 def choose_layer_or_summary(kind: Kind) -> HeadChoice:
-    """Draw the choice of a layer of a kind and return it, from 0, or the mean or maximum."""
+    """Draw the choice of a layer; return its number from 0, or `mean` or `max` of all layers."""
     return choose_place(LAYER, place_options(reader().shape.layers(kind)))
 
 
 def choose_head(kind: Kind) -> int:
-    """Draw the choice of a head of a kind and return it, from 0."""
+    """Draw the choice of a head of a kind of attention, and return its number from 0."""
     return choose_place(HEAD, range(reader().shape.heads(kind)))
 
 
 def choose_head_or_summary(kind: Kind) -> HeadChoice:
-    """Draw the choice of a head of a kind and return it, from 0, or the heads' mean or maximum."""
+    """Draw the choice of a head; return its number from 0, or `mean` or `max` of all heads."""
     return choose_place(HEAD, place_options(reader().shape.heads(kind)))
 
 
 def choose_place(choice: Choice, options: Sequence[HeadChoice]) -> Any:
-    """Draw the choice of one of the layers or heads.
+    """Draw the choice of a layer or a head, and return it.
 
-    Heads, and many layers, are in a drop-down box: this leaves room for all choices of a head in a
-    row.
+    Heads, and layers if there are many, are in a drop-down box, so that the choices of kind, layer
+    and head fit in one row.
     """
     boxed = choice is not LAYER or len(options) > MOST_LAYERS
     return choose(choice, options, **({"widget": st.selectbox, "width": 86} if boxed else {}))
 
 
 def offer_head(words: str, see: Callable[[], None] | None) -> None:
-    """Draw words about a head, with a button that calls `see` to choose it, unless it is chosen."""
+    """Draw words about a head, with a button that calls `see` to choose it, unless it is None."""
     with st.container(horizontal=True, vertical_alignment="center", key="clearest-head"):
         st.text(words, width="content")
         if see and allows(CLICKS):
@@ -169,7 +169,7 @@ def offer_head(words: str, see: Callable[[], None] | None) -> None:
 
 
 def place_options(count: int) -> list[HeadChoice]:
-    """Return the choices of a head or layer: each from 0, then their mean and maximum."""
+    """Return the options for `count` heads or layers: their numbers from 0, then the summaries."""
     return [*range(count), *SUMMARIES]
 
 
@@ -178,7 +178,7 @@ def choose_token(
 ) -> int:
     """Draw the choice of a token, numbered from `first`; return its index, from 0.
 
-    Its box is `width` pixels wide. `more` goes to `choose`.
+    The box is `width` pixels wide. `more` goes to `choose`.
     """
     return choose(
         choice,

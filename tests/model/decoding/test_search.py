@@ -161,7 +161,7 @@ def test_forbidden_tokens_keep_their_share_of_the_probability(constant_model):
 
 @pytest.mark.parametrize("strategy", [Strategy(), Strategy("sample"), Strategy("beam")])
 def test_scores_that_are_not_numbers_write_nothing(constant_model, strategy):
-    with pytest.raises(ValueError, match="are no numbers"):
+    with pytest.raises(ValueError, match="are not numbers"):
         decode(constant_model(id_5=torch.nan), SOURCES[:1], strategy, max_new_tokens=4)
 
 

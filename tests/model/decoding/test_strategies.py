@@ -117,7 +117,7 @@ def test_the_smallest_temperature_draws_the_likeliest():
         ({"strategy": "sample", "top_p": 0.0}, "top_p must be above 0"),
         ({"strategy": "sample", "top_p": 1.5}, "at most 1"),
         ({"strategy": "sample", "top_k": -1}, "top_k must be 0"),
-        ({"strategy": "beam", "beam_size": 0}, "at least 1 prefix"),
+        ({"strategy": "beam", "beam_size": 0}, "size must be at least 1"),
         ({"strategy": "best"}, "'best' is not a strategy"),
     ],
 )

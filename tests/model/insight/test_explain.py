@@ -163,7 +163,9 @@ def test_every_row_of_the_rollout_sums_to_one(model, site, edits):
 
 @pytest.mark.parametrize("site", [Site("encoders", 0), Site("encoder", 9)])
 def test_a_rollout_at_a_site_of_no_model_is_refused(model, site):
-    with pytest.raises(ValueError, match=r"This trace has no Site.*, but a Site of cross 0 to 1"):
+    with pytest.raises(
+        ValueError, match=r"This trace has no Site.*; it has the sites cross 0 to 1"
+    ):
         rollout(record(model, {}), site)
 
 

@@ -134,7 +134,7 @@ SHOWN = {
         vocabulary(
             lambda found: {"dragon" if name == "it" else name: i for name, i in found.items()}
             | {"dragon": 10**6}
-        ), DRAGON, "makes the token 1,000,000 of this text",
+        ), DRAGON, "finds the token number 1,000,000 in this text",
     ),
     "no vocabulary": (vocabulary(lambda found: {}), DRAGON, "Missing [UNK] token"),
 }  # fmt: skip

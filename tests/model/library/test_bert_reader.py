@@ -47,7 +47,7 @@ def test_tokens_show_pieces_and_know_their_characters_words_and_segments(bert):
 
 
 def test_positions_that_it_says_it_cannot_move_are_not_moved(bert):
-    with pytest.raises(ValueError, match="positions of a BERT are not changed here"):
+    with pytest.raises(ValueError, match="positions of a BERT cannot be changed here"):
         bert.trace(FIRST, edits={"encoder": PositionEdit(shift=1)})
 
 

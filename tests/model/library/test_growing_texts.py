@@ -65,7 +65,7 @@ def test_a_tokenizer_that_multiplies_text_is_refused(part, copied, opened):
     rules = sequence(kind, *MULTIPLYING)
     change_json(folder / "tokenizer.json", lambda old: old.update({part: rules}))
     said = opened(folder)
-    assert "It makes more than 100 characters of one" in said
+    assert "A rule turns one character into more than 100" in said
 
 
 def test_a_tokenizer_that_asks_for_many_tokens_is_refused(copied, opened):
@@ -82,4 +82,4 @@ def test_a_checkpoint_whose_tokenizer_multiplies_text_is_refused(translator, tmp
     save_checkpoint(tmp_path, translator.model, translator.tokenizer)
     rules = sequence("normalizers", *MULTIPLYING)
     change_json(tmp_path / "tokenizer.json", lambda old: old.update(normalizer=rules))
-    assert "It makes more than 100 characters of one" in opened(tmp_path)
+    assert "A rule turns one character into more than 100" in opened(tmp_path)

@@ -26,7 +26,7 @@ def test_of_every_model_there_are_scores_or_a_reason(name, load):
 def test_what_does_not_apply_to_a_bert_is_said(bert):
     assert set(check_scores(bert)) == {"previous", "duplicate"}
     assert "predicts the next token" in why_not(bert, "induction")
-    assert "never becomes logits" in why_not(bert, "copying")
+    assert "never become logits" in why_not(bert, "copying")
 
 
 def test_a_decoder_is_tested_for_every_role(load):

@@ -337,7 +337,7 @@ def test_what_another_model_wrote_is_refused(load, translator):
         own, others = load(name).write(TEXT, longest=9).writing, translator.write(TEXT).writing
         assert load(name).trace(SECOND, own).target_tokens
         for reader, writing in ((load(name), others), (translator, own)):
-            with pytest.raises(ValueError, match=r"^This was written by another model"):
+            with pytest.raises(ValueError, match=r"^Another model wrote this"):
                 reader.trace(TEXT, writing)
 
 

@@ -68,7 +68,7 @@ def test_a_learned_table_gets_gradients_at_the_positions_that_were_read():
 def test_too_many_tokens_name_both_numbers(kind):
     module = positions(kind)
     module(0, 10)
-    with pytest.raises(ValueError, match=r"11 tokens are more than the 10 positions"):
+    with pytest.raises(ValueError, match=r"11 tokens are more than the model's 10 positions"):
         module(0, 11)
-    with pytest.raises(ValueError, match=r"12 tokens are more than the 10 positions"):
+    with pytest.raises(ValueError, match=r"12 tokens are more than the model's 10 positions"):
         module(9, 12)

@@ -221,7 +221,7 @@ def test_with_positions_the_encoder_minds_the_order(positions, make_model):
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "none"])
 def test_too_long_a_sentence_names_both_numbers(positions, make_model):
     model = make_model(positions=positions, max_positions=6)
-    with pytest.raises(ValueError, match="7 tokens are more than the 6 positions"):
+    with pytest.raises(ValueError, match="7 tokens are more than the model's 6 positions"):
         model(SOURCES, TARGETS)
 
 

@@ -43,8 +43,8 @@ def test_without_the_token_nothing_is_seen_but_health(browser):
 def test_a_wrong_token_opens_nothing(browser, wrong):
     answer = browser.get("/", params={"token": wrong})
     assert answer.status_code == 403
-    assert "does not open it" in answer.text
-    assert "does not open it" not in browser.get("/").text
+    assert "not the right token" in answer.text
+    assert "not the right token" not in browser.get("/").text
     browser.cookies[COOKIE] = "46a3057d"
     assert browser.get("/").status_code == 403
     assert refused(browser, "/_stcore/stream")

@@ -28,7 +28,7 @@ def test_pages_that_are_named_may_show_it(client, monkeypatch):
 )
 def test_what_is_no_origin_is_refused(monkeypatch, embed):
     monkeypatch.setenv("HEADLIGHT_EMBED", embed)
-    with pytest.raises(ValueError, match=r"HEADLIGHT_EMBED holds .* but takes origins such as"):
+    with pytest.raises(ValueError, match=r"HEADLIGHT_EMBED has .* but takes origins such as"):
         framing_origins()
 
 

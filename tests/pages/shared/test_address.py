@@ -282,7 +282,7 @@ def test_edits_too_long_for_an_address_outlive_going_back():
     app.session_state["histories"] = {"en-fr": [Edits(), Edits(cells=cells)]}
     app.run()
     assert address(app)["edits"] == TOO_MANY
-    assert any("too many for a link" in caption.value for caption in app.caption)
+    assert any("too many changes for a link" in caption.value for caption in app.caption)
     go_back(app, **address(app))
     assert app.session_state["histories"]["en-fr"][-1].cells == cells
     elsewhere = open_page("masks", edits=TOO_MANY)

@@ -38,7 +38,7 @@ def test_a_film_of_one_layer_needs_no_axis_for_it():
     ("weights", "steps", "keys", "message"),
     [
         (WEIGHTS[:2], STEPS, KEYS, "texts for step 3"),
-        (WEIGHTS, [0, 5, 5], KEYS, "do not count up"),
+        (WEIGHTS, [0, 5, 5], KEYS, "must increase"),
         (WEIGHTS * np.nan, STEPS, KEYS, "every key masked"),
         (WEIGHTS[0, 0], STEPS, KEYS, r"have the shape \(4, 2, 3\)"),
     ],

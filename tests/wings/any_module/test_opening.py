@@ -192,7 +192,7 @@ def test_what_it_writes_is_what_the_whole_text_predicts(shape, opened):
     chosen = [row[index].item() for row, index in zip(rows, ids, strict=False)]
     assert chosen == pytest.approx(decoding.writing.log_probabilities[: len(chosen)], abs=1e-4)
     assert not reader.called.two_sided or reader.objective(trace).ids == tuple(ids)
-    with pytest.raises(ValueError, match=r"^This was written by another model"):
+    with pytest.raises(ValueError, match=r"^Another model wrote this"):
         reader.trace(SOURCE, load("en-fr").write("I love my cat.").writing)
 
 
@@ -290,7 +290,7 @@ def quantized():
         (lambda: Several().eval(), "takes ids, mask, states"),
         (lambda: Narrow().eval(), r"pooling \(2, 2, 3, 7\)"),
         (lambda: nn.Sequential(nn.Linear(4, 4)).eval(), r"cannot read ids of the shape \(2, 7\)"),
-        (lambda: "gpt2", "no torch.nn.Module"),
+        (lambda: "gpt2", "not a torch.nn.Module"),
     ],
 )
 def test_what_cannot_be_opened_is_said_in_a_sentence(make, message):
@@ -320,7 +320,7 @@ def test_abilities_that_it_lacks_are_said_where_they_are_asked_for(opened):
     for options, message in (
         ({"second": "3"}, "one text"),
         ({"masked": [1]}, "hides a word"),
-        ({"pad_to": 9}, "no mask for padding"),
+        ({"pad_to": 9}, "open it with padding="),
         ({"edits": {"encoder": PositionEdit(off=True)}}, "cannot be moved"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -168,7 +168,7 @@ def test_a_search_tells_where_heads_look(text, tmp_path, atlas, capsys, folder, 
         (b"", "has no line of text to count, as it is empty."),
         (b"\n\n \n", "has no line of text to count (3 lines: empty)."),
         (b"\x89PNG\r\n\xff\n\xfe\0\n", "lines: not text in UTF-8"),
-        (b"\x1f\x8bnot gzip", "is cut or damaged after line 0"),
+        (b"\x1f\x8bnot gzip", "is cut off or damaged after line 0"),
     ],
 )
 def test_what_is_no_text_is_refused_in_a_sentence(data, expected, tmp_path, atlas):
@@ -213,6 +213,6 @@ def test_a_full_disk_keeps_what_was_counted(text, tmp_path, atlas, monkeypatch):
 
     monkeypatch.setattr("headlight.wings.atlas.files.os.fsync", fsync)
     said = atlas(*options, "--save-every", 0)
-    assert "No space left on device. What was kept before is whole" in said
+    assert "No space left on device. What was saved before is intact" in said
     assert load_count(tmp_path).windows == [0, 1, 2]
     assert [path.name for path in tmp_path.iterdir()] == [COUNT]

@@ -56,7 +56,7 @@ def test_an_actor_counts_as_one_process_does(reader, folder, text):
 
 
 def test_an_actor_with_other_weights_counts_nothing(folder):
-    with pytest.raises(ValueError, match="another model than here"):
+    with pytest.raises(ValueError, match="other weights than on this machine"):
         Counter(str(folder), {"weights": "others"})
 
 
@@ -80,7 +80,7 @@ def test_a_file_that_breaks_off_is_counted_to_there(tmp_path, text, reader, fold
     rows = rows_of(partial(windows, path, 100))
     *whole, wrong = through(Counter(str(folder), {"weights": digest_of(reader)}), rows)
     assert whole
-    assert "is cut or damaged after line" in str(wrong)
+    assert "is cut off or damaged after line" in str(wrong)
 
 
 def test_without_ray_it_says_what_to_install(monkeypatch, folder, text):

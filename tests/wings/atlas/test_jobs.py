@@ -68,7 +68,7 @@ def test_those_in_line_know_their_place_and_too_many_are_refused(shipped, text, 
     counts = count_queue(at_once=1, waiting=1)
     first, second = (started(counts, shipped, "mine", as_windows(text, 3)) for _ in range(2))
     assert (first.state().place, second.state().place) == (0, 1)
-    with pytest.raises(ValueError, match="1 texts wait to be counted already: try again"):
+    with pytest.raises(ValueError, match="1 texts are already waiting to be counted: try again"):
         started(counts, shipped, "mine", as_windows(text, 3))
     second.stop(wait=False)
     held.set()
@@ -89,7 +89,7 @@ def test_when_time_is_up_what_was_counted_is_kept_and_told(shipped, text, monkey
     monkeypatch.setattr(jobs.CountJob, "seconds", property(lambda job: 700.0 * (job.done > 0)))
     job = ended(started(count_queue(longest=600), shipped, "mine", as_windows(text, 2_000)))
     assert job.result.count.sentences == WINDOW
-    assert job.notes == ["Stopped after 600 seconds, the most a count may take: 32 of 40 lines."]
+    assert job.notes == ["Stopped after 600 seconds, the limit: 32 of 40 lines were counted."]
 
 
 def test_sentences_that_would_take_too_much_memory_are_left_out(shipped, monkeypatch):

@@ -24,5 +24,5 @@ def test_a_head_is_said_to_link_pronouns_as_often_as_the_atlas_has():
 def test_the_clearest_word_for_a_pronoun_is_that_of_the_heads_which_link_best():
     sentence = "The cup fell from the table, but it did not break."
     app = open_page(sentence=sentence, kind="encoder", layer="2", head="2", picture="lines")
-    clearest = "Clearest content word for “it”, neighbours aside"
+    clearest = "Clearest content word for “it”, neighbours left out"
     assert f"{clearest}, of the 5 heads best at pronouns: " in said(app)

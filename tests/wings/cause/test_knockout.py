@@ -57,9 +57,9 @@ def test_a_text_without_written_tokens_is_refused(reader, trace, monkeypatch):
 @pytest.mark.parametrize(
     ("layers", "sentence"),
     [
-        (range(7), r"no Site\(kind='cross', layer=2\), but a Site of .*cross 0 to 1"),
-        (range(5, 7), r"no Site\(kind='cross', layer=5\), but"),
-        (range(-1, 1), r"no Site\(kind='cross', layer=-1\), but"),
+        (range(7), r"no Site\(kind='cross', layer=2\); it has the sites .*cross 0 to 1"),
+        (range(5, 7), r"no Site\(kind='cross', layer=5\); it has"),
+        (range(-1, 1), r"no Site\(kind='cross', layer=-1\); it has"),
         (range(0), r"at least one layer: this model has .*cross 0 to 1"),
     ],
 )

@@ -140,9 +140,9 @@ def test_the_way_back_closes_the_same_gap(reader, trace, changed):
 
 def test_without_a_gap_there_is_no_share(reader, trace, changed):
     same = two_runs(reader, changed, trace, AnswerPair(2, 16, 16), PARTS)
-    with pytest.raises(ValueError, match="as far apart after either text"):
+    with pytest.raises(ValueError, match="equally far apart after both texts"):
         list(patch_heads(same, "heads"))
-    with pytest.raises(ValueError, match="as far apart"):
+    with pytest.raises(ValueError, match="equally far apart"):
         same.patched_everywhere(["heads"])
 
 

@@ -81,7 +81,7 @@ def test_what_does_not_exist_here_is_left_out_with_a_note():
     damaged = GOOD | {"parameters": parameters, "pictures": ["grid", "</style>", "grid"]}
     slides, notes = read_talk(file_of({"page": "<b>"}, damaged))
     assert slides == (Slide("attention", {"head": "5"}, pictures=("grid",)),)
-    assert "no page <b>" in notes[0]
+    assert "no page “<b>”" in notes[0]
     assert all(name in notes[1] for name in ("layer", "moon", "model", "</style>"))
 
 
@@ -115,7 +115,7 @@ def test_what_a_scene_draws_is_kept_as_far_as_its_page_has_it():
 def test_a_page_without_pictures_is_no_page_of_a_talk():
     without = next(page.key for page in PAGES.values() if not page.pictures)
     _, notes = read_talk(file_of(GOOD, {"page": without}))
-    assert f"no page {without}" in notes[0]
+    assert f"no page “{without}”" in notes[0]
 
 
 def test_a_kept_talk_holds_on_to_models_that_may_come_back():

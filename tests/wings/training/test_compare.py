@@ -39,4 +39,4 @@ def test_two_snapshots_of_a_training_of_ones_own():
     assert f"B's decoder reads: {reads}" in told(app)
     # Elsewhere there is no such training, which is told.
     away = open_page(**link)
-    assert "no training of its own" in told(away)
+    assert "no training to show" in told(away)

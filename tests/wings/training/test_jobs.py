@@ -79,7 +79,7 @@ def test_the_others_wait_in_line_and_are_told_their_place(trainings):
     first, second, third, fourth = (started(line, LONG) for _ in range(4))
     places = [job.progress().place for job in (first, second, third, fourth)]
     assert places == [0, 1, 2, 3]
-    with pytest.raises(ValueError, match="3 trainings wait already"):
+    with pytest.raises(ValueError, match="3 trainings are already waiting"):
         started(line, LONG)
     third.stop()
     assert (third.progress().status, third.progress().step) == ("stopped", 0)

@@ -1,4 +1,4 @@
-"""All heads by a statistic: as a map, as a table, and removed in turn."""
+"""All heads: a map by one statistic, a table of all, and the loss as more heads are removed."""
 
 from collections.abc import Mapping
 
@@ -40,10 +40,10 @@ PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
 TABLE = "atlas-table"
 TABLE_WORDS = "Point at a column's title for what it means; the box left of a row selects its head."
 CURVE = (
-    "Heads are removed one after the other, the least missed first: by the effect of removing "
-    "each, or by its gradient importance, on {found:,} tokens of the text. **Loss**: {loss}: "
-    "{measured:,} tokens. Unit: {loss_unit}. {bleu}Source: {source}. Sentences seen in training "
-    "are easier than others."
+    "Heads are removed one after the other, the least important first. One curve orders them by "
+    "the effect of removing each, the other by gradient importance, both measured on {found:,} "
+    "tokens of the text. **Loss**: {loss} ({measured:,} tokens). Unit: {loss_unit}. {bleu}Source: "
+    "{source}. Sentences seen in training are easier than others."
 )
 
 
@@ -113,13 +113,13 @@ def all_statistics(atlas: Atlas, figures: Mapping[str, HeadFigure], of: About) -
 
 
 def value_of(values: Mapping[Kind, np.ndarray], head: HeadAddress) -> float:
-    """Return the figure of a head; NaN if its kind has none."""
+    """Return the value of a head; NaN if its kind of attention has none."""
     kind, layer, number = head
     return float(values[kind][layer, number]) if kind in values else np.nan
 
 
 def pruning(effects: dict, of: About) -> None:
-    """Draw loss and BLEU as more and more heads are removed, in either order."""
+    """Draw loss and BLEU as more and more heads are removed, in each of the two orders."""
     defined = {definition["name"]: definition for definition in effects["definitions"]}
     loss, bleu = defined["loss"], defined["BLEU"]
     runs = {f"by {EFFECTS[name]}": panels_of(curve) for name, curve in effects["curves"].items()}

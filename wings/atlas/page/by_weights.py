@@ -1,4 +1,4 @@
-"""What a head does by its weights only: pairs of tokens, its dictionary, and whom it feeds."""
+"""What a head does by its weights only: pairs of tokens, its dictionary, and the heads it feeds."""
 
 from functools import partial
 
@@ -45,18 +45,18 @@ WHAT = {
 PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
 INTRO = (
     "No text is read here. A token’s own embedding goes straight to this head, through the norm "
-    "before it: positions, earlier heads and feed-forward layers are left out, which the real run "
-    "has. In a first layer only positions are missing; later layers read more than this (Elhage et "
+    "before it: positions, earlier heads and feed-forward layers, which a real run has, are left "
+    "out. In a first layer only positions are missing; later layers read more than this (Elhage et "
     "al. 2021, “A Mathematical Framework for Transformer Circuits”)."
 )
 LOOKS = (
-    "**Query-key circuit**: the score of one token’s query and another’s key, less the mean over "
-    "all keys, which softmax does not see. Each row is a query and a key, one row a query, "
-    "among {count} tokens without the special ones."
+    "**Query-key circuit**: the score of one token’s query and another’s key, minus the mean "
+    "over all keys, which does not change the softmax. Each row is a query with the key of its "
+    "largest or smallest score, among {count} tokens without the special ones."
 )
 WRITES = (
     "**Value-output circuit**: what looking at a token adds to {reads}, minus what it adds to all "
-    "tokens equally. The last norm’s scale is left out, so that only the order counts."
+    "tokens equally. The last norm’s scale is left out, so only the order of the numbers counts."
 )
 COPYING = (
     "**Copying**: the sum of the eigenvalues of the value-output circuit, divided by the sum of "
@@ -66,9 +66,9 @@ COPYING = (
 )
 DICTIONARY = (
     "**Dictionary**: for how many words a head alone writes the same first token as the whole "
-    "model. The words are the {count} commonest of one token in the {lines} sentences kept in the "
-    "atlas, each read alone. From the encoder’s output, which the map counts, {head} is right for "
-    "**{encoded} of {count}**; from the embedding only, for {direct}."
+    "model. The words are the {count} commonest that are one token, in the {lines} sentences kept "
+    "in the atlas; each is read alone. Reading the encoder’s output, as in the map, {head} is "
+    "right for **{encoded} of {count}**; reading only the embedding, for {direct}."
 )
 
 
@@ -94,7 +94,7 @@ def draw(run: ModelRun, _: Atlas | None = None) -> None:
 
 
 def pairs_of(run: ModelRun, head: HeadAddress, of: About) -> None:
-    """Draw the strongest pairs of both circuits, and those of the special tokens."""
+    """Draw the strongest pairs of tokens in both circuits, and those of the special tokens."""
     result = by_weights(run.model, run.loading, head)
     reads = "the encoder’s vectors" if head[0] == "encoder" else "the logits"
     count = f"{len(run.reader.vocabulary):,}"
@@ -113,14 +113,14 @@ def pairs_of(run: ModelRun, head: HeadAddress, of: About) -> None:
 
 
 def bars_of(pairs: Named, arrow: str) -> CanvasPicture:
-    """Return pairs of tokens as bars; an `arrow` says what leads from one to the other."""
+    """Return pairs of tokens as bars; `arrow` names both sides, such as "query → key"."""
     numbers = {f"{first} → {second}": value for first, second, value in pairs}
     end = max(map(abs, numbers.values())) or 1.0
     return measure_bars({arrow: numbers}, dict.fromkeys(numbers, end))
 
 
 def one_token(run: ModelRun, head: HeadAddress, word: str) -> None:
-    """Draw the tokens that a typed one goes with; it must be one token."""
+    """Draw the strongest partners of a typed token, or a hint if the text is not one token."""
     try:
         (token,) = run.reader.begin(word)
     except ValueError:
@@ -147,9 +147,7 @@ def copying(run: ModelRun, head: HeadAddress, of: About) -> None:
     key = "circuit-copying"
     if not show_heads(picture, key, of=of, what=WHAT[key], riddle=ask):
         return
-    matching = (
-        f" Its query-key circuit has {told(result.matching)} (+1: tokens look at themselves)."
-    )
+    matching = f" Its query-key circuit: {told(result.matching)} (+1: tokens look at themselves)."
     numbers = {"head": site_words(*head), "copying": told(result.copying)}
     caption(COPYING.format(**numbers) + ("" if head[0] == "cross" else matching))
 
@@ -192,8 +190,8 @@ def dictionary_of(run: ModelRun, head: HeadAddress, of: About) -> None:
 
 
 def words_of(known: HeadDictionaries, layer: int, head: int, of: About) -> None:
-    """Draw the dictionary of a head as a table, its right words first."""
-    import pandas as pd  # takes long
+    """Draw the dictionary of a head as a table, the words that it gets right first."""
+    import pandas as pd  # here, because this import is slow
 
     right = known.encoded[layer, head]
     order = np.argsort(~right, kind="stable")

@@ -23,12 +23,12 @@ from headlight.wings.atlas.circuits import WAYS, Random, Way
 from headlight.wings.atlas.page.figures import short
 
 WAY = one_of("circuit_way", {way: way for way in WAYS}, "value", label="Read as")
-MOST_PAIRS = 20  # of heads in the table
+MOST_PAIRS = 20  # pairs of heads in the table
 PICTURE, WHAT = "circuit-feeds", "Which heads feed one another, by weights only"
 FEEDS = (
     "**Composition**: how much a later head reads, as query, key or value, of what an earlier head "
     "writes: the norm of the product of their matrices, divided by the norms of both (Frobenius; "
-    "Elhage et al. 2021). Heads of random numbers of this size have {mean} ± {deviation} %; the "
+    "Elhage et al. 2021). Heads of this size with random weights have {mean} ± {deviation} %; the "
     "map shows what is above or below that mean. Heads before {head} feed it, those after it are "
     "fed by it."
 )
@@ -69,7 +69,7 @@ def percent(number: float) -> str:
 def around(
     run: ModelRun, head: HeadAddress, way: Way, all_pairs: Compositions, random: Random
 ) -> dict[Kind, np.ndarray]:
-    """Return how strongly each head is composed with `head`, in % above random heads, or NaN."""
+    """Return each head's composition with `head`, in % above that of random heads, or NaN."""
     site, number = Site(*head[:2]), head[2]
     above: dict[Kind, np.ndarray] = {
         kind: np.full(size, np.nan) for kind, size in run.reader.shape.kinds.items()
@@ -87,8 +87,8 @@ def around(
 
 
 def strongest_table(all_pairs: Compositions, random: Random, of: About) -> None:
-    """Draw the pairs of heads that are composed most, in all ways."""
-    import pandas as pd  # takes long
+    """Draw the pairs of heads with the largest composition, as query, key or value."""
+    import pandas as pd  # here, because this import is slow
 
     every = [
         (float(number), (earlier, row), (later, column), way)

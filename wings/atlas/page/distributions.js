@@ -5,13 +5,13 @@ import { onPointing } from "../../../viz/pointing.js";
 /**
  * @typedef {object} Row
  * @property {string} name
- * @property {string} usual the usual number, in words
- * @property {number} bins how many of them follow in the array; 0 if the number has none
- * @property {number} low where the first begins
- * @property {number} high where the last ends
- * @property {number | null} here the number of one sentence
- * @property {string} said the same in words
- * @property {boolean} far whether it is far from the others
+ * @property {string} usual the number's usual value, in words
+ * @property {number} bins the number of this row's bins in the array; 0 without a histogram
+ * @property {number} low where the first bin begins
+ * @property {number} high where the last bin ends
+ * @property {number | null} here the value for the visitor's sentence
+ * @property {string} said the value for the visitor's sentence, in words
+ * @property {boolean} far true if this value is far from those of other sentences
  *
  * @typedef {object} Header
  * @property {Row[]} rows
@@ -44,7 +44,7 @@ function histogram({ name, low, high, here }, bins, reading) {
   const [most, all] = [Math.max(...bins), bins.reduce((sum, count) => sum + count, 0)];
   const width = (high - low) / bins.length;
   const bars = Array.from(bins, (count, place) => {
-    // A single sentence among thousands is still seen.
+    // At least 1px, so that a single sentence among thousands can be seen.
     const height = count ? `max(1px, ${(100 * count) / (most || 1)}%)` : "0";
     const bar = element("span", "bar", [element("span", "filled", "", { style: `height: ${height}` })]);
     const [from, to] = [low + place * width, low + (place + 1) * width].map((edge) => short(edge));

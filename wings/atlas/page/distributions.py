@@ -14,22 +14,23 @@ PART = Part.next_to(__file__, "Distributions over sentences")
 class Spread(NamedTuple):
     """A number over many sentences: how many sentences are in each of several bins of equal width.
 
-    `usual` describes it in words, and `said` is a sentence on its value `here`, which is marked if
-    it is `far` from the others. `bins` is None for a number without a histogram.
+    `usual` describes it in words, `here` is its value for the visitor's sentence, and `said` is
+    that value in words, coloured if it is `far` from those of the other sentences. `bins` is None
+    for a number without a histogram.
     """
 
     name: str
     usual: str
     bins: np.ndarray | None = None
     low: float = 0.0  # where the first bin begins
-    high: float = 1.0  # where the last one ends
+    high: float = 1.0  # where the last bin ends
     here: float | None = None
     said: str = ""
     far: bool = False
 
 
 def distributions(spreads: Sequence[Spread]) -> CanvasPicture:
-    """A row for each number, with its histogram if there is one."""
+    """Return a picture with a row for each number, with its histogram if it has one."""
     counted = [(spread, spread.bins) for spread in spreads if spread.bins is not None]
     header = {
         "rows": [

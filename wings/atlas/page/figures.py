@@ -50,7 +50,7 @@ class HeadFigure(NamedTuple):
     unit: str
     source: str
     values: Mapping[Kind, np.ndarray]
-    lacking: Collection[Kind]  # kinds that have other figures
+    lacking: Collection[Kind]  # kinds of attention without this figure
 
     @property
     def title(self) -> str:
@@ -58,7 +58,7 @@ class HeadFigure(NamedTuple):
 
     @property
     def suffix(self) -> str:
-        """The unit that follows its numbers; shares have none."""
+        """The unit to write after a number; empty for shares."""
         return "" if self.unit == "share" else self.unit
 
 
@@ -125,7 +125,7 @@ def about_corpus(run: ModelRun, *shown: HeadFigure, place: str = "") -> About:
 
 
 def counted_over(run: ModelRun, *shown: HeadFigure) -> str:
-    """Return in words which text figures were counted over; one of them has its own sentences."""
+    """Return in words over which text figures were counted; one has sentences of its own."""
     told = f"Over {shown_text(run.model)}"
     has_own = any(figure.name == PRONOUN.name for figure in shown)
     return f"{told}; “{PRONOUN.name}” over sentences of its own" if has_own else told
@@ -153,7 +153,7 @@ def table_of_heads(
     column_config: Mapping[str, object],
 ) -> None:
     """Draw a table of heads with columns next to their names; choosing a row selects its head."""
-    import pandas as pd  # takes long
+    import pandas as pd  # here, because this import is slow
 
     named = {
         "kind": [kind for kind, _, _ in heads],
@@ -163,7 +163,7 @@ def table_of_heads(
 
     def select_row() -> None:
         rows = st.session_state[key]["selection"]["rows"]
-        if rows and rows[0] < len(heads):  # the model may be gone
+        if rows and rows[0] < len(heads):  # the model may have changed since
             select_head(*heads[rows[0]])
 
     show_table(
@@ -174,7 +174,7 @@ def table_of_heads(
         what=what,
         column_config=column_config,
         hide_index=True,
-        placeholder="",  # for a figure that is missing
+        placeholder="",  # shown where a figure is missing
         on_select=select_row,
         selection_mode="single-row",
     )

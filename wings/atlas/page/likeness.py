@@ -1,4 +1,4 @@
-"""Heads by likeness: a plane in which heads are close that look at the same positions."""
+"""Heads by likeness: a plane where heads that look at the same positions are close."""
 
 import numpy as np
 import streamlit as st
@@ -18,13 +18,13 @@ from headlight.wings.atlas.page.figures import about_corpus, name_selected, neig
 CHOICES = ()
 PICTURES = {"atlas-plane": "heads by likeness"}
 NEIGHBOURS = 5
-TOLD = 3  # neighbours, shown on hovering
-MOST_NAMED = 48  # points
+TOLD = 3  # neighbours that a point shows when it is pointed at
+MOST_NAMED = 48  # with more heads than these, only the chosen one has its name drawn
 WORDS = (
     "The distance of two heads is the Jensen-Shannon divergence of their rows: 0 nats if both "
     "always look at the same places, ln 2 ≈ 0.693 if never (Clark et al. 2019, 6). Classical "
     "multidimensional scaling of its square root puts them in the plane. It keeps **{kept:.0f} %** "
-    "of the squared distances, so trust the lists for heads close together. The directions mean "
+    "of the squared distances: for heads close together, trust the lists. The directions mean "
     "nothing. **2.5** is head 5 of layer 2."
 )
 
@@ -36,7 +36,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     entropy = known.figures["entropy"].mean
     heads = heads_of({kind: entropy})
     if len(heads) < 2 or not np.isfinite(known.distances).all():
-        st.info("There are no two heads here that were compared.")
+        st.info("No two heads of this kind were compared.")
         return
     plane = plane_of(np.sqrt(np.maximum(known.distances, 0)))
     at = heads.index(selected_head()) if selected_head() in heads else 0
@@ -69,7 +69,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
 
 
 def most_alike(distances: np.ndarray, names: list[str]) -> list[str]:
-    """Return the pairs of heads that are nearest to each other, in words."""
+    """Return the nearest pairs of heads with their distances, in words."""
     rows, columns = np.triu_indices(len(names), k=1)
     order = np.argsort(distances[rows, columns], kind="stable")[:NEIGHBOURS]
     return [

@@ -40,7 +40,7 @@ from headlight.wings.atlas.statistics import POSITIONAL, Statistic
 EXAMPLE = counted("atlas_example", 0, KEPT, label="Example")
 SIDES = {"clearest": "Clearest", "least": "Least clear"}
 WORDS = (
-    "Of {text}, those of at most {most} tokens on which this head’s clearest pattern, "
+    "From {text}: the sentences of at most {most} tokens on which this head’s clearest pattern, "
     "**{pattern}**, has the largest and the smallest scores.{target}"
 )
 REFERENCE = (
@@ -73,7 +73,7 @@ def draw_examples(run: ModelRun, atlas: Atlas, address: HeadAddress) -> None:
 def examples_of(
     atlas: Atlas, address: HeadAddress, side: str
 ) -> list[tuple[dict, str, float, np.ndarray]]:
-    """Return the examples of a head on a side, from the clearest or from the least clear.
+    """Return a head's clearest examples, or its least clear ones, the most extreme first.
 
     Each has its sentence, the pattern, the score, and the weights in bytes (Q, K).
     """
@@ -107,7 +107,7 @@ def one_example(
 
 
 def labels_of(example: dict, address: HeadAddress) -> tuple[list[str], list[str]]:
-    """Return the labels of queries and keys: a decoder's query also shows what is read next."""
+    """Return the labels of queries and keys; a decoder's query also shows the token after it."""
     kind = address[0]
     source, target = example["source"], example["target"]
     queries, keys = source if kind == "encoder" else target, source
@@ -119,7 +119,7 @@ def labels_of(example: dict, address: HeadAddress) -> tuple[list[str], list[str]
 
 
 def open_attention(address: HeadAddress, text: str, second: str | None) -> None:
-    """Open a sentence with a head chosen on the page Attention; a callback."""
+    """Open a sentence on the page Attention, with this head chosen; a callback."""
     read_another(text)
     put(SECOND, second or "")
     select_head(*address)
@@ -134,13 +134,13 @@ PICTURES = {
     "atlas-least": "a sentence where it is least clear",
 }
 NEIGHBOURS = 5
-SMALL = 0.001  # share
+SMALL = 0.001  # smaller shares of sentences are shown as this one
 CARD = (
     "Usually: the mean ± standard deviation over the sentences of the corpus, each counted as the "
-    "mean of its rows. Grey shows how they are distributed, and the mark is your sentence. It is "
-    "coloured if it is more than 2 standard deviations from the mean, or if at most 2.5 % of the "
-    "sentences are as far out on that side. Figures without ± are over the whole corpus, “pronoun "
-    "to its noun” over its own sentences."
+    "mean of its rows. The grey bars show how these means are distributed, and the mark is your "
+    "sentence. Its value is coloured if it is more than 2 standard deviations from the mean, or if "
+    "at most 2.5 % of the sentences are as far from it on that side. Figures without ± are over "
+    "the whole corpus, “pronoun to its noun” over its own sentences."
 )
 OFFSETS = (
     "For each distance before or after the query: the share of rows whose largest weight is there, "
@@ -183,7 +183,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
 
 
 def in_words(address: HeadAddress, known: KindOfHeads, figures: dict[str, HeadFigure]) -> list[str]:
-    """Return sentences on a head: its figures, the effect of removing it, and similar heads."""
+    """Return sentences on a head: its pattern, the effects of removing it, and similar heads."""
     kind, layer, head = address
     pattern = known.clearest[layer][head]
     mean = known.figures[pattern].mean[layer, head]
@@ -241,8 +241,8 @@ def trimmed(
 ) -> tuple[np.ndarray | None, float, float]:
     """Return the bins from the first to the last with sentences, and where they begin and end.
 
-    For shares they are all bins. The bin of this sentence's value, `here`, is included. A single
-    bin shows nothing, and None replaces it.
+    A share keeps all its bins. The bin of this sentence's value, `here`, is included. A single bin
+    shows nothing, so None replaces it.
     """
     low, high = statistic.low, statistic.high
     if statistic.unit == "share":

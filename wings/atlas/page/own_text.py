@@ -25,18 +25,18 @@ from headlight.wings.atlas.counting import Count
 from headlight.wings.atlas.figures import as_data
 from headlight.wings.atlas.results import table
 
-OWN_TEXT = like("atlas_text", "", r"[\w-]{1,8}")  # the text that is shown, for links to name
+OWN_TEXT = like("atlas_text", "", r"[\w-]{1,8}")  # the key of the count shown, also in links
 CHOICES = (OWN_TEXT,)
-EVERY = 1.0  # seconds between two updates
+EVERY = 1.0  # seconds between two updates of the progress
 BOX = "atlas"  # the key of the box for a text
 INTRO = (
-    "One sentence a line, or two with a tab between them: a decoder that reads an encoder gets the "
-    "second. Up to {lines:,} lines are counted with the chosen model, and replace the figures "
+    "One sentence a line, or two with a tab between them: the decoder of an encoder-decoder gets "
+    "the second. Up to {lines:,} lines are counted with the chosen model, and replace the figures "
     "below. The text stays in this session: no link, no talk and no file of the server has it."
 )
 GONE = (
     "This was made with a visitor's own text, which links and talks do not contain. It is shown "
-    "without that text: count it again to see its figures."
+    "without that text: count the text again to see its figures."
 )
 OTHER_MODEL = "Your text was counted with another model. Count it with this one to see it here."
 
@@ -54,7 +54,7 @@ def draw() -> None:
 
 
 def note_what_is_shown(key: str) -> None:
-    """Note for links which text is shown; say so if the text of a link is not here."""
+    """Put the key of the count shown into links; say so if a link's count is not here."""
     newest, wanted = own_text().newest, chosen(OWN_TEXT)
     if wanted and wanted != (newest.key if newest else ""):
         st.info(GONE)
@@ -68,7 +68,7 @@ def is_active() -> bool:
 
 
 def panel(active: bool, shown: str) -> None:
-    """Draw the count under way, the counted text, or the box for a text.
+    """Draw the progress of a count, a summary of the counted text, and the box for another text.
 
     `active` and `shown` are as they were when the whole page was drawn; if they have changed, the
     whole page is drawn again.
@@ -122,7 +122,7 @@ def forget() -> None:
 
 
 def say_what_failed() -> None:
-    """Draw why a text was not counted, once."""
+    """Draw once why a text was refused or its count failed."""
     mine = own_text()
     why = refusal(BOX)
     if mine.next and mine.next.job.status == "failed":
@@ -141,6 +141,6 @@ def box() -> None:
 
 
 def begin(data: bytes) -> None:
-    """Start to count lines; raises ValueError with a sentence if that is not possible."""
+    """Start to count a typed or uploaded text; raises ValueError with a sentence if refused."""
     start(data)
     put(OWN_TEXT, "")

@@ -23,7 +23,7 @@ from headlight.wings.atlas.page import (
 )
 from headlight.wings.atlas.page.figures import TAB
 
-# Each has a body, its choices and its pictures.
+# The tabs: each has a function `draw`, its choices and its pictures.
 PARTS = {
     "heads": all_heads,
     "two": two_statistics,
@@ -32,7 +32,7 @@ PARTS = {
     "weights": by_weights,
     "search": search,
 }
-INTRO = "What every head does over {text}, with the model as trained; “A head” has your sentence."
+INTRO = "What every head does over {text}, with the model as trained. “A head” adds your sentence."
 NO_ATLAS = (
     "There is no atlas of this model here: count a text of your own above. For a notebook, "
     "`python -m headlight.wings.atlas --model NAME --text FILE --output FOLDER` makes one."

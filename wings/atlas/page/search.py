@@ -25,9 +25,9 @@ PICTURES = {}
 TABLE = "atlas-looked"
 WORDS = (
     "Where each head looks from this token. The model reads up to {most} of the sentences kept "
-    "that have it, capitals or not, as a token that is no part of a longer word. **Weight** is the "
-    "largest of its row, in the mean over all places; the keys that have it most often are next to "
-    "it."
+    "that have it as a token of its own, not as a part of a longer word, in upper or lower case. "
+    "**Weight** is the largest weight of the token’s row, averaged over all its places; next to it "
+    "are the keys that most often have it."
 )
 
 
@@ -57,7 +57,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
 
 
 def table_of(looked: list[Looked], word: str) -> None:
-    """Draw where heads look from a token, the surest first; choosing a row selects its head."""
+    """Draw where heads look from a token, by weight; choosing a row selects its head."""
     heads: list[HeadAddress] = [(row.kind, row.layer, row.head) for row in looked]
     weights = [row.weight for row in looked]
     columns = {

@@ -55,7 +55,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
     numbers = np.array([pair(across, up, head) for head in heads])  # (heads, 2)
     layers = max(layer for _, layer, _ in heads) + 1
     by_layer = color == "layer"
-    # In order, so that each has its own colour.
+    # Groups get their colours in the order in which they first occur.
     order = sorted(range(len(heads)), key=lambda at: heads[at][1] if by_layer else at)
     heads, numbers = [heads[at] for at in order], numbers[order]
     groups = [f"layer {head[1] + 1}" if by_layer else KINDS[head[0]] for head in heads]
@@ -88,5 +88,5 @@ def pair(across: HeadFigure, up: HeadFigure, head: HeadAddress) -> tuple[float, 
 
 
 def at_the_edges(numbers: np.ndarray) -> list[int]:
-    """Return the indices of the smallest and the largest of both numbers (N, 2)."""
+    """Return the indices of the points (N, 2) that are smallest or largest on either axis."""
     return list(dict.fromkeys([*numbers.argmax(axis=0).tolist(), *numbers.argmin(axis=0).tolist()]))

@@ -54,20 +54,20 @@ DETAIL = "estimate-detail"  # the key of the part that shows the selected head
 SHORT: dict[Kind, str] = {"encoder": "enc", "decoder": "dec", "cross": "cross"}
 UNASKED = 6_000  # tokens, in all runs together, that are measured without a button
 MOST_CELLS = 120  # cells of a head that are measured
-MOST_NAMED = 5  # points, those furthest from the line
-LEAST_NAMED = 0.02  # of the largest effect: points further from the line than this get labels
+MOST_NAMED = 5  # points that have a name: those furthest from the line
+LEAST_NAMED = 0.02  # of the largest effect; points closer to the line than this have no name
 NOTHING = 1e-3  # nats: smaller effects are invisible on screen
 
 INTRO = (
-    "One backward pass estimates what takes a run for each head: the gradient for its [gate], "
-    "times the way of the gate to 0. This is attribution patching (Nanda 2023, Syed et al. 2023) "
-    "with nothing put in place of the head, and without its sign the importance of Michel et al. "
-    "2019. It is exact for small changes only. Below 0 the head helped {measure}."
+    "One backward pass estimates what removing each head would take a run for: the gradient with "
+    "respect to its [gate], times the change of the gate to 0. This is attribution patching (Nanda "
+    "2023, Syed et al. 2023) with zeros in place of the head; its absolute value is the importance "
+    "of Michel et al. 2019. It is exact for small changes only. Below 0 the head helped {measure}."
 )
 WHY = (
-    "Why the effect differs from its estimate, in nats, by two more removals of each head. "
-    "**Output**: the softmax of the output is not linear. **Attention**: the softmax of later "
-    "heads, gone if all weights are held as they were. **Rest**: norms and feed-forward layers. "
+    "Why the effect differs from its estimate, in nats, found by two more removals of each head. "
+    "**Output**: the softmax of the output is not linear. **Attention**: nor is the softmax of "
+    "later heads; held weights remove this part. **Rest**: norms and feed-forward layers. "
     "These three sum to the gap. **Sharpness**, the mean of the largest weights of the head’s "
     "rows, need not be the cause."
 )
@@ -169,7 +169,7 @@ def cells_of_head(run: ModelRun, on: int | None, head: HeadAddress, of: About) -
     named = outliers(closings.true, closings.estimated)
 
     def open_point() -> None:
-        if (at := picked("estimate-cells")) < len(closings.cells):  # the text may be gone
+        if (at := picked("estimate-cells")) < len(closings.cells):  # the text may have changed
             open_inside(*head, *closings.cells[at], target=run.target)
 
     opens = if_taken_apart(run, lambda query, key: None)
@@ -205,11 +205,11 @@ def furthest_cells(closings: Closings, names: list[str], named: list[int]) -> No
         f"weight {number_text(closings.weights[at])}{largest_beside(closings, at)}"
         for at in named
     ]
-    st.text("\n\n".join(lines) or "None is far from it.")
+    st.text("\n\n".join(lines) or "No cell is far from the line.")
 
 
 def largest_beside(closings: Closings, at: int) -> str:
-    """Return the largest weight of a cell's row, unless it is the cell's."""
+    """Return in words the largest weight of a cell's row, or that the cell's own is the largest."""
     largest = closings.largest[at]
     is_own = largest == closings.weights[at]
     return ", the largest of its row" if is_own else f", in its row up to {number_text(largest)}"

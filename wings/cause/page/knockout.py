@@ -39,7 +39,7 @@ WHAT = {"knockout": "What each token loses without a word", "looked-at": "Where 
 PICTURES = {key: words[0].lower() + words[1:] for key, words in {**WHAT, **path.WHAT}.items()}
 ALL = "all"
 UNASKED = 3_000  # tokens, in all runs together, that are measured without a button
-MOST_TOLD = 4  # edges named of either kind
+MOST_TOLD = 4  # edges that each list names
 
 Window = tuple[int, int]  # the first and the last layer, from 0
 
@@ -62,17 +62,17 @@ WEIGHTS = (
 )
 CORRELATION = "Spearman’s, over the {edges} edges of this text."
 DISAGREEMENTS = {
-    "Looked at more than missed": "A word’s share is its part of what the token loses in all, one "
-    f"word at a time (of {knockout.LEAST} nats at least). Here it is below the weight: other edges "
-    "may do as well, since only one is closed at a time.",
-    "Missed more than looked at": "Here the share is above the weight: how much of a value is "
-    "taken does not say how much it counts.",
+    "Looked at more than missed": "A word’s share is its part of what the token loses to all "
+    f"words, one at a time (counted as {knockout.LEAST} nats at least). Here it is below the "
+    "weight: other edges may do as well, since only one is closed at a time.",
+    "Missed more than looked at": "Here the share is above the weight: a weight says how much of a "
+    "value is taken, not how much the value matters.",
 }
 NOTHING_LOST = (
-    f"No token loses {knockout.LEAST} nats to any words here, so there is nothing to compare: the "
-    "heads in which edges are closed may be off, or their outputs of no use on this text."
+    f"No token loses {knockout.LEAST} nats to all words together, so there is nothing to compare: "
+    "the heads in which edges are closed may be off, or their outputs of no use on this text."
 )
-WAITS = "The map of a long text takes many runs, and waits for the button."
+WAITS = "The map of a long text takes many runs: press the button to start them."
 BEYOND = "That row comes after the prompt: the mask below does not show it, but the output does."
 
 
@@ -134,7 +134,7 @@ def size_if_possible(run: ModelRun) -> tuple[int, int] | None:
 
 
 def choose_layers(run: ModelRun, width: int) -> tuple[Window | str, Window | None]:
-    """Draw the choice of layers; return it as chosen, and as layers, None for all of them."""
+    """Draw the choice of layers; return it as chosen, and as a window, None for all layers."""
     offered = windows(run.reader.shape.layers(looks_at(run)))
     layers = choose(LAYERS, offered, widget=st.selectbox, format_func=in_words, width=width)
     return layers, None if layers == ALL else layers
@@ -199,7 +199,7 @@ def first_asked(result: Knockout) -> int:
 
 
 def worst_cell(result: Knockout) -> tuple[int, int]:
-    """Return the cell of the word without which the token that is asked about loses most."""
+    """Return the cell that answers the riddle: the token asked about, and its worst loss."""
     row = row_asked_about(len(result.changes), first_asked(result))
     return row, places_of_most(-result.changes[row])[0]
 

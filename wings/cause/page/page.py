@@ -19,8 +19,8 @@ from headlight.pages.shared.state.choices import TARGET
 from headlight.pages.shared.state.page import Page
 from headlight.wings.cause.page import estimate, knockout, patching, truth, wrote
 
-READS = "The model with your changes reads here what it writes as trained."
-# Each has a title, a body, its choices and its pictures.
+READS = "Here, the model with your changes reads the text that it writes as trained."
+# Each tab has a title, a function `draw`, its choices and its pictures.
 TABS = {
     "knockout": knockout,
     "truth": truth,

@@ -1,4 +1,4 @@
-"""Two words between which a model chose: the written one, and another."""
+"""Choose two words to compare: one that the model wrote, and one that it could have written."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -14,14 +14,14 @@ from headlight.pages.shared.state.choices import MOST_TOKENS, chosen, put
 from headlight.pages.shared.widgets.choose import choose
 
 LIKELIEST = 12  # tokens offered as the other word
-LONGEST_WORD = 60  # characters
-MOST_PIECES = 8  # pieces of a word that are named
+LONGEST_WORD = 60  # characters of a typed word
+MOST_PIECES = 8  # pieces that a message names of a word
 WRITTEN = counted("wrote_word", 0, MOST_TOKENS, label="Written word")
 AGAINST = text("wrote_against", "", LONGEST_WORD, label="Against (or type another)")
 
 
 class Step(NamedTuple):
-    """A token that was written, or is predicted next, after a row of the decoder."""
+    """A token that the decoder wrote, or predicts next, and the row that predicts it."""
 
     row: int
     token: int
@@ -85,7 +85,7 @@ def choose_pair(run: ModelRun) -> Contrast:
             best,
             default="the runner-up",
             refused={step.token: "“{word}” is the written word itself: type another."},
-            instead="The runner-up replaces the word that was asked for:",
+            instead="The runner-up is used in place of the word that was asked for:",
             width=280,
         )
     return Contrast(step, other, name)
@@ -103,7 +103,7 @@ def choose_word(
     instead: str,
     width: int,
 ) -> tuple[int, str]:
-    """Draw the choice of a token after a row, by default the first of the `best`.
+    """Draw the choice of a token that `row` could predict, by default the first of the `best`.
 
     Return it with its name. A typed word must be one token, and none of the `refused`; otherwise a
     message says that the default is used `instead`.

@@ -64,19 +64,19 @@ INTRO = (
     "other, in logits."
 )
 SHARE = (
-    "One head at a time gets its {parts} from the {giving} text’s run, put into the {into} "
-    "text’s; everything after it is computed again. Its share of the gap is (patched − {into}) / "
+    "One head at a time in the {into} text’s run gets its {parts} from the {giving} text’s run; "
+    "everything after it is computed again. Its share of the gap is (patched − {into}) / "
     "({giving} − {into}). Shares need not add up: heads build on each other.{click}"
 )
 TOKENS = {
-    "heads": "The head’s output is put in at only one token, the query.",
-    "weights": "The weights of only one token are put in, the query.",
-    "value": "The value of only one token is put in, the key.",
+    "heads": "Each row puts in the head’s output at one token only, the query.",
+    "weights": "Each row puts in the weights of one token only, the query.",
+    "value": "Each row puts in the value of one token only, the key.",
 }
 CHECKS = (
     "Two checks: a run’s own outputs change nothing, and the outputs of all heads at once bring "
-    "the whole gap. The exception is a last token that differs, because no head outputs its "
-    "embedding."
+    "the whole gap. The second fails if the texts differ in the last token, because no head "
+    "outputs its embedding."
 )
 
 
@@ -108,7 +108,7 @@ def draw(run: ModelRun) -> None:
     of = about_run(run, place=where)
     selected = selected_among(heads_of(result.shares), flat(result.shares))
     with left:
-        st.text(f"Logit of “{compared.words[0]}” less that of “{compared.words[1]}”")
+        st.text(f"Logit of “{compared.words[0]}” minus that of “{compared.words[1]}”")
         checks(result, part, backwards)
     what = WHAT["patch-heads"]
     with right:
@@ -151,7 +151,7 @@ def in_percent(shares: np.ndarray) -> np.ndarray:
 
 
 def map_of(shares: Shares, head: HeadAddress | None = None) -> CanvasPicture:
-    """Return the map of how much each head brings; the head at `place` is marked."""
+    """Return the map of how much each head brings; `head` is marked."""
     return head_effects(
         {kind: in_percent(those) for kind, those in shares.items()},
         labels=KINDS,

@@ -1,4 +1,4 @@
-"""What a written token loses over two edges: by way of a word, from another one."""
+"""What a written token loses without a path of two edges: to a word, and on to another."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ from headlight.wings.cause import calls as patching
 from headlight.wings.cause.knockout import LEAST
 
 WHAT = {"path": "What a token loses by way of a word"}
-PLACE = r"[1-9]\d{0,3}"  # of a token or a word, from 1
+PLACE = r"[1-9]\d{0,3}"  # the number of a token or a word, from 1
 TOKEN = like("path_token", "", PLACE, label="Written token")
 WORD = like("path_word", "", PLACE, label="By way of")
 END = like("path_end", "", PLACE, label="From")
@@ -33,21 +33,22 @@ SUM = (
     "{strongest}"
 )
 STRONGEST = "The strongest path by way of {word} comes from {best}: {most} nats."
-NO_PATH = "No path by way of {word} is seen from any word."
-FAINT = "That is no sign that {token} needs {end} by way of {word}: other ways may do as well."
-REST = "If {token} does not see {word} anyway, closing the second edge changes it by {rest} nats"
+NO_PATH = "No path by way of {word} was found, from any word."
+FAINT = "This does not show that {token} needs {end} by way of {word}: other paths may do as well."
+REST = "If {token} cannot see {word} anyway, closing the second edge changes it by {rest} nats"
 BY_WAY = f"{REST}. The difference, {{by_way}} nats, is what goes by way of {{word}}."
-NO_LESS = f"{REST}, which is no smaller a change: nothing is seen to go by way of {{word}}."
-MISSED = ", so it can be missed"
+NO_LESS = f"{REST}. That is no less, so nothing is seen to go by way of {{word}}."
+MISSED = ", so it does not need this cell"
 LIMITS = (
-    "The word in the middle may not look at one word at a time, in all heads and layers of the "
-    "encoder. Others take over the weight, and what looks at the word in the middle changes too: a "
-    "number near 0 does not prove that a path is unused. Every number is rounded by itself."
+    "One word at a time is hidden from the word in the middle, in all heads and layers of the "
+    "encoder. Other words take over the weight, and words that look at the one in the middle "
+    "change too: a number near 0 does not prove that a path is unused. Each number is rounded by "
+    "itself."
 )
 
 
 def draw(run: ModelRun, result: patching.Knockout, layers: tuple[int, int] | None) -> None:
-    """Draw the choice of a path and what its edges count; nothing in a model without an encoder."""
+    """Draw the choice of a path, and what closing its edges costs; only with an encoder."""
     written, words = told_apart(result.written), told_apart(result.words)
     if patching.looks_at(run) != "cross" or len(words) < 2:
         return
@@ -89,7 +90,8 @@ def draw(run: ModelRun, result: patching.Knockout, layers: tuple[int, int] | Non
 def suggested(run: ModelRun, result: patching.Knockout) -> tuple[int, int, int | None]:
     """Return a written token, a word, and a word that this looks at, by their indices.
 
-    They are those of the weight that the page Attention opens on, or of the edge missed most.
+    They are those of the weight that the page Attention opens on, or else of the edge whose closing
+    costs a token most.
     """
     of_key = {key: index for index, keys in enumerate(result.keys) for key in keys}
     best = opening(run.trace())
@@ -98,7 +100,7 @@ def suggested(run: ModelRun, result: patching.Knockout) -> tuple[int, int, int |
 
 
 def choose_one(choice: Choice, names: Sequence[str], offered: Sequence[int], first: int) -> int:
-    """Draw the choice of a token or a word by its index; unless one is chosen, it is `first`."""
+    """Draw the choice of a token or a word; return its index, `first` until one is chosen."""
     texts = {"": first} | {str(index + 1): index for index in offered}
 
     def in_words(text: str) -> str:

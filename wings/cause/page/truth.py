@@ -1,4 +1,4 @@
-"""Five readings of where a decoder attended, compared with its losses: on one text, and many."""
+"""Five readings of where a decoder looked, compared with its losses, on one text and on many."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -56,7 +56,7 @@ DEFINITIONS = {
     "length": "the length of the vector that all heads of a layer add from a word, each value "
     "times its weight, after the output projection; the mean over these layers (Kobayashi et al. "
     "2020, “Attention is Not Only a Weight”).",
-    "gradient": "each weight times the slope of the written token’s log-probability for it, "
+    "gradient": "each weight times the gradient of the written token’s log-probability for it, "
     "summed over these layers, in nats. It holds for small changes only. The map "
     "shows it with the opposite sign: the change from taking the weight away.",
     "rollout": "the share of a word in the token’s vector if every block were half the mean of "
@@ -69,7 +69,7 @@ DEFINITIONS = {
 }
 READING = one_of("truth_reading", READINGS, label="Reading")
 CHOICES = (READING,)
-EVERY = 1.0  # seconds between two updates
+EVERY = 1.0  # seconds between two updates of the progress
 BOX = "truth"  # the key of the box for a text
 TRUTH = (
     "What counts as the truth is the knockout: how much less likely a written token becomes if it "
@@ -78,14 +78,14 @@ TRUTH = (
 )
 RANKS = (
     "**Rank correlation** is Spearman’s, of a reading with the losses, over the {edges} edges of "
-    "this text: 1 if the order is the same; over lines, the mean of each line’s ± the standard "
+    "this text: 1 if the order is the same; over lines, the mean of theirs ± the standard "
     "deviation. **Right word** counts the written tokens whose word with the largest number is the "
     "one that is missed most. Losses are signed, and only gradient × weight can be below 0. Only "
     "one edge is closed at a time: a word that another can replace is not missed."
 )
 OWN = (
     "Up to {most} lines, a sentence each, or two with a tab between them: the decoder then reads "
-    "the second. Each is measured as this one, with the model as trained and edges closed in "
+    "the second. Each is measured as this text is, with the model as trained and edges closed in "
     "{layers}. "
     "The text stays in this session: no link, no talk and no file of the server has it."
 )
@@ -157,7 +157,7 @@ def best_of(by_reading: Mapping[str, np.ndarray], changes: np.ndarray) -> Riddle
 
 
 def ranks(run: ModelRun, layers: Window | None, here: Agreement, edges: int, of: About) -> None:
-    """Draw the ranks on this text, and over the visitor's own lines, which may be under way."""
+    """Draw the rank correlations on this text, and over the visitor's own lines measured so far."""
     job = lines_of(run, layers) if showing().is_live() else None
     active = job is not None and job.is_active
     (growing if active else still)(run, layers, here, edges, of, active)
@@ -173,7 +173,7 @@ def panel(
 ) -> None:
     """Draw the table of ranks, and below it the lines under way or the box for them.
 
-    `active` is as it was when the whole page was drawn; if it has changed, that is drawn again.
+    `active` is as it was when the whole page was drawn; if it has changed, the page is drawn again.
     """
     job = lines_of(run, layers) if showing().is_live() else None
     if (job is not None and job.is_active) != active:

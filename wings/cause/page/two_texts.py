@@ -22,10 +22,10 @@ from headlight.wings.cause.patching import AnswerPair
 
 WORD = re.compile(r"[^\W\d_]+")
 LETTER = re.compile(r"[^\W_]")
-MOST = 8  # texts offered
-MOST_TRIED = 40
-# Words that can replace each other in most sentences, the most interesting ones first; each is
-# replaced by the next.
+MOST = 8  # changed texts that are offered
+MOST_TRIED = 40  # replacements that are tried to find them
+# Words that can replace each other in most sentences, the most interesting ones first; each word is
+# replaced by the next on its line.
 ALIKE = (
     "cat dog horse",
     "tired wide",
@@ -79,9 +79,9 @@ PLACE = {word: place for place, word in enumerate(NEXT)}
 
 
 def for_one_alike(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the name of each replacement of a word by a similar one, and the new text.
+    """Yield names and texts with a word replaced by a similar one.
 
-    In a name, such as cat → dog, only letters are next to the arrow.
+    A name is like cat → dog, without the punctuation next to the word.
     """
     known = [word for word in WORD.finditer(text) if word[0].lower() in NEXT]
     for word in sorted(known, key=lambda word: PLACE[word[0].lower()]):
@@ -109,9 +109,9 @@ def in_place(text: str, word: re.Match[str], other: str) -> tuple[str, str]:
 def texts_beside(reader: Reader, text: str) -> dict[str, str]:
     """Return texts with one word of a text replaced, by the name of the replacement.
 
-    They have as many tokens as the text, as far as is known before the model has read them. A word
-    is replaced by its neighbour only if the text has no words with a similar one, and a letter only
-    if every token is a letter.
+    They have as many tokens as the text, as far as is known before the model has read them. If no
+    word has a similar one, words are replaced by their neighbours; if every token is one character,
+    letters are.
     """
     with suppress(ValueError):  # the model may have no tokens for a text
         tokens = reader.begin(text)
@@ -129,7 +129,7 @@ def texts_beside(reader: Reader, text: str) -> dict[str, str]:
 FIRST = "first"
 SAME = "“{word}” is the answer to the clean text: type another."
 OWN = "the model’s own"
-GIVES_WAY = "The model's own token replaces the answer that was asked for:"
+GIVES_WAY = "The model's own token is used in place of the answer that was asked for:"
 
 
 def read_step(written: str, shape: Shape) -> int | str:
@@ -154,7 +154,7 @@ CHOICES = (CHANGED, STEP, CLEAN_ANSWER, CHANGED_ANSWER)
 
 
 class Compared(NamedTuple):
-    """Two texts, their answers, and the names of both."""
+    """A changed text, both texts as read, and the two answers as ids and as words."""
 
     changed: str
     texts: TwoTexts
@@ -163,7 +163,7 @@ class Compared(NamedTuple):
 
 
 def choose_compared(run: ModelRun) -> Compared | None:
-    """Draw the choice of a changed text and of two answers; None, with a message, if one fails."""
+    """Draw the choice of a changed text and two answers; None, with a message, if it is refused."""
     changed = choose_changed(run)
     if not changed:
         st.info("Type a changed text, which differs from this one in a word.")

@@ -42,8 +42,8 @@ INTRO = (
     "counts; its effect on later layers counts as theirs."
 )
 KEYS = (
-    "What this [head] took from each token: the token’s [value], times its [weight], read towards "
-    "the two words. {what}"
+    "What this [head] took from each token: what the token’s [value], times its [weight], adds to "
+    "the difference of the two words’ logits. {what}"
 )
 OF_SOURCE = "The values come from the encoder’s vectors, which contain their neighbours too."
 OF_TARGET = "The values come from vectors that contain the words before them too."
@@ -141,7 +141,7 @@ def keys_of_head(
     caption(KEYS.format(what=what) + (" Click a row to take its weight apart." if opens else ""))
 
     def pick() -> None:
-        if (key := picked("wrote-keys")) is not None:  # an earlier click may have left the page
+        if (key := picked("wrote-keys")) is not None:  # None if an earlier click has left the page
             open_key(key)
 
     show(

@@ -4,11 +4,11 @@ import { BUTTONS, CHOICES, main, openPopover, popoverBody } from "../../../pages
 /**
  * @typedef {object} Header
  * @property {string[]} open the keys of the controls that stay open
- * @property {boolean} buttons whether buttons stay open
+ * @property {boolean} buttons true if buttons stay open
  */
 
 /**
- * Close all controls of the page except some, now and whenever new ones appear.
+ * Close all controls of the page except those in `open`, now and whenever new ones appear.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -17,7 +17,7 @@ export function draw(mount) {
   const page = main();
   function close() {
     const shut = buttons ? CHOICES : `${CHOICES}, ${BUTTONS}`;
-    // What a popover holds is outside of the page, and as open as its button.
+    // A popover's controls are outside of the page; they are open if its button is.
     const held = openPopover()?.closest(left) ? null : popoverBody();
     for (const place of held ? [page, held] : [page])
       for (const control of place.querySelectorAll(shut)) control.inert = !control.closest(left);

@@ -9,7 +9,7 @@ import { boardOfHeads, moveInRows } from "../../../viz/switches/board.js";
  * @property {string} said words on the guess and the answer; empty before a guess
  */
 
-const TOLD = -1; // in place of a guess: the answer was asked for
+const TOLD = -1; // the guess of a visitor who asked for the answer
 
 /**
  * Ask a question, with a button for every answer, or show the result. The index of the guess is
@@ -35,7 +35,7 @@ export function draw(mount) {
   if (hadFocus) options.querySelector("button")?.focus({ preventScroll: true });
 }
 
-/** A button for every option, heads on boards of layers and heads; arrow keys go between them. */
+/** Return a button for every option, heads on boards by layer; arrow keys move between them. */
 function buttonsOf({ asks, options, boards }, guess) {
   const buttons = options.map(({ text, label }, place) => {
     const attributes = { title: label, "aria-label": label, tabindex: place ? "-1" : "0" };

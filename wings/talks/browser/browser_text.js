@@ -4,16 +4,16 @@ import { isUnseen } from "../../../pages/browser/thumbnail_frame.js";
 /**
  * @typedef {object} Header
  * @property {string} name
- * @property {string | null} text of the session; empty for none, null if unknown
+ * @property {string | null} text the session's text; empty for none, null if the session has not set it
  * @property {string} session
- * @property {boolean} heard whether the session has got the text kept before it
+ * @property {boolean} heard true if the session has got the text that was kept before it began
  */
 
-const passed = {}; // by name: the session, and the last texts that it sent and got
+const passed = {}; // by name: the session, the last text that it gave, and the last text sent to it
 
 /**
- * Keep a session's text in this browser, and send the session a text that it does not have yet: one
- * kept before the session began, or written by another tab.
+ * Keep a session's text in this browser. Send the session a text that it does not have: one that was
+ * kept before the session began, or one that another tab has written.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -50,7 +50,7 @@ export function draw(mount) {
   return root.forget;
 }
 
-/** Put what is being typed into a slide's box into the kept talk: a page that is left sends it too late. */
+/** Put the text that is being typed in a slide's box into the kept talk: a page that closes cannot send it. */
 function keepTyping(name) {
   const box = document.activeElement?.closest("[class*=st-key-slide-]");
   const [, place, part] = /st-key-slide-(\d+)-(title|words|notes)/.exec(box?.className ?? "") ?? [];
@@ -60,7 +60,7 @@ function keepTyping(name) {
   write(name, JSON.stringify(talk));
 }
 
-/** The kept text, empty for none; null if the browser does not let it be read. */
+/** Return the kept text, empty for none; null if the browser does not allow reading. */
 function read(name) {
   try {
     return localStorage.getItem(name) ?? "";
@@ -69,7 +69,7 @@ function read(name) {
   }
 }
 
-/** Keep a text; returns whether the browser has done so. */
+/** Keep a text; return whether the browser has kept it. */
 function write(name, text) {
   if (isUnseen()) return true;
   try {

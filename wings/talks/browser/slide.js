@@ -8,26 +8,26 @@ import { pageOf, plainTitle, takesKey, turnButton, turning } from "../../../page
 /**
  * @typedef {object} Header
  * @property {string} title
- * @property {boolean} typed whether marks are read in the title: one that a page gave may quote asterisks
- * @property {string} words **bold**, *italic* and line breaks are read
- * @property {number} number of the slide, from 1
- * @property {number} count
- * @property {number} asked the number of the turn that asked for it, from 1
- * @property {boolean} alone whether there are no pictures
- * @property {number} size share of the largest size at which its pictures fit
- * @property {string} notes only for the speaker
- * @property {{ title: string, typed: boolean, pictures: string[], thumbnail: string } | null} coming the next slide in the speaker's window
- * @property {boolean} live whether its scene can be opened on its page
- * @property {string} kept name under which the browser keeps thumbnails
- * @property {Record<string, string>} controls by key: the selector of the control that it clicks
- * @property {{ name: string, words: string }[]} keys all that can be pressed, for the help sheet
+ * @property {boolean} typed true if marks in the title are formatting; a title from a page may quote asterisks
+ * @property {string} words the slide's words, in which **bold**, *italic* and line breaks are formatting
+ * @property {number} number the number of the slide, from 1
+ * @property {number} count the number of slides
+ * @property {number} asked the number of the last turn that the app has taken
+ * @property {boolean} alone true if there are no pictures
+ * @property {number} size the pictures' share of the largest size that fits
+ * @property {string} notes notes that only the speaker sees
+ * @property {{ title: string, typed: boolean, pictures: string[], thumbnail: string } | null} coming the next slide, for the speaker's window
+ * @property {boolean} live true if the slide's scene can be opened on its page
+ * @property {string} kept the name under which the browser keeps thumbnails
+ * @property {Record<string, string>} controls by key: the CSS selector of the control that the key clicks
+ * @property {{ name: string, words: string }[]} keys all keys, for the help sheet
  */
 
-const LIVE = -1; // in place of a slide's number: its scene, on its page
-const AGAIN = 3000; // milliseconds after which a slide is asked for again
+const LIVE = -1; // stands for a slide's number and means: open the slide's scene on its page
+const AGAIN = 3000; // milliseconds after which a request for a slide is sent again
 
-// The slide that was asked for and has not loaded, 0 for none, or LIVE; the number of the last turn; and
-// the newest way to ask. It is not kept on an element, which the page may replace in between.
+// `wanted` is the requested slide that has not loaded: its number, 0 to leave the talk, or LIVE. `asks`
+// is the number of the last turn. This is kept in the module, because the page may replace the element.
 const turn = { wanted: undefined, asks: undefined, timer: 0, root: undefined, answer: undefined };
 
 /**
@@ -38,7 +38,7 @@ export function draw(mount) {
   const { header, root, answer } = begin(mount);
   const { asked, ...slide } = header;
   root.forget?.();
-  // The slide asked for last may be ahead of the one that has loaded.
+  // The slide that was requested last may be ahead of the slide that has loaded.
   if (turn.asks === undefined || asked > turn.asks) turn.asks = asked;
   if (turn.asks === asked) turn.wanted = undefined;
   Object.assign(turn, { root, answer });
@@ -46,7 +46,7 @@ export function draw(mount) {
   let at = turn.wanted > 0 ? turn.wanted : header.number;
 
   const notice = element("span", "notice", "", { role: "status" });
-  const cover = element("div", "cover"); // takes the clicks when the talk is left
+  const cover = element("div", "cover"); // catches clicks while the talk is being left
   cover.hidden = !isLeft();
   const turns = turning(root, {
     ...header,
@@ -83,7 +83,7 @@ export function draw(mount) {
   }
   function leaveFor(place) {
     cover.hidden = false;
-    document.activeElement?.blur(); // the page that comes has no ring around all of it
+    document.activeElement?.blur(); // else the page that follows would have a focus ring around it
     want(place);
   }
   const stopFitting = fitToScreen(root, slide);
@@ -98,7 +98,7 @@ export function draw(mount) {
   };
 }
 
-/** What the speaker's window shows of a slide. */
+/** Return what the speaker's window shows of a slide and the next one. */
 function speakerSees(header) {
   const { coming, kept } = header;
   return {
@@ -109,7 +109,7 @@ function speakerSees(header) {
   };
 }
 
-/** Whether the page has been asked for that comes when the slides are left. */
+/** Return whether this window has requested to leave the slides for a page. */
 function isLeft() {
   return turn.wanted <= 0;
 }
@@ -120,7 +120,7 @@ function want(slide) {
   ask();
 }
 
-/** Ask for a slide, 0 for none, until it has loaded: an answer may be lost. */
+/** Send the request for the wanted slide, and again until it has loaded: a message may be lost. */
 function ask() {
   turn.answer([turn.wanted, turn.asks]);
   askLater();
@@ -131,7 +131,7 @@ function askLater() {
   turn.timer = setTimeout(askAgain, AGAIN);
 }
 
-/** A slide that is being drawn is not asked for again: that would begin to draw it anew. */
+/** Send the request again, but not while the app is drawing: that would make it start over. */
 function askAgain() {
   if (turn.wanted === undefined || !turn.root.isConnected) return;
   if (isRunning()) askLater();

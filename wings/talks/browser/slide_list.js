@@ -6,10 +6,10 @@ import { plainTitle } from "../../../pages/browser/turning.js";
 /**
  * @typedef {object} Header
  * @property {{ name: string, title: string, typed: boolean, of: string, picture: string, thumbnail: string, opens: boolean }[]} slides
- * @property {number} edited index of the slide whose boxes are open; -1 for none
- * @property {number} opened index of the slide whose scene is open on its page; -1 for none
- * @property {string} kept name under which the browser keeps small pictures
- * @property {string[]} known slides whose small pictures are still wanted
+ * @property {number} edited the index of the slide that is open for editing; -1 for none
+ * @property {number} opened the index of the slide whose scene is open on its page; -1 for none
+ * @property {string} kept the name under which the browser keeps small pictures
+ * @property {string[]} known the keys of the small pictures that must not be deleted
  */
 
 const CHEVRONS = { up: "M4 10l4-4 4 4", down: "M4 6l4 4 4-4" };
@@ -17,7 +17,8 @@ const CHEVRONS = { up: "M4 10l4-4 4 4", down: "M4 6l4 4 4-4" };
 /**
  * List slides, each with its small picture and its actions.
  *
- * Rows stay the same elements: a press that ends typing elsewhere must still hit its button.
+ * A slide keeps its row's elements: a press on a button may first end typing in a box, which draws
+ * the list again, and must still reach the button.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -45,7 +46,7 @@ export function draw(mount) {
     const there = root.list.children[place];
     if (there !== row.item) root.list.insertBefore(row.item, there ?? null);
   });
-  if (root.contains(focused)) focused.focus({ preventScroll: true }); // a move would lose the focus
+  if (root.contains(focused)) focused.focus({ preventScroll: true }); // an element that is moved loses the focus
   if (root.edited !== edited) root.list.children[edited]?.scrollIntoView({ block: "nearest" });
   root.edited = edited;
   const again = () => draw(mount);
@@ -56,13 +57,13 @@ export function draw(mount) {
   drawMissing(root, slides, images, again);
   return () => {
     root.forget();
-    clearTimeout(root.waiting); // a slide that nobody waits for any longer is not given up
+    clearTimeout(root.waiting); // the limit on making a thumbnail, which nobody waits for now
   };
 }
 
-/** Make the row of a slide; its `update` changes what it shows. */
+/** Make the row of a slide; its `update` shows the slide's present values. */
 function makeRow(root) {
-  let now; // the last update
+  let now; // the values of the last update
   const item = element("li", "", "", { draggable: "true" });
   const ask = (does, more = {}) => now.answer({ does, slide: now.slide.name, ...more });
   const move = (by) => {
@@ -123,7 +124,7 @@ function makeRow(root) {
     mark(root.list, null);
   };
   item.ondragover = (event) => {
-    if (!root.dragged) return; // a file, or something from another page
+    if (!root.dragged) return; // something else than a slide is dragged, such as a file
     event.preventDefault();
     mark(root.list, item, isBelow(event));
   };
@@ -142,7 +143,7 @@ function makeRow(root) {
   return { item, update };
 }
 
-/** Show where a dragged slide would be dropped. */
+/** Mark the row above or below which a dragged slide would be dropped; null marks none. */
 function mark(list, one, below = false) {
   for (const item of list.children) {
     item.classList.toggle("above", item === one && !below);

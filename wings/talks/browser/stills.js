@@ -9,21 +9,21 @@ import { CONTROLS, toSvg } from "../../../pages/browser/to_svg.js";
 
 /**
  * @typedef {object} Header
- * @property {Record<string, string>} pictures CSS selectors of their elements, by key
- * @property {number} number of the request
- * @property {"webp" | "png"} type of the images
- * @property {{ width: number, height: number, size: number } | null} room for a slide's pictures in pixels, and the share of the size that fits
+ * @property {Record<string, string>} pictures the CSS selectors of the pictures, by key
+ * @property {number} number the number of the request
+ * @property {"webp" | "png"} type the format of the images
+ * @property {{ width: number, height: number, size: number } | null} room the room for a slide's pictures in pixels, and their share of the size that fits
  */
 
-const TWICE = 2; // the size of a picture on the page, or on its slide
+const TWICE = 2; // an image is this many times as large as the picture on the page or slide
 const ROUNDED = 2; // pixels by which pictures may exceed their height
-const HEARD = 200; // milliseconds after which charts know their size
-const MOST_LOOKS = 40; // at a page that keeps changing
-const QUALITY = 0.92; // of WebP
+const HEARD = 200; // milliseconds between two looks at the sizes of charts, which change late
+const MOST_LOOKS = 40; // the most looks at a page that keeps changing
+const QUALITY = 0.92; // the quality of WebP images, from 0 to 1
 
 /**
- * Draw pictures as still images and answer with them, once they have appeared; again if the
- * connection was lost meanwhile.
+ * Make images of pictures once they have appeared, and send them to the app; send them again after
+ * the connection was lost.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -45,7 +45,7 @@ export function draw(mount) {
   });
 }
 
-/** Lay the stage out as large as its pictures fit into a room, and return its zoom. */
+/** Enlarge the stage as far as its pictures fit into a room; return the zoom. */
 async function fitted({ width, height, size }, isEnded) {
   const stage = document.querySelector(".st-key-stage");
   const { style } = document.documentElement;
@@ -64,14 +64,14 @@ async function fitted({ width, height, size }, isEnded) {
   return zoom;
 }
 
-/** Remove the controls that images lack, so that the pictures have their room. */
+/** Hide the controls that images do not have, so that the pictures get their room. */
 function withoutControls(stage) {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(`${CONTROLS} { display: none !important; }`);
   for (const { shadowRoot } of all("*", stage)) shadowRoot?.adoptedStyleSheets.push(sheet);
 }
 
-/** Wait until nothing changes its size: charts get theirs late. */
+/** Wait until no picture changes its size: charts get theirs late. */
 async function calm(pictures) {
   let before = "";
   for (let looks = 0; looks < MOST_LOOKS; looks++) {
@@ -82,7 +82,7 @@ async function calm(pictures) {
   }
 }
 
-/** A picture as the address of an image; nothing if the browser cannot draw it. */
+/** Return a picture as an image's data address, or null if the browser cannot draw it. */
 async function still(picture, scale, type) {
   try {
     const canvas = await canvasOf(toSvg(picture, "", ""), scale);

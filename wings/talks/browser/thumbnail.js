@@ -6,24 +6,24 @@ import { toSvg } from "../../../pages/browser/to_svg.js";
 
 /**
  * @typedef {object} Header
- * @property {string} name under which the browser keeps all of them
- * @property {string} of the slide, by which `slide_list` finds it
- * @property {string[]} pictures CSS selectors of their elements
- * @property {string[]} slides all slides: pictures of others are forgotten
- * @property {number} number of the request
+ * @property {string} name the name under which the browser keeps all thumbnails
+ * @property {string} of the key of this thumbnail, by which `slide_list` finds it
+ * @property {string[]} pictures the CSS selectors of the slide's pictures
+ * @property {string[]} slides the keys of all thumbnails in use: others are deleted
+ * @property {number} number the number of the request
  */
 
-const SIZE = { width: 320, height: 200 }; // dots
-const QUALITY = 0.8;
-const SETTLED = 400; // milliseconds after which pictures have their size
-const MOST_LOOKS = 40; // at a page that keeps changing
+const SIZE = { width: 320, height: 200 }; // the size of a thumbnail in dots
+const QUALITY = 0.8; // the quality of WebP images, from 0 to 1
+const SETTLED = 400; // milliseconds after which pictures usually have their size
+const MOST_LOOKS = 40; // the most looks at a page that keeps changing
 const DRAWN = ".picture:not(.save-menu), .svg-container, .vega-embed";
 const IMAGE = "data:image/";
 
-let taken = 0; // number of the last request
+let taken = 0; // the number of the last request
 
 /**
- * Keep a small picture of a slide once it is drawn, only in this browser.
+ * Make a thumbnail of a slide once its pictures are drawn, and keep it in this browser only.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -35,12 +35,12 @@ export function draw(mount) {
     try {
       keepOnly(header.name, header.slides, [header.of, await small(pictures)]);
     } catch {
-      // The picture's name then replaces it.
+      // Without a thumbnail, the list shows the picture's name.
     }
   });
 }
 
-/** Call a function with some pictures once all are there, at rest and fitted to a slide, or after many checks. */
+/** Call `act` with the pictures once all have appeared and fit their slide, or after `MOST_LOOKS` looks. */
 export function whenDrawn(selectors, isEnded, act) {
   let looks = 0;
   const look = () => {
@@ -54,7 +54,7 @@ export function whenDrawn(selectors, isEnded, act) {
   setTimeout(look, SETTLED);
 }
 
-/** The small pictures that are kept, by slide; a damaged store is an empty one. */
+/** Return the kept thumbnails by key; none if the stored text is damaged. */
 export function thumbnails(name) {
   try {
     const kept = Object.entries(JSON.parse(localStorage.getItem(name) ?? "{}"));
@@ -64,7 +64,7 @@ export function thumbnails(name) {
   }
 }
 
-/** Forget the small pictures of all slides but these; keep a new one, if there is one. */
+/** Delete all thumbnails whose keys are not in `slides`; keep a new one, if given. */
 export function keepOnly(name, slides, [of, image] = []) {
   const kept = thumbnails(name);
   const before = kept.size;
@@ -75,33 +75,33 @@ export function keepOnly(name, slides, [of, image] = []) {
     if (kept.size) localStorage.setItem(name, JSON.stringify(Object.fromEntries(kept)));
     else localStorage.removeItem(name);
   } catch {
-    // No room, or not allowed.
+    // The browser has no room for them, or does not allow to keep them.
   }
 }
 
-/** The picture in an element of the page, if it is visible. */
+/** Return the visible picture in an element of the page, if any. */
 export function pictureIn(selector) {
   const holders = [...document.querySelectorAll(selector)];
   return holders.flatMap((holder) => all(DRAWN, holder)).find((one) => one.checkVisibility() && one.clientWidth);
 }
 
-/** Ways to put a number of pictures into an image: the left, top, width and height of each as shares of it. */
+/** Return layouts of some pictures in an image: each picture's left, top, width and height as shares of the image. */
 function layouts(count) {
   const places = [...Array(count).keys()];
   const row = places.map((at) => [at / count, 0, 1 / count, 1]);
   const column = places.map((at) => [0, at / count, 1, 1 / count]);
-  const first = [[0, 0, 0.5, 1], [0.5, 0, 0.5, 0.5], [0.5, 0.5, 0.5, 0.5]]; // as on slides
+  const first = [[0, 0, 0.5, 1], [0.5, 0, 0.5, 0.5], [0.5, 0.5, 0.5, 0.5]]; // the layout of slides
   return count === 3 ? [row, column, first] : [row, column];
 }
 
-/** Where an image is drawn in its place, as large as fits. */
+/** Return the left, top, width and height at which an image fits into its place of a layout. */
 function boxIn([left, top, wide, high], { width, height }) {
   const scale = Math.min((SIZE.width * wide) / width, (SIZE.height * high) / height);
   const size = [width * scale, height * scale];
   return [SIZE.width * (left + wide / 2) - size[0] / 2, SIZE.height * (top + high / 2) - size[1] / 2, ...size];
 }
 
-/** Pictures in the layout that shows most of them, as the address of a small image. */
+/** Draw pictures in the layout that makes them largest; return the data address of a small image. */
 async function small(pictures) {
   const canvas = element("canvas");
   Object.assign(canvas, SIZE);

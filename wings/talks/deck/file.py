@@ -1,4 +1,4 @@
-"""A talk as one HTML file that needs no server and no network, with interactive pictures."""
+"""Write a talk as one HTML file with interactive pictures that needs no server and no network."""
 
 import base64
 import hashlib
@@ -20,16 +20,16 @@ from headlight.viz.maps.heatmap import attention_heatmap
 from headlight.viz.numbers import writable
 from headlight.wings.talks.parts import BROWSER
 
-LARGEST = 25_000_000  # bytes of a file, which the page Talk can open again
-TOO_LARGE = "Left out, for the file would be larger than {most} MB: {names}."
+LARGEST = 25_000_000  # bytes of a file; the page Talk can load files up to this size
+TOO_LARGE = "Left out, because the file would be larger than {most} MB: {names}."
 TALK_ID, DECK_ID = "talk", "deck"  # the ids of the document's JSON elements
 OPENING = f'<script type="application/json" id="{TALK_ID}">'
 CLOSING = "</script>"
-PIECE = 2**17  # characters of a text: WebKit reads one of 30 MB in a minute, its pieces in seconds
+PIECE = 2**17  # characters of a script element: WebKit takes a minute for one of 30 MB
 DECK = library.HERE / "deck" / "deck.js"
 SLIDE = BROWSER / "slide.css"
 STYLES = ("keyboard.css", "deck/colors.css", "deck/deck.css", "deck/deck_slide.css")
-# Nothing is loaded from elsewhere; the only script creates the pictures' styles.
+# The file's security policy: nothing is loaded, and only the file's own script and styles run.
 POLICY = (
     "default-src 'none'; script-src '{script}'; worker-src blob:; style-src '{style}'; "
     "img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'"
@@ -38,11 +38,11 @@ POLICY = (
 
 @dataclass(frozen=True)
 class Drawn:
-    """A picture of a slide: its name, the picture or an image's address, and its subject.
+    """A picture of a slide: its name (`what`), its data or an image's address, and its subject.
 
-    A `question` is asked before it is shown: the part that asks, and the verdicts on no guess and
-    on each guess. A picture that `waits` is shown once all questions of its slide are answered. The
-    `code` is the scene's QR code.
+    A `question`, if any, is asked before the picture is shown: the part that asks it, and the
+    sentences that answer no guess and each guess. A picture that `waits` is shown once all
+    questions of its slide are answered. A `code` is the scene's QR code.
     """
 
     what: str
@@ -54,17 +54,17 @@ class Drawn:
 
     @property
     def alternative(self) -> str:
-        """What a screen reader says in its place."""
+        """The text that a screen reader says in place of the picture."""
         return writable(f"{self.what}. {self.of}" if self.of else self.what)
 
 
 @dataclass(frozen=True)
 class DrawnSlide:
-    """A slide in the form of the file; `missing` is a sentence on the parts that it lacks.
+    """A slide as data for a file; `missing` is a sentence on the parts that could not be drawn.
 
-    The `link` leads to its scene in the running app; it is empty if there is none. The `scene`
-    holds the sentence, the head and the changes, as in a link, for the built-in model. Marks count
-    as formatting in a title that somebody has `typed`.
+    The `link` opens its scene in the running app; it is empty if there is none. The `scene` holds
+    the sentence, the head and the changes for the model inside a file. Marks in a title that
+    somebody has `typed` are formatting.
     """
 
     title: str
@@ -81,14 +81,14 @@ class DrawnSlide:
 
 @dataclass
 class Data:
-    """The bytes of pictures, each stored once."""
+    """The data of a file's pictures; equal data is stored once."""
 
-    places: dict[bytes, int] = field(default_factory=dict)
-    texts: list[str] = field(default_factory=list)
-    parts: set[Part] = field(default_factory=set)  # the parts that draw them
+    places: dict[bytes, int] = field(default_factory=dict)  # the index in `texts`, by SHA-256
+    texts: list[str] = field(default_factory=list)  # the data in base64
+    parts: set[Part] = field(default_factory=set)  # the parts that draw the pictures
 
     def place(self, picture: CanvasPicture) -> int:
-        """Return the position of a picture's bytes, which are added if they are missing."""
+        """Return the index in `texts` of a picture's data, which is added if it is not there."""
         digest = hashlib.sha256(picture.data).digest()
         if digest not in self.places:
             self.places[digest] = len(self.texts)
@@ -100,10 +100,11 @@ class Data:
 def file_of(
     slides: Sequence[DrawnSlide], talk: str, most: int = LARGEST, model: TalkModel | None = None
 ) -> tuple[bytes, list[int]]:
-    """Return the file of a talk, with the talk's own text, and the slides incomplete in it.
+    """Return the HTML file of a talk, and the numbers, from 1, of slides incomplete in it.
 
-    With a `model`, the slides answer any sentence. Pictures for which `most`
-    bytes leave no room are left out, and their slides, counted from 1, say so.
+    The file also holds `talk`, the text that the page Talk can load. With a `model`, its slides can
+    translate any sentence. Pictures that do not fit into `most` bytes are left out, and their
+    slides say so.
     """
     data, fitting = Data(), within(slides, most)
     header = {
@@ -131,8 +132,8 @@ def file_of(
 
 
 def within(slides: Sequence[DrawnSlide], most: int) -> list[DrawnSlide]:
-    """Return the slides without the parts that do not fit into `most` bytes."""
-    room, known, fitting = most * 3 // 4, set(), []  # base64 takes a third more
+    """Return the slides without the pictures that do not fit into `most` bytes."""
+    room, known, fitting = most * 3 // 4, set(), []  # base64 makes data a third longer
 
     def fits(picture: CanvasPicture | str) -> bool:
         nonlocal room
@@ -157,7 +158,7 @@ def size_of(picture: CanvasPicture | str) -> int:
 
 
 def written(slide: DrawnSlide, data: Data) -> dict[str, object]:
-    """Return a slide in the form of the file, its pictures added to the data."""
+    """Return a slide as JSON data for the file, and add its pictures to `data`."""
     grids = [drawn.picture for drawn in slide.pictures if named(drawn.picture, "head_grid")]
     return {
         "title": writable(slide.title),
@@ -177,7 +178,7 @@ def written(slide: DrawnSlide, data: Data) -> dict[str, object]:
 
 
 def still_or_alive(drawn: Drawn, data: Data) -> dict[str, object]:
-    """Return a picture in the form of the file."""
+    """Return a picture as JSON data for the file: an image, or the index of its data."""
     if isinstance(drawn.picture, str):
         return {"part": "", "data": -1, "still": drawn.picture, "question": None}
     question = None
@@ -189,7 +190,7 @@ def still_or_alive(drawn: Drawn, data: Data) -> dict[str, object]:
 
 
 def map_of(grid: CanvasPicture) -> CanvasPicture:
-    """Return the map of one head from a grid, without weights, which the browser fills in."""
+    """Return an empty map for one head of a grid, whose weights the browser fills in on a click."""
     header, _ = unpacked(grid.data)
     queries, keys = header["queries"], header["keys"]
     zeros = np.zeros((len(queries), len(keys)))
@@ -202,7 +203,7 @@ def named(picture: CanvasPicture | str, name: str) -> TypeGuard[CanvasPicture]:
 
 
 def script_of(drawing: Iterable[Part], model: TalkModel | None = None) -> str:
-    """Return the single script of a file, with the code of only these pictures."""
+    """Return the one script of a file, with the code of only those parts that it needs."""
     scripts = {part.script for part in drawing}
     if model:
         scripts |= {picture.part.script for picture in model.pictures}
@@ -213,7 +214,7 @@ def script_of(drawing: Iterable[Part], model: TalkModel | None = None) -> str:
 
 
 def elements_of(model: TalkModel) -> str:
-    """Return the HTML elements that hold a model and its drawings."""
+    """Return the HTML elements that hold a model's weights, and the data of its panel."""
     weights = base64.b64encode(model.weights).decode("ascii")
     pieces = (weights[at : at + PIECE] for at in range(0, len(weights), PIECE))
     return "".join(
@@ -226,7 +227,7 @@ def elements_of(model: TalkModel) -> str:
 
 @cache
 def style_sheet(more: Path | None = None) -> str:
-    """Return the style sheet of the document; pictures have their own."""
+    """Return the style sheet of the document; pictures have style sheets of their own."""
     theme = library.THEME.read_text(encoding="utf-8").replace(":host", ":root")
     files = [SLIDE, *(library.HERE / name for name in STYLES)] + ([more] if more else [])
     own = [file.read_text(encoding="utf-8") for file in files]
@@ -235,6 +236,6 @@ def style_sheet(more: Path | None = None) -> str:
 
 
 def talk_in(data: bytes) -> bytes:
-    """Return the talk's own text from a file of this kind, or any other data unchanged."""
+    """Return the talk's text from an HTML file that `file_of` wrote; other data unchanged."""
     _, opening, rest = data.partition(OPENING.encode())
     return rest.partition(CLOSING.encode())[0] if opening else data

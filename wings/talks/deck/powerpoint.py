@@ -1,4 +1,4 @@
-"""A talk as a PowerPoint file: words as words, and pictures as images."""
+"""Write a talk as a PowerPoint file, with its words as text and its pictures as images."""
 
 import base64
 import io
@@ -24,20 +24,20 @@ from headlight.viz.numbers import writable
 from headlight.wings.talks.deck.file import LARGEST, Drawn, DrawnSlide, within
 from headlight.wings.talks.deck.template import HEIGHT, WIDTH, Box, darken, emu, widen
 
-EDGE = 40  # pixels left and right of words; pictures include such a margin
-TITLE_SIZE, WORDS_SIZE, FOOTER_SIZE = 38, 25, 16  # pixels of letters
-ALONE_SIZES = 64, 34  # for a slide without pictures
-LONG_TITLE_SIZE = 44  # for its title if that takes more than two lines, such as a question
-LINE = 1.25  # times the size of letters
+EDGE = 40  # pixels left and right of words; images have a margin of their own
+TITLE_SIZE, WORDS_SIZE, FOOTER_SIZE = 38, 25, 16  # sizes of letters in pixels
+ALONE_SIZES = 64, 34  # the sizes of title and words on a slide without pictures
+LONG_TITLE_SIZE = 44  # the size of a title, such as a question, of more than two lines there
+LINE = 1.25  # the height of a line, as a multiple of the size of letters
 WIDE = 0.52  # the average width of a letter, as a share of its size
-BOTTOM = 674  # pixels from the top to the end of the pictures
-MOST_OF_WORDS = 280  # pixels of height above the pictures
-AROUND = 8  # pixels of margin in an image around its picture, both sides together
-CODE = 176, 194  # pixels of a scene's code with its address, in the corner
+BOTTOM = 674  # pixels from the top of a slide to the lower end of its pictures
+MOST_OF_WORDS = 280  # the largest height of words in pixels
+AROUND = 8  # pixels of margin that an image has, left and right together, or above and below
+CODE = 176, 194  # the width and height in pixels of a scene's QR code with its address
 NOTE = 40  # pixels for a sentence on what is missing
-TWICE = 2  # dots of an image in a pixel
-LAYOUTS = 0, 5  # of the writer's own template: only words, and a title above pictures
-# Characters that XML cannot hold, and those that some of its readers reject.
+TWICE = 2  # dots of an image per pixel
+LAYOUTS = 0, 5  # layouts of python-pptx's template: only words, and a title above pictures
+# Characters that XML cannot hold, and those that some XML readers reject.
 FORBIDDEN = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 MARKS = re.compile(r"\*\*(?=\S)([^\n]*?\S)\*\*|\*(?=[^\s*])([^\n*]*?[^\s*])\*")  # as in turning.js
 LIVE = "Open this scene live"
@@ -47,10 +47,11 @@ UNREADABLE = "The picture “{what}” could not be drawn when the file was save
 def powerpoint_of(
     slides: Sequence[DrawnSlide], *, dark: bool = False, most: int = LARGEST
 ) -> tuple[bytes, list[int]]:
-    """Return a talk as PPTX, and the numbers of incomplete slides in it, from 1.
+    """Return a talk as PPTX, and the numbers, from 1, of slides incomplete in it.
 
-    Pictures are the addresses of PNG images. A picture that is no image, or exceeds `most` bytes in
-    all, is left out, and its slide says so. A question about a picture has its own slide before it.
+    Pictures must be data addresses of PNG images. One that is not, or that does not fit into `most`
+    bytes for all, is left out, and its slide says so. A question has a slide of its own before the
+    slide with its picture.
     """
     file = pptx.Presentation()
     widen(file)
@@ -65,7 +66,7 @@ def powerpoint_of(
         asked = [drawn.question for drawn in slide.pictures if drawn.question]
         for question, _ in asked:
             add(file, question_of(question, slide), marked=False)
-        answers = " ".join(verdicts[0] for _, verdicts in asked)  # to no guess
+        answers = " ".join(verdicts[0] for _, verdicts in asked)  # the answer without a guess
         title = (slide.typed and slide.title) or answers or slide.title
         if not add(file, replace(slide, title=title, typed=slide.typed and title == slide.title)):
             left_out.append(number)
@@ -75,7 +76,7 @@ def powerpoint_of(
 
 
 def add(file: Presentation, slide: DrawnSlide, *, marked: bool = True) -> bool:
-    """Add a slide with its notes, and return whether it is complete; for `marked` see `write`."""
+    """Add a slide with its notes; return whether it is complete. For `marked` see `write`."""
     alone = not slide.pictures and not slide.missing
     made = file.slides.add_slide(file.slide_layouts[LAYOUTS[not alone]])
     if slide.notes and (frame := made.notes_slide.notes_text_frame):
@@ -84,7 +85,7 @@ def add(file: Presentation, slide: DrawnSlide, *, marked: bool = True) -> bool:
 
 
 def question_of(question: CanvasPicture, slide: DrawnSlide) -> DrawnSlide:
-    """Return a slide that asks about a picture, in its title if it has none."""
+    """Return a slide that asks a question: in its title, or below the slide's own title."""
     header, _ = unpacked(question.data)
     options = "   ".join(filter(None, (option["text"] for option in header["options"])))
     words = MARKS.sub(lambda match: match[1] or match[2], slide.words)
@@ -113,7 +114,7 @@ def write_alone(made: Slide, slide: DrawnSlide, marked: bool) -> bool:
 
 
 def write_with_pictures(made: Slide, slide: DrawnSlide) -> bool:
-    """Write a slide with its pictures and their captions; returns whether it is complete."""
+    """Write a slide with its pictures and its footer; return whether it is complete."""
     codes = [drawn for drawn in slide.pictures[1:] if drawn.code]
     pictures = [drawn for drawn in slide.pictures if drawn not in codes]
     title, words, room = places(slide.title, slide.words, bool(codes))
@@ -144,7 +145,7 @@ def write_with_pictures(made: Slide, slide: DrawnSlide) -> bool:
 
 
 def places(title: str, words: str, beside: bool = False) -> tuple[Box, Box, Box]:
-    """Return the boxes of title, words and pictures, leaving room for a code `beside` them."""
+    """Return the boxes of title, words and pictures; `beside` leaves room for a QR code."""
     width = WIDTH - beside * (CODE[0] + 16)
     lines = min(2, lines_of(title, TITLE_SIZE * 1.08, width))  # bold letters are wider
     heading = Box(EDGE, 18, width - 2 * EDGE, lines * TITLE_SIZE * LINE + 6)
@@ -156,7 +157,7 @@ def places(title: str, words: str, beside: bool = False) -> tuple[Box, Box, Box]
 
 
 def shares(room: Box, count: int) -> list[Box]:
-    """Return columns for some pictures; of three, two share the second, as on the app's slides."""
+    """Return a column for each picture; of three, two share the second column as in the app."""
     width, half = room.width / (2 if count == 3 else max(1, count)), room.height / 2
     columns = [replace(room, left=room.left + at * width, width=width) for at in range(count)]
     if count == 3:
@@ -167,7 +168,7 @@ def shares(room: Box, count: int) -> list[Box]:
 def room_of(title: str, words: str, pictures: int, code: bool = False) -> tuple[float, float]:
     """Return the width and the height in pixels that a slide's pictures have together.
 
-    The scene's `code`, if it is one of several pictures, has its own room.
+    A QR `code` among several pictures is in the corner and takes none of this room.
     """
     beside = code and pictures > 1
     *_, room = places(title, words, beside)
@@ -175,13 +176,13 @@ def room_of(title: str, words: str, pictures: int, code: bool = False) -> tuple[
 
 
 def lines_of(text: str, size: float, width: float = WIDTH) -> int:
-    """Return about how many lines a text takes, in letters of a size in pixels, on a slide."""
+    """Return about how many lines a text takes in a width, in letters of a size in pixels."""
     a_line = (width - 2 * EDGE) / (size * WIDE)
     return sum(max(1, ceil(len(line) / a_line)) for line in text.splitlines()) or 1
 
 
 def placeholder(made: Slide, number: int) -> Shape:
-    """Return a placeholder for text; the one of the title is 0."""
+    """Return a placeholder for text; number 0 is the title's."""
     return cast(Shape, made.placeholders[number])
 
 
@@ -200,7 +201,7 @@ def write(
 ) -> None:
     """Write a text into a frame, in letters of a size in pixels, or smaller if it does not fit.
 
-    If it is `marked`, **bold** and *italic* are read in it.
+    If it is `marked`, the marks **bold** and *italic* become formatting.
     """
     frame.word_wrap, frame.vertical_anchor = True, anchor
     frame.auto_size = MSO_AUTO_SIZE.TEXT_TO_FIT_SHAPE
@@ -228,7 +229,7 @@ def add_runs(paragraph: _Paragraph, text: str, *, marked: bool, **fonts: bool) -
 
 
 def put_picture(made: Slide, drawn: Drawn, holder: Box, *, middle: bool) -> bool:
-    """Put a whole picture at the top or in the middle of a box; returns whether it is an image."""
+    """Put a picture at the top or in the middle of a box; return False if it is not an image."""
     try:
         data = base64.b64decode(str(drawn.picture).partition("base64,")[2], validate=True)
         with Image.open(io.BytesIO(data), formats=["PNG"]) as image:
@@ -248,7 +249,7 @@ def put_picture(made: Slide, drawn: Drawn, holder: Box, *, middle: bool) -> bool
 
 
 def write_link(made: Slide, link: str) -> None:
-    """Write the link to a slide's scene into its corner."""
+    """Write the link to a slide's scene into the slide's lower right corner."""
     frame = text_box(made, Box(WIDTH - EDGE - 220, BOTTOM, 220, HEIGHT - BOTTOM - 4))
     write(frame, "", FOOTER_SIZE, anchor=MSO_ANCHOR.MIDDLE)
     (paragraph,) = frame.paragraphs

@@ -1,4 +1,4 @@
-"""The template of a PowerPoint file: its size, its colours, and places on its slides."""
+"""Change python-pptx's template to 16 by 9 and, if wanted, to dark; measure boxes on its slides."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pptx.shapes.base import BaseShape
 from pptx.util import Emu
 
 WIDTH, HEIGHT = 1280, 720  # pixels of a slide; an inch has 96
-PIXEL = 9525  # of the format's own units
+PIXEL = 9525  # the format's own units (EMU) in a pixel
 DARK = RGBColor(0x17, 0x16, 0x14)  # the background of pictures in the dark theme
 
 
@@ -28,7 +28,7 @@ class Box:
         shape.left, shape.top, shape.width, shape.height = self.measures()
 
     def measures(self) -> tuple[Emu, Emu, Emu, Emu]:
-        """Return the left, the top, the width and the height in the format's own units."""
+        """Return the left, the top, the width and the height in the format's own units (EMU)."""
         return emu(self.left), emu(self.top), emu(self.width), emu(self.height)
 
 
@@ -37,12 +37,12 @@ def emu(pixels: float) -> Emu:
 
 
 def widen(file: Presentation) -> None:
-    """Make the slides of the template, and everything on them, 16 by 9."""
+    """Stretch the slides of the template, and everything on them, to 16 by 9."""
     wide = emu(WIDTH) / (file.slide_width or emu(WIDTH))
     high = emu(HEIGHT) / (file.slide_height or emu(HEIGHT))
     for holder in (file.slide_master, *file.slide_layouts):
         for shape in holder.shapes:
-            if shape.element.spPr.find(qn("a:xfrm")) is not None:  # otherwise as in the master
+            if shape.element.spPr.find(qn("a:xfrm")) is not None:  # None: placed by the master
                 shape.left = Emu(round(shape.left * wide))
                 shape.width = Emu(round(shape.width * wide))
                 shape.top = Emu(round(shape.top * high))

@@ -1,4 +1,4 @@
-"""The list of a talk's slides, the actions on each, and the boxes that edit one."""
+"""Draw the list of a talk's slides, act on them, and draw the boxes that edit one."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,40 +24,40 @@ from headlight.wings.talks.slides import (
 from headlight.wings.talks.stage import THUMBNAILS, thumbnail_key
 from headlight.wings.talks.turning import turn_to
 
-WORDS_HELP = "Line breaks stay; **bold** and *italic* between asterisks."
-NOTES_HELP = "Seen only by the speaker, in a separate window."
+WORDS_HELP = "Line breaks are kept. Write **bold** and *italic* between asterisks."
+NOTES_HELP = "Only the speaker sees these, in a separate window."
 GUESS_HELP = (
-    "The slide asks what its head or its map shows, and draws that, and small maps of all heads, "
-    "after a click on a guess, or the key a. The title that the page gave it may tell the answer "
-    "and is left out."
+    "The slide first asks what its head or its map shows. It draws the answer, and small maps of "
+    "all heads, after a click on a guess or the key a. A title that the page gave the slide is "
+    "left out, because it may tell the answer."
 )
 NOTHING_TO_GUESS = "Guess first asks about other pictures of this page: {pictures}."
 LEFT_OUT = "Left out: it may tell the answer"
-QR_HELP = "Phones open the scene of the slide in this app."
+QR_HELP = "A phone that scans the code opens the slide's scene in this app."
 NOT_DRAWN = (
-    "With what this slide's scene has chosen, its page does not draw: {pictures}. Take it out, or "
-    "open the scene, choose it there and press **Update slide**."
+    "With the choices of this slide's scene, its page does not draw: {pictures}. Remove it from "
+    "the slide, or open the scene, change the choices there and press **Update slide**."
 )
 REMOVED = "Slide {number} was removed. “Undo” brings it back."
 BACK, UNDONE = "Slide {number} is back.", "Slide {number} is as it was before."
-LIST = "slides"  # the key that it is drawn with
-MOST_LARGE = 3  # pictures; a slide with more gives each a column
+LIST = "slides"  # the key of the list of slides
+MOST_LARGE = 3  # a slide with more pictures than this shows them small
 
 
 def change(name: str, **changes: object) -> None:
-    """Change something in a slide, wherever it was moved; do nothing if it was removed."""
+    """Change values of the slide with this name; do nothing if it was removed."""
     if (index := talk.index_of(name)) is not None:
         talk.put_at(index, replace(talk.own()[index], **changes))
 
 
 def offered(page: Page, slide: Slide) -> dict[str, str]:
-    """Return the pictures that a slide can show, which its scene draws: names by key."""
+    """Return the names, by key, of the pictures that a slide can show: those its scene draws."""
     there = {*slide.drawn, *slide.pictures} if slide.drawn else page.pictures
     return {key: words for key, words in page.pictures.items() if key in there}
 
 
 def boxes(index: int, slide: Slide) -> None:
-    """Draw the boxes of a slide, by its index from 0."""
+    """Draw the boxes that edit a slide, which has this index from 0."""
 
     def box(widget: Widget, label: str, name: str, **more: object) -> None:
         def changed(value: Any) -> None:
@@ -79,7 +79,7 @@ def boxes(index: int, slide: Slide) -> None:
 
 
 def guess_first(index: int, slide: Slide) -> None:
-    """Draw the switch for asking about a slide's picture before it is drawn."""
+    """Draw the switch that lets a slide ask about its picture before it shows the picture."""
 
     def changed(on: bool) -> None:
         others = {key: text for key, text in slide.parameters.items() if key != GUESS.key}
@@ -88,7 +88,7 @@ def guess_first(index: int, slide: Slide) -> None:
         asks = row | {GUESS.key: GUESS.write(on)} if on else {}
         title = slide.title
         if title in ("", slide.lead):
-            title = "" if on else slide.lead  # it tells the answer
+            title = "" if on else slide.lead  # the page's title may tell the answer
         change(slide.name, parameters=others | asks, title=title)
 
     page, key = PAGES[slide.page], f"slide-{index}-guess"
@@ -103,7 +103,7 @@ def guess_first(index: int, slide: Slide) -> None:
 
 
 def pictures(index: int, slide: Slide, box: Callable[..., None]) -> None:
-    """Draw the choice of a slide's pictures, their size, a QR code, and a guess before them."""
+    """Draw the boxes for a slide's pictures, their size, a QR code, and a question before them."""
     page = PAGES[slide.page]
     names = offered(page, slide)
     box(st.multiselect, "Pictures", "pictures", options=names, format_func=names.get)
@@ -122,7 +122,7 @@ def pictures(index: int, slide: Slide, box: Callable[..., None]) -> None:
 
 
 def edited() -> int | None:
-    """Return the index of the slide whose boxes are open; None if there is no slide."""
+    """Return the index of the slide that is open for editing; None if there are no slides."""
     last = len(talk.own()) - 1
     return min(st.session_state.get("edited_slide", 0), last) if last >= 0 else None
 
@@ -132,7 +132,7 @@ def edit(index: int) -> None:
 
 
 def undo() -> None:
-    """Undo the last change of the talk, keeping the same slide in the boxes; a callback."""
+    """Undo the last change of the talk; the same slide stays open for editing; a callback."""
     at, slides = edited(), talk.own()
     name = "" if at is None else slides[at].name
     talk.undo()
@@ -145,7 +145,7 @@ def undo() -> None:
 
 
 def row_of(slide: Slide) -> Row:
-    """Return a slide in the form of the list."""
+    """Return the row of a slide in the list."""
     page = PAGES.get(slide.page)
     of = page.title if page else "Only words"
     shown = [page.pictures[key] for key in slide.pictures] if page else []
@@ -172,7 +172,7 @@ def rows() -> None:
 
 
 def take() -> None:
-    """Do what was requested in the list; a callback."""
+    """Do what the visitor has clicked in the list of slides; a callback."""
     for asked in all_picked(LIST):
         match asked:
             case {"does": str(what), "slide": str(name), **more}:
@@ -181,7 +181,7 @@ def take() -> None:
 
 
 def do(what: str, index: int, to: object = None) -> None:
-    """Apply an action to a slide; ignore it if it makes no sense."""
+    """Apply an action to the slide at an index; ignore an action that is unknown or impossible."""
     slide, at, order = talk.own()[index], edited() or 0, list(range(len(talk.own())))
     match what:
         case "edit":

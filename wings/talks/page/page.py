@@ -1,4 +1,4 @@
-"""Talk: make a list of scenes with words, to be presented, saved and loaded."""
+"""The page Talk: make a list of scenes with words, present it, save it and load it."""
 
 from functools import partial
 
@@ -18,12 +18,12 @@ from headlight.wings.talks.turning import turn_to
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 HOW = (
     "A talk is a list of scenes. On any page, choose what to show and press **Add to talk** in the "
-    "sidebar; here a slide gets its words, its pictures and its place. Drag a slide to move it, or "
-    "press Alt with ↑ or ↓. **Open** leads to the scene on its page, where **Update slide** in the "
-    "sidebar puts what you change into the slide. While presenting, → and ← or a clicker turn the "
-    "slides, B blacks the screen out and back, X opens the scene live and leads back to the slide, "
-    "Esc leads back to where you began. The space bar "
-    "plays what can be played on a slide, n and p step it; on other slides it turns to the next. "
+    "sidebar. Here you give the slide its words, its pictures and its place. Drag a slide to move "
+    "it, or press Alt with ↑ or ↓. **Open** shows the scene on its page; **Update slide** in the "
+    "sidebar there saves your changes in the slide. While presenting, → and ← or a clicker turn "
+    "the slides, B makes the screen black and back, X opens the scene on its page and returns to "
+    "the slide, and Esc returns to the page where you began. On a slide that can play, the space "
+    "bar plays it, and n and p step it; on other slides the space bar turns to the next slide. "
     "A slide with **Guess first** asks what its picture shows: click a guess, or press a. "
     "Your talk is kept in this browser and nowhere else, until you remove it."
 )
@@ -33,12 +33,12 @@ NONE_YET = (
 )
 REMOVED = "All slides are removed. Undo brings them back."
 ONE_PAGE = (
-    "One HTML file that needs neither a server nor a network: words, notes and keys as here, the "
-    "pictures alive."
+    "One HTML file that needs neither a server nor a network. Words, notes and keys are as here, "
+    "and pictures can be pointed at."
 )
 INSIDE = (
-    "The same with the translator inside, 30 MB more: a slide then takes any sentence that the "
-    "room calls out, and any head, mask and cell."
+    "The same file with the translator inside, 30 MB more. On a slide you can then type any "
+    "sentence, and choose any head, mask and cell."
 )
 POWERPOINT = (
     "Titles, words and notes as text, the pictures as images, and a link from each slide to its "
@@ -51,18 +51,18 @@ TYPES = {
 }
 ALL_SAVED = {
     "html": "All slides are in it. It opens in any browser, without a network.",
-    "live": "All slides and the model are in it. It is too large to be loaded here again: save the "
-    "talk as a file, too.",
+    "live": "All slides and the model are in it. It is too large to be loaded here again: also "
+    "save the talk with **Save as a file**.",
     "pptx": "All slides are in it. Its links need this app to be running.",
 }
 CHANGED = "The slides have changed since the file was made. Save them again."
-LEFT_OUT = "Something is left out of slides {slides}, where a sentence says what."
+LEFT_OUT = "Slides {slides} are incomplete: a sentence on each says what is missing."
 TITLE = Slide(title="Title of the talk", words="Who speaks, where and when")
 CLOSING = Slide(title="What to take home", words="One thing\nAnother\nA third")
 
 
 def load() -> None:
-    """Load the talk of the uploaded file, or say why that failed."""
+    """Load the talk in the uploaded file, or say why it cannot be loaded; a callback."""
     notes = ()
     if file := st.session_state.talk_file:
         try:
@@ -72,7 +72,7 @@ def load() -> None:
             talk.change(slides)
             st.toast(f"{len(slides)} slides were loaded.{back}")
         except ValueError as error:
-            notes = str(error), "The talk stays as it was."
+            notes = str(error), "Your talk was not changed."
     st.session_state.talk_notes = notes
 
 
@@ -82,13 +82,13 @@ def remove_all() -> None:
 
 
 def add_words(slide: Slide, index: int) -> None:
-    """Insert a slide without pictures at a position, and open its boxes."""
+    """Insert a copy of a slide without pictures at an index, and open it for editing."""
     if talk.add(copied(slide), index):
         edit(index)
 
 
 def tools() -> None:
-    """Draw the tools for the whole list."""
+    """Draw the buttons that act on the whole talk."""
     slides = talk.own()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         number = talk.goes_on_at() or 1
@@ -108,7 +108,7 @@ def tools() -> None:
             st.button("Remove all slides", on_click=remove_all)
         st.button("Undo", key="undo-talk", on_click=undo, disabled=not talk.can_undo())
     with st.container(horizontal=True):
-        # Files are functions: browsers request other files at once, even removed ones.
+        # Given as functions, not as bytes: browsers request bytes at once, even of removed buttons.
         file = partial(write_talk, talk.in_force()), f"{file_name()}.json", "application/json"
         st.download_button("Save as a file", *file, on_click="ignore")
         for label, kind, words in (
@@ -132,13 +132,13 @@ def tools() -> None:
 
 
 def file_name() -> str:
-    """Return the name of the talk's files, without ending: the talk's first title."""
+    """Return the name of the talk's files without extension, made from the talk's first title."""
     titles = (slug(slide.title) for slide in talk.in_force())
     return f"headlight-{next(filter(None, titles), 'talk')}"
 
 
 def saved_file() -> None:
-    """Download a saved talk's file, if its slides are the current ones."""
+    """Have the browser download a saved talk's file, unless the slides have changed since."""
     if not (saving := saving_talk.now()):
         return
     if not saving_talk.is_of_talk(saving):

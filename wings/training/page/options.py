@@ -12,7 +12,7 @@ from headlight.pages.shared.widgets.choose import choose, pick_one
 from headlight.wings.training.small_models import BOUNDS, TrainingOptions, default_options
 from headlight.wings.training.tasks import TASKS, Task
 
-LABELS = {  # of the options
+LABELS = {  # by option
     "longest": "Most {length}",
     "shortest": "Fewest {length}",
     "layers": "Layers each",
@@ -32,19 +32,19 @@ HELP = {
     "longest": "The longest example; lengths are drawn at random.",
     "shortest": "The shortest example; lengths are drawn at random.",
     "layers": "Layers in the encoder and in the decoder.",
-    "heads": "They share the width, which must be a multiple of their number.",
+    "heads": "The heads share the width, which must be a multiple of their number.",
     "d_model": "How many numbers stand for a token between the layers.",
     "d_ff": "How many hidden units the feed-forward part of a layer has.",
-    "steps": "How many batches it learns from. Every batch is new; no example is stored.",
+    "steps": "How many batches the model learns from. Every batch is new; no example is stored.",
     "batch_size": "How many examples go into one step.",
     "warmup": "The learning rate rises for this many steps, then falls with 1/√step.",
     "rate": "Multiplies the learning rate of the paper's schedule at every step.",
     "label_smoothing": "The share of the wanted answer that is spread evenly over all tokens.",
     "seed": "Decides the first weights and the examples; the same seed gives the same run.",
-    "positions": "How a token knows its place. Without positions it reads a set of tokens.",
+    "positions": "How the model knows a token's place. Without positions it reads a set of tokens.",
     "norm": "Before each part of a layer (pre) or after it (post, as in the paper).",
 }
-EXPERIMENTS = {  # what to change, and its likely effect
+EXPERIMENTS = {  # the options that each changes
     "As recommended": {},
     "No warm-up": {"warmup": 1},
     "Rate factor 3": {"rate": 3.0},
@@ -62,7 +62,7 @@ TASK = one_of("toy_task", {name: task.title for name, task in TASKS.items()}, la
 
 
 def option_of(task: Task, option: str, value: float | str) -> Choice | None:
-    """Return the choice of an option, each task having its own; None if it has no such option."""
+    """Return a task's own choice of an option; None if the task has no such option."""
     key = f"toy_{task.name}_{option}"
     if isinstance(value, str):
         names = {name: name for name in SHAPES[option]}

@@ -31,9 +31,9 @@ RATE = (
 )
 SCHEDULE = (
     "The paper's schedule. A wider model takes smaller steps. Without a warm-up the first steps, "
-    "whose gradients tell least, are the largest. The small models here take it times a rate "
-    "factor, {factor:g} as chosen above, and lower it in a straight line to 0 over the second half "
-    "of their steps."
+    "whose gradients are least reliable, are the largest. The small models here multiply it by a "
+    "rate factor, {factor:g} as chosen above, and lower it in a straight line to 0 over the second "
+    "half of their steps."
 )
 SMOOTHING = (
     "Label smoothing spreads a share of the wanted answer evenly over all tokens. The loss is then "
@@ -45,8 +45,8 @@ SCHEDULE_BY = one_of(
 )
 LINES = {"d_model": "width", "warmup": "warm-up"}
 SMOOTHINGS = (0.0, 0.05, 0.1, 0.2, 0.4)
-CLASSES = len(DIGITS) + len(SPECIAL_TOKENS)  # of the tasks with digits
-POINTS = 200  # of a curve
+CLASSES = len(DIGITS) + len(SPECIAL_TOKENS)  # tokens of the tasks with digits
+POINTS = 200  # of each curve
 HIGHEST = 4.0  # nats, the end of the axis of losses
 
 

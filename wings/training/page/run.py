@@ -1,4 +1,4 @@
-"""The training of a session: starting it, watching it, and keeping it for comparison."""
+"""A session's training: start it, watch it, and keep its curves to compare with."""
 
 from dataclasses import replace
 from math import log
@@ -39,13 +39,13 @@ INDUCTION = "Induction score"
 REPEATED = "Loss from the second reading on, in nats a token"
 LESION_LOSS = "Loss of the second reading, in nats a token"
 LESION = (
-    "The model reads letters twice that it was never trained on; a guess among all letters has "
-    "a loss of {guessing:.2f}. The induction score is the mean weight on the letter that "
+    "The model reads unseen sequences, each of them twice; a guess among all letters has a loss of "
+    "{guessing:.2f}. The induction score is the mean weight on the letter that "
     "followed the same letter before; the score of a previous-token head, the mean weight on the "
     "letter just before. The induction head looks for what the previous-token head passes on. "
-    "Several heads of a layer share this work, so removing one of them costs less. The chain can "
-    "be walked: use the model on the other pages, open a weight of the induction head on Inside a "
-    "head, and go from Why it looks there to the head that wrote its key."
+    "Several heads of a layer share this work, so removing one of them costs less. To "
+    "follow the chain, use the model on the other pages, open a weight of the induction head on "
+    "Inside a head, and go from Why it looks there to the head that wrote its key."
 )
 REPEATED_CURVES = (
     "The loss is that of the batches trained on, from the second reading on. The induction score "
@@ -55,9 +55,7 @@ EMPTY = "Nothing has been trained yet. Press Start: the first steps tell how lon
 RECORDED = (
     "Until then: what the shipped model's cross-attention looked at as it learned. Press Play."
 )
-GONE = (
-    "The training of this slide is gone: it was of an earlier visit, or has made room for another."
-)
+GONE = "The training of this slide is gone: it was of an earlier visit, or another has replaced it."
 PATTERN = (
     "At step 0 the weights are random. The example is not trained on, and the decoder reads the "
     "right answer."
@@ -72,8 +70,8 @@ CURVES = (
 )
 SMOOTHED = "With label smoothing a loss cannot fall to 0: compare the exact matches."
 TOY_KIND = replace(KIND, key="toy_kind")
-TOY_RUN = like("toy_run", "", r"[\w-]{1,8}")  # the training that is shown, for slides to name
-EVERY = 1.0  # seconds between two updates
+TOY_RUN = like("toy_run", "", r"[\w-]{1,8}")  # the key of the training shown, also in slides
+EVERY = 1.0  # seconds between two updates of the page
 MOST_RUNS = 5  # curves of trainings that a session keeps, the newest included
 MATCH = "Exact match on unseen examples"
 WITHOUT_HEAD = "Induction with and without the previous-token head"
@@ -115,13 +113,13 @@ def let_go(keep: bool = False) -> None:
 
 
 def lines(task: Task, state: TrainingState) -> dict[str, Curve]:
-    """Return the lines to draw of a training, by panel."""
+    """Return the curves to draw of a training, by panel."""
     loss, score = (REPEATED, INDUCTION) if task.decoder_only else ("Loss, in nats a token", MATCH)
     drawn = {
         loss: (state.loss_steps, state.losses),
         score: (state.match_steps, state.matches),
     }
-    # No other lines, so that these two are seen together.
+    # Without the learning rate, the loss and the induction score are next to each other.
     rates = {} if task.decoder_only else {"Learning rate": (state.loss_steps, state.learning_rates)}
     return drawn | rates
 
@@ -218,7 +216,7 @@ def progress(state: TrainingState) -> None:
 
 
 def newest(task: Task, state: TrainingState) -> None:
-    """Draw how good the model is by now."""
+    """Draw the newest loss and score of the model."""
     with st.container(horizontal=True):
         loss = f"{state.losses[-1]:.3f}" if len(state.losses) else "–"
         share = "–"

@@ -29,13 +29,13 @@ SIDES = {
     "dates": ("date", "date in figures"),
     "repeat": (ONE_SIDE, ONE_SIDE),
 }
-TRY = "It is asked again at every update, so you can watch it get better at your own example."
+TRY = "The model answers again at every update, so you can watch it get better at your own example."
 USE = (
-    "It stays yours, in this session only: no other visitor sees it. Choose it, or a shipped "
-    "model, next to the sentence on the other pages. To open a download in Headlight on your own "
-    "computer, unzip it into a folder and name that on the page Models."
+    "The model stays yours, in this session only: no other visitor sees it. Choose it, or a "
+    "shipped model, next to the sentence on the other pages. To open a download in Headlight on "
+    "your own computer, unzip it into a folder and name that on the page Models."
 )
-EXAMPLES = 4  # made for the other pages
+EXAMPLES = 4  # generated sources that the other pages offer
 
 
 def try_it(training: Training, state: TrainingState) -> None:
@@ -51,7 +51,7 @@ def try_it(training: Training, state: TrainingState) -> None:
         if task.decoder_only and not 2 <= len(source) <= most:
             raise ValueError(f"Type 2 to {most} letters: this model has no place for more.")
         reader = job.reader()
-        longest = len(answer) if task.decoder_only else None  # it has no end token
+        longest = len(answer) if task.decoder_only else None  # a decoder has no end token
         writing = answered(training.key, state.step, read, longest, reader)
         written = [token for token in writing.target_tokens if token.id != END_ID]
         wanted = reader.begin(answer)
@@ -106,7 +106,7 @@ def use(job: TrainingJob) -> None:
 
 
 def confirm() -> None:
-    """Say so while the other pages use a model that was trained here."""
+    """Tell the visitor that the other pages use a model that was trained here, while they do."""
     model = models.chosen()
     if workshop().used == model.key:
         st.success("The other pages now show:")

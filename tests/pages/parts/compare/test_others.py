@@ -49,7 +49,7 @@ def compared(folder, **parameters):
 
 
 def take(app, name):
-    return click(app, f"Take what the other pages show as {name}")
+    return click(app, f"Show on {name} what the other pages show")
 
 
 def choose_model(app, name, folder):

@@ -81,8 +81,8 @@ def test_a_row_is_summed_up_as_the_softmax_of_the_page(shipped):
     app = open_page("masks", sentence=TEXT, mask_kind="decoder", masks_tab="flash", flash_block="3")
     assert not app.exception
     figures = {metric.label: metric.value for metric in app.metric}
-    assert float(figures["Differs from the softmax's weights by"]) < 1e-6
-    assert figures["Never stored, 4,096 tokens"] == "134.2 MB"
+    assert float(figures["Difference from the softmax's weights"]) < 1e-6
+    assert figures["Never stored, for 4,096 tokens"] == "134.2 MB"
     header, _ = next(found for found in canvas_pictures(app) if "tables" in found[0])
     assert len(header["steps"]) == -(-len(header["tables"][0]["columns"]) // 3)
     assert header["steps"][-1].startswith(f"Block {len(header['steps'])}: maximum")

@@ -60,7 +60,7 @@ def test_a_model_of_ones_own_asks_for_an_input(translator):
     [
         ("decoding", "BERT", "A BERT reads a text and does not write one."),
         ("decoding", "classes", "This model has no head that writes."),
-        ("positions", "DistilBERT", "Where this model has its positions is not known"),
+        ("positions", "DistilBERT", "Where this model uses its positions is not known"),
     ],
 )
 def test_a_page_that_needs_what_a_model_lacks_says_so(

@@ -20,7 +20,7 @@ def test_a_picture_alone_has_no_title_and_no_sidebar_and_keeps_its_address():
 def test_a_picture_that_its_choices_do_not_draw_says_so():
     app = open_page(alone="lines", picture="heatmap")
     assert [info.value for info in app.info] == [
-        "This picture is not drawn with what its address has chosen."
+        "This picture is not drawn for the choices in its address."
     ]
 
 

@@ -110,7 +110,7 @@ def test_no_name_is_an_error_and_none_leads_out_of_an_allowed_folder(name, allow
 
 def test_the_rule_names_no_folder(allow):
     allow("google-bert/*", "/models/*")
-    only = "Only models that the operator of this server named can be opened here"
+    only = "Only models that the operator of this server allows can be opened here"
     assert rule() == f"{only}: google-bert/*."
     allow("/models/*")
     assert rule() == f"{only}."

@@ -129,7 +129,7 @@ def test_models_are_read_one_at_a_time_and_none_for_which_nobody_waits(steps):
     assert (first.stage, second.stage) == ("reading", "line")
     third = shelf.ask("c", visitor)  # who waits for one model at a time
     second.join(20)
-    assert second.note == "Nobody waited for b any more. Load it again."
+    assert second.note == "Loading b was stopped, since nobody waited for it. Load it again."
     go.set()
     assert [finished(job).name for job in (first, third)] == ["a", "c"]
     assert ("read", "/models/b") not in steps.taken
@@ -165,7 +165,7 @@ def test_a_reading_that_does_not_end_is_left_when_its_visitor_goes(stuck, steps)
     gc.collect()
     assert finished(waiting).name == "b"
     absurd.join(20)
-    assert absurd.note == "Nobody waited for absurd any more. Load it again."
+    assert absurd.note == "Loading absurd was stopped, since nobody waited for it. Load it again."
     assert shelf.get("absurd") is None
 
 
@@ -192,7 +192,7 @@ def test_only_so_many_readings_are_left(stuck):
         job.join(20)
     more = shelf.ask("b", shelf)
     more.join(20)
-    assert more.note.startswith("Models cannot be loaded now: 3 that nobody waits for")
+    assert more.note.startswith("No model can be loaded now: 3 models that nobody waits for")
 
 
 def test_a_reading_ends_at_its_next_call_of_torch_when_its_visitor_goes(steps):
@@ -209,7 +209,7 @@ def test_a_reading_ends_at_its_next_call_of_torch_when_its_visitor_goes(steps):
     del visitor
     gc.collect()
     job.join(20)
-    assert job.note == "Nobody waited for endless any more. Load it again."
+    assert job.note == "Loading endless was stopped, since nobody waited for it. Load it again."
     assert not module._reading.left
 
 

@@ -176,7 +176,7 @@ def test_the_hidden_word_itself_has_a_rank(run_in, bert_folder, shown, said):
     likely = reader.trace(CAT, masked=[2]).logits[0, 0].softmax(-1)
     cat = reader.read(CAT)[2].id
     rank = (likely > likely[cat]).sum() + 1
-    words = f"“cat” itself: {likely[cat]:.3f}, number {rank} of {len(likely)}"
+    words = f"The hidden word “cat”: {likely[cat]:.3f}, rank {rank} of {len(likely)}"
     assert answers.of_hidden_word() == words
     compare_choices(run, run, of=NO_MODEL)
     assert (words,) in said
@@ -201,4 +201,4 @@ def test_a_head_that_is_not_read_is_not_denied(tmp_path, pairs, shown, said):
     run = ModelRun(CAT, model=LIBRARY + str(tmp_path))
     compare_answers(run, run, of=NO_MODEL)
     ((words,),) = said
-    assert words.endswith("it was saved without a head, or with a head of an unsupported kind.")
+    assert words.endswith("without an output layer, or with one of an unsupported kind.")

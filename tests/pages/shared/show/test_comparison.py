@@ -81,7 +81,7 @@ def test_without_a_measure_it_is_the_change_of_the_last_states(run_in, said, ber
         )
     ]
     compare_scores(before, before)
-    assert said[1:] == [("Hide a word, or change something, to see what it does.",)]
+    assert said[1:] == [("Hide a word, or change the model, to see the effect.",)]
     headless = run_in("headless")
     compare_scores(headless, headless)
     assert len(said) == 2, "there is no word to hide"
@@ -158,7 +158,7 @@ def test_a_text_that_stays_the_same_says_why_only_if_it_is_known(run_in):
         "no later token to see": Edits(off={"look-ahead"}),
         "there is no later token": Edits(off={"look-ahead"}, gates={("cross", 0, 0): 0.9}),
         "while it is written": Edits(cells=(CellEdit("decoder", 1, 2, True),)),
-        ": for what is opened, while it": Edits(cells=(CLOSED, CellEdit("decoder", 1, 2, True))),
+        ": for the opened cells, while it": Edits(cells=(CLOSED, CellEdit("decoder", 1, 2, True))),
         "too short": Edits(cells=(CellEdit("decoder", 90, 1, False),)),
     }
     for words, edits in told.items():

@@ -111,7 +111,7 @@ PICTURES = {
     "pages/positions.py": ["Translation as trained", "Encoder, layer 2, head 8"],
     "pages/decoding.py": ["Decoding, layer 2", "Teacher forcing"],
     "pages/compare.py": ["Both maps and their difference"],
-    "pages/model.py": ["Training curves", "Cross-attention over the training"],
+    "pages/model.py": ["Training curves", "Cross-attention during the training"],
 }
 
 

@@ -32,7 +32,7 @@ def test_unknown_tokens_are_counted():
 
 def test_a_translation_without_an_end_says_so():
     (note,) = notes(HI, finished=False)
-    assert "stopped" in note
+    assert "cut off" in note
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,6 @@ def test_what_rows_sum_to_is_said_of_the_numbers_drawn():
 
 @pytest.mark.parametrize("kind", ["cross", "decoder"])
 def test_decoder_rows_are_said_to_name_what_is_read_and_written(kind):
-    assert "just read → the one it then writes." in reading_of(kind, 0, ROWS, **SIDES, row="writes")
-    assert "it is made to write next" in reading_of(kind, 0, ROWS, **SIDES, row="made to write")
+    assert "read → the token it writes next." in reading_of(kind, 0, ROWS, **SIDES, row="writes")
+    assert "which it is made to write" in reading_of(kind, 0, ROWS, **SIDES, row="made to write")
     assert "→" not in reading_of("encoder", 0, ROWS, **SIDES, row="writes")

@@ -111,7 +111,7 @@ def test_a_file_is_counted_and_what_was_left_out_is_told():
     (words,) = (one for one in said(app) if one.startswith("Not counted whole"))
     assert "1 line: empty" in words
     assert "1 line: not text in UTF-8" in words
-    assert "1 line: longer than the model reads, counted as far as it does" in words
+    assert "1 line: too long for the model, counted up to its limit" in words
 
 
 def test_more_lines_than_are_allowed_are_told(monkeypatch):

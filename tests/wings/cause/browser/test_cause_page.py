@@ -128,7 +128,7 @@ def test_another_reading_is_drawn_and_lines_of_ones_own_fill_the_table(page, ser
     page.get_by_role("radio", name="rollout").click()
     page.wait_for_url(re.compile("truth_reading=rollout"))
     page.get_by_text("Over lines of your own").click()
-    page.get_by_label("Text, a sentence a line").fill("We sing.\nI love my cat.")
+    page.get_by_label("Text, one sentence per line").fill("We sing.\nI love my cat.")
     page.get_by_role("button", name="Measure these lines").click()
     expect(page.get_by_role("columnheader", name="Your 2 lines")).to_be_visible(timeout=90_000)
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)

@@ -78,7 +78,7 @@ def test_the_rows_of_a_head_go_by_keyboard_and_lead_to_the_weight(cause):
 def test_a_word_that_is_no_token_is_said_as_it_was_typed(cause):
     type_in(cause, "Against", "<b>bold</b> words")
     cause.get_by_text("“<b>bold</b> words” is").wait_for()
-    cause.get_by_text("The runner-up replaces").wait_for()
+    cause.get_by_text("The runner-up is used").wait_for()
     cause.locator(f"{PARTS} .sum").wait_for()
 
 

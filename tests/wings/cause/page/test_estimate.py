@@ -172,7 +172,7 @@ def test_a_model_that_says_nothing_has_nothing_to_measure(name, transformers_fol
     app = open_with(folder, "cause", cause_tab="estimate", sentence="I love it.")
     assert not app.exception
     assert not points(app)
-    assert "There is nothing to measure the effect of a head on" in said(app)
+    assert "Without a prediction, the effect of a head cannot be measured" in said(app)
 
 
 def test_hidden_words_are_what_is_measured(transformers_folders):

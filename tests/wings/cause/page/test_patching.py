@@ -161,7 +161,7 @@ def test_an_answer_that_is_no_token_gives_way_to_the_models_own(word, why, compa
     app = open_page("cause", **PLACE, patch_changed=asked)
     check(app, runs, "heads")
     assert why in said(app)
-    assert "replaces the answer" in said(app)
+    assert "in place of the answer" in said(app)
 
 
 def test_the_models_own_answer_is_listed_once():
@@ -185,7 +185,7 @@ def test_answers_that_are_as_far_apart_after_either_text_are_said_so(monkeypatch
     monkeypatch.setattr(insight, "LEAST", 1e6)
     app = open_page("cause", cause_tab="patching", sentence="Her sister sold my cat.")
     assert not app.exception
-    assert "as far apart after either text" in said(app)
+    assert "equally far apart after both texts" in said(app)
     assert not {*drawn(app)} & {*PICTURES}
 
 

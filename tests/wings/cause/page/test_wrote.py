@@ -112,7 +112,7 @@ def test_a_word_that_cannot_be_the_other_gives_way_to_the_runner_up(word, why, r
     app = open_page("cause", **PLACE, wrote_against=word)
     assert not app.exception
     assert why in said(app)
-    assert "The runner-up replaces" in said(app)
+    assert "The runner-up is used" in said(app)
     result = attribute(shipped, trace, 0, token, other)
     assert pictures(app)[0][0]["sum"] == pytest.approx(result.difference, abs=1e-3)
 

@@ -153,7 +153,7 @@ def test_a_talk_asks_answers_and_goes_on_by_keys(page, server):
     expect(page.locator(".guess .option")).to_have_count(12)
     expect(page.locator(".heatmap")).to_have_count(0)
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog")).to_contain_text("show the answer of a question")
+    expect(page.get_by_role("dialog")).to_contain_text("show the answer to a question")
     assert page.errors == []
 
 

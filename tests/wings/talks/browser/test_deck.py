@@ -181,7 +181,7 @@ def test_a_film_is_played_stepped_and_stops_when_its_slide_is_left(deck):
     deck.keyboard.press(" ")
     expect(counter).to_have_text("step 3 of 7")
     frame.locator(".bar").nth(5).click()
-    expect(deck.get_by_role("status").last).to_contain_text("This is not in the file")
+    expect(deck.get_by_role("status").last).to_contain_text("This file only has what was computed")
     deck.keyboard.press("ArrowRight")
     at(deck, TREE)
     expect(deck.locator(f"#slide-{PLAYER} .transport .play")).to_have_attribute(

@@ -152,7 +152,7 @@ def test_what_has_no_room_is_left_out_and_said():
     assert left_out == [3]
     assert [len(slide["pictures"]) for slide in result] == [1, 2, 0]
     assert result[2]["missing"] == (
-        "Left out, for the file would be larger than 5 MB: another chart."
+        "Left out, because the file would be larger than 5 MB: another chart."
     )
 
 

@@ -1,0 +1,71 @@
+"""How a module in memory is called with ids, and its logits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from headlight.model.library.answers import OutputHead
+from headlight.model.library.hub import first_line
+from headlight.wings.any_module.own_tokens import OwnTokens
+
+# Calls a model with ids (B, T) of one text, or of a source and a target; returns its logits
+# (B, T, V) or (B, classes).
+Call = Callable[..., Tensor]
+
+
+@dataclass(frozen=True)
+class Called:
+    """How a model in memory is called, and the tokens that it reads."""
+
+    model: nn.Module
+    call: Call
+    tokens: OwnTokens
+    target_tokens: OwnTokens
+    two_sided: bool
+    head: OutputHead | None
+    max_tokens: int
+    start: int | None = None  # the id that a target begins with, and next the id that ends it
+    end: int | None = None
+    padding: int | None = None  # the id of padding, which the model's own mask hides
+
+    def logits(self, *texts: Tensor) -> Tensor:
+        """Return the model's logits; raises ValueError with a sentence if the call fails."""
+        try:
+            output = self.call(self.model, *texts)
+            return logits_in(output)
+        except ValueError:
+            raise
+        except Exception as error:  # the model's own code can raise any kind
+            parts = self.model.modules()
+            known = [part.num_embeddings for part in parts if isinstance(part, nn.Embedding)]
+            if known and (largest := max(int(part.max()) for part in texts)) >= max(known):
+                raise ValueError(
+                    f"The model knows {max(known):,} tokens, from 0, and this text has the token "
+                    f"{largest:,}. Change the text."
+                ) from error
+            sizes = " and ".join(str(tuple(part.shape)) for part in texts)
+            raise ValueError(
+                f"{type(self.model).__name__} cannot read ids of the shape {sizes}: "
+                f"{first_line(error)} If its inputs have another form, open it with call=, a "
+                "function that takes the model and ids (B, T), of a source and a target if it has "
+                "both, and returns logits (B, T, V); if the text is too long, with max_tokens=."
+            ) from error
+
+    @property
+    def device(self) -> torch.device:
+        return next((weight.device for weight in self.model.parameters()), torch.device("cpu"))
+
+
+def logits_in(output: object) -> Tensor:
+    """Return the logits in a model's output: the entry `logits`, or the first tensor."""
+    if isinstance(output, Mapping):
+        output = output.get("logits", next(iter(output.values()), None))
+    while isinstance(output, tuple | list) and output:
+        output = output[0]
+    if not isinstance(output, Tensor):
+        raise ValueError(f"The model returned {type(output).__name__}, and no tensor.")
+    return output
