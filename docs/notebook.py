@@ -95,3 +95,44 @@ player = decoding_player(
     ],
 )
 player
+
+# %% [markdown]
+# A film of your own training: the attention of a model that learns to repeat the letter before.
+
+# %%
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from headlight import AttentionFilm
+
+
+class Repeater(nn.Module):
+    """Reads letters, and predicts for each the letter before it."""
+
+    def __init__(self, letters: int = 8, longest: int = 12, width: int = 32) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(letters, width)
+        self.positions = nn.Embedding(longest, width)
+        self.attention = nn.MultiheadAttention(width, 2, batch_first=True)
+        self.output = nn.Linear(width, letters)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:  # (B, T)
+        states = self.embedding(ids) + self.positions.weight[: ids.size(1)]  # (B, T, width)
+        later = torch.ones(ids.size(1), ids.size(1), dtype=torch.bool).triu(1)
+        return self.output(self.attention(states, states, states, attn_mask=later)[0])
+
+
+torch.manual_seed(0)
+model = Repeater()
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+film = AttentionFilm(model, torch.randint(8, (1, 12)))
+film.add(0)
+for step in range(1, 201):
+    letters = torch.randint(8, (32, 12))
+    loss = cross_entropy(model(letters)[:, 1:].flatten(0, 1), letters[:, :-1].flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if step % 20 == 0:
+        film.add(step)
+film

@@ -35,16 +35,19 @@ if TYPE_CHECKING:
         compared_maps,
         head_grid,
         head_scores,
+        image_weights,
         position_heatmap,
         probability_bars,
         to_csv,
         to_npz,
     )
+    from headlight.wings.any_module.film import AttentionFilm
     from headlight.wings.any_module.opening import open_model
     from headlight.wings.any_module.watch import watch
 
 __all__ = [
     "AttentionEdit",
+    "AttentionFilm",
     "Edit",
     "LoadingError",
     "PositionEdit",
@@ -57,6 +60,7 @@ __all__ = [
     "compared_maps",
     "head_grid",
     "head_scores",
+    "image_weights",
     "load_model",
     "open_model",
     "position_heatmap",
@@ -71,6 +75,7 @@ __all__ = [
 # The module that defines each public name; names that are missing here are pictures in viz.
 MODULES = {
     "AttentionEdit": "model.edits.attention",
+    "AttentionFilm": "wings.any_module.film",
     "Edit": "model.transformer.attention",
     "LoadingError": "model.library.hub",
     "PositionEdit": "model.edits.positions",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import html
 import os
 import secrets
 import time
@@ -17,6 +16,7 @@ import streamlit
 import uvicorn
 from streamlit import config
 
+from headlight import frames
 from headlight.pages.server import door, guards, serving
 from headlight.pages.shared.runs import limits
 from headlight.pages.streamlit_fixes.own_address import load_config_options
@@ -25,25 +25,24 @@ if TYPE_CHECKING:
     from headlight.model.reader import Reader
 
 HOST = "127.0.0.1"
-NOTEBOOKS = "http://localhost:* http://127.0.0.1:*"  # the sites that may show the app in a frame
-LOOK = 0.05  # seconds between two checks of whether the server has started
-FRAME = (
-    '<iframe src="{}" width="100%" height="760" style="border: 0" '
-    'allow="clipboard-write; fullscreen"></iframe>'
-)
+LOOK = 0.05  # seconds between two checks whether the server is up
 
 
 class Shown:
-    """A model that the app offers until `close`; a notebook displays it as the app in a frame."""
+    """A model on the app's list, until it is closed.
 
-    def __init__(self, name: str, address: str) -> None:
-        self.name, self.address = name, address
+    In a notebook it shows the app in a frame, or a link where none can be shown.
+    """
+
+    def __init__(self, name: str, where: frames.Place, port: int, query: str) -> None:
+        self.name, self.where, self.port, self.query = name, where, port, query
+        self.address = frames.address_of(where, port) + query
 
     def __repr__(self) -> str:
         return f"Headlight on {self.name}: {self.address}"
 
     def _repr_html_(self) -> str:
-        return FRAME.format(html.escape(self.address))
+        return frames.frame(self.where, f"headlight-{secrets.token_hex(4)}", self.port, self.query)
 
     def close(self) -> None:
         """Remove the model from the app's list, and free its memory."""
@@ -61,28 +60,34 @@ def show(reader: Reader, text: str = "") -> Shown:
     """
     if not hasattr(reader, "example"):
         raise ValueError("Open the model first: show(open_model(model, tokenizer)).")
-    address = server()
+    where = frames.place()
+    port = server(where)
     from headlight.pages.shared.runs.shelf import shelf
     from headlight.pages.shared.state.models import LIBRARY
 
     name = shelf().show(reader)
-    asked = {"model": LIBRARY + name, "sentence": text or reader.example}
+    asked = {
+        door.PARAMETER: door.access_token(),
+        "model": LIBRARY + name,
+        "sentence": text or reader.example,
+    }
     asked = {key: value for key, value in asked.items() if value}
-    shown = Shown(name, f"{address}&{urlencode(asked)}")
-    # At once, because programs that read the output wait for the address.
-    print(shown, flush=True)
+    shown = Shown(name, where, port, f"?{urlencode(asked)}")
+    print(shown, flush=True)  # programs that read a script's output wait for the address
     return shown
 
 
 @cache
-def server() -> str:
-    """Start the app's server in a thread of this process; return its address with the token."""
+def server(where: frames.Place) -> int:
+    """Serve the app from a thread of this process; return its port."""
     os.environ.setdefault(door.VARIABLE, secrets.token_urlsafe(12))
-    os.environ.setdefault(guards.EMBED, NOTEBOOKS)
+    os.environ.setdefault(guards.EMBED, where.framing)
     limits.GUEST = True
     (port,) = serving.free_ports(1)
     config._main_script_path = str(serving.APP)
     options = {"server.address": HOST, "server.port": port, "server.headless": True}
+    if where.hosts:
+        options["server.allowedHosts"] = where.hosts
     load_config_options(options)
     from headlight.pages.server.start import BEFORE_PAGES, prepared
 
@@ -102,4 +107,4 @@ def server() -> str:
         served.should_exit = True
         thread.join(serving.LONGEST_END)
 
-    return f"http://localhost:{port}/?{door.PARAMETER}={door.access_token()}"
+    return port

@@ -27,6 +27,7 @@ from headlight.viz.maps.heatmap import (
     reading_map,
     word_heatmap,
 )
+from headlight.viz.maps.image_weights import image_weights
 from headlight.viz.numbers import to_csv, to_npz
 from headlight.viz.switches.head_effects import head_effects
 from headlight.viz.switches.head_scores import head_scores

@@ -152,7 +152,7 @@ UNCOMPILED = Uncompiled()
 @contextmanager
 def meeting(call: Meets) -> Iterator[None]:
     """Let `call` compute the attention of a model that is called in this context and thread."""
-    running: list[Running] = []
+    running: list[Running] = getattr(call, "running", [])  # a trial has a list of its own
     token = RUNNING.set(running)
     try:
         with UNCOMPILED, AttentionMode(call, running):

@@ -74,3 +74,11 @@ export function dataAddress(blob) {
     reader.readAsDataURL(blob);
   });
 }
+
+/** Have the browser save a file. */
+export function download(blob, name) {
+  const address = URL.createObjectURL(blob);
+  const link = element("a", "", "", { href: address, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}

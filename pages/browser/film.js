@@ -27,14 +27,14 @@ const WORDS = {
 
 /**
  * Make the buttons that save a picture's steps as a film; returns their `element`, and `update`,
- * which shows them if the picture has several steps.
+ * which shows them if the picture has several steps. A GIF is made by `ask`, if it is given.
  */
 export function filmRow({ picture, header, ask, download }) {
   const progress = element("progress", "", "", { "aria-label": "The film", hidden: "" });
   const said = element("p", "name", "", { "aria-live": "polite" });
   const kinds = Object.keys(VIDEOS).filter((kind) => globalThis.MediaRecorder?.isTypeSupported(VIDEOS[kind]));
-  const row = formatRow([...kinds, "gif"], {}, WORDS, film);
-  const why = kinds.length ? [] : [element("p", "name", NO_RECORDER)];
+  const row = formatRow(ask ? [...kinds, "gif"] : kinds, {}, WORDS, film);
+  const why = kinds.length || !ask ? [] : [element("p", "name", NO_RECORDER)];
   const content = [element("p", "", "Film of all steps"), row, ...why, progress, said];
   const root = element("div", "film", content, { role: "group", "aria-label": "Save as a film" });
 

@@ -1,6 +1,6 @@
 import { answering, begin, buttonOf, element, icon, unpack } from "../../viz/canvas.js";
 import { paper } from "../streamlit_fixes/dom.js";
-import { canvasOf, embedFonts, pngOf } from "./dots.js";
+import { canvasOf, download, embedFonts, pngOf } from "./dots.js";
 import { figureRow, printed, scaleTo, widen, withDots } from "./figure.js";
 import { filmRow } from "./film.js";
 import { addressOf, formatRow, frameOf, slideCopies } from "./for_slides.js";
@@ -164,12 +164,4 @@ function pageOf(svg, title) {
   page.body.style.cssText = `margin: 24px; background: ${getComputedStyle(paper()).backgroundColor}`;
   page.body.append(page.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true));
   return `<!doctype html>${page.documentElement.outerHTML}`;
-}
-
-/** Have the browser save a file. */
-function download(blob, name) {
-  const address = URL.createObjectURL(blob);
-  const link = element("a", "", "", { href: address, download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }

@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headlight.pages.server.guards import framing_origins
+from headlight.pages.shared.runs import limits
 from headlight.pages.streamlit_fixes.paths import CORE, HEALTH, METRICS, path_of
 
 VARIABLE = "HEADLIGHT_TOKEN"
@@ -99,10 +100,13 @@ def without_token(asked: HTTPConnection, mark: str) -> Response:
     """Return a redirect to the same address without the token, which also sets the cookie."""
     rest = [pair for pair in asked.query_params.multi_items() if pair[0] != PARAMETER]
     path = quote("/" + asked.scope["path"].lstrip("/\\"))  # two slashes would begin a host's name
+    if limits.GUEST:  # a notebook's proxy may have removed the path before it
+        path = "." + path[path.rindex("/") :]
     way = RedirectResponse(f"{path}?{urlencode(rest)}" if rest else path, 303)
     way.headers["cache-control"] = "no-store"
     if mark:
-        way.headers["set-cookie"] = f"{COOKIE}={mark}; Path=/; HttpOnly; {reach(asked)}"
+        path = "" if limits.GUEST else "Path=/; "  # without it, the folder that the browser sees
+        way.headers["set-cookie"] = f"{COOKIE}={mark}; {path}HttpOnly; {reach(asked)}"
     return way
 
 

@@ -2,6 +2,7 @@ import { begin, buttonOf, element, fitCanvas, letterScale, onWidth, roomOf } fro
 import { colorTable, themeColor } from "../colors.js";
 import { written } from "../numbers.js";
 import { moveFocus, onPointing } from "../pointing.js";
+import { overImage } from "./on_image.js";
 
 /**
  * @typedef {object} Header
@@ -16,6 +17,7 @@ import { moveFocus, onPointing } from "../pointing.js";
  * @property {number[]} off the indices of the maps whose heads are switched off
  * @property {[number, number, number][]} strongest the largest weight of each map: its query, its key and itself
  * @property {string[]} colors
+ * @property {string} [image] a PNG as a data address, whose patches the cells are
  */
 
 const TOP = 20; // the height of the column labels in pixels
@@ -78,6 +80,7 @@ function build(root, header, array) {
   const { queries, keys, rows, columns, group, off, strongest } = header;
   const apart = (column) => (group > 1 ? APART * Math.floor(column / group) : 0);
   const colors = colorTable(header.colors);
+  const paint = header.image ? overImage(header.image, () => root.redraw(null)) : null;
   const focused = root.querySelector(".map:focus")?.dataset.index;
 
   const canvas = element("canvas", "", "", { "aria-hidden": "true" });
@@ -94,7 +97,7 @@ function build(root, header, array) {
     const isOff = off.includes(index);
     const text =
       `${rows[row]}, ${columns[column]}${isOff ? ", switched off" : ""}: largest weight ` +
-      `${written(weight)}, from “${queries[query]}” to “${keys[key]}”`;
+      `${written(weight)}, ${paint ? `at ${queries[query]}, ${keys[key]}` : `from “${queries[query]}” to “${keys[key]}”`}`;
     const named = { "aria-label": text, "data-index": index };
     const button = buttonOf(`map small-map${isOff ? " off" : ""}`, "", () => root.pick([row, column]), named);
     onPointing(button, () => (reading.textContent = text));
@@ -157,7 +160,8 @@ function build(root, header, array) {
       const levels = largest(map, cellRows, cellColumns, small.height, small.width);
       levels.forEach((level, at) => (target[at] = colors[level]));
       smallContext.putImageData(pixels, 0, 0);
-      context.drawImage(small, ...[x, y, side, tall].map((at) => Math.round(at * sharpness)));
+      const painted = paint?.(map, cellRows, cellColumns, colors) ?? small;
+      context.drawImage(painted, ...[x, y, side, tall].map((at) => Math.round(at * sharpness)));
       Object.assign(button.style, {
         left: `${x}px`,
         top: `${y}px`,

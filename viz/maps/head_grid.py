@@ -4,12 +4,14 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 from math import isqrt
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from headlight.viz.arrays import as_floats, as_levels, check_known, in_bytes, layer_weights
 from headlight.viz.canvas import CanvasPicture, Part
 from headlight.viz.colors import SEQUENTIAL
+from headlight.viz.images import as_png, on_patches
 from headlight.viz.numbers import Numbers
 
 PART = Part.next_to(__file__, "All heads")
@@ -30,6 +32,9 @@ def head_grid(
     own_scale: bool = False,
     group: int = 1,
     off: Collection[tuple[int, int]] = (),
+    image: Any = None,
+    patches: tuple[int, int] | None = None,
+    query: int = 0,
 ) -> CanvasPicture:
     """Draw weights (layers, heads, query, key) as small maps, each of them a button.
 
@@ -45,6 +50,10 @@ def head_grid(
     neighbouring heads share keys and values, and are joined by a line. The maps in `off`, by layer
     and column from 0, are pale: their heads are switched off.
 
+    With an `image` and its `patches`, (rows, columns), each map is that image under what one
+    `query` looks at: the first token, such as the class, unless another is given. The patches are
+    the last keys, row by row, and the colours run to each map's largest weight.
+
     If there are more than `MOST_CELLS` weights, neighbouring cells of a map are joined, and the
     joined cell has the largest of their weights: a mean would hide single bright cells. The browser
     does the same if cells are smaller than its pixels, and says so below the maps. The largest
@@ -52,6 +61,12 @@ def head_grid(
     fit, or if weights are NaN or below 0.
     """
     layers = layer_weights(weights)
+    if (image is None) != (patches is None):
+        raise ValueError("An image is drawn with its patches: image=..., patches=(rows, columns).")
+    if patches is not None:
+        layers = [on_patches(layer, patches, query) for layer in layers]
+        query_tokens = [f"row {row + 1}" for row in range(patches[0])]
+        key_tokens = [f"column {column + 1}" for column in range(patches[1])]
     if query_tokens is None:
         query_tokens, key_tokens = ([*map(str, range(1, n + 1))] for n in layers[0].shape[-2:])
     key_tokens = query_tokens if key_tokens is None else key_tokens
@@ -66,7 +81,7 @@ def head_grid(
     for drawn, layer in zip(levels, layers, strict=True):
         indices, largest = strongest_of(layer)
         check_known(layer)
-        tops = np.maximum(largest, 1e-12)[:, None, None] if own_scale else 1.0
+        tops = np.maximum(largest, 1e-12)[:, None, None] if own_scale or patches else 1.0
         drawn[:] = as_levels(as_floats(join_cells(layer, *cells)) / tops)
         strongest += zip(indices.tolist(), largest.tolist(), strict=True)
     header = {
@@ -82,6 +97,8 @@ def head_grid(
         "strongest": [[*divmod(index, len(key_tokens)), value] for index, value in strongest],
         "colors": SEQUENTIAL,
     }
+    if image is not None:
+        header["image"] = as_png(image)
     rounded = any(map(in_bytes, layers))
     return CanvasPicture.pack(
         PART,

@@ -8,7 +8,8 @@ changed: that may change only the maps of these texts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +23,8 @@ from headlight.model.library.layouts import Changes, Layout, differing, fitting,
 from headlight.model.library.meeting import meeting
 from headlight.model.library.running import RUNNING, Running
 from headlight.model.transformer.trace import Site
+from headlight.wings.any_module.again import Entered, copied
+from headlight.wings.any_module.changes import changeable, changed, is_of_texts
 
 UNPROVEN = (
     "In {name}, it cannot be told which axes of the scores {shape} are texts, heads, queries and "
@@ -34,6 +37,11 @@ NO_POSITION = (
 )
 NO_TEXT = "a change of one text of the inputs does not move the maps of this text alone"
 AT = (0.0, 0.5, 1.0)  # the positions that are changed, as a share of each axis
+
+
+# The layouts that earlier calls of a model have proven, with the number of heads, by the module and
+# the number of its attention within a call.
+Known = dict[tuple[nn.Module, int], tuple[Layout, int]]
 
 
 class ReachedError(Exception):
@@ -56,17 +64,23 @@ class Attended:
 class Trial:
     """Records the scores of a model's call in place of a `CodeCall`, and changes nothing.
 
-    With `rows`, possible numbers of texts, each module is called again with one position changed,
-    up to where it attends. A trial ends after `stops` scores, if given.
+    With numbers of texts, each module is called again, up to where it attends, with a position
+    changed, unless its layout at its first, second, ... attention in a call is `known`. It `stops`
+    after so many scores.
     """
 
     rows: Sequence[int] = ()
     stops: int | None = None
+    known: Known = field(default_factory=dict)
     attended: list[Attended] = field(default_factory=list)
     passed: tuple[nn.Module, tuple[int, ...]] | None = None
     closed: int = 0  # how many cells of all scores a mask closes
 
     site: Site | None = None  # a trial has no sites
+    running: list[Running] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.running = Entered() if self.rows else []
 
     def keep(self) -> None:
         """Do nothing; a `CodeCall` records here."""
@@ -115,13 +129,21 @@ class Trial:
     ) -> None:
         """Record scores, and the layouts that they can have."""
         attention = Attended(running.module, scores.detach().clone(), {})
+        times = sum(other.module is running.module for other in self.attended)
+        known = self.known.get((running.module, times))
         self.attended.append(attention)
         if self.stops == len(self.attended):
             raise ReachedError
         for rows in self.rows:
             several = [fixed] if fixed else [*possible(scores.shape, queries, rows)]
             attention.layouts[rows] = several
-        if not fixed and self.rows:
+        fits = {
+            rows: [layout for layout in several if (layout, heads_of(layout, scores)) == known]
+            for rows, several in attention.layouts.items()
+        }
+        if any(fits.values()):
+            attention.layouts = fits
+        elif not fixed and self.rows:
             self.try_positions(attention, bool(queries))
         for outer in RUNNING.get() or ():
             outer.attended += 1
@@ -149,19 +171,13 @@ class Trial:
 
 
 def moved(outer: Running, scores: Tensor) -> Iterator[list[Tensor]]:
-    """Yield, for each input of a module, the scores after changes of that input at one position.
-
-    A cache is not passed on, since it would then have a position twice.
-    """
-    given: list[Any] = [
-        None if hasattr(part, "update") and not isinstance(part, Mapping) else part
-        for part in (*outer.inputs, *outer.options.values())
-    ]
+    """Yield, for each input of a module, its next scores after a change of it at a position."""
+    given: list[Any] = [*outer.inputs, *outer.options.values()]
     count = len(outer.inputs)
     for n, rank in (changeable(given, 2) or changeable(given, 1, whole=True)).items():
         others: list[Tensor] = []
         for at in AT:
-            called = [part.clone() if isinstance(part, Tensor) else part for part in given]
+            called = [copied(part) for part in given]
             index = tuple(int(at * (size - 1)) for size in given[n].shape[:rank])
             called[n] = changed(given[n], index)
             trial = Trial(stops=outer.attended + 1)
@@ -177,51 +193,23 @@ def moved(outer: Running, scores: Tensor) -> Iterator[list[Tensor]]:
         yield others
 
 
-def changeable(given: Sequence[object], axes: int, whole: bool = False) -> dict[int, int]:
-    """Return the numbers of the inputs to change at a position, each with its number of axes.
-
-    An input is states with at least `axes` axes, but no mask; or ids, if `whole`.
-    """
-    return {
-        n: part.dim() - (not whole)
-        for n, part in enumerate(given)
-        if isinstance(part, Tensor) and part.dim() >= axes and part.numel()
-        and part.dtype != torch.bool and part.is_floating_point() != whole and not is_mask(part)
-    }  # fmt: skip
-
-
-def is_mask(part: Tensor) -> bool:
-    return part.is_floating_point() and bool(((part == 0) | (part == 1) | (part < CLOSED)).all())
-
-
-def changed(part: Tensor, index: Any) -> Tensor:
-    """Return states or ids with other values at an index."""
-    part = part.detach().clone()
-    old = part[index]
-    if part.is_floating_point():
-        noise = torch.randn(old.shape, generator=torch.Generator().manual_seed(0))
-        part[index] = old + noise.to(old) * (1 + old.abs().max())
-    else:  # the next larger id of the same texts, which the model can read; the largest wraps
-        known = part.unique()
-        following = known.roll(-1)[torch.searchsorted(known, old.contiguous())]
-        part[index] = following if len(known) > 1 else torch.where(old > 0, old - 1, 1)
-    return part
-
-
 def find_layouts(
-    call: Callable[[Sequence[Any]], object], inputs: Sequence[Any], names: dict[nn.Module, str]
+    call: Callable[[Sequence[Any]], object],
+    inputs: Sequence[Any],
+    names: dict[nn.Module, str],
+    known: Known | None = None,
 ) -> tuple[list[Layout], tuple[nn.Module, tuple[int, ...]] | None]:
     """Return the layout of each attention of a model's call, and a softmax outside attention.
 
-    `call` calls the model, which has the hooks of `prepare`, on inputs of the same shapes. Raises
-    ValueError with a sentence if a layout cannot be proven.
+    `call` calls the model, with the hooks of `prepare`, on inputs of the same shapes. The layouts
+    that it finds become `known`. Raises ValueError with a sentence if a layout is not proven.
     """
+    known = {} if known is None else known
     several = [part for part in inputs if isinstance(part, Tensor) and part.dim() > 1]
     sizes = [*several[0].shape[:2]] if several else [1]
-    sizes = (
-        sizes if not several or several[0].dim() < 4 else sizes[:1]
-    )  # the texts are the first axis, or the second if time comes first
-    trial = tried(call, inputs, Trial([*{*sizes}]))
+    if several and several[0].dim() >= 4:
+        sizes = sizes[:1]  # otherwise the second axis is the texts if time comes first
+    trial = tried(call, inputs, Trial([*{*sizes}], known=known))
     for attention in trial.attended:
         if not any(attention.layouts.values()):
             raise ValueError(unproven(attention, names, NO_POSITION))
@@ -230,9 +218,19 @@ def find_layouts(
         layouts = by_texts(call, inputs, trial, axis, rows)
         first = next((n for n, each in enumerate(layouts) if len(each) != 1), None)
         if first is None:
-            return [each for (each,) in layouts], trial.passed
+            found = [each for (each,) in layouts]
+            times: Counter[nn.Module] = Counter()
+            for attention, layout in zip(trial.attended, found, strict=True):
+                heads = heads_of(layout, attention.scores)
+                known[attention.module, times[attention.module]] = layout, heads
+                times[attention.module] += 1
+            return found, trial.passed
         failed.append(first)
     raise ValueError(unproven(trial.attended[max(failed)], names, NO_TEXT))
+
+
+def heads_of(layout: Layout, scores: Tensor) -> int:
+    return layout.maps(scores).size(1)
 
 
 def tried(call: Callable, inputs: Sequence[Any], trial: Trial) -> Trial:
@@ -268,14 +266,6 @@ def by_texts(
             for each, before, after in zip(layouts, trial.attended, again, strict=True)
         ]
     return layouts
-
-
-def is_of_texts(part: object, axis: int, rows: int) -> bool:
-    """Return whether an input has texts in an axis, and is not a mask."""
-    return (
-        isinstance(part, Tensor) and part.dim() > max(1, axis) and part.size(axis) == rows
-        and part.dtype != torch.bool and not is_mask(part)
-    )  # fmt: skip
 
 
 def is_of(layout: Layout, before: Tensor, after: Tensor, half: Tensor) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,8 +16,11 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from headlight.model.library.checks import Differences, check_openable
 from headlight.model.library.joined_heads import join_heads
 from headlight.model.library.observing import Observed, is_masked, observing, prepare
+from headlight.model.library.running import RUNNING
 from headlight.model.transformer.trace import AttentionRecord
-from headlight.wings.any_module.proof import find_layouts
+from headlight.wings.any_module.again import copied, overheard, unpacked, unwatched
+from headlight.wings.any_module.generation import Generation
+from headlight.wings.any_module.proof import Known, find_layouts
 
 SeenKind = Literal["self", "masked", "cross"]
 NOT_CALLED = "The model was not called in the block below `with watch(model)`: call it there."
@@ -42,15 +46,36 @@ NO_NUMBERS = (
 class Seen(Sequence[Tensor]):
     """The attention of a model's last call; as a sequence, the weights (B, H, Q, K) of each.
 
-    `attention` has the records by the name of the module, in the order of the call. A module that
-    attended again has "name #2". `kinds` are found by the shapes of the weights, or given by the
-    caller. `difference` is the largest one between the watched outputs and those of the same call
-    unwatched.
+    If the calls write one text, as generate() does, it is the attention of the whole text: the row
+    of each token is that of the call that read it. With beams it has the rows of the beams that
+    generate() returned, or else of those in the last call. `difference` is the largest one between
+    the watched outputs and those of the same calls unwatched.
     """
 
-    attention: dict[str, AttentionRecord] = field(default_factory=dict)
-    kinds: dict[str, SeenKind] = field(default_factory=dict)
+    run: Generation = field(default_factory=Generation)
+    told: Mapping[str, SeenKind] = field(default_factory=dict)
     difference: float = float("nan")
+
+    @property
+    def attention(self) -> dict[str, AttentionRecord]:
+        """The records by the module's name, in the order of the calls.
+
+        A module that attends again in the same call has "name #2".
+        """
+        return self.run.joined()
+
+    @property
+    def steps(self) -> list[dict[str, AttentionRecord]]:
+        """The records of each call that wrote the text, with the rows of its new tokens only."""
+        return [step.attention for step in self.run.steps]
+
+    @property
+    def kinds(self) -> dict[str, SeenKind]:
+        """The kind of each attention, which its shape shows unless it was told."""
+        return {
+            name: self.told.get(name.partition(" #")[0]) or self.run.kind(name) or kind_of(record)
+            for name, record in self.attention.items()
+        }
 
     def __repr__(self) -> str:
         lines = [
@@ -78,73 +103,99 @@ class Seen(Sequence[Tensor]):
 
 
 @dataclass
-class LastCall:
-    """The inputs and the output of a model's last call."""
+class Watching:
+    """A model while its calls are watched: those of itself, or of a part that is called alone."""
 
-    inputs: tuple[tuple, dict] | None = None
-    output: object = None
-    trying: bool = False  # True while the model is called for a trial
-    passed: tuple[nn.Module, tuple[int, ...]] | None = (
-        None  # a softmax outside attention: its module, and the shape of its input
-    )
+    names: dict[nn.Module, str]
+    seen: Seen
+    observed: Observed
+    known: Known = field(default_factory=dict)
+    called: nn.Module | None = None  # the module whose call is watched now
+    inputs: tuple[tuple, dict] = ((), {})  # what it was called with
+    trying: bool = False  # True during calls of a trial
+    passed: tuple[nn.Module, tuple[int, ...]] | None = None  # a softmax that is no attention
+    differences: list[Differences] = field(default_factory=list)
+
+    def begin(self, module: nn.Module, args: tuple, options: dict) -> None:
+        """Find the layouts of a call before it is made, unless it is within another one."""
+        running = RUNNING.get() or []
+        if self.trying or len(running) != 1 or running[0].module is not module:
+            return
+        self.called, self.inputs = module, copied((args, options))
+        flat, form = tree_flatten((args, options))
+
+        def call(inputs: Sequence[object]) -> None:
+            args, options = copied(tree_unflatten(inputs, form))
+            module(*args, **options)
+
+        with self.trial():
+            layouts, passed = find_layouts(call, flat, self.names, self.known)
+        self.passed = passed or self.passed
+        self.observed.begin(layouts)
+
+    def end(self, module: nn.Module, args: tuple, options: dict, output: object) -> None:
+        """Keep the attention of a call, and compare its output with that of the call unwatched."""
+        if self.trying or module is not self.called or RUNNING.get():
+            return
+        self.called = None
+        records = named(self.observed, self.names)
+        if not records:
+            return
+        self.seen.run.take(records, ids_of(*self.inputs))
+        args, options = self.inputs
+        with self.trial(), unwatched():
+            self.differences.append(Differences.between(output, module(*args, **options)))
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        self.trying = True
+        try:
+            yield
+        finally:
+            self.trying = False
 
 
 @contextmanager
-def watch(model: nn.Module, kinds: Mapping[str, SeenKind] | None = None) -> Iterator[Seen]:
+def watch(
+    model: nn.Module, kinds: Mapping[str, SeenKind] | None = None, *, known: Known | None = None
+) -> Iterator[Seen]:
     """Record the attention of a model's calls in this block, wherever its modules attend.
 
         with watch(model) as seen:
-            model(x)
+            model(x)  # or model.generate(x)
         seen.attention["blocks.0.attention"].weights  # (B, H, Q, K)
 
     It records nn.MultiheadAttention, scaled_dot_product_attention, flex_attention, and every
     softmax of a product of queries and keys. `kinds` gives kinds that shapes do not show, by the
-    name of the module. After the block the last call is made once more without the watch. Raises
-    ValueError if the outputs differ, if the model was not called or attended nowhere, and for a
-    model that is in training mode, compiled, quantized or without weights.
+    name of the module, and `known` the axes that an earlier watch of this model has proven, to save
+    the time. Each call is made once more without the watch. Raises ValueError after the block if
+    outputs differ, if the model was not called or attended nowhere, or if the beams that were kept
+    cannot be known; and before it for a model that is in training mode, compiled, quantized or
+    without weights.
     """
     check_openable(model)
-    names = {module: name or type(model).__name__ for name, module in model.named_modules()}
-    seen, last = Seen(), LastCall()
-    with observing(rows=1) as observed:
-
-        def begin(_: nn.Module, args: tuple, kwargs: dict) -> None:
-            if last.trying:
-                return
-            flat, form = tree_flatten((args, kwargs))
-
-            def call(inputs: Sequence[object]) -> None:
-                args, kwargs = tree_unflatten(inputs, form)
-                model(*args, **kwargs)
-
-            last.inputs, last.trying = (args, kwargs), True
-            try:
-                layouts, last.passed = find_layouts(call, flat, names)
-            finally:
-                last.trying = False
-            observed.begin(layouts)
-
-        def end(_: nn.Module, args: tuple, kwargs: dict, output: object) -> None:
-            if last.trying:
-                return
-            last.output = output
-            collect(seen, observed, names, kinds or {})
-
-        handles = [*prepare(model), model.register_forward_pre_hook(begin, with_kwargs=True)]
-        handles.append(model.register_forward_hook(end, with_kwargs=True))
+    name = type(model).__name__
+    names = {module: path or name for path, module in model.named_modules()}
+    dtype = next((part.dtype for part in model.parameters()), torch.float32)
+    seen = Seen(Generation(dtype), kinds or {})
+    with observing(rows=1) as observed, unpacked(), overheard(model, seen.run.keep):
+        watching = Watching(names, seen, observed, {} if known is None else known)
+        handles = prepare(model)
+        for module in model.modules():
+            handles.append(module.register_forward_pre_hook(watching.begin, with_kwargs=True))
+            handles.append(module.register_forward_hook(watching.end, with_kwargs=True))
         try:
             yield seen
         finally:
             for handle in handles:
                 handle.remove()
-    if last.inputs is None:
+    if not watching.inputs[0] and not watching.inputs[1]:
         raise ValueError(NOT_CALLED)
     if not seen:
-        raise ValueError(nowhere(type(model).__name__, last.passed, names))
-    with torch.no_grad(), without_fast_path():
-        args, kwargs = last.inputs
-        differences = Differences.between(last.output, model(*args, **kwargs))
-    seen.difference = differences.checked(type(model).__name__)
+        raise ValueError(nowhere(name, watching.passed, names))
+    seen.difference = max(each.checked(name) for each in watching.differences)
+    if seen.run.unknown:
+        raise ValueError(seen.run.unknown)
 
 
 def nowhere(
@@ -157,35 +208,28 @@ def nowhere(
     return PASSED.format(name=name, part=names.get(part) or type(part).__name__, shape=shape)
 
 
-@contextmanager
-def without_fast_path() -> Iterator[None]:
-    """Turn off torch's shortcut for encoders, which writes 0 in place of padding."""
-    enabled = torch.backends.mha.get_fastpath_enabled()
-    torch.backends.mha.set_fastpath_enabled(False)
-    try:
-        yield
-    finally:
-        torch.backends.mha.set_fastpath_enabled(enabled)
+def named(observed: Observed, names: Mapping[nn.Module, str]) -> dict[str, AttentionRecord]:
+    """Return the records of a call by the names of the modules that attended.
 
-
-def collect(
-    seen: Seen,
-    observed: Observed,
-    names: Mapping[nn.Module, str],
-    kinds: Mapping[str, SeenKind],
-) -> None:
-    """Record the attention of a call, and the kind of each."""
-    seen.attention.clear()
-    seen.kinds.clear()
+    Raises ValueError if weights are not numbers.
+    """
+    records: dict[str, AttentionRecord] = {}
+    times: Counter[str] = Counter()
     for numbers in observed.layers:
         name = name_of_layer([names[observed.modules[n]] for n in numbers])
-        again = sum(other.partition(" #")[0] == name for other in seen.attention)
-        key = f"{name} #{again + 1}" if again else name
-        record = join_heads([observed.records[n] for n in numbers])
-        if record.weights.isnan().any():
+        times[name] += 1
+        key = f"{name} #{times[name]}" if times[name] > 1 else name
+        records[key] = join_heads([observed.records[n] for n in numbers])
+        if records[key].weights.isnan().any():
             raise ValueError(NO_NUMBERS.format(name=key))
-        seen.attention[key] = record
-        seen.kinds[key] = kinds.get(name) or kind_of(record)
+    return records
+
+
+def ids_of(args: tuple, options: Mapping[str, object]) -> Tensor | None:
+    """Return the ids (B, T) that a model was called with, the decoder's if it has both."""
+    several = (options.get("decoder_input_ids"), options.get("input_ids"), *args)
+    found = [part for part in several if isinstance(part, Tensor) and part.dim() == 2]
+    return next((part for part in found if not part.is_floating_point()), None)
 
 
 def name_of_layer(heads: Sequence[str]) -> str:

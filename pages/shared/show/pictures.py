@@ -16,6 +16,7 @@ from torch import Tensor
 from headlight.model.transformer.trace import EmbeddingRecord
 from headlight.pages.browser import library
 from headlight.pages.browser.parts import Format, save_menu
+from headlight.pages.shared.runs import limits
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.show.saving import About, Picture, copies_of, file_asked_for, formats_of
 from headlight.pages.shared.state import edit_history
@@ -52,6 +53,8 @@ def component(part: Part) -> Callable:
 def library_component() -> Callable:
     """Return the component that loads the code of all browser parts into a page."""
     address = published(library.global_name(), library.library())
+    if limits.GUEST:  # relative to the page: a notebook's proxy may have removed the path before it
+        address = f".{address}"
     return components.component("headlight_library", js=library.bringer(address))
 
 
@@ -87,7 +90,8 @@ def show(
     """
     if riddle:
         ask = cache(riddle)  # it draws a choice
-        if any([wing.asks((key, *riddle_of), ask, of, what) for wing in WINGS]):
+        asked = [wing.asks((key, *riddle_of), ask, of, what) for wing in WINGS]
+        if any(asked):
             return False
     again = partial(show, picture, key, on_pick, of=of, what=what, to_keep=to_keep, changes=changes)
     if tells and any(wing.hides(key, of, again) for wing in WINGS):

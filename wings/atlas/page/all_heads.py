@@ -42,8 +42,8 @@ TABLE_WORDS = "Point at a column's title for what it means; the box left of a ro
 CURVE = (
     "Heads are removed one after the other, the least important first. One curve orders them by "
     "the effect of removing each, the other by gradient importance, both measured on {found:,} "
-    "{each}s of the text. **Loss**: {loss} ({measured:,} {each}s). Unit: {loss_unit}. {bleu}Source: "
-    "{source}. Sentences seen in training are easier than others."
+    "{each}s of the text. **Loss**: {loss} ({measured:,} {each}s). Unit: {loss_unit}. "
+    "{bleu}Source: {source}. Sentences seen in training are easier than others."
 )
 
 
