@@ -4,13 +4,11 @@ With several workers, a path with a name that begins with a worker's number and 
 `/room/2-ABCD`, is answered by that worker.
 """
 
-import os
-
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from headlight.pages.shared.runs import limits
 from headlight.pages.streamlit_fixes.paths import path_of
 
-WORKER = "HEADLIGHT_WORKER"  # this process's number among several workers
 _apps: dict[str, ASGIApp] = {}  # by the first name of their paths
 
 
@@ -21,8 +19,7 @@ def open_to_all(name: str, app: ASGIApp) -> None:
 
 def leads_here(name: str) -> str:
     """Return a name that leads to this process when it follows the first name of an open path."""
-    number = os.environ.get(WORKER)
-    return f"{number}-{name}" if number else name
+    return f"{limits.NUMBER}-{name}" if limits.WORKERS > 1 else name
 
 
 def answers_open_paths(app: ASGIApp) -> ASGIApp:

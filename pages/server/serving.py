@@ -26,8 +26,7 @@ from headlight.pages.server.announce import announcement
 from headlight.pages.server.door import access_token
 from headlight.pages.server.guards import framing_origins
 from headlight.pages.server.handles import raise_limit
-from headlight.pages.server.open_paths import WORKER
-from headlight.pages.shared.runs.limits import BEHIND
+from headlight.pages.shared.runs.limits import BEHIND, WORKER
 from headlight.pages.streamlit_fixes.own_address import load_config_options
 from headlight.pages.streamlit_fixes.paths import READY, public
 

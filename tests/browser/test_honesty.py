@@ -69,7 +69,7 @@ def test_a_term_tells_its_meaning_when_pointed_at_and_when_focused(page, server)
     term = page.get_by_role("note", name=re.compile("^query: ")).first
     told = """() => {
         const term = document.querySelector('.term:is(:hover, :focus)');
-        return term && getComputedStyle(term, '::after').content.includes('asks for');
+        return term && getComputedStyle(term, '::after').content.includes('looks for');
     }"""
     term.focus()
     page.wait_for_function(told)

@@ -280,7 +280,7 @@ def test_a_model_whose_positions_cannot_be_moved_says_so(open_tab, bert_folder, 
     name = str(bert_folder)
     shelf().ask(name).join()
     app = open_tab(tab, model=f"transformers:{name}")
-    assert any("positions of a BERT are not changed" in info.value for info in app.info)
+    assert any("positions of a BERT cannot be changed" in info.value for info in app.info)
     assert plotly_heatmaps(open_tab("sinusoids", model=f"transformers:{name}"))
 
 

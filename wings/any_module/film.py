@@ -61,7 +61,7 @@ class AttentionFilm:
         key_tokens: Sequence[str] | None = None,
         **options: Any,
     ) -> None:
-        self.model, self.inputs, self.options = model, inputs, options
+        self.module, self.inputs, self.options = model, inputs, options
         self.kind: SeenKind | None = kind
         self.query_tokens, self.key_tokens = query_tokens, key_tokens
         self.steps: list[int] = []
@@ -76,8 +76,8 @@ class AttentionFilm:
         """
         if self.steps and step <= self.steps[-1]:
             raise ValueError(f"The steps of a film count up, but {step} follows {self.steps[-1]}.")
-        with evaluating(self.model), watch(self.model, known=self.known) as seen:
-            self.model(*self.inputs, **self.options)
+        with evaluating(self.module), watch(self.module, known=self.known) as seen:
+            self.module(*self.inputs, **self.options)
         kinds: list[SeenKind] = list(seen.kinds.values())
         if self.kind is None and len({*kinds}) > 1:
             several = ", ".join(dict.fromkeys(kinds))

@@ -44,6 +44,8 @@ def is_shared() -> bool:
 
 GUEST = False  # true if the app runs inside another program, such as a notebook
 WORKERS = whole_number("HEADLIGHT_WORKERS", 1)  # processes of the app on this machine
+WORKER = "HEADLIGHT_WORKER"  # the variable with the number of this process among them
+NUMBER = whole_number(WORKER, 1)
 
 
 def of_this_worker(of_all: int) -> int:

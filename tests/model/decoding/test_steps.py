@@ -189,7 +189,7 @@ def test_a_forced_end_ends(translator):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"prefix": [5] * 9, "max_new_tokens": 8}, "9 tokens; the text may have 8"),
+        ({"prefix": [5] * 9, "max_new_tokens": 8}, "9 tokens, but the text may have only 8"),
         ({"prefix": [999_999]}, "cannot write a token with the id 999999"),
         ({"prefix": [START_ID]}, "cannot write a token with the id 2"),
         ({"prefix": [-1]}, "id -1"),

@@ -34,7 +34,7 @@ HEADS = {
     "BertForPreTraining": "masked words",
     "BertForSequenceClassification": "class",
     "BertForQuestionAnswering": "span",
-    "BertForTokenClassification": None,
+    "BertForTokenClassification": "tags",
     "BertForMultipleChoice": None,
     "BertModel": None,
 }

@@ -31,7 +31,7 @@ def test_what_stops_the_program_is_passed_on():
 
 @pytest.mark.parametrize("ids", [[1, 30], [-1, 2]])
 def test_tokens_that_a_model_does_not_have(ids):
-    with pytest.raises(ValueError, match="The tokenizer of this model makes"):
+    with pytest.raises(ValueError, match="The tokenizer of this model finds"):
         check_ids(ids, known=30)
 
 

@@ -92,7 +92,7 @@ def test_every_model_that_says_something_has_them(name, read):
     reader, trace = read(name)
     objective = reader.objective(trace)
     if objective is None:
-        with pytest.raises(ValueError, match="nothing to measure"):
+        with pytest.raises(ValueError, match="cannot be measured"):
             estimated_removals(reader, trace)
         return
     result = estimated_removals(reader, trace)

@@ -365,7 +365,7 @@ def test_what_cannot_be_done_is_refused_in_a_sentence(load):
         gpt2.write(" ")
     with pytest.raises(ValueError, match="leaves no room to write"):
         gpt2.write("I love my cat. " * 20)
-    with pytest.raises(ValueError, match="9 tokens; the text may have 8"):
+    with pytest.raises(ValueError, match="9 tokens, but the text may have only 8"):
         gpt2.write(TEXT, forced=[5] * 9, longest=8)
     with pytest.raises(ValueError, match="cannot write a token with the id 999999"):
         gpt2.write(TEXT, forced=[999_999])

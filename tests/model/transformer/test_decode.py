@@ -9,10 +9,11 @@ import torch
 from headlight.model.decoding.search import NEVER_WRITTEN, decode
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.tokens import END_ID, START_ID
-from headlight.model.transformer.decode import Texts, beam, greedy, sample, score
+from headlight.model.transformer.decode import Ends, Texts, beam, greedy, sample, score
 
 WORDS, END = 4, 3
-ENDS = torch.tensor([END])
+ENDS = Ends(torch.tensor([END]))
+NO_ENDS = Ends(ENDS.ids[:0])
 
 
 def a_step(seed):
@@ -86,7 +87,7 @@ def test_writing_stops_when_one_of_several_texts_ends(write):
     assert texts.ids.tolist() == [[0, 0, 0], [0, 0, END], [0, 0, 0]]
     assert texts.rows.tolist() == [[row] * 3 for row in range(3)]
     assert write(step, texts.take([1]), ENDS, 6).ids.tolist() == [[0, 0, END]]
-    assert write(step, texts.take([1]), ENDS[:0], 3).ids.size(1) == 3
+    assert write(step, texts.take([1]), NO_ENDS, 3).ids.size(1) == 3
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -112,7 +113,7 @@ def test_rows_lead_back_through_the_candidates_of_every_step(seed):
 def test_the_same_generator_draws_the_same_texts():
     def draw(seed):
         generator = torch.Generator().manual_seed(seed)
-        return sample(a_step(0), nothing(40), ENDS[:0], 5, generator).ids
+        return sample(a_step(0), nothing(40), NO_ENDS, 5, generator).ids
 
     assert torch.equal(draw(1), draw(1))
     assert not torch.equal(draw(1), draw(2))
@@ -128,7 +129,7 @@ def test_a_plain_step_without_a_cache_writes_what_the_app_does(seed, make_model)
         logits = model.decode(ids, memory, None)[:, -1].log_softmax(dim=-1)
         return logits.index_fill(1, torch.tensor(NEVER_WRITTEN), -torch.inf)
 
-    how = step, nothing(), torch.tensor([END_ID]), 8
+    how = step, nothing(), Ends(torch.tensor([END_ID])), 8
     texts = [greedy(*how), beam(*how, width=3, penalty=0.6)]
     strategies = [Strategy(), Strategy("beam", beam_size=3, length_penalty=0.6)]
     for text, strategy in zip(texts, strategies, strict=True):

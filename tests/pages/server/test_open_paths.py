@@ -6,7 +6,8 @@ from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
 from headlight.pages.server import open_paths, serving
-from headlight.pages.server.open_paths import WORKER, answers_open_paths, leads_here, open_to_all
+from headlight.pages.server.open_paths import answers_open_paths, leads_here, open_to_all
+from headlight.pages.shared.runs import limits
 
 
 @pytest.fixture
@@ -40,9 +41,10 @@ def test_websockets_are_passed_on():
 
 
 def test_a_name_leads_to_the_worker_that_gave_it(monkeypatch):
-    monkeypatch.delenv(WORKER, raising=False)
     assert leads_here("ABC") == "ABC"
-    monkeypatch.setenv(WORKER, "12")
+    monkeypatch.setattr(limits, "NUMBER", 12)
+    assert leads_here("ABC") == "ABC"
+    monkeypatch.setattr(limits, "WORKERS", 12)
     assert leads_here("ABC") == "12-ABC"
     config = serving.proxy_config(range(9001, 9013))
     ways = dict(re.findall(r"use-server (\w+) if \{ path_reg (\S+) \}", config))

@@ -88,7 +88,7 @@ def test_it_shows_itself_and_is_saved(tmp_path):
         film.save(tmp_path / "film.gif")
     for step in (0, 1, 2):
         film.add(step)
-        train(film.model, 2)
+        train(film.module, 2)
     assert film._repr_html_().startswith("<iframe")
     film.save(tmp_path / "film.html", "The </script> of a training")
     page = (tmp_path / "film.html").read_text()

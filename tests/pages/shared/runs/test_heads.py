@@ -55,7 +55,7 @@ def test_heads_of_every_model_are_removed(name, in_full, loaded, transformers_fo
 
 def test_without_anything_to_measure_on_there_are_no_effects(loaded, transformers_folders):
     asked = ModelRun(SHORT.sentence, model=loaded(transformers_folders["headless"]))
-    with pytest.raises(ValueError, match="nothing to measure"):
+    with pytest.raises(ValueError, match="cannot be measured"):
         removal_effects(asked, None, quiet)
 
 
