@@ -41,7 +41,9 @@ def main() -> None:
     """Count links, print those of the best head, and add the counts to an atlas."""
     parser = argparse.ArgumentParser(prog="python -m recipe.pronouns", description=__doc__)
     parser.add_argument("--sentences", type=Path, required=True)
-    parser.add_argument("--model", default="en-fr", help="a shipped name or a checkpoint folder")
+    parser.add_argument(
+        "--model", default="en-fr", help="the name of a shipped model, or a checkpoint folder"
+    )
     parser.add_argument("--atlas", type=Path, default=ATLAS, help="the folder of its atlas")
     arguments = parser.parse_args()
     translator, data = load_translator(arguments.model), load(arguments.atlas, "atlas.json")

@@ -49,7 +49,7 @@ export function pack(header, array = new Uint8Array()) {
 }
 
 const LOAD = Math.random(); // tells the clicks since this page was loaded from earlier ones
-const RECENT = 5000; // milliseconds for which a value is sent again with later ones
+const RECENT = 5000; // milliseconds: each message repeats the values of this time, in case one was lost
 let clicks = 0;
 
 /**

@@ -171,7 +171,7 @@ def moving(edits: RunEdits, *, can: bool) -> Iterator[None]:
     """
     sides = [edit for edit in edits.values() if isinstance(edit, PositionEdit)]
     if sides and not can:
-        raise ValueError("The positions of this model cannot be moved: only its heads and masks.")
+        raise ValueError("The positions of this model cannot be changed. Its heads and masks can.")
     token = MOVED.set(next(iter(sides), None))
     try:
         yield

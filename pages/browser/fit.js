@@ -183,7 +183,7 @@ function sizes() {
     .join();
 }
 
-/** Return a text with the elements on the stage and its height, which the zoom does not change. */
+/** Return a text that names the stage's height and its elements; the zoom alone does not change it. */
 function held() {
   const stage = stageOf();
   if (!stage) return "";

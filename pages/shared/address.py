@@ -206,7 +206,7 @@ def fits(choice: Choice, text: str) -> bool:
 def publish() -> None:
     """Write the page's choices into its address; the address of a slide names only the slide."""
     if showing().scene() is None:
-        # The address is empty after a click on another page, which keeps the choices.
+        # Going to another page empties the address but keeps the choices: write all of them again.
         kept = {ALONE: alone(shown())} | {wing.parameter: wing.kept() for wing in WINGS}
         named = {name: text for name, text in kept.items() if text}
         write((parameters(shown()) or {MODEL.key: chosen(MODEL)}) | named)

@@ -58,8 +58,8 @@ export function draw(mount) {
   };
 }
 
-// What a `selected_map` tells the linked grids of its page: the selected map, and the function to
-// call with the clicked map.
+// Shared by the linked grids of a page, and set by its `selected_map`: the place of the selected map,
+// and the function that a grid calls with the map that was clicked.
 const selection = { place: null, pick: null, grids: new Set() };
 
 /** Call `follower.select` with each map that a `selected_map` selects; return a function that stops this. */

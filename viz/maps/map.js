@@ -38,7 +38,7 @@ export function makeMap(diverging, point, place) {
   ]);
   const ends = [low, high];
   const map = { diverging, figure, caption, canvas, quantity, ends, ramp, meaning, left: 0, top: 0, side: 1 };
-  // A finger points with a tap, which is a click.
+  // A mouse points by moving. A finger cannot hover, so its tap, a click event, points too.
   canvas.onpointermove = canvas.onclick = (event) => {
     const { x, y } = pointerIn(canvas, event);
     point(Math.floor((y - map.top) / map.side), Math.floor((x - map.left) / map.side));

@@ -152,7 +152,7 @@ function scalesOf({ rows, own_scales, clipped, sequential }, diverging) {
   if (signed) {
     const ends = own_scales ? ["−", "+"] : [written(-signed.limit), written(signed.limit, true)];
     const clips = clipped ? (own_scales ? ", clipped for a few larger numbers" : `, clipped at ±${written(signed.limit)}`) : "";
-    const whose = own_scales ? ", each row on the scale that stands behind it" : "";
+    const whose = own_scales ? ", each row up to the ± number written after it" : "";
     add(ends[0], diverging, ends[1], `blue below 0, red above${whose}${clips}`);
   }
   if (rows.some((row) => row.probabilities)) add("0", sequential, "1", "weights");

@@ -140,7 +140,7 @@ export function draw(mount) {
       ...(drawn ? [element("p", "hint key", drawnWords(drawn))] : []),
       element("p", "heading", ["The likeliest next tokens", hint, ":"]),
       element("div", "bars", buttons),
-      ...(drawn ? [element("p", "key", "Bars: the model's probability. Ticks: the probability used for drawing.")] : []),
+      ...(drawn ? [element("p", "key", "Bars: the model's probability. Ticks: the probability with which a token is drawn.")] : []),
     );
     alignment?.draw(step);
   }
@@ -169,7 +169,7 @@ export function draw(mount) {
     const weights = crossAttention.subarray(start, start + source.length);
     const isClosed = weights.every((one) => one === 0);
     return [
-      element("p", "heading", isClosed ? "In the source all tokens are closed:" : "In the source it looks at:"),
+      element("p", "heading", isClosed ? "It can see no token of the source:" : "In the source it looks at:"),
       paired(weighedTokens("Weights over the source", source, (key) => weight(weights[key], "cross", key))),
     ];
   }

@@ -122,7 +122,11 @@ def ask() -> None:
                     st.error(str(error))
         with st.container(horizontal=True):
             if own_question():
-                st.button("Ask what the page asks", on_click=st.session_state.pop, args=[OWN, None])
+                st.button(
+                    "Ask the page's question instead",
+                    on_click=st.session_state.pop,
+                    args=[OWN, None],
+                )
             st.button("Close the room", on_click=end)
         st.caption(WIFI)
 

@@ -152,7 +152,7 @@ def put_at(index: int, slide: Slide) -> None:
 
 
 def open_slide(index: int) -> None:
-    """Apply the choices of a slide's scene, to be changed on its page; a callback.
+    """Apply the choices of a slide, so that they can be changed on its page; a callback.
 
     `follow` opens the page afterwards, because a callback cannot switch pages.
     """

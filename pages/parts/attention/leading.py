@@ -63,7 +63,7 @@ def said_of(
 
 
 def largest_word(weights: np.ndarray, line: Sequence[Piece]) -> Word:
-    """Return the word or special token with the largest weight, summed over its pieces (K,)."""
+    """Return the word or special token whose pieces have the largest sum of weights (K,)."""
     words = words_of(line)
     return words[on_words(weights, words).argmax()]
 

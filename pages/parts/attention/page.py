@@ -215,7 +215,7 @@ def tokens_and_choices(run: ModelRun, of: About) -> None:
 
 
 def with_changes(run: ModelRun) -> ModelRun:
-    """Return the run with the changes in force; a decoder reads the text written with them."""
+    """Return the run with the present changes; its decoder reads what the changed model writes."""
     edits = edit_history.in_force()
     if edits == Edits():
         return run

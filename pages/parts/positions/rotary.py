@@ -130,7 +130,7 @@ def by_distance(turning: Turning, distance: int, of: About) -> None:
         "this query and key": as_array(turning.scores),
         "mean of all visible pairs": as_array(turning.means),
     }
-    what = "Score by the distance of the query after the key"
+    what = "Score by how far the query is after the key"
     axes = {"x": "distance", "y": "score"}
     show_lines(lines, "rotary-distances", of=of, what=what, positions=distances, **axes)
     caption(ROTARY_WORDS["distance"])

@@ -246,7 +246,7 @@ def compare(result: Knockout) -> None:
 
 
 def in_one_line(result: Knockout, cell: knockout.TokenPair, share: float) -> str:
-    """Return in words how much an edge is looked at, and what its closing costs."""
+    """Return a line with the weight and share of a cell, and the change in nats without it."""
     row, word = cell
     change = f"{number_text(result.changes[cell], signed=True)} nats"
     numbers = (

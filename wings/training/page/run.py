@@ -70,7 +70,7 @@ CURVES = (
 )
 SMOOTHED = "With label smoothing a loss cannot fall to 0: compare the exact matches."
 TOY_KIND = replace(KIND, key="toy_kind")
-TOY_RUN = like("toy_run", "", r"[\w-]{1,8}")  # the key of the training shown, also in slides
+TOY_RUN = like("toy_run", "", r"[\w-]{1,8}")  # which training is shown; slides store this key, too
 EVERY = 1.0  # seconds between two updates of the page
 MOST_RUNS = 5  # curves of trainings that a session keeps, the newest included
 MATCH = "Exact match on unseen examples"
