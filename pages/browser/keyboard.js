@@ -90,7 +90,7 @@ function controlOf({ selector }) {
   return selector && all(selector)[0];
 }
 
-/** Return the option `step` after the chosen one, in a choice whose options are side by side. */
+/** Return the option that is `step` places after the chosen one, for options that are side by side. */
 function option(choice, step) {
   const options = [...choice.querySelectorAll("[role=radio]")];
   const chosen = options.findIndex((one) => one.getAttribute("aria-checked") === "true");
