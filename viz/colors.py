@@ -23,9 +23,9 @@ DIVERGING: dict[str, list[str]] = {
 # The colours of bars in each theme: for numbers above 0, then for numbers below 0.
 SIGNS = {theme: [colors[-2], colors[1]] for theme, colors in DIVERGING.items()}
 
-CLIPPED = 98  # per cent of the numbers that are never clipped
+CLIPPED = 98  # so many per cent of the numbers are never clipped
 FEW = 16  # fewer numbers than this are never clipped
-FAR = 2.0  # numbers are clipped if the largest exceeds this many times the usual largest
+FAR = 2.0  # others are clipped if the largest number is this many times larger
 
 
 def limit_of(values: np.ndarray) -> tuple[float, bool]:
