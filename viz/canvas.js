@@ -48,7 +48,7 @@ export function pack(header, array = new Uint8Array()) {
   return bytes;
 }
 
-const LOAD = Math.random(); // a number of this load of the page: it tells new clicks from those before a reload
+const LOAD = Math.random(); // a random number for this load of the page: it tells new clicks from those before a reload
 const RECENT = 5000; // milliseconds: each message repeats the values sent in this time, in case a message was lost
 let clicks = 0;
 
@@ -183,7 +183,7 @@ export function topIn(root, part) {
 export const letterScale = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
 
 const ROUNDED = 0.1; // pixels by which browsers may round a width
-let listen = null; // while a picture is saved: returns a context for a canvas that records its strokes; otherwise null
+let listen = null; // while a picture is saved: a function that returns a canvas's context, which records all strokes; otherwise null
 
 /** Return whether the picture is being saved in a file: files do not show what is pointed at. */
 export const isSaved = () => listen !== null;

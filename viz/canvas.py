@@ -85,7 +85,7 @@ class CanvasPicture:
 
     part: Part
     data: bytes = field(repr=False)
-    height: int  # pixels of its frame in a notebook
+    height: int  # the height in pixels of its frame in a notebook
     numbers: Mapping[str, Numbers] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod

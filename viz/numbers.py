@@ -190,7 +190,7 @@ def to_npz(numbers: Mapping[str, Numbers], caption: str) -> bytes:
 def from_chart(chart: alt.TopLevelMixin) -> dict[str, Numbers]:
     """Return the columns of floats in a chart's table, without the x axis.
 
-    The other columns name the rows. A column that is drawn on an axis is called by the axis's title.
+    The other columns name the rows. A column drawn on an axis is called by the axis's title.
     """
     import altair as alt
 

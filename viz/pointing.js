@@ -28,7 +28,7 @@ export function moveFocus(event, buttons, columns = 0) {
   next.focus();
 }
 
-/** Call `explain` when a pointer moves onto an element or the element gets the focus; then `leave`.
+/** Call `explain` when an element gets the pointer or the focus, and `leave` when it loses this.
  *
  * An element that appears under a pointer at rest, as on the next slide, is not pointed at. When
  * the pointer leaves, the element that has the keyboard's focus is explained again.

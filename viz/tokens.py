@@ -7,10 +7,8 @@ from difflib import Match, SequenceMatcher
 Pair = tuple[int | None, int | None]  # the index of a token in each of two lists, None if absent
 
 WRITES = " → "  # stands between the token that a decoder has read and the token that it writes
-SPACED = re.compile(
-    "[ ▁Ġ](?=.)", re.DOTALL
-)  # in many vocabularies, begins the first token of a word
-CONTINUES = re.compile("##(?=.)")  # in BERT's vocabulary, begins a token inside a word
+SPACED = re.compile("[ ▁Ġ](?=.)", re.DOTALL)  # the sign of a new word in many vocabularies
+CONTINUES = re.compile("##(?=.)")  # BERT's sign of a token inside a word
 SPECIAL = re.compile(r"<(?!0x)[^<>]+>|\[[A-Z]+\]")  # a token that represents no text
 
 
@@ -56,8 +54,8 @@ def by_marks(tokens: Sequence[str]) -> tuple[list[str], list[int]]:
     """Return tokens without the marks at the beginning of words, and the number of each one's word.
 
     If some tokens begin with a space or its sign, as in "▁cat", all others continue the word before
-    them. A token such as "##s" always does. A special token is a word; if no token has a mark, each
-    one is.
+    them. A token such as "##s" always does. A special token is a word of its own. If no token has a
+    mark, each token is a word.
     """
     is_spaced = any(map(SPACED.match, tokens))
     words: list[int] = []

@@ -65,7 +65,7 @@ export async function printed(svg, mm, title) {
   const size = `${svg.getAttribute("width")} ${svg.getAttribute("height")}`;
   const style = element("style", "", `@page { size: ${size}; margin: 0 } ${PAGE}`);
   const parts = [element("meta", "", "", { charset: "utf-8" }), element("title", "", title), style];
-  document.querySelector(`#${PRINTED}`)?.remove(); // removes the frame of the print before, which had to stay while its print dialog was open
+  document.querySelector(`#${PRINTED}`)?.remove(); // removes the frame of the previous print, which had to stay while its print dialog was open
   const frame = element("iframe", "", "", { id: PRINTED, "aria-hidden": "true", tabindex: -1, style: "position: fixed; width: 0; height: 0; border: 0" });
   frame.srcdoc = `<!doctype html>${parts.map((part) => part.outerHTML).join("")}${svg.outerHTML}`;
   const loaded = new Promise((done) => (frame.onload = done));

@@ -9,7 +9,7 @@ import { toSvg } from "./to_svg.js";
  * @property {() => number} count
  * @property {() => number} place the step that is shown, from 0
  * @property {(place: number) => void} go shows another step
- * @property {() => number} speed steps per second
+ * @property {() => number} speed the steps per second
  */
 
 const WIDEST = 1280; // the largest width of a film, in dots
@@ -117,7 +117,7 @@ async function recorded(frames, type, speed) {
     due = performance.now() + ((due ? 1 : ENDS) * 1000) / speed;
   }
   await until(due + ((ENDS - 1) * 1000) / speed);
-  context.drawImage(screen, 0, 0); // drawn again, because the film would otherwise end with the drawing before
+  context.drawImage(screen, 0, 0); // drawn again, because the film would otherwise end at the previous drawing
   await until(performance.now() + 2000 / RATE);
   const done = new Promise((stopped) => (recorder.onstop = stopped));
   recorder.stop();

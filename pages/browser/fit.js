@@ -53,7 +53,7 @@ export function fitToScreen(root, slide) {
     fitted.ran ||= isComing;
     fitted.looks++;
     if (innerWidth <= PHONE) return;
-    if (isComing || !calm) dataset.fitting ??= "again"; // with "again", pictures that are shown stay visible
+    if (isComing || !calm) dataset.fitting ??= "again"; // the value "again" keeps the shown pictures visible
     if (calm < CALM || (isComing && fitted.looks < LATEST)) return;
     if (fitted.ran && there !== fitted.held) fitted.wanted = true; // other pictures have come
     fitted.ran = false;

@@ -12,7 +12,7 @@ const PRESSED = "input:not([type=range i]), select, button, a, summary, [role=ra
 
 /**
  * Listen for keys on the whole page, and click the controls that belong to them. For a choice in a
- * drop-down box, answer with the name of the choice and the step.
+ * drop-down box, send the name of the choice and the step to the app.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {

@@ -25,7 +25,7 @@ export function draw(mount) {
     const place = document.querySelector(of);
     if (!place) return;
     const around = place.parentElement;
-    around.style.position = "static"; // for measuring: a sticky bar would always count as in sight
+    around.style.position = "static"; // not sticky while its place is measured: a sticky bar would always count as in sight
     const { top } = place.getBoundingClientRect();
     if (top < 0 || top > innerHeight * UPPER) place.scrollIntoView({ block: "start" });
     around.style.position = "";

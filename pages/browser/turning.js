@@ -153,7 +153,7 @@ export function pageOf({ title, typed, words }, alone) {
   ]);
 }
 
-/** Return whether the focused element uses a key: a text box or list uses all keys, a slider some.
+/** Return whether the focused element uses a key: a text box or list uses all, a slider some, a button Space.
  *
  * If `points` is true, the focus came by a click. Then only text boxes and lists use keys; other
  * elements leave them to the talk.

@@ -54,7 +54,7 @@ def link(name: str, with_token: bool = True) -> str:
 
 
 def qr_code(text: str) -> str:
-    """Return a QR code of a text for a terminal: white on black whatever the terminal's colours."""
+    """Return a QR code of a text for a terminal, in white on black in every terminal."""
     drawn = io.StringIO()
     segno.make(text, micro=False).terminal(drawn, compact=True)
     rows = drawn.getvalue().splitlines()

@@ -18,7 +18,7 @@ def open_to_all(name: str, app: ASGIApp) -> None:
 
 
 def leads_here(name: str) -> str:
-    """Return a name with this worker's number, such as 2-ABCD for ABCD, if there are several."""
+    """Return a name with this worker's number, such as 2-ABCD, if there are several workers."""
     return f"{limits.NUMBER}-{name}" if limits.WORKERS > 1 else name
 
 

@@ -97,7 +97,7 @@ async def prepared(_app: App) -> AsyncIterator[None]:
 async def announced(app: App) -> AsyncIterator[None]:
     """Print who can open the app, and open it in a browser on this machine, unless headless."""
     handles.raise_limit()
-    if not is_behind_proxy():  # otherwise the parent process prints the message
+    if not is_behind_proxy():  # behind a proxy, the parent process prints this message
         print(announcement(sys.stdout.isatty()), flush=True)
     if not config.get_option("server.headless"):
         webbrowser.open(link("localhost"))

@@ -31,7 +31,7 @@ def is_behind() -> bool:
 
 
 def write(parameters: dict[str, str]) -> None:
-    """Have the browser show an address, unless it shows it and no other is on its way to it."""
+    """Show an address in the browser, unless it is shown there and no other is on its way."""
     newest = st.session_state.get("address", parameters)
     if _went() or not dict(st.query_params) == parameters == newest:
         know(parameters)  # recorded first: at the next line, another click may end the run

@@ -94,7 +94,7 @@ def _call_without_late(call: Callable[..., None], state: SessionState, **more: o
 
 
 def _pass_over_late(state: SessionState, noted: Exchange) -> None:
-    """Replace outdated values in the browser's request by the current values, and send them again.
+    """Replace outdated values in the browser's request by the current ones, and send these again.
 
     If nothing else in the request is new, an earlier value is not outdated: the visitor has chosen
     it again.
@@ -138,7 +138,7 @@ def _compare_and_note(widgets: Iterable[WidgetState], sent: dict[str, int]) -> d
             value = hash(widget.SerializeToString())
             if widget.id in sent:
                 differs[widget.id] = sent[widget.id] != value
-            # Kept over requests, because a step back or forward in the history sends no values.
+            # Values of earlier requests are kept, because a step back or forward sends no values.
             sent[widget.id] = value
     return differs
 

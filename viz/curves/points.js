@@ -24,8 +24,8 @@ const MARGIN = { left: 52, right: 14, top: 10, bottom: 38 }; // pixels around a 
 const BARE = { left: 14, right: 14, top: 12, bottom: 12 }; // pixels around a plot without axes
 const NEAR = 24; // a pointer points at a point that is at most this many pixels away
 const LINE = 15; // the height of a line of words in pixels
-const ASIDE = [10, -10, 30, -30, 60, -60]; // pixels by which the words of a point may be to its right
-const ALOFT = [0, -1, 1, -2, 2, -3, 3, -4, 4, -6, 6]; // heights of a line by which the words of a point may be below it
+const ASIDE = [10, -10, 30, -30, 60, -60]; // pixels by which the words of a point may be to its right, or to its left if below 0
+const ALOFT = [0, -1, 1, -2, 2, -3, 3, -4, 4, -6, 6]; // lines by which the words of a point may be below it, or above it if below 0
 
 /**
  * Draw the points and, if asked for, the line of points whose two numbers are equal. Pointing at a

@@ -148,7 +148,7 @@ def wavelengths(
     layers = [
         points,
         rule.mark_rule(strokeDash=[4, 4], color="gray"),
-        # The words are at the right end of the rule: there the curve is above it.
+        # The words are at the right end, below the rule: there the curve is above the rule.
         rule.mark_text(align="right", dy=10, color="gray").encode(
             x=alt.value("width"), text="text:N"
         ),

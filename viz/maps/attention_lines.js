@@ -102,7 +102,7 @@ export function draw(mount) {
   function update() {
     const words = shown() ? "The other tokens are above and below: scroll." : "Drawn: the strongest lines that begin or end in view.";
     const said = fits() ? "" : words;
-    if (note.textContent !== said) note.textContent = said; // not if it is the same, because this runs whenever a token is pointed at
+    if (note.textContent !== said) note.textContent = said; // only written if it differs, because this runs whenever a token is pointed at
     write();
     render();
   }

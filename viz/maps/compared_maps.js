@@ -37,7 +37,7 @@ function makePicture(root) {
   let cell = null; // the row and the column of the framed cell in the difference
   let isRead = false; // true once a cell was pointed at; until then `header.clearest` is framed
 
-  // For each map: a function from a pair, the indices of a row or column in A and in B, to its index.
+  // A row or column of the difference has a pair of indices, one in A and one in B: these return one of them.
   const own = [(pair) => pair[0], (pair) => pair[1], null];
   const views = own.map((_, which) =>
     makeMap(which === 2, (row, column) => pointAt(which, row, column), () => cellIn(which)),
@@ -63,7 +63,7 @@ function makePicture(root) {
   }
 
   root.onpointerleave = () => {
-    if (!roomOf(root).fills) return; // only on a slide, whose title is about the first cell, is this cell framed again
+    if (!roomOf(root).fills) return; // only a slide frames the first cell again, because the slide's title is about it
     [cell, isRead] = [header.clearest, false];
     render();
   };

@@ -15,7 +15,7 @@ import { overImage } from "./on_image.js";
  * @property {boolean} linked true if a `selected_map` sets the selected map and sends the clicked one
  * @property {number} group the number of neighbouring heads that share keys
  * @property {number[]} off the indices of the maps whose heads are switched off
- * @property {[number, number, number][]} strongest of the largest weight of each map: its query, its key and the weight
+ * @property {[number, number, number][]} strongest the query, the key and the value of each map's largest weight
  * @property {string[]} colors
  * @property {string} [image] a PNG as a data URL; the cells of a map are the patches of this image
  */

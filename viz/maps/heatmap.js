@@ -91,8 +91,8 @@ function makePicture(root) {
     canvas.classList.toggle("clickable", header.clickable);
     whole.hidden = isWhole();
     reading.replaceChildren(cell ? words() : element("span", "hint", hint()));
-    // A reading is shorter than the hint that it replaces: keep the hint's height, so that the map
-    // does not move under the pointer.
+    // The text about a cell is shorter than the hint that it replaces: keep the hint's height, so that
+    // the map does not move under the pointer.
     if (!cell) {
       reading.style.minHeight = "";
       // The height in the style is rounded to four decimals, and may be a little too low.

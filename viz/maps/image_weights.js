@@ -14,7 +14,7 @@ import { overImage } from "./on_image.js";
  * @property {string[]} colors
  */
 
-const TALLEST = 440; // the largest height in pixels
+const TALLEST = 440; // the largest height of the image in pixels
 
 /**
  * Draw the weights of an image's patches over the image.

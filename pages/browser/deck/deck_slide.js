@@ -10,7 +10,7 @@ import { pageOf, plainTitle, turnButton } from "../turning.js";
  * @property {number} data the index of its bytes in the talk's data
  * @property {{ data: number, verdicts: string[] } | null} question a question asked before the picture is shown: its index in the talk's data, and what is said without a guess and after each guess
  * @property {boolean} waits true if the picture is shown only once all questions of its slide are answered
- * @property {string} still the data address of a still picture; empty otherwise
+ * @property {string} still the data URL of a still picture; empty otherwise
  */
 
 /**
@@ -144,7 +144,7 @@ export function slideOf(slide, number, { mount, bytesOf, tell, ask: asked }) {
     if (slide.map === null || cells[0] !== queries.length || cells[1] !== keys.length) return tell(JOINED);
     const index = row * columns.length + column;
     const levels = array.subarray(index * cells[0] * cells[1], (index + 1) * cells[0] * cells[1]);
-    const largest = Math.max(1, ...levels); // the largest level of the map: its largest weight has this level
+    const largest = Math.max(1, ...levels); // the byte that means the map's largest weight
     const weights = Float32Array.from(levels, (level) => (level / largest) * strongest[index][2]);
     const words = `${rows[row]}, ${columns[column]}`.replace(/^./, (letter) => letter.toUpperCase());
     // The panel is on the side opposite the clicked map, so that the maps next to it can be clicked.
