@@ -93,7 +93,7 @@ def check_known(weights: np.ndarray) -> None:
 
 
 def check_sign(least: float) -> None:
-    """Raise ValueError if the least weight is below 0: colours from 0 up would show it as 0."""
+    """Raise ValueError if the least weight is below 0: colours that begin at 0 would hide it."""
     if least < 0:
         raise ValueError(
             f"Some weights are below 0, down to {least:.3g}, as without a softmax: draw a head by "

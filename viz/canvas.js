@@ -209,7 +209,7 @@ export function fitCanvas(canvas, width, height) {
 }
 
 export const WORDS = 228; // pixels of width that words need next to a picture
-const LEAST_ROOM = 300; // pixels of height; a picture is not fitted into less
+const LEAST_ROOM = 300; // pixels: a picture is not fitted into less height than this
 
 /** Return whether an element is on a slide. */
 export const isStaged = (shown) => getComputedStyle(shown).getPropertyValue("--on-page") !== "";

@@ -23,9 +23,9 @@ DIVERGING: dict[str, list[str]] = {
 # The colours of bars in each theme: for numbers above 0, then for numbers below 0.
 SIGNS = {theme: [colors[-2], colors[1]] for theme, colors in DIVERGING.items()}
 
-CLIPPED = 98  # this many per cent of the numbers are never clipped
+CLIPPED = 98  # the percentile of the absolute numbers at which clipped colours end
 FEW = 16  # fewer numbers than this are never clipped
-FAR = 2.0  # numbers are clipped if the largest exceeds those 98 % this many times
+FAR = 2.0  # numbers are clipped if the largest is more than this many times that percentile
 
 
 def limit_of(values: np.ndarray) -> tuple[float, bool]:

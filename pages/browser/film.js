@@ -125,7 +125,7 @@ async function recorded(frames, type, speed) {
   return new Blob(parts, { type: type.split(";")[0] });
 }
 
-/** Return the frames of a GIF as PNGs, which the app joins, and how long each one is shown. */
+/** Return the frames of a GIF as PNGs, for the app to join, and how many milliseconds each one is shown. */
 async function inPieces(frames, speed) {
   const pieces = [];
   for await (const frame of frames) pieces.push(await dataAddress(await pngOf(frame)));

@@ -82,7 +82,7 @@ function fitInFrame() {
   const edge = 24; // pixels
   const tries = 4;
   const frames = 3; // a picture has its new size after this many frames were drawn
-  const enough = 0.995; // the share of the room that counts as enough, since sizes are rounded
+  const enough = 0.995; // a picture fits if it has this share of the room that it needs, since sizes are rounded
   /** @type {HTMLElement | null} */
   const picture = document.querySelector("#picture, body > svg");
   let isFitting = false;

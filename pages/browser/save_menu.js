@@ -16,7 +16,7 @@ import { toSvg } from "./to_svg.js";
  * @property {string[]} copies ways of copying the picture for slides, see for_slides.js
  * @property {string} key the picture's key in addresses
  * @property {string | null} of the CSS selector of a chart; null for a picture
- * @property {{ format: string, number: number }} [file] a file that was requested; its bytes are the array
+ * @property {{ format: string, number: number }} [file] a file that was requested; its bytes are in the array
  */
 
 const LABELS = { pdf: "PDF (print)" };

@@ -15,7 +15,7 @@ const EDGE = 16; // pixels around a picture with a caption
 const BARE_EDGE = 4; // pixels around a picture without a caption, for its outline
 const FILLED = 0.8; // the share of the width that lines of the caption may fill: other fonts are wider
 const NARROWEST = 420; // the fewest pixels of width for a caption
-const LETTERS = /\S{1,48}/gu; // matches a word, or a part of one that is too long for a line
+const LETTERS = /\S{1,48}/gu; // matches a word, or the next 48 letters of a longer word
 
 /**
  * Return the whole picture in `root` as an SVG element, below its caption if there is one.

@@ -116,7 +116,7 @@ def _pass_over_late(state: SessionState, noted: Exchange) -> None:
             new.discard(name)
         elif name in new and state._new_widget_state.get(name) not in noted.told.get(key, [])[:-1]:
             noted.unsure.add(key)
-        else:  # the browser's last value, or one that it got before the current one
+        else:  # the browser repeats its last value, or one that it got before the current one
             new.discard(name)
             repeated[key] = name
     if new or any(map(_is_click, widgets)):

@@ -13,7 +13,7 @@ import { dot } from "../strokes.js";
  */
 
 const HEIGHT = 170; // the height of a panel in pixels
-const HIGHEST = 340; // the largest height of a panel on a slide, which the panels fill
+const HIGHEST = 340; // the largest height in pixels of a panel on a slide, where panels fill the height
 const WORDS = 52; // the height in pixels of a panel's title and of the text about a step
 const MARGIN = { left: 46, right: 10, top: 8, bottom: 20 }; // pixels around a panel's plot
 const FEW = 40; // a line of at most so many points has a dot at each of them

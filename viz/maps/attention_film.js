@@ -22,8 +22,8 @@ import { LEAST, drawMap, fitMap, makeMap } from "./map.js";
 const HINT = `Queries run down, keys across. ${POINT_AT} a cell to read its weight.`;
 
 /**
- * Draw all heads at a snapshot of a training, and one of them enlarged, if asked next to the same
- * head at another snapshot.
+ * Draw all heads at a snapshot of a training, and one of them enlarged. If asked, draw it next to
+ * the same head at another snapshot.
  *
  * The elements are made once. New data, as during a training, only repaints them, so that the focus,
  * the shown step and a drag of the slider stay.

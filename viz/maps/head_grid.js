@@ -69,7 +69,7 @@ export function follow(follower) {
   return () => selection.grids.delete(follower);
 }
 
-/** Select a map in the linked grids, which call `pick` with a clicked map; without arguments, undo both. */
+/** Select a map in the linked grids, and have them call `pick` with a clicked map; without arguments, undo both. */
 export function link(place = null, pick = null) {
   Object.assign(selection, { place, pick });
   for (const grid of selection.grids) grid.select(place);

@@ -159,7 +159,7 @@ export function slideOf(slide, number, { mount, bytesOf, tell, ask: asked }) {
     /** Draw the pictures at the first call; the promise resolves when they have their final sizes. */
     drawn: () => (drawing ??= drawAll()),
     draw: () => void (drawing ??= drawAll()),
-    /** Stop the players on the slide. */
+    /** Pause the pictures that are playing on the slide. */
     rest: () => all(".transport .play[aria-label=Pause]", frame).forEach((button) => button.click()),
   };
 }
