@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-LEVELS = 255  # the byte of a weight of 1
+LEVELS = 255  # the byte that means a weight of 1
 
 
 def head_weights(weights: Any, *, signed: bool = False) -> np.ndarray:
@@ -83,7 +83,7 @@ def as_array(weights: Any) -> np.ndarray:
 
 def check_known(weights: np.ndarray) -> None:
     """Raise ValueError if some weights are NaN, or below 0."""
-    least = weights.min(initial=0)  # NaN if any weight is
+    least = weights.min(initial=0)  # NaN if any weight is NaN
     if np.isnan(least):
         raise ValueError(
             "Some weights are NaN, as those of a query with every key masked: give "
@@ -93,7 +93,7 @@ def check_known(weights: np.ndarray) -> None:
 
 
 def check_sign(least: float) -> None:
-    """Raise ValueError if the least weight is below 0: colours from 0 up would show it as 0."""
+    """Raise ValueError if the least weight is below 0: colours that begin at 0 would hide it."""
     if least < 0:
         raise ValueError(
             f"Some weights are below 0, down to {least:.3g}, as without a softmax: draw a head by "

@@ -48,14 +48,14 @@ export function pack(header, array = new Uint8Array()) {
   return bytes;
 }
 
-const LOAD = Math.random(); // tells the clicks since this page was loaded from earlier ones
-const RECENT = 5000; // milliseconds: each message repeats the values of this time, in case one was lost
+const LOAD = Math.random(); // a random number for this load of the page: it tells new clicks from those before a reload
+const RECENT = 5000; // milliseconds: each message repeats the values sent in this time, in case a message was lost
 let clicks = 0;
 
 /**
- * Return a function that sends a value to the app, each with its own number. It sends again what
- * the picture and its menu sent in the last seconds, because Streamlit may lose the first of two
- * quick clicks.
+ * Return a function that sends values to the app, each with its own number. With each value it sends
+ * again what the picture and its menu sent in the last seconds, because Streamlit may lose the first
+ * of two quick clicks.
  * @returns {(value: unknown) => void}
  */
 export function answering(root, setTriggerValue, name = "picked") {
@@ -71,7 +71,7 @@ export function answering(root, setTriggerValue, name = "picked") {
   };
 }
 
-/** Return a function that makes the style sheet of a name in `styles`, once for all its users. */
+/** Return a function that returns the stylesheet of a name in `styles`; each one is made only once. */
 export function sheetsOf(styles) {
   /** @type {Record<string, CSSStyleSheet>} */
   const made = {};
@@ -97,7 +97,7 @@ export function element(tag, className = "", content = "", attributes = {}) {
   if (typeof content === "string") made.textContent = content;
   else made.append(...content);
   for (const [name, value] of Object.entries(attributes)) {
-    if (name === "style") made.style.cssText = String(value); // files forbid setAttribute for style
+    if (name === "style") made.style.cssText = String(value); // saved files forbid a style that is set as an attribute
     else made.setAttribute(name, String(value));
   }
   return made;
@@ -147,7 +147,7 @@ export function icon(path) {
   return svg;
 }
 
-/** Let an element be reached by keyboard if it scrolls, and fade its right edge if more follows. */
+/** Let the Tab key reach an element if it scrolls; fade its right edge if more is hidden there. */
 export function scrollable(part, label) {
   const fade = () => {
     const rest = part.scrollWidth - part.clientWidth - part.scrollLeft;
@@ -183,12 +183,12 @@ export function topIn(root, part) {
 export const letterScale = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
 
 const ROUNDED = 0.1; // pixels by which browsers may round a width
-let listen = null; // while a picture is saved: a function that returns a context that records strokes
+let listen = null; // while a picture is saved: a function that returns a canvas's context, which records all strokes; otherwise null
 
-/** Return whether the picture is being saved in a file, which shows nothing that is pointed at. */
+/** Return whether the picture is being saved in a file: files do not show what is pointed at. */
 export const isSaved = () => listen !== null;
 
-/** Return a canvas's 2D context, drawn without the graphics card: else WebKit blurs letters next to it on a slide. */
+/** Return a canvas's 2D context that does not use the graphics card: with it, WebKit blurs letters beside the canvas on a slide. */
 export const contextOf = (canvas) => canvas.getContext("2d", { willReadFrequently: true });
 
 /**
@@ -209,7 +209,7 @@ export function fitCanvas(canvas, width, height) {
 }
 
 export const WORDS = 228; // pixels of width that words need next to a picture
-const LEAST_ROOM = 300; // pixels of height; a picture is not fitted into less
+const LEAST_ROOM = 300; // pixels: a picture is not fitted into less height than this
 
 /** Return whether an element is on a slide. */
 export const isStaged = (shown) => getComputedStyle(shown).getPropertyValue("--on-page") !== "";
@@ -242,7 +242,8 @@ function roomBelow(root) {
 /** Call `render(width)` now and whenever the root's width changes, until the next drawing.
  *
  * It is not called for the width `drawn`, at which the caller has just drawn the picture.
- * `root.redraw(listener)` draws the picture on the contexts that the listener returns, to save it.
+ * `root.redraw(listener)` draws the picture on the contexts that the listener returns, so that it
+ * can be saved.
  */
 export function onWidth(root, render, drawn = 0) {
   root.observer?.disconnect();
@@ -254,7 +255,7 @@ export function onWidth(root, render, drawn = 0) {
     } finally {
       listen = null;
     }
-    if (last) render(last); // marks what is pointed at again
+    if (last) render(last); // draws the mark of what is pointed at, which is left out of the saved picture
   };
   root.observer = new ResizeObserver(() => {
     const width = Math.floor(root.clientWidth);
@@ -264,7 +265,7 @@ export function onWidth(root, render, drawn = 0) {
   return () => root.observer.disconnect();
 }
 
-/** Do as `onWidth`, and also call `render` when elements around the root change its room. */
+/** Do the same as `onWidth`, and also call `render` when elements around the root change its room. */
 export function onRoom(root, render, drawn = 0) {
   root.above?.disconnect();
   const forget = onWidth(root, render, drawn);

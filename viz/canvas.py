@@ -85,7 +85,7 @@ class CanvasPicture:
 
     part: Part
     data: bytes = field(repr=False)
-    height: int  # in pixels, for a notebook's frame
+    height: int  # the height in pixels of its frame in a notebook
     numbers: Mapping[str, Numbers] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
@@ -98,7 +98,7 @@ class CanvasPicture:
         height: int,
         numbers: Mapping[str, Numbers] | None = None,
     ) -> CanvasPicture:
-        """Pack a header and an array into a picture; `numbers` are what its files save."""
+        """Pack a header and an array into a picture; `numbers` are for its CSV and NPZ files."""
         text = json.dumps(header).encode("ascii")
         body = b"" if array is None else np.ascontiguousarray(array).tobytes()
         return cls(part, struct.pack("<I", len(text)) + text + body, height, numbers or {})
@@ -116,8 +116,8 @@ class CanvasPicture:
     def to_html(self, title: str = "", caption: str = "") -> str:
         """Return the picture as an HTML page that needs no network.
 
-        With a `title` the page is a file to keep: it has the caption above the picture, which fills
-        the window, and leaves out what works only in the app.
+        With a `title` the page is a file to keep: the caption is above the picture, the picture
+        fills the window, and what works only in the app is left out.
         """
         data = base64.b64encode(self.data).decode("ascii")
         return (
@@ -165,7 +165,7 @@ def unpacked(data: bytes) -> tuple[dict[str, Any], bytes]:
 
 
 def caption_html(title: str, caption: str) -> str:
-    """Return a caption as HTML, in bold the `title` if it begins with it; "" for no caption."""
+    """Return a caption as HTML; a `title` at its beginning is bold. Return "" for no caption."""
     if not caption:
         return ""
     start, rest = (title, caption[len(title) :]) if caption.startswith(title) else ("", caption)

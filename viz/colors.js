@@ -6,13 +6,13 @@ export function themeColor(root, name) {
 }
 
 /**
- * A scale: evenly spaced hex colours. A scale for numbers below and above 0 has a version for light
- * paper and one for dark paper.
+ * A scale: evenly spaced hex colours. A scale for numbers below and above 0 has a version for a light
+ * background and one for a dark background.
  * @typedef {string[] | { light: string[], dark: string[] }} Scale
  */
 
 /**
- * Return the colours of a scale that suit the paper behind an element.
+ * Return the colours of a scale that suit the background of an element.
  * @param {Scale} scale
  * @returns {string[]}
  */
@@ -21,7 +21,7 @@ export function scaleOn(root, scale) {
   return isOnDark(root) ? scale.dark : scale.light;
 }
 
-/** Return whether the paper behind an element is so dark that white letters are easier to read. */
+/** Return whether the background of an element is so dark that white letters are easier to read. */
 export function isOnDark(root) {
   const context = document.createElement("canvas").getContext("2d");
   context.fillStyle = themeColor(root, "paper"); // a context turns any colour into a hex colour

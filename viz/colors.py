@@ -8,7 +8,7 @@ from plotly.colors import diverging, sequential, unlabel_rgb
 SEQUENTIAL: list[str] = list(sequential.Viridis)
 
 # From blue to red, for numbers below and above 0: colour-blind people can tell the two ends apart.
-# Numbers near 0 have nearly the colour of the paper, so that they do not glare in the dark theme.
+# Numbers near 0 have nearly the colour of the background, and do not glare in the dark theme.
 DIVERGING: dict[str, list[str]] = {
     "light": [
         "#{:02x}{:02x}{:02x}".format(*map(int, unlabel_rgb(color)))
@@ -23,9 +23,9 @@ DIVERGING: dict[str, list[str]] = {
 # The colours of bars in each theme: for numbers above 0, then for numbers below 0.
 SIGNS = {theme: [colors[-2], colors[1]] for theme, colors in DIVERGING.items()}
 
-CLIPPED = 98  # per cent of the numbers that are never clipped
+CLIPPED = 98  # the percentile of the absolute numbers at which clipped colours end
 FEW = 16  # fewer numbers than this are never clipped
-FAR = 2.0  # numbers are clipped if the largest exceeds this many times the usual largest
+FAR = 2.0  # numbers are clipped if the largest is more than this many times that percentile
 
 
 def limit_of(values: np.ndarray) -> tuple[float, bool]:

@@ -1,7 +1,7 @@
 import { DECK_KEYS } from "./deck_keys.js";
 
 /**
- * Define an HTML element that draws a picture from its `data` in base64, with its text as caption.
+ * Define an HTML element that draws a picture from its `data` in base64, above the element's text as its caption.
  *
  * While the picture has the focus, it keeps all keys from the page around it, except the keys that
  * a deck of slides needs. Escape takes the focus away.

@@ -30,7 +30,7 @@ export function passKeysOn(keys) {
     try {
       frameElement.blur();
     } catch {
-      // A deck of another origin does not let its frame be blurred from inside.
+      // If the deck is of another origin, a script in the frame may not blur the frame.
     }
     parent.focus();
   }

@@ -1,4 +1,4 @@
-"""The picture that a model of images has read, and the weights of its patches."""
+"""Turn the image that a vision model has read into a PNG, and find the weights of its patches."""
 
 import base64
 import io
@@ -9,15 +9,16 @@ from PIL import Image
 
 from headlight.viz.arrays import as_array
 
-LARGEST = 448  # dots of the longer side; a larger picture is made smaller
-MOST_FIRST = 8  # tokens before the patches, such as that of the class
+LARGEST = 448  # pixels of the longer side; a larger image is made smaller
+MOST_FIRST = 8  # the most tokens before the patches, such as the class token
 
 
 def as_png(image: Any) -> str:
-    """Return an image as a data address with a PNG: PIL's, or an array or tensor of its dots.
+    """Return the PNG of an image as a data URL; take a PIL image, or an array or tensor of pixels.
 
-    Its channels are first or last. Numbers that are not whole are stretched from the least to the
-    largest, since models read normalized ones. Raises ValueError if it is no image.
+    The channels are the first or the last axis. Numbers that are not whole are scaled, so that the
+    least becomes 0 and the largest 255, because models read normalized images. Raises ValueError if
+    this is no image.
     """
     if not isinstance(image, Image.Image):
         image = Image.fromarray(as_bytes(image))
@@ -29,7 +30,7 @@ def as_png(image: Any) -> str:
 
 
 def as_bytes(image: Any) -> np.ndarray:
-    """Return the numbers of an image as bytes [row, column, 3] or [row, column]."""
+    """Return the pixels of an image as bytes [row, column, 3] or [row, column]."""
     array = as_array(image)
     array = array[0] if array.ndim == 4 and len(array) == 1 else array
     if array.ndim == 3 and array.shape[0] in (1, 3) and array.shape[2] not in (1, 3):
@@ -47,15 +48,15 @@ def as_bytes(image: Any) -> np.ndarray:
     if not np.isfinite([least, largest]).all():
         raise ValueError("This image has numbers that are infinite or NaN.")
     if float(least) >= 0 and 1 < largest <= 255 and (array == np.rint(array)).all():
-        return array.astype(np.uint8)  # whole numbers, which `as_array` made floats of a tensor
+        return array.astype(np.uint8)  # a tensor's whole numbers: `as_array` makes them floats
     return np.rint((array - least) / max(largest - least, 1e-9) * 255).astype(np.uint8)
 
 
 def on_patches(weights: np.ndarray, patches: tuple[int, int], query: int) -> np.ndarray:
-    """Return the weights of one query, of [..., query, key], as [..., row, column] of the patches.
+    """Return one query's weights of [..., query, key] as [..., row, column]: one for each patch.
 
-    The patches are the last keys; those before them, such as the class, are left out. Raises
-    ValueError if the keys are not so many.
+    The patches are the last keys; the keys before them, such as the class token, are left out.
+    Raises ValueError if the number of keys does not fit the patches, or if there is no such query.
     """
     rows, columns = patches
     queries, keys = weights.shape[-2:]

@@ -13,7 +13,7 @@ export function written(number, signed = false, digits = DECIMALS) {
   return (number < 0 ? "\u2212" : signed ? "+" : "") + text;
 }
 
-/** Return the growth from one number to another, both rounded as on the screen, so that they add up. */
+/** Return the difference of two numbers, both rounded as on the screen, so that it fits the numbers shown. */
 export function difference(before, after) {
   const [first, second] = [before, after].map((number) => Number(number.toFixed(DECIMALS)));
   return written(second - first, true);

@@ -16,8 +16,8 @@ from headlight.viz.arrays import as_floats
 if TYPE_CHECKING:
     import altair as alt
 
-MOST_ROWS = 1_000_000  # rows of a CSV file, about as many as spreadsheets open
-MOST_NUMBERS = 16_000_000  # numbers in an NPZ file: 64 MB of float32
+MOST_ROWS = 1_000_000  # the most rows of a CSV file, about as many as spreadsheets open
+MOST_NUMBERS = 16_000_000  # the most numbers in an NPZ file: 64 MB of float32
 DECIMALS = 3  # decimals of a number on the screen, the same everywhere
 MOST_TOLD = 3  # how many of the largest numbers screen readers read out
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -27,7 +27,7 @@ FORMULA = tuple("=+-@＝＋－＠\t\r\n'")
 
 @dataclass(frozen=True, repr=False)
 class Numbers:
-    """An array, with a name and the texts of each axis, such as "key" and the keys' tokens.
+    """An array, and for each axis a name and its texts, such as "key" and the keys' tokens.
 
     The array may be a list of its parts along the first axis. Bytes are weights times 255.
     """
@@ -36,7 +36,7 @@ class Numbers:
     axes: Mapping[str, Sequence[str]]
 
     def __post_init__(self) -> None:
-        """Raise ValueError if the texts of an axis are more or fewer than the array's numbers."""
+        """Raise ValueError if the number of texts of an axis is not the length of that axis."""
         lengths = tuple(len(texts) for texts in self.axes.values())
         in_parts = isinstance(self.values, list)
         first = np.shape(self.values[0] if in_parts else self.values)
@@ -128,9 +128,9 @@ def check_savable(numbers: Mapping[str, Numbers], most: int) -> None:
 def to_csv(numbers: Mapping[str, Numbers]) -> bytes:
     """Return a CSV file with a line for each number: its array, its place on each axis, its value.
 
-    A place is a position, from 1, and its text, such as a token. A float32 is written so that it
-    reads back as the same float32, and so for other sizes. A text that a spreadsheet would take for
-    a formula, or that begins with ', gets a ' before it. Raises ValueError for more than MOST_ROWS.
+    A place is a position, from 1, and its text, such as a token. A float is written so that it
+    reads back as the same float of its size. A text that a spreadsheet would take for a formula, or
+    that begins with ', gets a ' before it. Raises ValueError for more than MOST_ROWS numbers.
     """
     check_savable(numbers, MOST_ROWS)
     names = list(dict.fromkeys(name for part in numbers.values() for name in part.axes))
@@ -188,16 +188,17 @@ def to_npz(numbers: Mapping[str, Numbers], caption: str) -> bytes:
 
 
 def from_chart(chart: alt.TopLevelMixin) -> dict[str, Numbers]:
-    """Return the columns of floats in a chart's table; the x axis and other columns name the rows.
+    """Return the columns of floats in a chart's table, without the x axis.
 
-    A column that is drawn on an axis is called by the axis's title.
+    The other columns name the rows. A column drawn on an axis is called by the axis's title.
     """
     import altair as alt
 
     layers = getattr(chart, "layer", [chart])
     table = next(part.data for part in (chart, *layers) if hasattr(part.data, "columns"))
     encoded = [layer.encoding for layer in layers if isinstance(layer.encoding.x, alt.X)]
-    axes = encoded[-1].x, encoded[-1].y  # the first layer may be a band, whose axis is "low"
+    # The last layer, because the first may be an area, whose y axis is called "low".
+    axes = encoded[-1].x, encoded[-1].y
     titles = {axis["shorthand"].partition(":")[0]: axis["title"] for axis in axes}
     x_axis = next(iter(titles))
     floats = table.drop(columns=x_axis).select_dtypes("floating").rename(columns=titles)
@@ -208,7 +209,7 @@ def from_chart(chart: alt.TopLevelMixin) -> dict[str, Numbers]:
 
 
 def of_heads(values: Mapping[str, np.ndarray], labels: Mapping[str, str]) -> dict[str, Numbers]:
-    """Return arrays (layers, heads) by kind as Numbers, called by the kinds' labels."""
+    """Return arrays (layers, heads) by kind of attention as Numbers, by the label of their kind."""
     return {
         labels[kind]: Numbers(each, {"layer": counted(len(each)), "head": counted(each.shape[-1])})
         for kind, each in values.items()

@@ -17,7 +17,7 @@ export function arrowOf(event) {
   return ARROWS.get(event.key);
 }
 
-/** Move the focus by an arrow key between buttons that stand in rows of `columns` each. */
+/** Move the focus by an arrow key between buttons in rows of `columns` buttons each. */
 export function moveFocus(event, buttons, columns = 0) {
   const arrow = arrowOf(event);
   if (!arrow) return;
@@ -28,7 +28,7 @@ export function moveFocus(event, buttons, columns = 0) {
   next.focus();
 }
 
-/** Call `explain` when a pointer moves onto an element or it gets the focus, and `leave` afterwards.
+/** Call `explain` when an element gets the pointer or the focus, and `leave` when it loses this.
  *
  * An element that appears under a pointer at rest, as on the next slide, is not pointed at. When
  * the pointer leaves, the element that has the keyboard's focus is explained again.

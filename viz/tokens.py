@@ -7,9 +7,9 @@ from difflib import Match, SequenceMatcher
 Pair = tuple[int | None, int | None]  # the index of a token in each of two lists, None if absent
 
 WRITES = " → "  # stands between the token that a decoder has read and the token that it writes
-SPACED = re.compile("[ ▁Ġ](?=.)", re.DOTALL)  # begins a word in the names of many vocabularies
-CONTINUES = re.compile("##(?=.)")  # begins a piece that continues a word, in BERT's
-SPECIAL = re.compile(r"<(?!0x)[^<>]+>|\[[A-Z]+\]")  # the name of a token that represents no text
+SPACED = re.compile("[ ▁Ġ](?=.)", re.DOTALL)  # the sign of a new word in many vocabularies
+CONTINUES = re.compile("##(?=.)")  # BERT's sign of a token inside a word
+SPECIAL = re.compile(r"<(?!0x)[^<>]+>|\[[A-Z]+\]")  # a token that represents no text
 
 
 def and_written(read: Sequence[str], written: Sequence[str]) -> list[str]:
@@ -51,10 +51,11 @@ def aligned(first: Sequence[str], second: Sequence[str]) -> list[Pair]:
 
 
 def by_marks(tokens: Sequence[str]) -> tuple[list[str], list[int]]:
-    """Return tokens without the marks of their vocabulary, and the number of each one's word.
+    """Return tokens without the marks at the beginning of words, and the number of each one's word.
 
-    If some begin with a space or its sign, as in "▁cat", all others continue the word before; a
-    token such as "##s" always does. Special tokens are words, and without marks all tokens are.
+    If some tokens begin with a space or its sign, as in "▁cat", all others continue the word before
+    them. A token such as "##s" always does. A special token is a word of its own. If no token has a
+    mark, each token is a word.
     """
     is_spaced = any(map(SPACED.match, tokens))
     words: list[int] = []

@@ -8,7 +8,7 @@ const SIGNS = {
   forward: "M3 3v10l9-5z",
   last: "M12 3h2v10h-2zM2 3v10l9-5z",
 };
-const SPEEDS = [0.5, 1, 2, 4, 8]; // the steps a second that can be chosen
+const SPEEDS = [0.5, 1, 2, 4, 8]; // the speeds that can be chosen, in steps per second
 
 /**
  * @typedef {object} Film
@@ -18,7 +18,7 @@ const SPEEDS = [0.5, 1, 2, 4, 8]; // the steps a second that can be chosen
  * @property {(place: number) => void} go shows another step
  * @property {string} [last] the name of the button that leads to the last step
  * @property {string} [slider] the name of the slider
- * @property {number} [speed] the first choice of steps a second
+ * @property {number} [speed] the speed at first, in steps per second
  * @property {boolean} [loops] true if the last step is followed by the first
  */
 

@@ -4,9 +4,9 @@ import { canShow } from "./needs.js";
 import { tend } from "./page.js";
 import { drawMenuOf } from "./save_menu.js";
 
-const drawn = new WeakMap(); // the last drawing in each part's element
+const drawn = new WeakMap(); // for the element around each part: a record of its last drawing
 
-/** Define `window[name]`, by which a page draws its parts, and watch over the page.
+/** Define `window[name]`, the function that draws a part of a page, and begin to watch the page.
  * @param {string} name
  * @param {Record<string, { draw: (part: any) => (() => void) | void, sheets: string[], isOfAModel: boolean }>} parts
  * @param {Record<string, string>} styles
@@ -22,12 +22,12 @@ export function bring(name, parts, styles) {
   tend();
 }
 
-/** Draw a picture, and the menu that saves it if there is one.
+/** Draw a picture, and its save menu if it has one.
  *
- * The bytes are those of the picture, those of its menu, and the menu's length. The picture is not
- * drawn again if its bytes are the same and only the menu has changed, for example because a
- * requested file has come. Nor is a picture of a model with the same bytes and background, unless
- * the visitor has changed something in it: then the server's version replaces the change.
+ * `part.data` holds the bytes of the picture, the bytes of its menu, and the menu's length. If only
+ * the menu has changed, for example because a requested file has come, the picture is not drawn
+ * again. A picture of a model is also kept if neither its bytes nor its background has changed,
+ * unless it has sent a value to the server: then it is drawn again, as the server sent it.
  * @param {(part: any) => (() => void) | void} draw
  * @param {boolean} isOfAModel true for a picture of a model, false for another part of a page
  */
@@ -49,13 +49,13 @@ function mount(draw, part, isOfAModel) {
     now.saving = undefined;
   }
   return () => {
-    if (drawn.get(parentElement) !== now) return; // a later drawing has taken over
+    if (drawn.get(parentElement) !== now) return; // a later drawing has replaced this one
     drawn.delete(parentElement);
     now.undo?.();
   };
 }
 
-/** The functions by which the picture in an element, drawn now or earlier, answers the server. */
+/** Return the functions by which a picture sends values to the server, through its newest `part`. */
 function answers(parentElement) {
   const by = (way) => (name, value) => {
     const now = drawn.get(parentElement);

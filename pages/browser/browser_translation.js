@@ -1,5 +1,5 @@
-// A browser's translator replaces the text nodes of a page by its own nodes. React still has the old
-// nodes: a text that it writes into one would not be seen, and removing one would raise an error.
+// A browser's translator replaces the text nodes of a page by its own nodes. React still holds the
+// old nodes: a text that it writes into an old node is not shown, and removing one raises an error.
 
 import { NAMES_AND_NUMBERS } from "../streamlit_fixes/dom.js";
 
@@ -12,7 +12,7 @@ export function followTranslation() {
   const isOfTranslator = (node) => node.localName === "font";
   const isHeld = (node) => node.nodeType === Node.TEXT_NODE || isOfTranslator(node);
 
-  /** Put a text back in place of the node that has replaced it. */
+  /** Put a text node back in place of the node that has replaced it. */
   function putBack(text) {
     let other = standing.get(text);
     while (other && !other.isConnected) other = standing.get(other);
@@ -42,7 +42,7 @@ export function followTranslation() {
   }
 }
 
-/** Return whether a change adds a node at the place where `record` removes one. */
+/** Return whether a change adds a node at the place where `record` removes `node`. */
 function isInPlace(change, record, node) {
   if (change.target !== record.target || !change.addedNodes.length) return false;
   const { previousSibling, nextSibling } = change;

@@ -12,8 +12,8 @@ const NOTHING_CAME = "The page could not be loaded: the connection to the server
 /**
  * Call a function each time the connection is back, because messages sent before may be lost.
  * @param {() => void} back
- * @param {() => void} [gone] called each time it is lost
- * @returns {() => void} stops it
+ * @param {() => void} [gone] called each time the connection is lost
+ * @returns {() => void} a function that stops the calls
  */
 export function whenBack(back, gone = () => {}) {
   let lost = false;
@@ -33,7 +33,7 @@ export function tellOfLoss() {
     const dialog = openDialog();
     if (!dialog) return;
     dialog.hidden = true;
-    dialog.style.display = "none"; // hides the dialog until it has faded out
+    dialog.style.display = "none"; // so that the dialog does not show while it fades out
     dialog.querySelector("button[aria-label=Close]")?.click();
   });
   whenBack(

@@ -6,10 +6,10 @@ import { content } from "../streamlit_fixes/dom.js";
  * @property {{ name: string, of: string }[]} entries the sections, and the selector of each
  */
 
-const NEAR = 40; // pixels below its final position within which a section counts as reached
+const NEAR = 40; // a section is reached if it is at most this many pixels below its place after scrolling to it
 
 /**
- * Draw a table of contents for a long page: it marks the current section, and a click goes to another.
+ * Draw a table of contents for a long page: it marks the current section, and a click on a section scrolls to it.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -54,7 +54,7 @@ export function draw(mount) {
   const release = () => (asked = -1);
   for (const type of ["wheel", "touchmove", "pointerdown", "keydown"])
     document.addEventListener(type, release, options);
-  // Pictures above the section may change their heights after the page has scrolled.
+  // Pictures above the clicked section may change their heights later: then scroll to it again.
   const heights = new ResizeObserver(() => (keep("instant"), mark()));
   if (content()) heights.observe(content());
   root.forget = () => {

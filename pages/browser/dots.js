@@ -31,15 +31,15 @@ export async function imageOf(svg) {
   }
 }
 
-const fontFiles = new Map(); // loaded font files, by address, for films with their many images
+const fontFiles = new Map(); // loaded font files, by address: each image of a film needs them again
 
-/** Put those of the page's fonts into an SVG that it uses. */
+/** Put the fonts of the page that an SVG uses into the SVG. */
 export async function embedFonts(svg) {
   const fonts = svg.appendChild(document.createElementNS(svg.namespaceURI, "style"));
   fonts.textContent = await fontFaces(svg);
 }
 
-/** Return the CSS rules of the fonts that an SVG uses, with their data: an image loads no files. */
+/** Return the CSS rules of the fonts that an SVG uses. They contain the fonts, as images load no files. */
 async function fontFaces(svg) {
   const named = svg.outerHTML;
   const rules = [...document.styleSheets].flatMap((sheet) => {
@@ -59,13 +59,13 @@ async function fontFaces(svg) {
         if (!fontFiles.has(href)) fontFiles.set(href, await dataAddress(await (await fetch(href)).blob()));
         return rule.cssText.replace(whole, `url(${fontFiles.get(href)})`);
       } catch {
-        return ""; // the browser then uses another font
+        return ""; // if a font cannot be loaded, the browser uses another one
       }
     });
   return (await Promise.all(faces)).join("\n");
 }
 
-/** Return a blob as a data address. */
+/** Return a blob as a data URL. */
 export function dataAddress(blob) {
   return new Promise((done, failed) => {
     const reader = new FileReader();

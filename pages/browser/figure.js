@@ -37,7 +37,7 @@ export function figureRow() {
     localStorage.setItem(KEPT, JSON.stringify(Object.fromEntries(values)));
     show();
   };
-  /** Return the chosen text, and the size: dots per pixel as `scale`, or a width in `mm`. */
+  /** Return the chosen `text`, and the size: either `scale`, in dots per pixel, or `mm`, the width. */
   function chosen() {
     const [size, text] = [boxes.size.value, boxes.text.value];
     if (size !== "mm") return { text, scale: Number(size), mm: null };
@@ -57,15 +57,15 @@ export function widen(svg, mm) {
   svg.setAttribute("height", `${(mm * height) / width}mm`);
 }
 
-const PAGE = "svg { position: fixed; inset: 0 auto auto 0 } body { position: fixed }"; // fits on one printed page
+const PAGE = "svg { position: fixed; inset: 0 auto auto 0 } body { position: fixed }"; // keeps the picture on one printed page
 
-/** Print an SVG, this many mm wide or as large as on screen, on a page of its size, with texts as text. */
+/** Print an SVG on a page of its size, `mm` wide or as large as on the screen; its texts stay text. */
 export async function printed(svg, mm, title) {
   widen(svg, mm ?? (Number(svg.getAttribute("width")) / CSS_INCH) * INCH);
   const size = `${svg.getAttribute("width")} ${svg.getAttribute("height")}`;
   const style = element("style", "", `@page { size: ${size}; margin: 0 } ${PAGE}`);
   const parts = [element("meta", "", "", { charset: "utf-8" }), element("title", "", title), style];
-  document.querySelector(`#${PRINTED}`)?.remove(); // the last frame, kept because its dialog may stay open
+  document.querySelector(`#${PRINTED}`)?.remove(); // removes the frame of the previous print, which had to stay while its print dialog was open
   const frame = element("iframe", "", "", { id: PRINTED, "aria-hidden": "true", tabindex: -1, style: "position: fixed; width: 0; height: 0; border: 0" });
   frame.srcdoc = `<!doctype html>${parts.map((part) => part.outerHTML).join("")}${svg.outerHTML}`;
   const loaded = new Promise((done) => (frame.onload = done));
@@ -77,7 +77,7 @@ export async function printed(svg, mm, title) {
 
 /** Return a PNG with an entry that says how many dots per inch it has. */
 export async function withDots(png) {
-  const chunk = new DataView(new ArrayBuffer(21)); // its parts: length, type, dots per metre twice, unit, checksum
+  const chunk = new DataView(new ArrayBuffer(21)); // length, type, dots per metre across and down, unit, checksum
   const type = [..."pHYs"].map((letter) => letter.charCodeAt());
   chunk.setUint32(0, 9);
   type.forEach((code, at) => chunk.setUint8(4 + at, code));

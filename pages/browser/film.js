@@ -4,19 +4,19 @@ import { formatRow } from "./for_slides.js";
 import { toSvg } from "./to_svg.js";
 
 /**
- * The functions of a picture with several steps, which its element has as `moves`.
+ * The functions that a picture with several steps puts into its element as `moves`.
  * @typedef {object} Steps
  * @property {() => number} count
  * @property {() => number} place the step that is shown, from 0
  * @property {(place: number) => void} go shows another step
- * @property {() => number} speed steps per second
+ * @property {() => number} speed the steps per second
  */
 
 const WIDEST = 1280; // the largest width of a film, in dots
 const RATE = 25; // frames per second, for the recorder
 const SLOWEST_START = 2000; // milliseconds to wait for a recorder to start
-const ENDS = 2; // how many times as long the first and the last step are shown: a recorder may start late
-const MOST_STEPS = 240; // of a picture with more steps, this many are filmed
+const ENDS = 2; // the first and the last step are shown this many times as long as others: a recorder may start late
+const MOST_STEPS = 240; // the most steps that are filmed; of more steps, evenly spaced ones are taken
 const VIDEOS = { webm: "video/webm", mp4: "video/mp4;codecs=avc1" };
 const NO_RECORDER = "This browser cannot record video here, so a film can only be saved as a GIF.";
 const WORDS = {
@@ -27,7 +27,8 @@ const WORDS = {
 
 /**
  * Make the buttons that save a picture's steps as a film; returns their `element`, and `update`,
- * which shows them if the picture has several steps. A GIF is made by `ask`, if it is given.
+ * which shows them if the picture has several steps. `ask` sends the frames of a GIF to the app;
+ * without it there is no button for a GIF.
  */
 export function filmRow({ picture, header, ask, download }) {
   const progress = element("progress", "", "", { "aria-label": "The film", hidden: "" });
@@ -63,7 +64,7 @@ export function filmRow({ picture, header, ask, download }) {
 /** Yield a canvas of each step, all of one size; then show the step that was shown before. */
 async function* framesOf(root, header, tell) {
   /** @type {() => Steps} */
-  const moves = () => root.moves; // read again each time, because every drawing sets it anew
+  const moves = () => root.moves; // read at each use, because every drawing of the picture replaces it
   const [steps, before] = [moves().count(), moves().place()];
   const shown = Math.min(steps, MOST_STEPS);
   const at = (frame) => Math.round((frame * (steps - 1)) / Math.max(shown - 1, 1));
@@ -97,7 +98,7 @@ async function* framesOf(root, header, tell) {
 /** Return the video that the browser's recorder makes of canvases, `speed` of them per second. */
 async function recorded(frames, type, speed) {
   const screen = element("canvas", "");
-  const context = screen.getContext("2d"); // without a context the canvas has no stream
+  const context = screen.getContext("2d"); // a canvas without a context cannot be recorded
   let recorder;
   const parts = [];
   let due = 0;
@@ -116,7 +117,7 @@ async function recorded(frames, type, speed) {
     due = performance.now() + ((due ? 1 : ENDS) * 1000) / speed;
   }
   await until(due + ((ENDS - 1) * 1000) / speed);
-  context.drawImage(screen, 0, 0); // drawn again, so that the film ends here and not earlier
+  context.drawImage(screen, 0, 0); // drawn again, because the film would otherwise end at the previous drawing
   await until(performance.now() + 2000 / RATE);
   const done = new Promise((stopped) => (recorder.onstop = stopped));
   recorder.stop();
@@ -124,7 +125,7 @@ async function recorded(frames, type, speed) {
   return new Blob(parts, { type: type.split(";")[0] });
 }
 
-/** Return the frames of a GIF as PNGs, which the app joins, and how long each one is shown. */
+/** Return the frames of a GIF as PNGs, for the app to join, and how many milliseconds each one is shown. */
 async function inPieces(frames, speed) {
   const pieces = [];
   for await (const frame of frames) pieces.push(await dataAddress(await pngOf(frame)));

@@ -7,7 +7,7 @@ export const PHONE = 640; // the widest screen, in pixels, that is treated as a 
 const ZOOMS = Array.from({ length: 62 }, (_, step) => 0.4 * 1.03 ** step); // the scales to try for pictures
 const GROWN = 200; // milliseconds after which pictures that grew in a saved talk are fitted again
 const EACH = 80; // milliseconds between two checks of the pictures
-const CORNER = ".st-key-corner"; // the corner of the slide, with the QR code of its scene
+const CORNER = ".st-key-corner"; // the corner of the slide, with the QR code of its link if it has one
 const KEYED = ".st-key-stage [class*=st-key-], .st-key-corner";
 const CALM = 2; // after this many checks without a change, pictures have their final sizes
 const LATEST = 25; // after this many checks, pictures are fitted even if others may still come
@@ -19,7 +19,7 @@ const LATEST = 25; // after this many checks, pictures are fitted even if others
  * they are fitted again.
  * @param {any} root the element that keeps the results, for later drawings
  * @param {{ size: number }} slide `size` is the wanted share of the largest size that fits
- * @returns {() => void} stops it
+ * @returns {() => void} a function that stops this
  */
 export function fitToScreen(root, slide) {
   const { style, dataset } = document.documentElement;
@@ -53,7 +53,7 @@ export function fitToScreen(root, slide) {
     fitted.ran ||= isComing;
     fitted.looks++;
     if (innerWidth <= PHONE) return;
-    if (isComing || !calm) dataset.fitting ??= "again"; // pictures that are shown stay visible
+    if (isComing || !calm) dataset.fitting ??= "again"; // the value "again" keeps the shown pictures visible
     if (calm < CALM || (isComing && fitted.looks < LATEST)) return;
     if (fitted.ran && there !== fitted.held) fitted.wanted = true; // other pictures have come
     fitted.ran = false;
@@ -87,7 +87,7 @@ export function fitToScreen(root, slide) {
   addEventListener("resize", resized);
   return () => {
     ended = true;
-    fitted.wanted ||= searching; // a search that is stopped leaves the pictures at a size it tried
+    fitted.wanted ||= searching; // a search that is stopped must be repeated: it leaves the pictures in a size that it tried
     clearTimeout(waiting);
     delete dataset.fitting;
     removeEventListener("resize", resized);
@@ -96,8 +96,8 @@ export function fitToScreen(root, slide) {
 
 /** Keep the pictures of a slide in a saved talk at `size` times the largest size that fits.
  *
- * Returns `begin`, which starts this, and `fit`, which fits them once more. `code` is the element of
- * the scene's QR code in the corner, if there is one.
+ * Returns `begin`, which starts this, and `fit`, which fits the pictures once more. `code` is the
+ * element with the QR code in the slide's corner, if there is one.
  */
 export function fitting(stage, size, code = null) {
   const holder = stage.parentElement;
@@ -131,13 +131,13 @@ export function fitting(stage, size, code = null) {
   };
 }
 
-/** Scale the pictures in a holder; those of flexible height read how high they may be. */
+/** Scale the pictures in a holder; `--slide-room` tells them how many pixels high they may be. */
 function enlarge(style, holder, zoom) {
   style.setProperty("--slide-zoom", String(zoom));
   style.setProperty("--slide-room", `${Math.floor((holder?.clientHeight ?? 0) / zoom)}px`);
 }
 
-/** Return the largest zoom, with the QR code beside the pictures, or above if they are larger then. */
+/** Place the QR code beside the pictures, or above them if they can be larger then; return their zoom. */
 async function withCode(place, code, largest) {
   delete place.dataset.code;
   const beside = await largest();
@@ -148,7 +148,7 @@ async function withCode(place, code, largest) {
   return Math.max(above, beside);
 }
 
-/** Search for the largest zoom at which pictures fit, and return it; stops early once `isEnded`. */
+/** Search for the largest zoom at which pictures fit, and return it; stops early once `isEnded()` is true. */
 export async function largestZoom(zoomTo, isFitting, isEnded = () => false) {
   const last = ZOOMS.length - 1;
   let [low, high] = [0, last];
@@ -157,12 +157,12 @@ export async function largestZoom(zoomTo, isFitting, isEnded = () => false) {
     await drawn();
     return isFitting();
   }
-  await fitsAt(low); // first a small one: a picture only notices a new height if its width changes
+  await fitsAt(low); // begin with a small zoom: a picture notices a new height only if its width changes, too
   while (low < high && !isEnded()) {
     const middle = Math.ceil((low + high) / 2);
     if (await fitsAt(middle)) low = middle;
     else high = middle - 1;
-    // While a picture was still being drawn, a zoom that fits may have looked too large.
+    // Try the next larger zoom again: while pictures were still being drawn, it may have looked too large.
     if (low === high && low < last && (await fitsAt(low + 1))) [low, high] = [low + 1, last];
   }
   return ZOOMS[low];
@@ -173,7 +173,7 @@ const stageOf = () => document.querySelector(".st-key-stage");
 const boxOf = (node) => node.getBoundingClientRect();
 const picturesOf = (stage) => [...stage.querySelectorAll("[class*=st-key-on-]")];
 
-/** Return a text with the pictures on the stage and their sizes, to notice changes. */
+/** Return a text that lists the slide's pictures and their sizes: it differs once any of them changes. */
 function sizes() {
   const stage = stageOf();
   const pictures = stage ? picturesOf(stage) : [];
@@ -183,7 +183,7 @@ function sizes() {
     .join();
 }
 
-/** Return a text that names the stage's height and its elements; the zoom alone does not change it. */
+/** Return a text with the height for pictures and the names of the elements; the zoom does not change it. */
 function held() {
   const stage = stageOf();
   if (!stage) return "";
@@ -191,13 +191,13 @@ function held() {
   return [Math.round(boxOf(stage.parentElement).height), ...keyed].join();
 }
 
-/** Return whether all pictures fit on the stage, and none has a part that scrolls. */
+/** Return whether all pictures fit on the slide, and none has a part that scrolls. */
 function fits() {
   const stage = stageOf();
   return !stage || areWhole(picturesOf(stage), stage.parentElement);
 }
 
-/** Return whether pictures, together, fit the height of their holder, and no part scrolls. */
+/** Return whether all pictures together fit the height of their holder, and no part of them scrolls. */
 export function areWhole(pictures, holder) {
   const boxes = pictures.map(boxOf);
   const height = Math.max(...boxes.map(({ bottom }) => bottom)) - Math.min(...boxes.map(({ top }) => top));

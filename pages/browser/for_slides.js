@@ -19,8 +19,8 @@ const BY_HAND = "Press Ctrl or ⌘ and C to copy it.";
 const WAITING = "…";
 const PATIENCE = 15_000; // milliseconds after which the menu says that the app has not answered
 const NO_ANSWER = "The app has not answered yet. Try again, or reload the page.";
-const ROOM = 90; // pixels that a frame has for the caption
-const TALLEST = 560; // the most pixels of a frame's height, so that it fits under a slide's title
+const ROOM = 90; // pixels of a frame's height for the caption
+const TALLEST = 560; // the largest height of a frame in pixels, so that it fits under a slide's title
 
 /** Make a row with a button for each format, with its label and its description. */
 export function formatRow(formats, labels, words, pick) {
@@ -32,7 +32,7 @@ export function formatRow(formats, labels, words, pick) {
 
 /**
  * Make the buttons that copy a picture for slides made elsewhere; returns their `element`, and
- * `give`, which takes the text to copy.
+ * `give`, which copies a text or, if the browser refuses, shows it to be copied by hand.
  */
 export function slideCopies(names, copy) {
   const said = element("p", "name", "", { "aria-live": "polite" });
@@ -62,7 +62,7 @@ export function slideCopies(names, copy) {
   return { element: root, give };
 }
 
-/** Return the HTML of an iframe with a page, which passes the keys of slides on to the slides. */
+/** Return the HTML of an iframe that contains a page, and passes the keys that turn slides on to the deck. */
 export function frameOf(page, title, height) {
   const frame = element("iframe", "", "", { title, loading: "lazy", style: "border:0;width:100%" });
   frame.setAttribute("height", String(Math.min(Math.ceil(height) + ROOM, TALLEST)));
@@ -72,20 +72,21 @@ export function frameOf(page, title, height) {
 }
 
 /**
- * Keep a picture small enough for its frame. This is one function, because its text is put into the
- * frame.
+ * Keep a picture small enough for its frame. This is one function, because its source text is put
+ * into the frame.
  *
- * A picture that gets lower when it gets narrower keeps the size of its letters; others are scaled.
+ * A picture that gets less high when it gets narrower is made narrower, and its letters keep their
+ * size. Other pictures are scaled.
  */
 function fitInFrame() {
   const edge = 24; // pixels
   const tries = 4;
-  const frames = 3; // drawn frames after which a picture has its new size
-  const enough = 0.995; // the share of the room that counts as enough, since sizes are rounded
+  const frames = 3; // a picture has its new size after this many frames were drawn
+  const enough = 0.995; // a picture fits if it has this share of the room that it needs, since sizes are rounded
   /** @type {HTMLElement | null} */
   const picture = document.querySelector("#picture, body > svg");
   let isFitting = false;
-  document.body.style.display = "flow-root"; // makes the body as high as its content with the margins
+  document.body.style.display = "flow-root"; // makes the body's height include the margins of its content
   async function fit() {
     if (isFitting) return;
     isFitting = true;
@@ -101,7 +102,7 @@ function fitInFrame() {
     const room = () => (innerHeight - edge - box().top) / box().height;
     const set = (width, scale) => {
       Object.assign(picture.style, { width: `${width}px`, transform: `scale(${scale})`, transformOrigin: "0 0" });
-      picture.style.marginBottom = `${box().height * (1 - 1 / scale)}px`; // undoes the room that scaling leaves
+      picture.style.marginBottom = `${box().height * (1 - 1 / scale)}px`; // removes the empty room below a picture that was scaled down
       return drawn();
     };
     if (room() >= enough) return;
@@ -120,7 +121,7 @@ function fitInFrame() {
   new ResizeObserver(fit).observe(picture);
 }
 
-/** Return the address at which this app shows only the picture with a key. */
+/** Return the address at which this app shows only the picture that has this key. */
 export function addressOf(root, key) {
   const link = new URL(sceneLink(root));
   link.searchParams.set("embed", "true");

@@ -8,8 +8,8 @@ import { whenBack } from "./connection.js";
  */
 
 /**
- * Keep a text in this tab, forget it, or answer with the kept text. When a lost connection is back,
- * answer null: then the page is drawn again, with everything that was entered meanwhile.
+ * Keep a text in this tab, forget it, or send the kept text to the app. When a lost connection is
+ * back, send null: then the page is drawn again, with everything that was entered meanwhile.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {

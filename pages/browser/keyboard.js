@@ -12,7 +12,7 @@ const PRESSED = "input:not([type=range i]), select, button, a, summary, [role=ra
 
 /**
  * Listen for keys on the whole page, and click the controls that belong to them. For a choice in a
- * drop-down box, answer with the name of the choice and the step.
+ * drop-down box, send the name of the choice and the step to the app.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -90,7 +90,7 @@ function controlOf({ selector }) {
   return selector && all(selector)[0];
 }
 
-/** Return the option `step` after the chosen one, in a choice whose options are side by side. */
+/** Return the option that is `step` places after the chosen one, for options that are side by side. */
 function option(choice, step) {
   const options = [...choice.querySelectorAll("[role=radio]")];
   const chosen = options.findIndex((one) => one.getAttribute("aria-checked") === "true");

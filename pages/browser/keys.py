@@ -9,9 +9,9 @@ class Key:
     """A keyboard shortcut: it either changes a choice on the page or clicks a control."""
 
     key: str
-    words: str  # say what it does
+    words: str  # what the key does, for the help sheet
     choices: tuple[str, ...] = ()  # names of choices; the first one on the page is changed
-    step: int = 0  # how many options this choice moves on
+    step: int = 0  # by how many options the choice moves on
     selector: str = ""  # the CSS selector of the control to click if the page has no such choice
 
 
@@ -25,9 +25,9 @@ PLAYER_KEYS = (
     Key(" ", "play or pause", selector=".transport .play"),
 )
 ANSWER_KEY = Key("a", "show the answer to a question, or ask it again", selector=".guess .reveal")
-KEYS_OF_FILES = (*PLAYER_KEYS, ANSWER_KEY)  # keys that a talk's file shares with pages
+KEYS_OF_FILES = (*PLAYER_KEYS, ANSWER_KEY)  # keys that work on pages and in a talk saved as a file
 ROOM_KEY = Key("g", "show what a room has guessed", selector=".room .close-guesses")
-KEYS_OF_SLIDES = (*KEYS_OF_FILES, ROOM_KEY)  # keys that a slide shares with pages
+KEYS_OF_SLIDES = (*KEYS_OF_FILES, ROOM_KEY)  # keys that work on pages and on slides
 KEYS = (
     Key("h", "next head", HEADS, 1),
     Key("H", "previous head", HEADS, -1),
@@ -60,6 +60,6 @@ DECK_KEYS = {  # keys of a talk that is saved as a file
 
 
 def named_keys(keys: Mapping[str, str], shared: Iterable[Key]) -> list[dict[str, str]]:
-    """Return keys by name for the help sheet, followed by the keys `shared` with pages."""
+    """Return each key's name and what it does, for the help sheet; `shared` ones come last."""
     whole = {**keys, **{NAMES.get(key.key, key.key): key.words for key in shared}}
     return [{"name": name, "words": words} for name, words in whole.items()]

@@ -1,6 +1,6 @@
 """Joins the code of all browser parts into one script, which a page loads once for all pictures.
 
-The functions at the end also serve documents that need no server.
+Saved talks and other pages without a server use the functions from `code_of` on, too.
 """
 
 import base64
@@ -21,7 +21,7 @@ DRAWING = ("viz/*", "pages/parts/*", "pages/browser", "wings/*/page", "wings/*/b
 BRING = HERE / "bring.js"
 THEME = HERE / "theme.css"
 
-PREFIX = "headlight_"  # begins the names under which Streamlit knows the parts
+PREFIX = "headlight_"  # the names of the parts in Streamlit begin with this
 LIBRARY = """
 (() => {
   __CODE__
@@ -29,7 +29,7 @@ LIBRARY = """
 })();
 """
 
-# Fetches the library, and tries again if that fails. Parts are drawn once it has loaded.
+# This script fetches the library of all parts, and tries again if that fails.
 BRINGER = """
 export default function load() {
   if (window.__NAME__ || document.querySelector("script[src='__ADDRESS__']")) return;
@@ -43,7 +43,7 @@ export default function load() {
 }
 """
 
-# Draws a part at once if the library is there, otherwise when it has loaded. This script is the
+# This script draws a part at once if the library is there, otherwise when it has loaded. It is the
 # same for all parts, so that the browser gets it only once.
 LOADER = """
 export default function load(part) {
@@ -61,7 +61,7 @@ export default function load(part) {
 
 
 def mounted(picture: CanvasPicture, menu: CanvasPicture | None = None) -> bytes:
-    """Return what the library draws: a picture, its save menu, and the menu's length as uint32."""
+    """Return the bytes that the library draws: a picture, its menu, the menu's length as uint32."""
     data = menu.data if menu else b""
     return picture.data + data + struct.pack("<I", len(data))
 
@@ -73,13 +73,13 @@ def library() -> str:
 
 
 def bringer(address: str) -> str:
-    """Return the script that lets a page fetch the library from an address, once."""
+    """Return the script that fetches the library from an address, unless the page has it."""
     return BRINGER.replace("__NAME__", global_name()).replace("__ADDRESS__", address)
 
 
 @cache
 def loader() -> str:
-    """Return the script of every part, which has the library draw it."""
+    """Return the script that is the same for all parts: it calls the library to draw a part."""
     return LOADER.replace("__NAME__", global_name()).replace("__PREFIX__", PREFIX)
 
 
@@ -89,16 +89,16 @@ def component_name(part: str) -> str:
 
 @cache
 def global_name() -> str:
-    """Return the library's global name on a page.
+    """Return the name of the library's function `window[name]` on a page.
 
-    It changes with the code, so that a page that was open before an update fetches the new code.
+    It has a hash of the code, so that a page that was open before an update fetches the new code.
     """
     return f"headlight_{hashlib.sha256(code().encode()).hexdigest()[:8]}"
 
 
 @cache
 def code() -> str:
-    """Return the code of all parts: every file once, `styles` by sheet, and `parts` by name."""
+    """Return JavaScript with each file once, and all `parts` and stylesheets (`styles`) by name."""
     return code_of(BRING, parts(), ("canvas", "theme", "save_menu"))
 
 
@@ -136,7 +136,7 @@ def parts() -> list[Path]:
 
 
 def digest_of(text: str) -> str:
-    """Return the hash by which a content policy allows an inline script or style."""
+    """Return the hash by which a content security policy allows an inline script or style."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
 
 

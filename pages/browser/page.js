@@ -38,7 +38,7 @@ function beginAtTop() {
   main()?.scrollTo(0, 0);
 }
 
-/** Delay a click on a link until a typed text is sent: sent later, it would bring the old page back. */
+/** Delay a click on a link until a typed text is sent: a text sent later would bring the old page back. */
 function sendTextsFirst() {
   let left = -Infinity; // the time at which the visitor last left a box
   addEventListener("focusout", ({ target }) => target.matches("input, textarea") && (left = performance.now()), true);

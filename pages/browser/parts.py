@@ -11,7 +11,7 @@ from headlight.pages.browser.keys import KEYS, NAMES
 from headlight.viz.canvas import CanvasPicture, Part
 
 Format = Literal["png", "svg", "pdf", "html", "csv", "npz", "json", "gif"]
-Copy = Literal["frame", "component", "address"]  # ways to put a picture on other slides
+Copy = Literal["frame", "component", "address"]  # ways to copy a picture to slides made elsewhere
 
 
 def packed(
@@ -26,13 +26,13 @@ def packed(
 
 
 def keyboard() -> CanvasPicture:
-    """Return a button that lists the keys, which work unless the focus is in a text box."""
+    """Return a button that lists the keyboard shortcuts, and makes them work outside text boxes."""
     keys = [{**vars(key), "name": NAMES.get(key.key, key.key)} for key in KEYS]
     return packed("keyboard", {"keys": keys}, height=40)
 
 
 def copy_link() -> CanvasPicture:
-    """Return a button that copies the address, and the theme with it unless it is the system's."""
+    """Return a button that copies the page's address, with its theme if it is not the system's."""
     return packed("copy_link", {}, height=48)
 
 
@@ -43,7 +43,7 @@ def contents(entries: Mapping[str, str]) -> CanvasPicture:
 
 
 def qr_modules(address: str) -> np.ndarray:
-    """Return the modules of an address's QR code (side, side), 1 if dark; 0 otherwise.
+    """Return the modules (squares) of an address's QR code: (side, side), 1 if dark, 0 if light.
 
     Raises ValueError if the address is too long.
     """
@@ -62,12 +62,12 @@ def qr_code(address: str) -> CanvasPicture:
 
 
 def reveal(of: str, number: int) -> CanvasPicture:
-    """Return a part that scrolls to the element `of` (a CSS selector), once for each number."""
+    """Return a part that scrolls to the element `of` (a CSS selector) once for each `number`."""
     return packed("reveal", {"of": of, "number": number}, height=0)
 
 
 def press(of: str, once: str) -> CanvasPicture:
-    """Return a part that clicks the element `of` (a CSS selector), once for each text `once`."""
+    """Return a part that clicks the element `of` (a CSS selector) once for each text `once`."""
     return packed("press", {"of": of, "once": once}, height=0)
 
 
@@ -96,9 +96,9 @@ def save_menu(
 
     `name` is the file name without ending, `caption` is written below the picture, and `what` names
     the picture for screen readers. Formats in `made_here` are made in the browser. For another
-    format, or a component, a click returns its name; then the server draws the menu again with the
-    `file` (format, bytes, a new number), which is saved once. `key` names the picture in an address
-    that shows only this picture.
+    format, or a component, a click returns its name. The server then draws the menu again with the
+    `file` (format, bytes, a new number), and the browser saves it once. `key` names the picture in
+    an address that shows only this picture.
     """
     header = {"name": name, "caption": caption, "what": what, "of": of}
     header |= {"formats": list(formats), "made_here": list(made_here)}

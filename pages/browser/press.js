@@ -4,14 +4,14 @@ import { isRunning } from "../streamlit_fixes/dom.js";
 /**
  * @typedef {object} Header
  * @property {string} of the selector of the control to click
- * @property {string} once a name for the request, which differs for each one
+ * @property {string} once a text that differs for each request
  */
 
 let pressed = ""; // the last request
 
 /**
  * Click a control once for each request, after the page is drawn: before that, the control may be
- * missing, or belong to an earlier file. If the page is drawn again, a request is not repeated.
+ * missing, or be the download button of an earlier file. A new drawing repeats no request.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {

@@ -6,7 +6,7 @@ import { begin, element, fitCanvas, isStaged, onWidth, roomOf } from "../../viz/
  * @property {number} side the number of modules (squares) in a row; the array has 1 for dark ones
  */
 
-const QUIET = 4; // white modules around the code, which readers need
+const QUIET = 4; // the white margin that scanners need around the code, in modules
 const LARGEST = 420; // the largest width on a page, in pixels
 const LEAST = 160; // the smallest width, in pixels
 const ADDRESS = 44; // pixels for the address below the code on a slide

@@ -4,7 +4,7 @@ import { isRunning } from "../streamlit_fixes/dom.js";
 /**
  * @typedef {object} Header
  * @property {string} of the selector of the element to show
- * @property {number} number the number of the request
+ * @property {number} number a number that differs for each request
  */
 
 const UPPER = 0.5; // an element is in sight if its top is in this upper share of the window
@@ -25,7 +25,7 @@ export function draw(mount) {
     const place = document.querySelector(of);
     if (!place) return;
     const around = place.parentElement;
-    around.style.position = "static"; // a sticky bar would always count as in sight
+    around.style.position = "static"; // not sticky while its place is measured: a sticky bar would always count as in sight
     const { top } = place.getBoundingClientRect();
     if (top < 0 || top > innerHeight * UPPER) place.scrollIntoView({ block: "start" });
     around.style.position = "";

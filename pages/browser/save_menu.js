@@ -16,7 +16,7 @@ import { toSvg } from "./to_svg.js";
  * @property {string[]} copies ways of copying the picture for slides, see for_slides.js
  * @property {string} key the picture's key in addresses
  * @property {string | null} of the CSS selector of a chart; null for a picture
- * @property {{ format: string, number: number }} [file] a file that was requested; its bytes are the array
+ * @property {{ format: string, number: number }} [file] a file that was requested; its bytes are in the array
  */
 
 const LABELS = { pdf: "PDF (print)" };
@@ -29,12 +29,12 @@ const WORDS = {
   npz: "the numbers, for numpy",
   json: "the scene, which a talk can load",
 };
-const COLORS = ["ink", "paper", "accent", "warm", "red", "green", "blue"]; // properties of canvas.css
+const COLORS = ["ink", "paper", "accent", "warm", "red", "green", "blue"]; // the names of the colours in canvas.css
 const CHARTS = ".svg-container, .vega-embed"; // the charts of Plotly and of Vega
 const ICON = "M8 1v9M4.5 7 8 10.5 11.5 7M2 11v3h12v-3";
 
 /**
- * Draw the menu of a chart that another library draws; `drawMenuOf` draws that of a picture.
+ * Draw the menu of a chart that another library draws; `drawMenuOf` draws the menu of a picture.
  * @param {import("../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {

@@ -1,5 +1,5 @@
 // The speaker's window, which stays open even if the talk's tab reloads. Tab and window exchange
-// messages over a channel that only they know.
+// messages over a channel whose name only they know.
 
 import { isUnseen } from "./thumbnail_frame.js";
 
@@ -90,7 +90,7 @@ function openWindow(name, fill) {
   return true;
 }
 
-/** Give the window's document its own script, which goes on if the talk's tab is reloaded. */
+/** Give the window's document a script that keeps running when the talk's tab is reloaded. */
 function write(page, id) {
   const script = page.createElement("script");
   const channel = `new BroadcastChannel(${JSON.stringify(id)})`;
@@ -99,7 +99,7 @@ function write(page, id) {
   page.body.append(script);
 }
 
-/** Run the speaker's window; this function's text is copied there, so it uses nothing outside of itself. */
+/** Run the speaker's window. The function's source is copied there, so it uses nothing defined outside it. */
 function run(page, channel, every) {
   const make = (tag, className, text = "") => {
     const made = page.createElement(tag);
@@ -113,7 +113,7 @@ function run(page, channel, every) {
     made.onclick = onclick;
     return made;
   };
-  /** Return a text with **bold** and *italic* as nodes, as turning.js does, which cannot be used here. */
+  /** Return a text with **bold** and *italic* as nodes; this copied code cannot call the one in turning.js. */
   const marked = (text) => {
     const parts = text.split(/\*\*(?=\S)([^\n]*?\S)\*\*|\*(?=[^\s*])([^\n*]*?[^\s*])\*/);
     const nodes = parts.map((part, at) => (at % 3 && part ? make(at % 3 === 1 ? "strong" : "em", "", part) : part));

@@ -29,7 +29,7 @@ export function drawMissing(root, slides, images, again) {
   }, LONGEST);
 }
 
-/** Return whether this page is in such a frame, where it must not change the talk or send messages. */
+/** Return whether this page is in the hidden frame: there it must not change the talk or send messages. */
 export function isUnseen() {
   return window.frameElement?.className === "unseen";
 }

@@ -6,16 +6,16 @@ import { paper } from "../streamlit_fixes/dom.js";
 import { listening } from "./canvas_recorder.js";
 import { bitmap, fitting, measure, paintOf, round, shade, written } from "./svg_paint.js";
 
-// Left out of files: controls, hints, and values that show while they are pointed at.
+// Elements that files leave out: controls, hints, and the text about what is pointed at.
 export const CONTROLS = ".transport, .controls, .compare, .whole-map, .hint, .reading, input, select, .modebar-container";
-const SELECTED = ".small-map[aria-pressed=true]"; // the selected map of several, saved like the others
+const SELECTED = ".small-map[aria-pressed=true]"; // the selected one of several small maps: files do not outline it
 const ROUNDED = 0.01; // a scale that differs from 1 by less than this counts as 1
 const MOST_TRIES = 12; // how many widths are tried until nothing is cut off
 const EDGE = 16; // pixels around a picture with a caption
 const BARE_EDGE = 4; // pixels around a picture without a caption, for its outline
 const FILLED = 0.8; // the share of the width that lines of the caption may fill: other fonts are wider
 const NARROWEST = 420; // the fewest pixels of width for a caption
-const LETTERS = /\S{1,48}/gu; // matches a word, or a part of one that is too long for a line
+const LETTERS = /\S{1,48}/gu; // matches a word, or the next 48 letters of a longer word
 
 /**
  * Return the whole picture in `root` as an SVG element, below its caption if there is one.
@@ -79,7 +79,7 @@ function showWhole(root) {
     Object.assign(part.style, styles);
     undo.push(() => (before === null ? part.removeAttribute("style") : part.setAttribute("style", before)));
   };
-  // In a scaled picture, boxes are measured after scaling and letters before: it is scaled back.
+  // Undo scaling: in a scaled picture, boxes are measured after the scaling, but letters before it.
   const scale = scaleOf(root);
   if (Math.abs(scale - 1) > ROUNDED) set(root, { transform: `scale(${1 / scale})` });
   for (const part of [root, ...root.querySelectorAll("*")]) {
@@ -95,7 +95,7 @@ function showWhole(root) {
   }
   // The picture gets wider until parts that no longer scroll do not cover their neighbours.
   set(root, {});
-  root.style.setProperty("--saved", "none"); // hides parts that are not saved, also if drawn again
+  root.style.setProperty("--saved", "none"); // hides parts that are not saved, even those that are drawn later
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const missing = Math.max(0, ...opened.map((part) => part.scrollWidth - part.clientWidth));
     if (missing < 1) break;
@@ -117,7 +117,7 @@ function describe(part, group, pen, opacity) {
   const x = round(box.left - pen.left);
   const y = round(box.top - pen.top);
   const place = { x, y, width: round(box.width), height: round(box.height) };
-  // Letters that go on in the next line have a box in each.
+  // Text that goes on in the next line has a box in each line.
   for (const { left, top, width, height } of part.getClientRects()) {
     frame(part, style, { x: round(left - pen.left), y: round(top - pen.top), width: round(width), height: round(height) }, group, pen, shown);
   }

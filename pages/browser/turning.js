@@ -14,7 +14,7 @@ const BLOCKED = "The browser blocked the speaker's window: allow pop-ups for thi
  * @property {() => number} at returns the number of the slide that is shown, from 1
  * @property {(to: number) => void} go shows the slide with a number
  * @property {() => ParentNode} [shown] returns the element that contains the pictures' controls
- * @property {Record<string, string>} controls by key: the selector of the control that it clicks
+ * @property {Record<string, string>} controls for each key: the selector of the control that it clicks
  * @property {{ name: string, words: string }[]} keys all keys and what they do, for the help sheet
  * @property {Record<string, () => boolean | void>} [acts] actions of further keys; they return false if they do nothing
  * @property {(key: string) => boolean | undefined} [first] handles a key before everything else; undefined if it does not handle it
@@ -25,7 +25,7 @@ const BLOCKED = "The browser blocked the speaker's window: allow pop-ups for thi
 
 /**
  * Make the bar, the black screen and the help sheet of slides, and listen for keys until `end`.
- * @param {any} root keeps, as `points`, whether a pointer was used last, not the Tab key
+ * @param {any} root has `points`: true if the focus was last moved by a pointer, not by the Tab key
  * @param {Slides} slides
  */
 export function turning(root, slides) {
@@ -74,14 +74,14 @@ export function turning(root, slides) {
     event.metaKey ||
     event.altKey ||
     (sheet.open ? event.key !== "?" : document.querySelector("dialog[open]") !== null);
-  /** Handle a key before the pictures get it, which have their own keys for use on pages. */
+  /** Handle a key before the pictures get it: the same key may do something else in a picture. */
   function onKey(event) {
     if (event.key === "Tab") root.points = false;
     if (isOther(event) || takesKey(event.composedPath()[0], event.key, root.points) || !press(event.key)) return;
     event.preventDefault();
     event.stopPropagation();
   }
-  /** Handle Escape after the pictures: a zoomed picture uses it to show the whole picture. */
+  /** Handle Escape if no picture has used it: a zoomed picture uses it to show the whole picture. */
   function onEscape(event) {
     if (event.key !== "Escape" || event.defaultPrevented || isOther(event)) return;
     if (!black.hidden) black.hidden = true;
@@ -145,7 +145,7 @@ export function plainTitle({ title, typed }) {
   return typed ? element("span", "", marked(title)).textContent : title;
 }
 
-/** Return the element with the title and the words of a slide; `alone` says it has no pictures. */
+/** Return the element with the title and the words of a slide; `alone` is true if it has no pictures. */
 export function pageOf({ title, typed, words }, alone) {
   return element("div", alone ? "page alone" : "page", [
     element("h1", "", typed ? marked(title) : title),
@@ -153,10 +153,10 @@ export function pageOf({ title, typed, words }, alone) {
   ]);
 }
 
-/** Return whether the focused element uses a key: any in a text box, some in a slider or button.
+/** Return whether the focused element uses a key: a text box or list uses all, a slider some, a button Space.
  *
- * `points` says that the focus came by a click. Then only text boxes and lists use keys, and all
- * other keys are those of the talk.
+ * If `points` is true, the focus came by a click. Then only text boxes and lists use keys; other
+ * elements leave them to the talk.
  */
 export function takesKey(place, key, points) {
   if (takesText(place) || place.matches?.("select")) return true;

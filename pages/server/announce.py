@@ -22,9 +22,9 @@ TO_ALL = "Open to everyone who can reach this machine; `headlight --share` asks 
 
 
 def announcement(on_terminal: bool) -> str:
-    """Return the message at the start; it only has the token if it is shown on a terminal.
+    """Return the message that the server prints when it starts.
 
-    A log may be read by others.
+    It has the token only if it is printed on a terminal, because others may read a log.
     """
     if not open_to_others():
         return said(link("localhost", on_terminal), HERE)
@@ -54,7 +54,7 @@ def link(name: str, with_token: bool = True) -> str:
 
 
 def qr_code(text: str) -> str:
-    """Return a text as a QR code for a terminal, in white on black whatever its own colours are."""
+    """Return a QR code of a text for a terminal, in white on black in every terminal."""
     drawn = io.StringIO()
     segno.make(text, micro=False).terminal(drawn, compact=True)
     rows = drawn.getvalue().splitlines()

@@ -16,7 +16,7 @@ from headlight.pages.streamlit_fixes.paths import CORE, HEALTH, METRICS, path_of
 VARIABLE = "HEADLIGHT_TOKEN"
 PARAMETER = "token"
 COOKIE = "headlight_door"
-SHORTEST = 12  # characters of a token, which nobody can guess within the hours of a lecture
+SHORTEST = 12  # the fewest characters of a token, so that nobody can guess it during a lecture
 CLOSED = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -80,7 +80,7 @@ def behind_door(app: ASGIApp) -> ASGIApp:
 
 
 def same(given: str, expected: str) -> bool:
-    """Return whether two texts are equal; the time taken does not reveal how much of them is."""
+    """Return whether two texts are equal, in a time that does not depend on where they differ."""
     return hmac.compare_digest(given.encode(), expected.encode())
 
 
@@ -97,15 +97,17 @@ def closed(asked: HTTPConnection) -> Response:
 
 
 def without_token(asked: HTTPConnection, mark: str) -> Response:
-    """Return a redirect to the same address without the token, which also sets the cookie."""
+    """Return a redirect to the same address without the token; it sets the cookie to `mark`."""
     rest = [pair for pair in asked.query_params.multi_items() if pair[0] != PARAMETER]
-    path = quote("/" + asked.scope["path"].lstrip("/\\"))  # two slashes would begin a host's name
-    if limits.GUEST:  # a notebook's proxy may have removed the path before it
+    # Only one slash at the beginning: after two, a browser expects the name of a host.
+    path = quote("/" + asked.scope["path"].lstrip("/\\"))
+    if limits.GUEST:  # a notebook's proxy may have removed the beginning of the path
         path = "." + path[path.rindex("/") :]
     way = RedirectResponse(f"{path}?{urlencode(rest)}" if rest else path, 303)
     way.headers["cache-control"] = "no-store"
     if mark:
-        path = "" if limits.GUEST else "Path=/; "  # without it, the folder that the browser sees
+        # Without a path, the cookie is valid in the folder that the browser sees.
+        path = "" if limits.GUEST else "Path=/; "
         way.headers["set-cookie"] = f"{COOKIE}={mark}; {path}HttpOnly; {reach(asked)}"
     return way
 
@@ -113,7 +115,7 @@ def without_token(asked: HTTPConnection, mark: str) -> Response:
 def reach(asked: HTTPConnection) -> str:
     """Return the attributes of the cookie that decide where a browser sends it.
 
-    If other sites may show the app in a frame, it is also sent from there, over HTTPS only.
+    If other sites may show the app in a frame, the cookie is sent there, too, over HTTPS only.
     """
     forwarded = asked.headers.get("x-forwarded-proto", "")
     if "https" not in (asked.url.scheme, forwarded):

@@ -30,7 +30,8 @@ OTHER_NAME = (
 )
 OTHER_PAGE = "Headlight answers only its own pages, not those of another host."
 UPLOADS = f"{CORE}upload_file/"
-OF_ONE, OF_ALL = 4, 16  # most uploads of one visitor and of all, in multiples of the largest file
+# The most bytes that one visitor, and all visitors, may upload, as multiples of the largest file.
+OF_ONE, OF_ALL = 4, 16
 pages_loaded = Event()  # set once the code of the pages is loaded
 TOO_MUCH = "Too much was uploaded. A visitor's uploads are removed when their tab is closed."
 
@@ -54,8 +55,8 @@ def tells_ready(app: ASGIApp) -> ASGIApp:
 def only_own_names(app: ASGIApp) -> ASGIApp:
     """Refuse requests for a name that is not the server's, and requests by another host's page.
 
-    Otherwise another host's page could let its own name lead to this machine, and read the answers
-    as if it were a page of this server.
+    Otherwise another host could let its own name lead to this machine, and its pages could read the
+    answers as if they were pages of this server.
     """
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
@@ -102,9 +103,9 @@ def is_address(name: str) -> bool:
 
 
 def is_own_page(origin: str | None, host: str) -> bool:
-    """Return whether a request may be answered: it is not by a page of another host.
+    """Return whether a request comes from a page of this server, or of an allowed origin.
 
-    A request without `origin` is by no page; some other origins may be allowed.
+    A request without `origin` comes from no page, and is accepted.
     """
     if origin is None or origin in config.get_option("server.corsAllowedOrigins"):
         return True
@@ -119,7 +120,7 @@ def bounded_uploads(app: ASGIApp) -> ASGIApp:
 
     All bytes that were received count until their visitor leaves.
     """
-    coming: Counter[str] = Counter()  # by session: bytes of files whose upload has not ended
+    coming: Counter[str] = Counter()  # by session: the bytes received of unfinished uploads
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
         path = path_of(scope) if scope["type"] == "http" and scope["method"] == "PUT" else ""
@@ -171,7 +172,8 @@ def framing_origins() -> tuple[str, ...]:
 
 def content_policy() -> str:
     """Return the content security policy, which says what the pages may load and run."""
-    framing = " ".join(("'self'", *framing_origins()))  # the app frames itself for small pictures
+    # 'self': the app shows its own slides in frames, to make small pictures of them.
+    framing = " ".join(("'self'", *framing_origins()))
     return "; ".join(
         (
             "default-src 'self'",
@@ -192,7 +194,7 @@ def with_policy(app: ASGIApp) -> ASGIApp:
     headers = {
         "content-security-policy": content_policy(),
         "x-content-type-options": "nosniff",
-        "referrer-policy": "same-origin",  # because addresses contain what visitors typed
+        "referrer-policy": "same-origin",  # because the address of a page has what visitors typed
         "cross-origin-opener-policy": "same-origin",
     }
     if not framing_origins():

@@ -23,13 +23,14 @@ def raise_limit() -> None:
         most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         if now == resource.RLIM_INFINITY or most <= now:
             break
-        with contextlib.suppress(OSError, ValueError):  # raised if the system allows fewer files
+        # An error means that the system allows fewer files: then try the next limit.
+        with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
             break
 
 
 def few_visitors() -> str:
-    """Return a sentence on how many visitors there is room for, if they are few, or ""."""
+    """Return a sentence on how many visitors there is room for, or "" if there is enough room."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] if resource else 0
     visitors = (most - OF_PROCESS) // OF_VISITOR
     return NOTE.format(most=most, visitors=max(visitors, 0)) if most > 0 and visitors < FEW else ""

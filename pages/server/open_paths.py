@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from headlight.pages.shared.runs import limits
 from headlight.pages.streamlit_fixes.paths import path_of
 
-_apps: dict[str, ASGIApp] = {}  # by the first name of their paths
+_apps: dict[str, ASGIApp] = {}  # the app that answers, by the first name of a path
 
 
 def open_to_all(name: str, app: ASGIApp) -> None:
@@ -18,7 +18,7 @@ def open_to_all(name: str, app: ASGIApp) -> None:
 
 
 def leads_here(name: str) -> str:
-    """Return a name that leads to this process when it follows the first name of an open path."""
+    """Return a name with this worker's number, such as 2-ABCD, if there are several workers."""
     return f"{limits.NUMBER}-{name}" if limits.WORKERS > 1 else name
 
 

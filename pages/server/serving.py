@@ -44,7 +44,7 @@ AGAIN = "  {name} ended ({code}) and is started again."
 LONGEST_END = 10.0  # seconds after which a process that should end is killed
 SOONEST = 1.0  # the fewest seconds between two starts of one process
 LOOK = 0.1  # seconds between two checks of whether a worker is ready
-PR_SET_PDEATHSIG = 1  # from Linux's prctl.h
+PR_SET_PDEATHSIG = 1  # a constant of Linux's prctl.h
 
 
 def proxy_config(ports: Sequence[int]) -> str:
@@ -64,7 +64,7 @@ def proxy_config(ports: Sequence[int]) -> str:
 
 
 def environment(workers: int) -> dict[str, str]:
-    """Return the environment of the workers, who share a secret, an address and their limits."""
+    """Return the environment of all workers: they share a cookie secret and know their number."""
     secret = {"STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32)}
     address = config.get_option("server.address")
     return secret | os.environ | {"HEADLIGHT_WORKERS": str(workers), BEHIND: address}
@@ -104,7 +104,7 @@ async def keep_running(name: str, command: Sequence[str], environ: Mapping[str, 
             cwd=APP.parent,
             env=environ,
             stdin=DEVNULL,
-            start_new_session=True,  # Ctrl+C only reaches the parent, which then ends all workers
+            start_new_session=True,  # so that only the parent gets Ctrl+C; it ends all workers
             preexec_fn=end_with_parent,
         )
         try:
@@ -148,7 +148,7 @@ async def serve(workers: int, options: Sequence[str], proxy: str) -> None:
     """Keep the workers and their proxy running until this process gets a signal to end."""
     ports, environ = free_ports(workers), environment(workers)
     loop, this = asyncio.get_running_loop(), asyncio.current_task()
-    assert this is not None  # a coroutine runs in a task
+    assert this is not None  # a coroutine always runs in a task
     for told in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(told, this.cancel)
     with tempfile.TemporaryDirectory() as folder, contextlib.suppress(asyncio.CancelledError):

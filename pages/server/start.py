@@ -61,7 +61,7 @@ def go_to_first_page(request: Request) -> RedirectResponse:
 ROUTES = [Route("/attention", go_to_first_page)]
 
 for check in (access_token, framing_origins):
-    check()  # raises ValueError if the environment variable is invalid
+    check()  # each raises ValueError if its environment variable is invalid
 
 
 def load_pages() -> None:
@@ -97,7 +97,7 @@ async def prepared(_app: App) -> AsyncIterator[None]:
 async def announced(app: App) -> AsyncIterator[None]:
     """Print who can open the app, and open it in a browser on this machine, unless headless."""
     handles.raise_limit()
-    if not is_behind_proxy():  # behind a proxy, the parent process prints it
+    if not is_behind_proxy():  # behind a proxy, the parent process prints this message
         print(announcement(sys.stdout.isatty()), flush=True)
     if not config.get_option("server.headless"):
         webbrowser.open(link("localhost"))

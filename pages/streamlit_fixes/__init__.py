@@ -1,6 +1,6 @@
 """Workarounds for Streamlit, one per file.
 
-Each file says what it works around, which upstream issue would make it needless, and which parts of
-Streamlit it relies on. If these change, tests/streamlit_fixes/ fails and says what to do. The files
-import nothing else of this project.
+Each file says what it works around, which upstream issue makes it necessary, and which parts of
+Streamlit it relies on. If these parts change, tests/streamlit_fixes/ fails and says what to do. The
+files import nothing else of this project.
 """

@@ -1,4 +1,4 @@
-// All that scripts use of Streamlit's DOM, of which only the classes of keys, .st-key-NAME, are public.
+// Everything that scripts use of Streamlit's DOM. Only the classes of keys, .st-key-NAME, are public.
 
 const RUN = "data-test-script-state";
 const CONNECTION = "data-test-connection-state";
@@ -11,7 +11,7 @@ const around = (target, selector) => target.closest(selector);
 
 const app = () => first(".stApp");
 
-/** The element that has the colours of the page, also on a page without Streamlit. */
+/** Return the element that has the colours of the page, also on a page without Streamlit. */
 export const paper = () => app() ?? document.body;
 export const main = () => first(".stMain");
 export const content = () => first(".stMainBlockContainer");
@@ -24,7 +24,7 @@ export function isBlank() {
   return !app() || (isDone && !first(".stMain .stElementContainer"));
 }
 
-/** Call a function whenever a run begins or ends, or the connection is lost or back; returns a stop. */
+/** Call a function whenever a run begins or ends, or the connection is lost or back; returns a function that stops this. */
 export function whenStateChanges(call) {
   const watch = new MutationObserver(call);
   watch.observe(document.body, { subtree: true, attributeFilter: [RUN, CONNECTION] });

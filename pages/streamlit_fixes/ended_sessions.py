@@ -24,7 +24,7 @@ EVERY = 15.0  # seconds between two checks
 
 
 def watch(ended: Callable[[], None]) -> None:
-    """Check for abandoned sessions from now on and end them; call `ended` whenever some were.
+    """Check for abandoned sessions from now on, and end them; call `ended` after ending some.
 
     Without a server this does nothing.
     """
@@ -34,7 +34,7 @@ def watch(ended: Callable[[], None]) -> None:
 
 @cache
 def _watch(runtime: Runtime, ended: Callable[[], None]) -> None:
-    loop = runtime._get_async_objs().eventloop  # only its thread may change sessions
+    loop = runtime._get_async_objs().eventloop  # only the loop's thread may change sessions
     manager: Any = runtime._session_mgr  # in fact a WebsocketSessionManager
     loop.call_soon_threadsafe(_look, loop, manager._session_storage, ended)
 
@@ -48,7 +48,7 @@ def _look(
 
 
 def end_what_was_left(storage: MemorySessionStorage) -> int:
-    """End the sessions that have been kept for two minutes; return how many there were."""
+    """End the sessions whose visitors left two minutes ago or earlier; return their number."""
     cache: Any = storage._cache  # in fact a TTLCache
     left = [info.session for _, info in cache.expire()]
     for session in left:

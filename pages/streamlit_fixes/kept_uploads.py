@@ -4,7 +4,7 @@ Streamlit accepts any number of files in a session, keeps them until the session
 public way to count them.
 
 Upstream: https://github.com/streamlit/streamlit/issues/3401
-Relies on: `file_storage` of the runtime's uploaded file manager, which has the files by session.
+Relies on: `file_storage` of the runtime's uploaded file manager: the files of each session.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from streamlit.runtime import get_instance
 
 
 def kept_bytes() -> Counter[str]:
-    """Return the bytes of the files that Streamlit keeps, by session."""
+    """Return how many bytes of uploaded files Streamlit keeps for each session."""
     manager: Any = get_instance().uploaded_file_mgr  # in fact a MemoryUploadedFileManager
     storage = manager.file_storage
     return Counter(

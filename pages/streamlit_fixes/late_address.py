@@ -14,10 +14,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
 def gone_to() -> dict[str, str] | None:
-    """Return the address that the visitor went to: the first one, or by a step back or forward.
+    """Return the address that the visitor opened first, or went to by a step back or forward.
 
-    Later runs return it, too, until `know` or `write` records an address: a click may end this run
-    early.
+    Later runs return the same address until `know` or `write` records one, because a click may end
+    this run before the address is used. After that, return None.
     """
     sent = dict(st.query_params)  # empty after a click on a link to another page
     if (sent and _went()) or "address" not in st.session_state:
@@ -26,15 +26,15 @@ def gone_to() -> dict[str, str] | None:
 
 
 def is_behind() -> bool:
-    """Return whether the browser sent an outdated address with its request; for callbacks."""
+    """Return whether the browser sent an outdated address; to be called in a widget's callback."""
     return dict(st.query_params) != st.session_state.get("address", {})
 
 
 def write(parameters: dict[str, str]) -> None:
-    """Have the browser show an address, even if it sent this one and a newer one is on its way."""
+    """Show an address in the browser, unless it is shown there and no other is on its way."""
     newest = st.session_state.get("address", parameters)
     if _went() or not dict(st.query_params) == parameters == newest:
-        know(parameters)  # before the next line, at which another click may end the run
+        know(parameters)  # recorded first: at the next line, another click may end the run
         st.query_params.from_dict(parameters)
 
 

@@ -34,13 +34,13 @@ def beginning(widget: Widget, value: object, options: Sequence[Any] = ()) -> dic
 
 @dataclass
 class Exchange:
-    """The values of widgets that were sent to a browser and came from it."""
+    """The values of widgets that were sent to a browser, and those that it has sent."""
 
-    # By widget's key: the place (see `tell`) and the value that the browser is known to show.
+    # By widget's key: `where` (see `tell`), and the value that the browser is known to show.
     known: dict[str, tuple[Hashable, object]] = field(default_factory=dict)
-    # By widget's key: the values sent to the browser since it last confirmed the current one.
+    # By widget's key: the values sent to the browser since it last sent the current value.
     told: dict[str, list[object]] = field(default_factory=dict)
-    # Keys of widgets in which one of these values may still replace the visitor's newer choice.
+    # Keys of widgets in which an older value, on its way, may replace the visitor's newer choice.
     unsure: set[str] = field(default_factory=set)
     # By widget's id: a hash of the value that the browser last sent.
     sent: dict[str, int] = field(default_factory=dict)
@@ -53,9 +53,9 @@ def exchange() -> Exchange:
 def tell(key: str, value: object, where: Hashable) -> None:
     """Set a widget's value, unless the browser is known to show it already.
 
-    `where` is the page, and the text that the value has on it. A value that the browser shows is
-    not set again: if a visitor types into two boxes one after the other, the run for the first box
-    would overwrite the second.
+    `where` is the page, and the value as a text. A value that the browser shows is not set again:
+    if a visitor types into two boxes one after the other, the run for the first box would overwrite
+    the second.
     """
     known = exchange().known
     if known.get(key) != (where, value):
@@ -65,11 +65,11 @@ def tell(key: str, value: object, where: Hashable) -> None:
 
 
 def hear(key: str, where: Hashable, *, is_typed: bool) -> None:
-    """Record the value that the browser has sent for a widget; for callbacks.
+    """Record the value that the browser has sent for a widget; call it in callbacks.
 
-    A value that was sent to the browser before may arrive there after the visitor's choice and
-    replace it. If so, the choice is sent back, too. A typed text is sent back only if the browser
-    also had an outdated address, because the visitor may still be typing.
+    A value that was sent to the browser earlier may arrive there after the visitor's choice and
+    replace it. In this case the choice is sent to the browser again. A typed text is sent again
+    only if the browser also sent an outdated address, because the visitor may still be typing.
     """
     if key in exchange().unsure and (is_behind() or not is_typed):
         del exchange().known[key]
@@ -78,7 +78,7 @@ def hear(key: str, where: Hashable, *, is_typed: bool) -> None:
 
 
 def refuse(key: str) -> None:
-    """Replace the value that the browser sent by the option that was drawn last; for callbacks."""
+    """Replace the value that the browser sent by the one drawn last; call it in callbacks."""
     exchange().known.pop(key, None)
     st.session_state[key] = st.session_state.offered[key].now
 
@@ -96,7 +96,8 @@ def _call_without_late(call: Callable[..., None], state: SessionState, **more: o
 def _pass_over_late(state: SessionState, noted: Exchange) -> None:
     """Replace outdated values in the browser's request by the current ones, and send these again.
 
-    If nothing else in the request is new, the visitor has chosen an earlier value again.
+    If nothing else in the request is new, an earlier value is not outdated: the visitor has chosen
+    it again.
     """
     states = state._current_interaction_widget_states
     widgets = states.widgets if states else ()
@@ -115,7 +116,7 @@ def _pass_over_late(state: SessionState, noted: Exchange) -> None:
             new.discard(name)
         elif name in new and state._new_widget_state.get(name) not in noted.told.get(key, [])[:-1]:
             noted.unsure.add(key)
-        else:  # the value it showed before, or one that was sent to it before the current one
+        else:  # the browser repeats its last value, or one that it got before the current one
             new.discard(name)
             repeated[key] = name
     if new or any(map(_is_click, widgets)):
@@ -127,9 +128,9 @@ def _pass_over_late(state: SessionState, noted: Exchange) -> None:
 
 
 def _compare_and_note(widgets: Iterable[WidgetState], sent: dict[str, int]) -> dict[str, bool]:
-    """Record the values in a request; return, by widget's id, whether each one is a new value.
+    """Record the values in a request; return, by widget's id, True for a value that has changed.
 
-    Widgets whose value was never sent before are left out.
+    Widgets for which the browser sent no value before are left out.
     """
     differs = {}
     for widget in widgets:
@@ -137,7 +138,8 @@ def _compare_and_note(widgets: Iterable[WidgetState], sent: dict[str, int]) -> d
             value = hash(widget.SerializeToString())
             if widget.id in sent:
                 differs[widget.id] = sent[widget.id] != value
-            sent[widget.id] = value  # kept, because a step back or forward sends no values
+            # Values of earlier requests are kept, because a step back or forward sends no values.
+            sent[widget.id] = value
     return differs
 
 
@@ -164,7 +166,7 @@ def note_offered(key: str, options: list[Any], now: object) -> None:
 
 
 def step(key: str, by: int) -> None:
-    """Choose the option that is `by` steps after the chosen one, if there is one; for callbacks."""
+    """Choose the option `by` places after the chosen one, if there is one; call it in callbacks."""
     if key not in (all_offered := st.session_state.get("offered", {})):
         return
     options = all_offered[key].options
@@ -176,7 +178,7 @@ def step(key: str, by: int) -> None:
 
 @dataclass
 class Drawn:
-    """The value that an `editor` shows, and the number of its widget, which is part of its key."""
+    """The value that an `editor` shows, and a number that is part of its widget's key."""
 
     value: object
     number: int = 0
@@ -203,7 +205,7 @@ def editor(
     name = f"{key} {number}" if number else key
 
     def take() -> None:
-        if drawn.number == number:  # else the value is outdated: a new widget was drawn since
+        if drawn.number == number:  # otherwise a new widget was drawn: this value is outdated
             drawn.value = st.session_state[name]
             changed(drawn.value)
 

@@ -3,7 +3,7 @@
 Streamlit copies all values for each select box, text box and number box. With some 50 values, this
 takes 5 % of the time of a page.
 
-Upstream: https://github.com/streamlit/streamlit/pull/8529, whose comments tell of the slowdown.
+Upstream: https://github.com/streamlit/streamlit/pull/8529, whose comments report the slowdown.
 Relies on: `SafeSessionState.filtered_state`, in which these boxes look up their key.
 """
 

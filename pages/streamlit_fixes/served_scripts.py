@@ -17,17 +17,17 @@ from headlight.pages.streamlit_fixes.paths import CORE, path_of, public
 
 SENT = {
     "content-type": "text/javascript; charset=utf-8",
-    "cache-control": "private, max-age=31536000, immutable",  # a name's content never changes
+    "cache-control": "private, max-age=31536000, immutable",  # the script of a name never changes
     "vary": "accept-encoding",
 }
 
-_scripts: dict[str, tuple[bytes, bytes]] = {}  # by path: the script, plain and compressed
+_scripts: dict[str, tuple[bytes, bytes]] = {}  # by path: the script's bytes, plain and compressed
 
 
 def published(name: str, script: str) -> str:
     """Serve a script to everyone who may open pages; return its address.
 
-    Another script needs another name, because browsers cache it.
+    A changed script needs a new name, because browsers cache scripts by their address.
     """
     path = f"{CORE}{name}.js"
     text = script.encode()

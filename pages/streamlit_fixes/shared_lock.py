@@ -18,7 +18,8 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 
 from headlight.pages.streamlit_fixes.replace import replace
 
-# The locks by the id of their state. No other state has this id while a run keeps the lock.
+# The lock of each state, by the state's id(). While a run keeps a lock, it keeps the state, too: no
+# other state can have this id.
 LOCKS: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
 

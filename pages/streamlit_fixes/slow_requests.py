@@ -36,14 +36,14 @@ def drop_slow_requests() -> None:
 
 
 def _watch(call: Callable[..., None], connection: H11Protocol, value: object) -> None:
-    """Let a connection begin or read, and close it later unless its request is complete by then."""
+    """Run a connection's method; close the connection later if its request is then incomplete."""
     call(connection, value)
     waits_for = connection.conn.their_state
     before = _ends.get(connection)
     if connection.transport.get_protocol() is not connection:
-        waits_for = None  # it has become a WebSocket, which may be silent
+        waits_for = None  # the connection is now a WebSocket, which may be silent
     if waits_for is h11.IDLE and before and not before.cancelled():
-        return  # another part of the address and headers, which started the clock already
+        return  # a later part of the address and headers: the time runs since the first part
     if before:
         before.cancel()
     if waits_for in (h11.IDLE, h11.SEND_BODY):

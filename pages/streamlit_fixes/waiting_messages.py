@@ -9,7 +9,7 @@ Relies on: Streamlit, which checks for new elements more often than LONG_ENOUGH.
 
 import time
 
-LONG_ENOUGH = 0.03  # seconds that a run sleeps
+LONG_ENOUGH = 0.03  # seconds that a run sleeps, so that the other thread can send
 
 
 def send_what_is_drawn() -> None:

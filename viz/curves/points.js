@@ -10,9 +10,9 @@ import { dot, line, ring } from "../strokes.js";
  * @property {number[]} groups the index of each point's kind
  * @property {string[]} kinds
  * @property {string[]} colors a colour for each kind
- * @property {{ place: number, words: string }[]} named points, with the words next to them
+ * @property {{ place: number, words: string }[]} named points that have words next to them: the index of each one, and its words
  * @property {[string, string] | null} axes the names of the horizontal and the vertical axis; null in a plane, with equal scales on both
- * @property {string} equal what equal numbers mean, for the line on which they are; no line if empty
+ * @property {string} equal what it means if a point's two numbers are equal, for the legend of the line of such points; no line if empty
  * @property {number | null} selected the index of the point with a ring
  * @property {boolean} clickable
  */
@@ -22,14 +22,14 @@ const [LOWEST, HIGHEST] = [240, 400]; // the least and the largest height in pix
 const GAPS = 12; // pixels between the plot and the words above and below it
 const MARGIN = { left: 52, right: 14, top: 10, bottom: 38 }; // pixels around a plot with axes
 const BARE = { left: 14, right: 14, top: 12, bottom: 12 }; // pixels around a plot without axes
-const NEAR = 24; // pixels; a pointer this near to a point points at it
+const NEAR = 24; // a pointer points at a point that is at most this many pixels away
 const LINE = 15; // the height of a line of words in pixels
-const ASIDE = [10, -10, 30, -30, 60, -60]; // pixels by which a point's words may stand to its right
-const ALOFT = [0, -1, 1, -2, 2, -3, 3, -4, 4, -6, 6]; // lines by which they may stand below it
+const ASIDE = [10, -10, 30, -30, 60, -60]; // pixels by which the words of a point may be to its right, or to its left if below 0
+const ALOFT = [0, -1, 1, -2, 2, -3, 3, -4, 4, -6, 6]; // lines by which the words of a point may be below it, or above it if below 0
 
 /**
- * Draw the points, and the line of equal numbers if asked for. Pointing at a point describes it; a
- * click sends its index to the app.
+ * Draw the points and, if asked for, the line of points whose two numbers are equal. Pointing at a
+ * point describes it; a click sends its index to the app.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -41,7 +41,7 @@ export function draw(mount) {
 
 function makePicture(root) {
   let header;
-  let numbers; // of all points, first the horizontal ones and then the vertical ones
+  let numbers; // the horizontal numbers of all points, followed by their vertical numbers
   let pick;
   let at = null; // the index of the point that is pointed at
   let spots = []; // the place of each point in pixels
@@ -97,7 +97,7 @@ function makePicture(root) {
     if (axes) drawAxes(context, x, y, ends, { left, right, top, bottom }, height);
 
     if (equal) {
-      // The line goes from edge to edge of the plot.
+      // The line of equal numbers goes from edge to edge of the plot.
       const [from, to] = [Math.max(west, south), Math.min(east, north)];
       context.globalAlpha = 0.6;
       context.lineWidth = 1.5;
@@ -186,7 +186,7 @@ function makePicture(root) {
     const nearest = far.indexOf(Math.min(...far));
     return far[nearest] <= NEAR ? nearest : null;
   }
-  /** Return the point that is `step` points after the present one in the order along an axis. */
+  /** Return the point that is `step` points after the one pointed at, in the order along an axis. */
   function next(step, along) {
     const order = header.told.map((_, point) => point).sort((one, other) => along(one) - along(other) || one - other);
     const place = order.indexOf(at);

@@ -24,7 +24,7 @@ def effect_points(
     unit: str = "nats",
     **marks: Any,
 ) -> CanvasPicture:
-    """Draw a point for each effect (N,), in its unit, and the line on which estimates are right.
+    """Draw a point for each true effect (N,) and its estimate (N,), and the line of equal numbers.
 
     `names` appear on hovering; for `groups` and other marks see `points`.
     """
@@ -58,9 +58,9 @@ def head_points(
     units: tuple[str, str] = ("", ""),
     **marks: Any,
 ) -> CanvasPicture:
-    """Draw a point for each head by two statistics (N,), called as in `axes`.
+    """Draw a point for each head by two statistics (N,); `axes` are their names.
 
-    The unit of a statistic without one is empty; for `marks` see `points`.
+    `units` are their units, "" for none; for `marks` see `points`.
     """
     notes = [
         f"{name}: {axes[0]} {number_text(first)} {units[0]}".rstrip()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, which colour-blind people can tell apart, without the pale ones.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f8c8d", "#a6761d")
 MOST_LINES = len(COLORS)
-AROUND = 110  # pixels of a chart's height besides its plot and its legend
+AROUND = 110  # pixels of a chart's height that are neither plot nor legend
 LEGEND_ROW = 22  # pixels
 DOT = 22  # the area of a dot in square pixels
 LINE = {"strokeWidth": 1.8, "clip": True}
@@ -148,7 +148,7 @@ def wavelengths(
     layers = [
         points,
         rule.mark_rule(strokeDash=[4, 4], color="gray"),
-        # The words are at the right end, where the curve is above the rule and leaves room below.
+        # The words are at the right end, below the rule: there the curve is above the rule.
         rule.mark_text(align="right", dy=10, color="gray").encode(
             x=alt.value("width"), text="text:N"
         ),

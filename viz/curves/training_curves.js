@@ -9,17 +9,18 @@ import { dot } from "../strokes.js";
  * @property {{ title: string, limits: [number, number] | null }[]} panels
  * @property {{ run: number, panel: number, count: number }[]} lines the run, the panel and the number of steps of each line; the array holds a line's steps and then its values
  * @property {string[]} colors a colour for each run
- * @property {[string, string]} at the words before and after a step
+ * @property {[string, string]} at the words written before and after the number of a step
  */
 
 const HEIGHT = 170; // the height of a panel in pixels
-const HIGHEST = 340; // the largest height of a panel on a slide, which the panels fill
-const WORDS = 52; // the height of a panel's title and its reading in pixels
+const HIGHEST = 340; // the largest height in pixels of a panel on a slide, where panels fill the height
+const WORDS = 52; // the height in pixels of a panel's title and of the text about a step
 const MARGIN = { left: 46, right: 10, top: 8, bottom: 20 }; // pixels around a panel's plot
 const FEW = 40; // a line of at most so many points has a dot at each of them
 
 /**
- * Draw each panel's lines. New data repaints the same elements, which keep what is pointed at.
+ * Draw each panel's lines. New data is drawn into the same elements, and the step that is pointed at
+ * stays.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {

@@ -11,7 +11,7 @@ from headlight.viz.numbers import Numbers
 PART = Part.next_to(__file__, "Training curves")
 
 Points = Sequence[float] | np.ndarray
-Curve = tuple[Points, Points]  # the steps, and the number at each step
+Curve = tuple[Points, Points]  # of a line: the steps, and the number at each step
 
 
 def training_curves(

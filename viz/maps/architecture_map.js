@@ -9,7 +9,7 @@ import { follow } from "./head_grid.js";
  * @property {Record<string, string>} labels the name of each kind
  * @property {string} kind the kind of the marked block
  * @property {number | null} layer the layer of the marked block, from 0; null marks all of the kind
- * @property {boolean} linked true if a `selected_map` sets the marked layer
+ * @property {boolean} linked true if the picture `selected_map` on the same page sets the marked layer
  */
 
 const TALL = 56; // the least height of a stack in pixels
@@ -68,7 +68,7 @@ export function draw(mount) {
   }
 
   root.select = (place) => select(place && place[0]);
-  select(layer); // until a `selected_map` calls `root.select`
+  select(layer); // marks this layer until the page's `selected_map` calls `root.select`
   return linked ? follow(root) : undefined;
 }
 

@@ -16,14 +16,14 @@ import { LEAST, drawMap, fitMap, makeMap } from "./map.js";
  * @property {string} name the name of the film: data of another name begins at the newest step
  * @property {number} levels the whole number that means a weight of 1 in the data
  * @property {string[]} colors
- * @property {import("../colors.js").Scale} differences colours of differences
+ * @property {import("../colors.js").Scale} differences the colours of differences
  */
 
 const HINT = `Queries run down, keys across. ${POINT_AT} a cell to read its weight.`;
 
 /**
- * Draw all heads at a snapshot of a training, and one of them enlarged, if asked next to the same
- * head at another snapshot.
+ * Draw all heads at a snapshot of a training, and one of them enlarged. If asked, draw it next to
+ * the same head at another snapshot.
  *
  * The elements are made once. New data, as during a training, only repaints them, so that the focus,
  * the shown step and a drag of the slider stay.
@@ -174,7 +174,7 @@ function makeFilm(root) {
     read(now, both ? then : null);
   }
 
-  /** Return this head's largest change at any step from step `other`: the same colours at all steps. */
+  /** Return this head's largest difference between any step and step `other`, for one scale at all steps. */
   function largestChange(then) {
     let largest = LEAST * header.levels;
     for (let at = 0; at < header.steps.length; at++) {

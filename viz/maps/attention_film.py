@@ -12,7 +12,7 @@ from headlight.viz.numbers import Numbers, counted
 
 PART = Part.next_to(__file__, "Attention over the training")
 
-LEVELS = 65_535  # weights are sent as whole 65535ths, which are off by at most 8e-6
+LEVELS = 65_535  # weights are sent as whole 65535ths: errors are at most 8e-6
 
 
 def attention_film(

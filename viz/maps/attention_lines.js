@@ -14,17 +14,17 @@ import { widestOf } from "../strokes.js";
  */
 
 const ROW = 26; // the height in pixels of a token's row
-const LOWEST_ROW = 18; // the least height of a row, if all rows are then in view
-const STAGED = { lowest: 19, highest: 40 }; // the least and the largest height of a row on a slide
+const LOWEST_ROW = 18; // the least height of a row in pixels
+const STAGED = { lowest: 19, highest: 40 }; // the least and the largest height of a row on a slide, in pixels
 const AROUND = 48; // pixels for the words above the rows and the edge below them
 const WIDEST = 0.38; // the largest share of the width for the tokens of a side
 const WHOLE = 240; // the largest width in pixels for the tokens of a side on a slide
 const LONGEST = written(Number.MIN_VALUE); // the longest text of a weight
 const BESIDE = 30; // pixels around a token and its weight
-const CHUNK = 32; // tokens in a part of a column, whose layout the browser skips while out of view
+const CHUNK = 32; // tokens in a chunk of a column; the browser skips the layout of chunks out of view
 const FAINTEST = 0.004; // a line of a smaller weight could not be seen
 const MOST_LINES = 4096; // the most lines drawn at once: all of 64 by 64 tokens
-const FINEST = 2 ** 24; // weights are sorted by their 2 ** 24ths
+const FINEST = 2 ** 24; // for sorting, weights are rounded to multiples of 1 / 2 ** 24
 
 /**
  * Draw lines between two columns of tokens; a token that is pointed at or chosen hides all lines
@@ -69,7 +69,7 @@ export function draw(mount) {
     });
   const shown = () => (isSaved() ? chosen : (pointed ?? chosen));
   const buttons = { query: column(queries, "query"), key: column(keys, "key") };
-  // For the arrow keys, the buttons of each row: a side that ends earlier repeats its last token.
+  // For the arrow keys: the two buttons of each row. The shorter side repeats its last button.
   const places = Array.from({ length: 2 * count }, (_, at) => {
     const side = at % 2 ? buttons.key : buttons.query;
     return side[Math.min(Math.floor(at / 2), side.length - 1)];
@@ -95,14 +95,14 @@ export function draw(mount) {
   sheet.onkeydown = (event) => moveFocus(event, places, 2);
   const note = element("p", "note");
   const focused = root.querySelector(".token:focus-visible")?.dataset.place;
-  setRow(roomOf(root)); // at once, so that hundreds of tokens are not laid out twice
+  setRow(roomOf(root)); // before the tokens are shown, so that hundreds of them are not laid out twice
   root.replaceChildren(note, sheet);
   if (focused) root.querySelector(`[data-place="${focused}"]`)?.focus();
 
   function update() {
     const words = shown() ? "The other tokens are above and below: scroll." : "Drawn: the strongest lines that begin or end in view.";
     const said = fits() ? "" : words;
-    if (note.textContent !== said) note.textContent = said; // this runs whenever a token is pointed at
+    if (note.textContent !== said) note.textContent = said; // only written if it differs, because this runs whenever a token is pointed at
     write();
     render();
   }
@@ -123,12 +123,12 @@ export function draw(mount) {
     const isInView = top + row * first >= covered && top + row * (last + 1) <= room;
     if (!isInView) root.scrollTop += top + row * first - AROUND;
   }
-  /** Return the picture's height in pixels above the window's lower end, or all of it if out of view. */
+  /** Return how many pixels of the picture are above the window's lower end; all if it is out of view. */
   function heightInSight() {
     const shown = innerHeight - root.getBoundingClientRect().top;
     return shown > 2 * AROUND ? Math.min(shown, root.clientHeight) : root.clientHeight;
   }
-  /** Set the height of a row so that all rows fill the room; on a slide `above` pixels are words. */
+  /** Set the height of a row so that all rows fill the room; on a slide, words take `above` pixels of it. */
   function setRow({ fills, height }, above = 0) {
     const [lowest, highest] = fills ? [STAGED.lowest, STAGED.highest] : [LOWEST_ROW, ROW];
     const fitting = Math.floor((height - (fills ? above : AROUND)) / count);
@@ -144,7 +144,7 @@ export function draw(mount) {
     const { fontSize, fontFamily } = getComputedStyle(sheet);
     context.font = `${fontSize} ${fontFamily}`;
     const widest = widestOf(context, tokens) + widestOf(context, [LONGEST]) + BESIDE;
-    return Math.min(isStaged(root) ? WHOLE : WIDEST * sheet.clientWidth, widest); // a slide shrinks to this width
+    return Math.min(isStaged(root) ? WHOLE : WIDEST * sheet.clientWidth, widest); // a slide is scaled to fit this width
   }
 
   /** Write the shown token's weights next to the tokens of the other side, and mark the chosen token.
@@ -168,7 +168,7 @@ export function draw(mount) {
     }
   }
 
-  /** Return the lines to draw: the shown token's, else the strongest with an end in view. */
+  /** Return the lines to draw: those of the shown token or, without one, the strongest with an end in view. */
   function linesBetween(top, bottom) {
     const token = shown();
     const inView = (index) => row * (index + 1) > top && row * index < bottom;
@@ -206,7 +206,7 @@ export function draw(mount) {
   return onRoom(root, () => {
     const room = roomOf(root);
     root.style.maxHeight = room.fills || room.height === Infinity ? "" : `${room.height}px`;
-    note.textContent = canvas.style.height = ""; // their old heights must not count in scrollHeight
+    note.textContent = canvas.style.height = ""; // the old heights of note and canvas must not count in scrollHeight
     canvas.height = 0;
     setRow(room, root.scrollHeight - strip.clientHeight);
     sheet.style.setProperty("--left", `${needed(queries)}px`);

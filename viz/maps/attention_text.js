@@ -6,27 +6,28 @@ import { arrowOf, onPointing, POINT_AT, TOUCHED } from "../pointing.js";
  * @typedef {object} Header
  * @property {string[]} queries
  * @property {string[]} keys
- * @property {{ texts: string[], words: number[] }[]} blocks the only text, or that of the queries and that of the keys
- * @property {["query" | "key", number] | null} lit the token whose shades are kept, from 0
- * @property {boolean} keeps whether a click keeps a token's shades
- * @property {string} words for those who cannot see the shades
+ * @property {{ texts: string[], words: number[] }[]} blocks the only text, or the text of the queries and the text of the keys
+ * @property {["query" | "key", number] | null} lit the token whose shades are kept at first: its side and its index from 0
+ * @property {boolean} keeps true if a click keeps a token's shades
+ * @property {string} words the largest weights in words, for screen readers
  */
 
 const FULL = 60; // per cent of the accent colour in the strongest shade: the letters on it can still be read
-const MOST_NAMED = 3; // tokens with the largest weights
-const LONGEST = 24; // letters of a token's name in a sentence
-const ABOVE = 60; // pixels of text above a token that is scrolled to
-const BREAK = /[\n⏎Ċ]|^<0x0A>$/; // a token with a line break
-const TURNING = /[\u202a-\u202e\u2066-\u2069]/; // signs that change the direction of what follows
-const LEFTWARD = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/g; // letters written from right to left
+const MOST_NAMED = 3; // how many of the largest weights a sentence names
+const LONGEST = 24; // the most letters of a token in a sentence
+const ABOVE = 60; // pixels of text that stay in view above a token that is scrolled to
+const BREAK = /[\n⏎Ċ]|^<0x0A>$/; // matches a token with a line break
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/; // matches control characters that change the writing direction
+const LEFTWARD = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/g; // matches letters that are written from right to left
 const HEADINGS = ["query: looking", "key: looked at"];
 
 const shadeOf = (share) => `color-mix(in srgb, var(--accent) ${Math.round(FULL * share)}%, var(--paper))`;
-/** A token's name as part of a sentence, whose direction it does not change. */
+/** Return a token in quotes for a sentence; its writing direction does not affect the rest. */
 const named = (label) => `“\u2068${label.length > LONGEST ? `${label.slice(0, LONGEST - 1)}…` : label}\u2069”`;
 
 /**
- * Write one text or two; pointing at a token or choosing it shades those that it looks at, or that look at it.
+ * Write one text or two. Pointing at a token, or choosing it, shades the tokens that it looks at, or
+ * the tokens that look at it.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -34,7 +35,7 @@ export function draw(mount) {
   const { queries, keys, blocks, lit, keeps } = header;
   const weights = new Float32Array(array.buffer);
   const isOne = blocks.length === 1;
-  let isKey = (lit?.[0] ?? root.side) === "key"; // whether tokens of the only text are looked at
+  let isKey = (lit?.[0] ?? root.side) === "key"; // for one text: true if the token pointed at is the key, so that the queries are shaded
   const sideOf = ({ block }) => ((isOne ? isKey : block) ? "key" : "query");
   const labelOf = (token) => (sideOf(token) === "key" ? keys : queries)[token.index];
 
@@ -85,7 +86,7 @@ export function draw(mount) {
   function update() {
     const isPair = !isSaved() && kept && pointed && (isOne || kept.block !== pointed.block);
     const token = isSaved() || isPair ? kept : (pointed ?? kept);
-    const shaded = token && (isOne ? 0 : 1 - token.block); // the text that has shades
+    const shaded = token && (isOne ? 0 : 1 - token.block); // the index of the text that is shaded
     const others = token ? tokens[shaded] : [];
     const largest = Math.max(0, ...others.map((other) => weightOf(token, other)));
     for (const each of all) {
@@ -94,7 +95,7 @@ export function draw(mount) {
       each.shown.ariaLabel = weight === null ? null : `${labelOf(each)}: ${written(weight)}`;
       each.shown.ariaPressed = String(each === kept);
       const stop = [pointed, kept].find((one) => one?.block === each.block) ?? tokens[each.block][0];
-      each.shown.tabIndex = each === stop ? 0 : -1; // one for each text
+      each.shown.tabIndex = each === stop ? 0 : -1; // the Tab key reaches one token of each text
     }
     legend.style.visibility = token ? "" : "hidden";
     limit.textContent = written(largest);
@@ -106,7 +107,7 @@ export function draw(mount) {
     const [query, key] = sideOf(kept) === "query" ? [kept, pointed] : [pointed, kept];
     return `${named(queries[query.index])} looks at ${named(keys[key.index])}: weight ${written(weightOf(kept, pointed))}.`;
   }
-  /** A sentence on the largest weights of a token. */
+  /** Return a sentence on the largest weights of a token. */
   function strongest(token, others) {
     const [name, isQuery] = [named(labelOf(token)), sideOf(token) === "query"];
     const labels = isQuery ? keys : queries;
@@ -126,7 +127,7 @@ export function draw(mount) {
     pointed = token;
     update();
   }
-  /** Keep a token, or no longer; a finger's first tap only points. */
+  /** Keep the shades of a clicked token, or end this at a second click; a finger's first tap only points. */
   function choose(token) {
     const isFirst = token !== tapped;
     tapped = token;
@@ -147,12 +148,12 @@ export function draw(mount) {
     const isPress = event.key === "Enter" || event.key === " ";
     if (at < 0 || !(arrow || isPress)) return;
     event.preventDefault();
-    event.stopPropagation(); // the space bar has a meaning on some pages
+    event.stopPropagation(); // so that the space bar does nothing else on the page
     const step = event.target.closest("[dir=rtl]") ? -1 : 1;
     if (isPress) choose(all[at]);
     else (arrow.down ? onNextLine(all, at, arrow.down) : all[at + step * arrow.across])?.shown.focus();
   }
-  /** Shade the text, and scroll a long one to its kept token, once for each width. */
+  /** Shade the text; scroll a long text to the kept token, once for each width. */
   function render(width = Math.floor(root.clientWidth)) {
     update();
     const seen = JSON.stringify([lit, queries, keys, width]);
@@ -163,7 +164,7 @@ export function draw(mount) {
   }
 }
 
-/** The token that is nearest to another one in the next line below it, or above. */
+/** Return the token nearest to another one in the next line: below it, or above if `down` is -1. */
 function onNextLine(all, at, down) {
   const boxes = all.map((token) => ({ token, box: token.shown.getBoundingClientRect() }));
   const { box } = boxes[at];

@@ -1,4 +1,4 @@
-"""One head in running text: each token shaded by its weight from, or to, one token."""
+"""Draw one head in running text: shade each token by its weight from, or to, one token."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -9,8 +9,8 @@ from headlight.viz.numbers import Numbers, largest
 from headlight.viz.tokens import WRITES, by_marks
 
 PART = Part.next_to(__file__)
-LINE = 80  # letters of a line in a notebook, about
-LINE_HEIGHT, AROUND, TALLEST = 27, 130, 640  # pixels
+LINE = 80  # about as many letters as a line in a notebook has
+LINE_HEIGHT, AROUND, TALLEST = 27, 130, 640  # pixels; the picture is at most TALLEST high
 
 
 def attention_text(
@@ -23,16 +23,19 @@ def attention_text(
     lit: tuple[Literal["query", "key"], int] | None = None,
     keeps: bool = True,
 ) -> CanvasPicture:
-    """Weights [query, key] as shades of the tokens of a text, or of two texts next to each other.
+    """Write one text, or two side by side, whose tokens are shaded by weights [query, key].
 
     Pointing at a query shades the keys it looks at; pointing at a key shades the queries that look
     at it. Without `key_tokens` the queries look at each other: there is one text, and a switch says
-    which of the two is shaded. A click keeps a token's shades if the picture `keeps` them, and
-    answers with its side and its index, from 0, or with none; pointing then reads single weights.
-    It opens with the `lit` token kept. Neighbours with the same number in `words`, or `key_words`,
-    stand without a gap; without these, pieces are joined by their marks: ##, ▁, Ġ or a space. A
-    line ends after a token with a line break. A query named "read → written" stands as what is
-    written. Raises ValueError if sizes do not fit, for NaN, or for weights below 0.
+    whether the token pointed at is a query or a key. If the picture `keeps` shades, a click on a
+    token keeps its shades, and sends the token's side and its index from 0. Another click ends this
+    and sends None. While shades are kept, pointing at a token reads one weight. The `lit` token is
+    kept at first.
+
+    Neighbours with the same number in `words`, or `key_words`, are written without a space; without
+    these numbers, the marks of tokens say which belong together: ##, ▁, Ġ or a space. A line ends
+    after a token with a line break. A query "read → written" is written as "written". Raises
+    ValueError if sizes do not fit, for NaN, or for weights below 0.
     """
     weights = head_weights(weights)
     check_known(weights)
@@ -55,14 +58,13 @@ def attention_text(
 
 
 def block_of(tokens: Sequence[str], words: Sequence[int] | None) -> dict[str, list]:
-    """Return the texts of tokens as a text shows them, and the number of each one's word.
+    """Return what is written for each token (`texts`), and the number of its word (`words`).
 
     Raises ValueError if there are not as many numbers of words as tokens.
     """
     texts = [token.rpartition(WRITES)[2] for token in tokens]
-    if texts != list(
-        tokens
-    ):  # they write, and one that has written nothing yet is not its own text
+    # If some tokens are "read → written", one that has written nothing is shown as "…".
+    if texts != list(tokens):
         texts = [
             text if WRITES in token else "…" for token, text in zip(tokens, texts, strict=True)
         ]

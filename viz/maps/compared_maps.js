@@ -11,7 +11,7 @@ import { LEAST, SMALLEST, drawMap, fitMap, makeMap } from "./map.js";
  * @property {[number | null, number | null][]} columns for each column of the difference, its index in A and in B
  * @property {[number, number] | null} clearest the row and the column of the difference that is framed at first
  * @property {string[]} colors
- * @property {import("../colors.js").Scale} differences colours of differences
+ * @property {import("../colors.js").Scale} differences the colours of differences
  */
 
 const GAP = 20; // pixels between two maps
@@ -37,7 +37,7 @@ function makePicture(root) {
   let cell = null; // the row and the column of the framed cell in the difference
   let isRead = false; // true once a cell was pointed at; until then `header.clearest` is framed
 
-  // A pair holds the indices in A and in B of a row or column of the difference.
+  // A row or column of the difference has a pair of indices, one in A and one in B: these return one of them.
   const own = [(pair) => pair[0], (pair) => pair[1], null];
   const views = own.map((_, which) =>
     makeMap(which === 2, (row, column) => pointAt(which, row, column), () => cellIn(which)),
@@ -63,7 +63,7 @@ function makePicture(root) {
   }
 
   root.onpointerleave = () => {
-    if (!roomOf(root).fills) return; // on a slide, whose title is about this cell, it is framed again
+    if (!roomOf(root).fills) return; // only a slide frames the first cell again, because the slide's title is about it
     [cell, isRead] = [header.clearest, false];
     render();
   };

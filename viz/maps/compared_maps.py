@@ -19,7 +19,7 @@ Axes = tuple[Sequence[str], Sequence[str]]  # the tokens of the queries and of t
 class Change(NamedTuple):
     """A cell that both maps have: its tokens, its two weights, and the second minus the first.
 
-    Each number is rounded for itself to `DECIMALS`. The `place` is the cell's row and column in
+    Each number is rounded to `DECIMALS` separately. The `place` is the cell's row and column in
     the map of differences.
     """
 

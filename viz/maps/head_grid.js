@@ -15,9 +15,9 @@ import { overImage } from "./on_image.js";
  * @property {boolean} linked true if a `selected_map` sets the selected map and sends the clicked one
  * @property {number} group the number of neighbouring heads that share keys
  * @property {number[]} off the indices of the maps whose heads are switched off
- * @property {[number, number, number][]} strongest the largest weight of each map: its query, its key and itself
+ * @property {[number, number, number][]} strongest the query, the key and the value of each map's largest weight
  * @property {string[]} colors
- * @property {string} [image] a PNG as a data address, whose patches the cells are
+ * @property {string} [image] a PNG as a data URL; the cells of a map are the patches of this image
  */
 
 const TOP = 20; // the height of the column labels in pixels
@@ -69,7 +69,7 @@ export function follow(follower) {
   return () => selection.grids.delete(follower);
 }
 
-/** Select a map in the linked grids, which call `pick` with a clicked map; without arguments, undo both. */
+/** Select a map in the linked grids, and have them call `pick` with a clicked map; without arguments, undo both. */
 export function link(place = null, pick = null) {
   Object.assign(selection, { place, pick });
   for (const grid of selection.grids) grid.select(place);
@@ -135,7 +135,7 @@ function build(root, header, array) {
     const ratio = Math.min(1.5, Math.max(0.6, queries.length / keys.length));
     const { fills, height } = roomOf(root);
     const tallest = fills ? (height - UNDER - TOP) / rows.length - gap : Infinity;
-    const most = Math.max(SMALLEST, tallest); // pixels of a map's height
+    const most = Math.max(SMALLEST, tallest); // the largest height of a map in pixels
     const side = scrolls ? SMALLEST : Math.min(room, WIDEST * most);
     const tall = Math.min(most, Math.max(side * ratio, Math.min(side * 1.5, FULL_HEIGHT / rows.length)));
     const upright = side < NARROWER;
@@ -171,7 +171,7 @@ function build(root, header, array) {
     });
     context.fillStyle = themeColor(root, "accent");
     buttons.slice(0, group > 1 ? heads : 0).forEach((_, head) => {
-      const first = left(head) - (head % group && gap); // also draws over the gap inside a group
+      const first = left(head) - (head % group && gap); // begins at the head before, so that the line has no gap inside a group
       const line = [first, top - 3, left(head) + side - first, 2];
       context.fillRect(...line.map((at) => Math.round(at * sharpness)));
     });

@@ -17,8 +17,8 @@ from headlight.viz.numbers import Numbers
 PART = Part.next_to(__file__, "All heads")
 SELECTED = Part(Path(__file__).with_name("selected_map.js"))
 
-MOST_CELLS = 1_000_000  # cells of all maps together, a byte each: about as many as a screen shows
-MANY_JOINED = 4  # if more rows are joined into one, `np.max` over each group of rows is faster
+MOST_CELLS = 1_000_000  # the most cells of all maps, a byte each: about as many as a screen shows
+MANY_JOINED = 4  # if so many rows are joined into one, `np.max` over each group of rows is faster
 
 
 def head_grid(
@@ -50,9 +50,9 @@ def head_grid(
     neighbouring heads share keys and values, and are joined by a line. The maps in `off`, by layer
     and column from 0, are pale: their heads are switched off.
 
-    With an `image` and its `patches`, (rows, columns), each map is that image under what one
-    `query` looks at: the first token, such as the class, unless another is given. The patches are
-    the last keys, row by row, and the colours run to each map's largest weight.
+    With an `image` and its `patches`, (rows, columns), each map shows this image, coloured by what
+    one `query` looks at: by default the first token, such as the class token. The patches are the
+    last keys, row by row, and the colours run to each map's largest weight.
 
     If there are more than `MOST_CELLS` weights, neighbouring cells of a map are joined, and the
     joined cell has the largest of their weights: a mean would hide single bright cells. The browser
@@ -110,7 +110,7 @@ def head_grid(
 
 
 def strongest_of(layer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the index of the largest weight in each map of a layer [head, query, key], and it."""
+    """Return, for each map of a layer [head, query, key], the largest weight's index and value."""
     flat = layer.reshape(len(layer), -1)
     indices = flat.argmax(axis=-1)  # (H,)
     return indices, as_floats(flat[np.arange(len(flat)), indices])
@@ -143,7 +143,7 @@ def join_along(maps: np.ndarray, count: int, axis: int) -> np.ndarray:
     if count == length:
         return maps
     bounds = np.arange(count + 1) * length // count
-    if axis == -2 and length >= MANY_JOINED * count:  # reads each number once, and copies none
+    if axis == -2 and length >= MANY_JOINED * count:  # reads each number once, and copies no rows
         shares = pairwise(bounds.tolist())
         return np.stack([maps[..., start:end, :].max(axis=-2) for start, end in shares], axis=-2)
     first, last = bounds[:-1], bounds[1:] - 1

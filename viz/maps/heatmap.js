@@ -22,7 +22,7 @@ import { drawMap, fitMap, makeMap } from "./map.js";
  */
 
 const CLICKABLE = 8; // the least side in pixels of a cell that a click can hit
-const AROUND = TOUCHED ? 6 : 12; // a click on smaller cells zooms in to so many cells on each side
+const AROUND = TOUCHED ? 6 : 12; // a click on a smaller cell zooms in to the cell and so many cells on each side of it
 const UNDER = 48; // pixels for the words under a map on a slide, unless they are next to it
 const AROUND_MAP = 76; // pixels for the words above and below a map on a page
 const DRAG = 6; // a pointer that moves so many pixels while it is pressed is a drag
@@ -40,10 +40,10 @@ export function draw(mount) {
 
 function makePicture(root) {
   let header;
-  let numbers; // the cells, NaN if absent; then the largest number of the combined maps in each; then its map's index
+  let numbers; // the number of each cell, NaN if absent; if several maps are combined, then the largest of their numbers for each cell, and then the index of its map
   let pick;
   let cell = null; // the row and the column of the cell that was pointed at
-  let part; // the part of the map that is shown: its first row and column, and those after its last
+  let part; // the part of the map that is shown: its first row and column, and the first ones after it
   let corner = null; // where a drag began, in pixels of the canvas
 
   const view = makeMap(false, pointAt, () => cell && [cell[0] - part.top, cell[1] - part.left]);
@@ -91,11 +91,11 @@ function makePicture(root) {
     canvas.classList.toggle("clickable", header.clickable);
     whole.hidden = isWhole();
     reading.replaceChildren(cell ? words() : element("span", "hint", hint()));
-    // A reading is shorter than the hint that it replaces: keep the hint's height, so that the map
-    // does not move under the pointer.
+    // The text about a cell is shorter than the hint that it replaces: keep the hint's height, so that
+    // the map does not move under the pointer.
     if (!cell) {
       reading.style.minHeight = "";
-      // The style gives the height with four decimals, which may be a little too small.
+      // The height in the style is rounded to four decimals, and may be a little too low.
       reading.style.minHeight = `calc(${getComputedStyle(reading).height} + 0.01px)`;
     }
   }

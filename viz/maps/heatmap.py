@@ -11,7 +11,7 @@ from headlight.viz.colors import DIVERGING, SEQUENTIAL
 from headlight.viz.numbers import Numbers
 
 PART = Part.next_to(__file__, "Heatmap")
-FAINT = 0.01  # nats; the colours of changes end here at least, so that rounding looks like 0
+FAINT = 0.01  # nats: the colours of changes never end below this, so that rounding looks like 0
 
 
 class Behind(NamedTuple):
@@ -108,8 +108,8 @@ def reading_map(
 ) -> CanvasPicture:
     """Draw how much each written token took from each word: [written token, word].
 
-    `name` says how this was measured. The colours end at the largest number, and have two sides if
-    some numbers are below 0.
+    `name` says how this was measured. The colours end at the largest number; they begin at 0, or at
+    minus this number if some numbers are below 0.
     """
     return heatmap(
         values,

@@ -6,18 +6,18 @@ import { overImage } from "./on_image.js";
 
 /**
  * @typedef {object} Header
- * @property {string} image a PNG as a data address
- * @property {number} rows of patches
- * @property {number} columns
- * @property {number} largest weight, which has the brightest colour
- * @property {number[]} weights of the patches, row by row
+ * @property {string} image a PNG as a data URL
+ * @property {number} rows the number of rows of patches
+ * @property {number} columns the number of columns of patches
+ * @property {number} largest the largest weight, which has the brightest colour
+ * @property {number[]} weights the weight of each patch, row by row
  * @property {string[]} colors
  */
 
-const TALLEST = 440; // pixels
+const TALLEST = 440; // the largest height of the image in pixels
 
 /**
- * Draw the weights of patches over their picture.
+ * Draw the weights of an image's patches over the image.
  * @param {import("../canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {

@@ -1,4 +1,4 @@
-"""One row of weights over the picture whose patches are its keys."""
+"""Draw one query's weights over the image whose patches are the keys."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,8 +18,8 @@ def image_weights(weights: Any, image: Any, patches: Sequence[int]) -> CanvasPic
     """Draw what one query looks at in an image, by its weights [key].
 
     The `patches`, (rows, columns), are the last keys, row by row; the keys before them, such as the
-    class, are left out. The colours run from 0 to the largest weight of a patch. Raises ValueError
-    if sizes do not fit, if weights are NaN or below 0, or if it is no image.
+    class token, are left out. The colours run from 0 to the largest weight of a patch. Raises
+    ValueError if sizes do not fit, if weights are NaN or below 0, or if `image` is no image.
     """
     row = as_array(weights)
     if row.ndim != 1:

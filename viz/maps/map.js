@@ -8,15 +8,15 @@ import { drawTokens, widestOf } from "../strokes.js";
 
 const LARGEST = 32; // the largest side of a cell in pixels
 export const SMALLEST = 8; // the least side of a cell next to which tokens can be written
-const TALLEST = 460; // the height in pixels that a map keeps to by making its cells smaller
-const READABLE = 15; // a low window or page does not make the side of cells less than this, in pixels
+const TALLEST = 460; // pixels: a map makes its cells smaller to be no higher than this
+const READABLE = 15; // a low window makes cells no smaller than this, in pixels; a narrow window may
 const LABEL = 96; // the largest height in pixels of the columns' tokens
 const BESIDE = 150; // the largest width in pixels of the rows' tokens, which may be two in a row
 const SHARE = 0.3; // the largest share of the width for the rows' tokens
 const SLANT = 28; // pixels by which the last slanted token leans over the edge
 export const LEAST = 0.05; // the colours of differences do not end below this difference
-const LEGIBLE = 14; // next to cells of this side, in pixels, tokens have their full size
-const MANY = 40; // on a slide, only maps of more tokens than this have smaller cells
+const LEGIBLE = 14; // tokens next to cells of at least this side, in pixels, have their full size
+const MANY = 40; // on a slide, only maps with more tokens than this have cells smaller than LEGIBLE
 const FRAME = 2; // the width in pixels of each of a frame's two lines, unless cells are small
 const BELOW = 1.5 * FRAME; // pixels for the frame of a cell in the last row
 const APART = 9; // cells of at least this side, in pixels, have gaps between them
@@ -57,11 +57,11 @@ export function makeMap(diverging, point, place) {
 const fontOf = (root, side) =>
   `${Math.max(9, Math.min(13, side - 1))}px ${getComputedStyle(root).fontFamily}`;
 
-/** Return the room of the tokens, `left` and `top`, and the `side` of a cell in a map of some width.
+/** Return the pixels for the tokens, `left` and `top`, and the `side` of a cell, in a map of a width.
  *
- * If cells are too small for tokens next to them, which only `smallest` allows, tokens get no room.
- * The map is no higher than `height` unless its cells would be too small to read; if it `fills` a
- * slide, cells may be smaller.
+ * If `smallest` allows cells that are too small for tokens next to them, the tokens get no room. The
+ * map is no higher than `height` unless its cells would be too small to read; a map that `fills` a
+ * slide may have smaller cells.
  */
 export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest = SMALLEST, fills = false, height = Infinity } = {}) {
   const context = document.createElement("canvas").getContext("2d");
@@ -89,7 +89,7 @@ export function fitMap(root, rows, columns, width, { largest = LARGEST, smallest
  * @property {(at: number) => number} number returns the number of a cell by its index, row by row
  * @property {number} [limit]
  * @property {import("../colors.js").Scale} colors
- * @property {(number | null)[] | null} cell the row and the column of the framed cell; if one of them is null, all of the other is framed
+ * @property {(number | null)[] | null} cell the row and the column of the framed cell; if one of them is null, the whole row or column of the other is framed
  * @property {boolean} [isKept] true if the frame is also in saved files
  * @property {number} left pixels for the rows' tokens
  * @property {number} top pixels for the columns' tokens

@@ -1,11 +1,12 @@
-// Weights over the picture whose patches they belong to.
+// Paints weights over the image whose patches they belong to.
 
-const SHARE = 0.4; // of the picture, in grey, in each dot's colour; the rest is the colour of the weight
+const SHARE = 0.4; // the share of the grey image in the colour of each pixel; the rest is the colour of the weight
 
 /**
- * Load a picture, and call `loaded` then.
+ * Load an image, and call `loaded` when it is there.
  *
- * Returns a function that paints levels [rows, columns] over it: the canvas, or null before.
+ * Returns a function that paints levels [rows, columns], weights from 0 to 255, over the image; it
+ * returns the canvas, or null while the image is being loaded.
  * @param {string} address
  * @param {() => void} loaded
  */

@@ -6,7 +6,7 @@ import { link } from "./head_grid.js";
  * @property {[number, number] | null} place a layer and a column, from 0
  */
 
-let latest; // the newest drawing, which the grids follow
+let latest; // the newest drawing: the grids show the map that it selects
 
 /**
  * Tell the linked grids which map is selected, and send the map that is clicked in them.

@@ -34,7 +34,7 @@ export function board(label, heading, rows, group = 1) {
 }
 
 /**
- * Make a board under its label, with numbers for its heads and layers.
+ * Make a table of all heads under its label, with the numbers of heads above it and of layers beside it.
  * @param {string} label
  * @param {HTMLElement[][]} layers the cells of each layer
  */
@@ -44,7 +44,7 @@ export function boardOfHeads(label, layers) {
   return board(label, element("div", "heading", label), [[element("span"), ...columns], ...rows]);
 }
 
-/** Replace the boards in a root; each new board keeps the scroll position of the old one. */
+/** Replace the tables in a root; each new table gets the scroll position of the old one. */
 export function replaceBoards(root, ...parts) {
   const places = [...root.querySelectorAll(".table")].map((at) => [at.scrollLeft, at.scrollTop]);
   root.replaceChildren(...parts);

@@ -29,8 +29,8 @@ def head_effects(
     Changes below 0 are blue: the head helped. Those above 0 are red. The colours end at the largest
     change. `measure` says what the numbers are, `ends` what numbers below and above 0 mean,
     `absent` what NaN means; cells show `decimals` decimals. `labels` names the kinds; `selected` is
-    a kind, a layer and a head, from 0, and so is what a click sends. Raises ValueError for effects
-    of another shape.
+    a kind, a layer and a head, from 0; a click sends these three. Raises ValueError for effects of
+    another shape.
     """
     effects = {kind: as_array(values) for kind, values in effects.items()}
     numbers = of_heads(effects, labels)

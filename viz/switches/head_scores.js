@@ -9,7 +9,7 @@ import { drawHeadCells } from "./head_cells.js";
  * @property {string} name the name of the scores
  * @property {string} unit the unit of the scores
  * @property {[number, number]} limits the numbers at which the colours begin and end
- * @property {import("../colors.js").Scale} colors between the limits
+ * @property {import("../colors.js").Scale} colors the colours between the limits
  * @property {[string, number, number] | null} selected a kind, a layer and a head, from 0
  */
 

@@ -25,8 +25,8 @@ def head_scores(
     """Draw scores (layers, heads) by kind, NaN if missing; `name` and `unit` say what they are.
 
     The colours run from the first of the `limits` to the second. `labels` names the kinds;
-    `selected` is a kind, a layer and a head, from 0, and so is what a click sends. Raises
-    ValueError for scores of another shape.
+    `selected` is a kind, a layer and a head, from 0; a click sends these three. Raises ValueError
+    for scores of another shape.
     """
     scores = {kind: as_array(values) for kind, values in scores.items()}
     numbers = of_heads(scores, labels)

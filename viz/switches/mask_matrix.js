@@ -13,7 +13,7 @@ import { cross, drawTokens, widestOf } from "../strokes.js";
  */
 
 const SIDES = [13, 30]; // the least and the largest side of a cell in pixels
-const STAGED = { sides: [14, 60], under: 26 }; // the same on a slide; pixels for the words below
+const STAGED = { sides: [14, 60], under: 26 }; // on a slide: the least and the largest side of a cell, and pixels for the words below
 const BELOW = 30; // pixels for the words about a cell
 const LABEL = 92; // pixels for the columns' tokens, and for the rows' tokens
 const BESIDE = 150; // pixels for the rows' labels if they are two tokens each
@@ -58,7 +58,7 @@ export function draw(mount) {
   let side = SIDES[1];
   let above = LABEL; // pixels for the tokens of the columns
   let beside = LABEL; // pixels for the tokens of the rows
-  let view = { width: 0, height: 0 }; // the canvas's size in pixels; it stays in view
+  let view = { width: 0, height: 0 }; // the size in pixels of the canvas, which is always in view
   let cursor = root.cursor ?? { query: 0, key: 0 };
   const at = ({ query, key }) => query * keys.length + key;
   const inside = ({ query, key }) =>
@@ -224,7 +224,7 @@ export function draw(mount) {
     Object.assign(sheet, root.scrolled);
     render();
   }
-  // Draw at once, because the next of several quick clicks may come before the observer's call.
+  // Draw at once: the next of several quick clicks may come before the resize observer has drawn.
   const width = Math.floor(root.clientWidth);
   if (width) fit(width);
   return onRoom(root, fit, width);

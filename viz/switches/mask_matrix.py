@@ -25,7 +25,7 @@ def mask_matrix(
 ) -> CanvasPicture:
     """Draw which keys each query may see: visible [query, key], True if it may.
 
-    Cells that differ from the mask as `trained` are marked as closed or opened. After a click, a
+    Cells that differ from the `trained` mask are marked as closed or opened. After a click, a
     drag or a key, an editable matrix sends the cells and whether to open them.
     """
     trained = visible if trained is None else trained

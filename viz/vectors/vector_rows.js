@@ -27,7 +27,7 @@ const HEIGHT = 22; // the height of a row in pixels
 const UPRIGHT = 36; // the height of a row whose numbers are turned upright
 const SLIMMEST = 12; // the width in pixels that a cell needs for an upright number
 const BESIDE = 4; // pixels of free room that a number needs beside it
-const SIZES = [12, 10]; // font sizes in pixels of numbers that are not turned; the first that fits
+const SIZES = [12, 10]; // font sizes in pixels of numbers that are not turned: the first size that fits is used
 const EXACT = 5; // decimals of a number that is pointed at
 const NAMED = 15; // the width in pixels that a cell needs for its slanted name
 const NAMES = 64; // the height in pixels of the slanted names
@@ -43,7 +43,7 @@ export function draw(mount) {
   const values = new Float32Array(array.buffer);
   const count = values.length / rows.length;
   const tables = { diverging: null, sequential: colorTable(header.sequential) };
-  const runs = []; // the first and last of marked cells that are neighbours, framed together
+  const runs = []; // neighbouring marked cells, which get one frame: the indices of the first and the last one
   for (const place of [...marked].sort((a, b) => a - b)) {
     if (runs.at(-1)?.[1] === place - 1) runs.at(-1)[1] = place;
     else runs.push([place, place]);
@@ -159,7 +159,7 @@ function scalesOf({ rows, own_scales, clipped, sequential }, diverging) {
   return scales;
 }
 
-/** Return the width between the labels and the notes, or all of it if they are above and below. */
+/** Return the width between labels and notes, or the whole width if these are above and below. */
 function spaceFor(root) {
   const sheet = root.querySelector(".sheet");
   const style = getComputedStyle(sheet);

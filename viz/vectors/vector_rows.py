@@ -16,8 +16,9 @@ PART = Part.next_to(__file__)
 class Row:
     """A vector. If there is a `total`, the numbers shown are rounded so that they sum to it.
 
-    The colours of `probabilities` run from 0 to 1. Those of other numbers run from -limit to limit:
-    their largest absolute number, or less if a few of many dimensions are far beyond the others.
+    The colours of `probabilities` run from 0 to 1. Those of other numbers run from -limit to limit.
+    The limit is their largest absolute number, or less if a few of many dimensions are far beyond
+    the others.
     """
 
     label: str
@@ -92,7 +93,7 @@ def rounded_parts(values: np.ndarray, total: float, decimals: int) -> np.ndarray
 
 
 def _limit(values: np.ndarray, columns: Sequence[str] | None) -> tuple[float, bool]:
-    """Return the number at which colours end, and whether some exceed it: never for named cells."""
+    """Return the number at which colours end, and whether numbers exceed it: not in named cells."""
     largest = float(np.abs(values[np.isfinite(values)]).max(initial=0)) or 1.0
     return limit_of(values) if columns is None else (largest, False)
 

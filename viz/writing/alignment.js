@@ -20,7 +20,7 @@ const SMALLEST = 9; // the least side of a cell in pixels
  */
 
 /**
- * Make a map of the weights of each step over the source, whose rows appear step by step.
+ * Make a map of the weights of each step over the source; its rows appear step by step.
  * @param {any} root
  * @param {Steps} steps
  */

@@ -23,7 +23,7 @@ import { closedCell, comingCell, weighedTokens, weightCell } from "./weighed_tok
  * @property {Bar[][]} bars the candidates of each step
  * @property {number} start the step at which the player opens, from 0
  * @property {string} ending the reason why there are no more steps
- * @property {boolean} tells true if the player sends the step at which it rests
+ * @property {boolean} tells true if the player sends the step at which it stops
  * @property {string[]} colors
  */
 
@@ -37,7 +37,7 @@ export function draw(mount) {
   const { header, array, root, answer } = begin(mount);
   const { read, source, texts, bars, ending } = header;
   const steps = bars.length;
-  const before = read.length - steps; // the number of tokens before the first step's own
+  const before = read.length - steps; // the number of tokens before the one that the first step looks from
   const values = new Float32Array(array.buffer);
   const selfAttention = values.subarray(0, steps * read.length);
   const crossAttention = values.subarray(steps * read.length, -steps * read.length);
@@ -67,7 +67,7 @@ export function draw(mount) {
     "data-name": "typed",
   });
   typed.onkeydown = (event) => {
-    event.stopPropagation(); // letters typed here are no shortcuts of the page
+    event.stopPropagation(); // letters typed here must not act as shortcuts of the page
     if (event.key === "Enter" && typed.value.trim()) {
       answer([root.step, typed.value]);
     }
@@ -75,7 +75,7 @@ export function draw(mount) {
   typed.onfocus = player.pause;
 
   const text = element("p", "text", "", { "aria-live": "polite" });
-  if (!source) scrollable(text, "Text"); // a prompt may be long
+  if (!source) scrollable(text, "Text"); // without a source, the text begins with a prompt, which may be long
   const seen = element("div", "seen");
   const candidates = element("div", "");
   const panes = element("div", "panes", [seen, element("div", "next", [candidates, typed])]);
@@ -103,7 +103,7 @@ export function draw(mount) {
     clearTimeout(root.resting);
     if (header.tells) root.resting = setTimeout(tell, AT_REST);
   }
-  /** Send the step to the app unless it has it; while the steps play or are filmed, wait. */
+  /** Send the step to the app unless the app knows it; while the steps play or are filmed, wait. */
   function tell() {
     if (!root.isConnected || root.step === [root.start, ...root.told].at(-1)) return;
     if (root.playing || root.filmed) return void (root.resting = setTimeout(tell, AT_REST));
@@ -145,7 +145,7 @@ export function draw(mount) {
     alignment?.draw(step);
   }
 
-  /** Make a list of the tokens read, each over its weight; with a source, leave room for later ones. */
+  /** Make a list of the tokens read, each over its weight; with a source, leave room for later tokens. */
   function ownWeights() {
     const { step } = root;
     const newest = before + step;
@@ -193,7 +193,7 @@ function paired(list) {
   return list;
 }
 
-/** Make empty room for the text of later steps, so that nothing moves while the steps play. */
+/** Reserve room for the text of later steps, so that nothing moves while the steps play. */
 function later(rest, ending) {
   const room = (name, words) => element("span", name, "", { "data-room": words });
   return [room("rest", rest), room("ending", ending)];

@@ -19,7 +19,7 @@ class Bar:
     text: str
     probability: float
     before: str = ""  # the part of the token's word that is already written
-    drawn: float | None = None  # the probability that sampling gave the token, if there was any
+    drawn: float | None = None  # the probability of drawing it; None unless tokens are sampled
     rank: int = 0  # the token's rank by probability, from 1 for the likeliest; 0 if not known
     chosen: bool = False
 
@@ -46,7 +46,7 @@ def decoding_player(
     `texts` hold the text before the first step and after each step, `bars` the candidates of each
     step. The player opens at step `start`, from 0; `ending` says why there are no more steps. A
     click sends the step with a bar's index, a typed text, or a weight's kind ("decoder" or "cross")
-    and key. When the player rests at another step, it sends the step and None.
+    and key. When the player stops at another step, it sends the step and None.
     """
     looking = list(read_tokens[-len(self_attention) :])
     header = {

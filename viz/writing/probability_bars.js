@@ -23,7 +23,7 @@ export function draw(mount) {
   const numberOf = (run, place) => numbers[run * tokens.length + place];
   const text = (run, place) => (Number.isNaN(numberOf(run, place)) ? "–" : written(numberOf(run, place)));
   const negative = header.below && scaleOn(root, header.below)[1];
-  const zero = negative ? 50 : 0; // the place of 0 in per cent of the track
+  const zero = negative ? 50 : 0; // the place of 0, in per cent of the width for bars
 
   const bar = (run, place) => {
     const share = ((100 - zero) * numberOf(run, place)) / limits[place] || 0; // a number that is not known has no bar

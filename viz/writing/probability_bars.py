@@ -11,7 +11,7 @@ from headlight.viz.numbers import Numbers
 PART = Part.next_to(__file__, "Probabilities")
 
 ROUNDING = 1e-3  # how far above 1 a probability may be: float16 rounds
-COLORS = ("#7f8c8d", "#2a7f9e", "#b45309")  # grey is the run that the others are compared with
+COLORS = ("#7f8c8d", "#2a7f9e", "#b45309")  # grey: the run that the other runs are compared with
 
 
 def probability_bars(

@@ -41,7 +41,7 @@ export function draw(mount) {
     },
   });
   const said = element("p", "said", "", { "aria-live": "polite" });
-  let first = 0; // where the states of a table begin in the array
+  let first = 0; // where the states of the next table begin in the array
   const drawn = tables.map(({ title, rows, columns, groups, texts }) => {
     const cells = [];
     const lines = rows.map((name, row) => {

@@ -27,9 +27,9 @@ def sum_bars(
     """Draw the parts of a sum (N,) as bars to the left and right of 0, and the sum below them.
 
     `ends` say what parts above and below 0 mean, `total` what the sum means, and `beside` is
-    written next to the sum. If the parts do not add up, `whole` replaces their sum. `weights` (N,)
-    are written next to the parts. A click on a `clickable` part sends its index. Names that are
-    `sentences` may take two lines.
+    written next to the sum. If the parts do not add up to the true total, this total is `whole`: it
+    is shown in place of their sum. `weights` (N,) are written next to the parts. A click on a
+    `clickable` part sends its index. Names that are `sentences` may take two lines.
     """
     header = {
         "names": list(names),

@@ -35,7 +35,7 @@ export function draw(mount) {
   const focused = root.querySelector("button:focus")?.dataset.place;
   const scrolled = root.querySelector(".chips")?.scrollTop ?? 0;
   const chips = element("div", "chips");
-  let word = null; // the element of the word to which the chip before belongs
+  let word = null; // the element of the word to which the previous token belongs
   const legend = element("p", "legend");
   const meaning = header.framed ? [LEGEND, FRAMED] : [LEGEND];
   const explain = (said = header.explained ? element("span", "hint", HINT) : "") =>

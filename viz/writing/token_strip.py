@@ -16,7 +16,7 @@ class Chip:
 
     `joined` is True if it continues the word of the chip before it, `changed` if it differs from
     another version of the text. `segment` is the number of its sentence, for models that read pairs
-    of sentences. `probability` is the token's own when the model wrote it.
+    of sentences. `probability` is the one that the model gave the token when it wrote it.
     """
 
     text: str
@@ -40,8 +40,8 @@ def token_strip(
 
     If the strip is `clickable`, a click on a chip other than a special token sends its index in the
     row. Chips with a probability are shaded, the darker the less likely, and show it on hovering.
-    The legend below says what shades mean if they are to be `explained`, and what the frames of
-    changed chips mean if there are any, or if `framed`: then another strip has them.
+    The legend below says what shades mean if they are to be `explained`. It says what the frames of
+    changed chips mean if there are any, or if `framed`, because another strip has some.
     """
     header = {
         "text": text,

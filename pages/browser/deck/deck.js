@@ -14,9 +14,9 @@ import { mounting } from "./mounting.js";
  * @property {string} title the title of the talk
  * @property {import("./deck_slide.js").SlideOfFile[]} slides
  * @property {string[]} data the bytes of pictures, as base64, each stored once
- * @property {Record<string, string>} controls by key: the selector of the control that it clicks
+ * @property {Record<string, string>} controls for each key: the selector of the control that it clicks
  * @property {{ name: string, words: string }[]} keys all keys and what they do, for the help sheet
- * @property {Record<string, string>} labels by part: its label for screen readers
+ * @property {Record<string, string>} labels for each part: its label for screen readers
  */
 
 const IN_OVERVIEW = { ArrowDown: 1, ArrowUp: -1 }; // how many rows each key moves the focus in the overview
@@ -33,7 +33,8 @@ export function show(parts, styles) {
 }
 
 /**
- * Show the talk; `ask` opens the model that is in the file on a slide's scene, if there is one.
+ * Show the talk. If the file contains the model, `ask` opens it with the sentence, the head and the
+ * changes of a slide.
  * @param {Record<string, import("./mounting.js").PartOfFile>} parts
  * @param {Record<string, string>} styles
  * @param {((scene: Record<string, string>) => void) | null} ask
@@ -103,7 +104,7 @@ export function showTalk(parts, styles, ask) {
     history.replaceState(null, "", `#${at}`);
     turns.told.send();
   }
-  /** Show a notice, such as one that a picture cannot do something in a file. */
+  /** Show a notice for some seconds, for example that something only works in the app. */
   function tell(words) {
     notice.textContent = words;
     clearTimeout(notice["clock"]);
@@ -126,7 +127,7 @@ export function showTalk(parts, styles, ask) {
     if (wanted) slides[at - 1].choose.focus();
     scale();
   }
-  /** Move the focus in the overview by a key; returns undefined for keys that work as elsewhere. */
+  /** Move the focus in the overview by a key; return undefined for keys that do the same as on a slide. */
   function pressInOverview(key) {
     if (!isOverview()) return undefined;
     if (key === " ") return false;

@@ -6,11 +6,11 @@ import { pageOf, plainTitle, turnButton } from "../turning.js";
 /**
  * @typedef {object} PictureOfFile
  * @property {string} what the picture shows, for screen readers
- * @property {string} part the part that draws it; empty for a still picture
- * @property {number} data its index in the data
- * @property {{ data: number, verdicts: string[] } | null} question asked before the picture is shown: the index of the question in the data, and the words for no guess and for each guess
- * @property {boolean} waits true if it is shown only once all questions of its slide are answered
- * @property {string} still the data address of a still picture; empty otherwise
+ * @property {string} part the name of the script that draws it; empty for a still picture
+ * @property {number} data the index of its bytes in the talk's data
+ * @property {{ data: number, verdicts: string[] } | null} question a question asked before the picture is shown: its index in the talk's data, and what is said without a guess and after each guess
+ * @property {boolean} waits true if the picture is shown only once all questions of its slide are answered
+ * @property {string} still the data URL of a still picture; empty otherwise
  */
 
 /**
@@ -19,22 +19,22 @@ import { pageOf, plainTitle, turnButton } from "../turning.js";
  * @property {boolean} typed true if somebody typed the title, which may then have **bold** and *italic*; other titles may quote asterisks
  * @property {string} words may have **bold**, *italic* and line breaks
  * @property {string} notes only for the speaker
- * @property {number} size the size of its pictures, as a share of the largest at which they fit
+ * @property {number} size the size of its pictures, as a share of the largest size at which they fit
  * @property {PictureOfFile[]} pictures
  * @property {string} footer says what the pictures are about
  * @property {string} missing a sentence on missing pictures; empty if there are none
- * @property {number | null} map the index in the data of a map without weights, to enlarge a head of a grid
- * @property {Record<string, string>} scene its sentence, head and changes, as in a link
+ * @property {number | null} map the index in the talk's data of an empty heatmap, which shows a clicked map of a grid enlarged; null if there is none
+ * @property {Record<string, string>} scene the sentence, the head and the changes of the slide, as in a link
  */
 
 const NOT_HERE =
   "This file only has what was computed when it was saved. Open the talk in Headlight to try this.";
-const SELECTING = ["beam_tree", "head_effects"]; // parts that mark the place that was clicked
-const SILENT = ["attention_lines", "attention_text"]; // parts that handle their clicks themselves
+const SELECTING = ["beam_tree", "head_effects"]; // pictures that mark the place that was clicked
+const SILENT = ["attention_lines", "attention_text"]; // pictures that handle clicks themselves
 const JOINED = "This map cannot be enlarged here: in this small picture, several weights share a dot.";
 
 /**
- * Make a slide in a frame; its pictures are drawn by `draw` or `drawn`.
+ * Make a slide in a frame. Its pictures are drawn when the returned `draw` or `drawn` is called.
  * @param {SlideOfFile} slide
  * @param {number} number from 1
  * @param {{ mount: Function, bytesOf: (place: number) => Uint8Array, tell: (words: string) => void, ask: ((scene: Record<string, string>) => void) | null }} talk
@@ -108,7 +108,7 @@ export function slideOf(slide, number, { mount, bytesOf, tell, ask: asked }) {
   function put(host, part, from, picture) {
     mount(host, part, from, (value, bytes) => answer(host, picture, value, bytes));
   }
-  /** React to a click in a picture, as far as a file can. */
+  /** React to a click in a picture, as far as this is possible without a server. */
   function answer(host, picture, value, bytes) {
     const { part } = picture;
     if (SILENT.includes(part)) return;
@@ -144,10 +144,10 @@ export function slideOf(slide, number, { mount, bytesOf, tell, ask: asked }) {
     if (slide.map === null || cells[0] !== queries.length || cells[1] !== keys.length) return tell(JOINED);
     const index = row * columns.length + column;
     const levels = array.subarray(index * cells[0] * cells[1], (index + 1) * cells[0] * cells[1]);
-    const largest = Math.max(1, ...levels); // the level of the map's strongest weight
+    const largest = Math.max(1, ...levels); // the byte that means the map's largest weight
     const weights = Float32Array.from(levels, (level) => (level / largest) * strongest[index][2]);
     const words = `${rows[row]}, ${columns[column]}`.replace(/^./, (letter) => letter.toUpperCase());
-    // The panel is on the other side than the map, so that its neighbours can be clicked.
+    // The panel is on the side opposite the clicked map, so that the maps next to it can be clicked.
     const body = open(words, column < columns.length / 2 ? "of-map" : "of-map left");
     mount(hostIn(body), "heatmap", having(bytesOf(slide.map), {}, weights));
   }
@@ -156,10 +156,10 @@ export function slideOf(slide, number, { mount, bytesOf, tell, ask: asked }) {
     section,
     choose,
     close,
-    /** Draw the pictures, once; the promise resolves when they have their sizes. */
+    /** Draw the pictures at the first call; the promise resolves when they have their final sizes. */
     drawn: () => (drawing ??= drawAll()),
     draw: () => void (drawing ??= drawAll()),
-    /** Stop the players on the slide. */
+    /** Pause the pictures that are playing on the slide. */
     rest: () => all(".transport .play[aria-label=Pause]", frame).forEach((button) => button.click()),
   };
 }
