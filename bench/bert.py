@@ -1,4 +1,4 @@
-"""python -m bench.bert: a BERT of the base size here against transformers' BertModel.
+"""python -m bench.bert: this project's BERT of the base size, against transformers' BertModel.
 
 The same random weights and ids on both sides. `traced` records every head in full, against eager
 attention that returns its weights; `plain` records nothing, against fused attention (sdpa). Both

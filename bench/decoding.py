@@ -25,7 +25,7 @@ from headlight.model.transformer.transformer import Transformer
 VOCABULARY, D_MODEL, HEADS, LAYERS, D_FF = 8_000, 256, 8, 3, 1_024
 SOURCE_TOKENS, NEW_TOKENS = 20, 40
 BEAM = 4
-# Every step writes a token, so that both models work for the same time.
+# The end token is never written, so both models write equally many tokens.
 SUPPRESSED = (*NEVER_WRITTEN, END_ID)
 
 
@@ -40,7 +40,7 @@ def our_model() -> Transformer:
 
 
 def their_model() -> MarianMTModel:
-    """Return an encoder-decoder of transformers of the same sizes, with eager attention."""
+    """Return an equally large encoder-decoder of transformers, with eager attention."""
     config = MarianConfig(
         vocab_size=VOCABULARY,
         d_model=D_MODEL,
@@ -116,7 +116,7 @@ def without_cache(model: Transformer, source_ids: torch.Tensor) -> Callable[[], 
 
 
 def speed(case: Case) -> Case:
-    """Return a case of milliseconds in tokens a second, where more is better."""
+    """Convert a case from milliseconds to tokens a second; more is better."""
     ours, peer = (1_000 * NEW_TOKENS / time for time in (case.ours, case.peer))
     return Case(case.case, ours, peer, "tokens/s", ours / peer)
 

@@ -97,7 +97,7 @@ def pointing(page: Page, selector: str, event: str) -> float:
 
 
 def layers(page: Page, script: str, step: int) -> float:
-    """Return the seconds to show another layer; `script` takes the layer times `step`."""
+    """Return the seconds to show another layer; `script` is given the layer times `step`."""
     places = iter(range(step, LAYERS * step, step))
     return typical(lambda: page.evaluate(script, next(places)))
 
@@ -149,7 +149,7 @@ def ours(playwright: Playwright, address: str, tokens: int) -> Figures:
 def theirs(
     playwright: Playwright, view: str, tokens: int, limit: float, most_memory: float
 ) -> tuple[Figures, str]:
-    """Return the figures of a view of BertViz, and why they are only lower bounds, if they are."""
+    """Return the figures of a view of BertViz, and why it was stopped; empty if it was not."""
     lines = (LAYERS if view == "model_view" else 1) * HEADS * tokens * tokens
     with tempfile.TemporaryDirectory() as folder, browsing(playwright) as browser:
         file = Path(folder) / "page.html"
@@ -208,7 +208,7 @@ class Watch(threading.Thread):
 
 
 def cases_of(view: str, tokens: int, mine: Figures, peer: Figures, note: str) -> list[Case]:
-    """Return the figures that both sides have as cases."""
+    """Return a case for each figure that both sides have."""
     name = view.replace("_", " ")
     return [
         Case(
@@ -230,7 +230,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=150, help="seconds for a page of BertViz")
     parser.add_argument("--memory", type=float, default=8, help="gigabytes for a page of BertViz")
     options = parser.parse_args()
-    chromium_path()  # before Playwright starts, since this starts a Playwright of its own
+    chromium_path()  # before `sync_playwright`, because this call starts Playwright itself
     cases: list[Case] = []
     with serving("bench/pages/all_heads.py") as address, sync_playwright() as playwright:
         mine = {tokens: ours(playwright, address, tokens) for tokens in {*options.tokens, *GROWTH}}

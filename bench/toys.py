@@ -87,7 +87,7 @@ def both(task: str) -> tuple[Callable[[], object], Callable[[], object]]:
     """Return a function that trains our small model by one step, and one for torch's."""
     options = replace(default_options(task), steps=10_000)
     ours = SmallModel(options)
-    # Without snapshots and counting, which the peer does not do.
+    # The peer keeps no snapshots and measures no score, so ours does not either.
     vars(ours).update(keep_snapshot=lambda step: None, score=lambda: None)
     steps = ours.train()
     peer = Peer(ours.model.config)

@@ -1,4 +1,4 @@
-"""Opens the app within the process of a notebook or script, on models in its memory."""
+"""Open the app inside the process of a notebook or script, on models in its memory."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ LOOK = 0.05  # seconds between two checks whether the server is up
 
 
 class Shown:
-    """A model on the app's list, until it is closed.
+    """A model in the app's list of models, until `close` removes it.
 
-    In a notebook it shows the app in a frame, or a link where none can be shown.
+    A notebook displays this object as the app in a frame, or as a link where it can show no frame.
     """
 
     def __init__(self, name: str, where: frames.Place, port: int, query: str) -> None:

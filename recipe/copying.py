@@ -1,4 +1,4 @@
-"""Makes pairs with names, numbers, times and prices that a model has to copy, and a test."""
+"""Make training pairs with names, numbers, times and prices to copy, and a test of copying."""
 
 import random
 import re
@@ -17,11 +17,11 @@ FRENCH_TIME = re.compile(r"\b(\d{1,2}) ?[hH:] ?(\d\d)\b")
 ARTICLE = re.compile(r"(?:\b(?:la|le|les|du|des|au|aux|en) |\bl')$", re.IGNORECASE)
 ELIDED = re.compile(r"\b([cdjmnst]|qu|jusqu|lorsqu|puisqu)'$", re.IGNORECASE)
 NOT_ELIDED = re.compile(r"\b([dn]|qu|jusqu|lorsqu|puisqu)e (?=[AEIOUÀÂÉÈÊÎÔ])", re.IGNORECASE)
-LETTERS_BEFORE = 2  # a letter of a made-up name is drawn by this many letters before it
+LETTERS_BEFORE = 2  # each letter of a made-up name depends on this many letters before it
 LENGTHS = range(4, 11)  # how many letters a made-up name may have
 TEST_PAIRS = 200
-TEST_EVERY = 5  # one frame in this many is only used for the test
-FRAME_TIMES = 250  # how many more pairs are made from a frame than from a real pair
+TEST_EVERY = 5  # one sentence frame in this many is only used for the test
+FRAME_TIMES = 250  # from a sentence frame, this many times more pairs are made than from a real pair
 TRIES = 1_000
 STARTS = re.compile(r"(?<![\w.,:])$")  # matches where a value may begin
 ENDS = re.compile(r"(?!\w|[.,:]\d)")  # matches where a value may end
@@ -108,10 +108,10 @@ def find_names(pairs: Pairs) -> list[str]:
 
 
 class Values:
-    """Draws values to copy: for training, or with `tested` for a test.
+    """Draws random values to copy, for training or, if `tested`, for a test.
 
-    Values for a test are `is_unseen`, and in no pair of `trained`. Names are made up letter by
-    letter: each letter is one that follows the letters before it in a real name.
+    Values for a test fulfil `is_unseen`, and are in no pair of `trained`. Names are made up letter
+    by letter: each letter is one that follows the letters before it in a real name.
     """
 
     def __init__(
@@ -213,7 +213,7 @@ def replaced(
 
 
 def filled(frame: tuple[str, str], values: Values, source: random.Random) -> tuple[str, ...]:
-    """Fill a frame with values; return source, target, and the values in French notation."""
+    """Fill a sentence frame with random values; return source, target, and the values in French notation."""
     drawn = {kind: values.draw(kind, source) for kind in re.findall(r"{(\w+)}", frame[0])}
     in_french = {kind: french(value) for kind, value in drawn.items()}
     target = elided(frame[1].format(**in_french))
@@ -221,7 +221,7 @@ def filled(frame: tuple[str, str], values: Values, source: random.Random) -> tup
 
 
 def make_copies(pairs: Pairs, times: int, seed: int = 0) -> Pairs:
-    """Return pairs with values to copy: `times` from each suitable pair, and more from frames."""
+    """Return pairs with values to copy: `times` from each suitable pair, and more from sentence frames."""
     source, values = random.Random(seed), Values(find_names(pairs))
     sharing = [pair for pair in pairs if replaced(pair, values, source)]
     copies = [

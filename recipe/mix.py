@@ -40,7 +40,7 @@ class Share:
 
     name: str
     times: int = 1  # how often each pair is in the mix
-    most_words: int = 40  # longer pairs, by the words on either side, are left out
+    most_words: int = 40  # pairs with more words on either side are left out
     most_pairs: int | None = None  # the most pairs, before they are repeated; None for all
 
 
@@ -61,7 +61,7 @@ SHARES = (
     Share("osm_tags_lexicon", times=4),
 )
 EVERYDAY_TIMES = 5
-SHORT_WORDS = 3  # sentences with at most this many words are repeated more, shorter ones most
+SHORT_WORDS = 3  # sentences with up to this many words are repeated; shorter ones more often
 COPIES = 4  # how many pairs with other values are made from each pair that has values to copy
 
 GREETINGS = (
@@ -183,7 +183,7 @@ def mix(
         number_of(source) for pairs in (*files.values(), everyday_test) for source, _ in pairs
     }
 
-    @cache  # because most sources are there many times
+    @cache  # because most sources occur many times
     def is_trained_on(source: str) -> bool:
         return not is_near(source) and number_of(source) not in kept_apart
 
@@ -202,7 +202,7 @@ def mix(
 
 
 def report(name: str, pairs: Pairs) -> Pairs:
-    """Print the number of pairs and words in a part of the mix, and return it."""
+    """Print how many pairs and words a part of the mix has; return that part."""
     count = sum(len(target.split()) for _, target in pairs)
     print(f"{name:18} {len(pairs):8} pairs, {count:9} French words")
     return pairs

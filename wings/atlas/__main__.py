@@ -153,7 +153,7 @@ def counted(reader: Reader, options: argparse.Namespace) -> tuple[Count, str | N
     try:
         for at, more in counts:
             count = merge(count, more)
-            if bar is None:  # windows of an earlier run must not raise the speed shown
+            if bar is None:  # the speed shown does not count windows of an earlier run
                 sizes = {"total": options.text.stat().st_size, "initial": at}
                 bar = tqdm(**sizes, unit="B", unit_scale=True, desc="counting")
             bar.update(max(0, at - bar.n))
@@ -203,7 +203,7 @@ def tell(count: Count) -> None:
 
 
 def print_search(reader: Reader, count: Count, word: str) -> None:
-    """Print the 20 heads that look most clearly from a token, and their keys."""
+    """Print the 20 heads that look most clearly from a token, and the keys that they look at."""
     looked, lines = search(reader, count.sampled, word)
     print(f"From “{word}” in {len(lines)} sentences, with the mean of the largest weight:")
     for match in looked[:20]:

@@ -73,7 +73,7 @@ class Circuit:
         return Circuit(self.columns, self.rows)
 
     def positive_share(self) -> float:
-        """Return the sum of the eigenvalues, divided by that of their absolute values: -1 to 1.
+        """Return the sum of the eigenvalues, divided by the sum of their absolute values: -1 to 1.
 
         1 means that every token raises its own number. rows @ columns.T has the same nonzero
         eigenvalues as columns.T @ rows, which is only (D, D). Source: Elhage et al. 2021, "Copying
@@ -183,7 +183,7 @@ class Dictionary:
 
 @torch.no_grad()
 def dictionary(model: Transformer, words: Sequence[int], ids: Sequence[int]) -> Dictionary:
-    """Return the token among `ids` that each head writes first for each word, and the model's."""
+    """Return the first token, among `ids`, that each head and the whole model write for a word."""
     source = pad([[word, END_ID] for word in words]).to(model.device)
     memory = model.encode(source)  # (N, 2, d_model)
     start = source.new_full((len(words), 1), START_ID)
@@ -226,7 +226,7 @@ def centered(weight: Tensor) -> Tensor:
 
 
 def feeds(earlier: Site, later: Site) -> tuple[Way, ...]:
-    """Return as what ("query", "key", "value") a later site's heads can read an earlier site's."""
+    """Return the ways ("query", "key", "value") in which a later site can read an earlier one."""
     if earlier.kind == "encoder":
         if later.kind == "encoder":
             return WAYS if earlier.layer < later.layer else ()
@@ -240,7 +240,7 @@ def feeds(earlier: Site, later: Site) -> tuple[Way, ...]:
 
 
 def composition(earlier: Maps, later: Maps, way: Way) -> Tensor:
-    """Return how much of what each earlier head writes each later one reads: (H, H).
+    """Return how much each later head reads of what each earlier head writes: (H, H).
 
     It is the Frobenius norm of the product of both heads' matrices, divided by the product of their
     norms: 0 to 1. The earlier matrix is the value-output one. It is multiplied with the later
@@ -277,7 +277,7 @@ class Random(NamedTuple):
 
 
 def compositions(model: Transformer) -> Mapping[tuple[Site, Site, Way], Tensor]:
-    """Return the composition (H, H) of every earlier site with every later one, in every way."""
+    """Return the composition (H, H) of every two sites that can be composed, in every way."""
     maps = {site: maps_of(model, site) for site in shape_of(model.config).sites}
     return {
         (earlier, later, way): composition(maps[earlier], maps[later], way)
@@ -288,7 +288,7 @@ def compositions(model: Transformer) -> Mapping[tuple[Site, Site, Way], Tensor]:
 
 
 def random_composition(d_model: int, heads: int) -> Random:
-    """Return the composition of heads of a model's size whose weights are normal random numbers."""
+    """Return the composition of heads of a model's size with normally distributed weights."""
     generator = torch.Generator().manual_seed(0)
     draws = []
     for _ in range(DRAWS):

@@ -1,4 +1,4 @@
-"""The figures of every head, computed from the sums, and their meaning.
+"""The figures of every head, computed from the sums of a count, and their meaning.
 
 A sentence is compared with a corpus by its figures, and heads are drawn as points of a plane.
 """
@@ -24,11 +24,11 @@ from headlight.wings.atlas.statistics import (
     sums_of,
 )
 
-# Statistics that are not computed for a single sentence: it has no variability, and distances take
-# long.
+# Statistics that are not computed for a single sentence: one sentence has no variability, and the
+# distances take long.
 OF_SEVERAL = ("variability", "distance to other heads")
-FAR = 2.0  # a sentence that is more standard deviations from the mean counts as far
-MOST = 0.95  # a sentence outside the range of this share of them counts as rare
+FAR = 2.0  # a sentence more standard deviations from the mean than this counts as far
+MOST = 0.95  # a sentence outside the range of this share of all sentences counts as rare
 
 BY_NAME = {statistic.name: statistic for statistic in STATISTICS}
 
@@ -160,7 +160,7 @@ def listed(array: np.ndarray) -> list:
 
 
 class Plane(NamedTuple):
-    """Points in a plane, and the share of the squared distances that it preserves."""
+    """Points in a plane, and the share of the squared distances that they preserve."""
 
     points: np.ndarray  # (N, 2)
     kept: float
@@ -179,7 +179,7 @@ def plane_of(distances: np.ndarray) -> Plane:
     centred = (centred.mean(axis=1, keepdims=True) - centred) / 2  # inner products (N, N)
     sizes, directions = np.linalg.eigh((centred + centred.T) / 2)
     sizes = np.maximum(sizes[::-1], 0)
-    widest = np.pad(directions[:, ::-1], ((0, 0), (0, 2)))[:, :2]  # one point has one direction
+    widest = np.pad(directions[:, ::-1], ((0, 0), (0, 2)))[:, :2]  # pad: one point has one direction
     points = widest * np.sqrt(np.pad(sizes, (0, 2))[:2])
     largest = np.take_along_axis(points, np.abs(points).argmax(axis=0)[None], axis=0)
     points = points * np.where(largest < 0, -1, 1)  # the same signs on every machine

@@ -118,7 +118,7 @@ def about_of(reader: Reader, model: str, text: str, window: int) -> dict[str, ob
 
 @cache
 def code_version() -> str:
-    """Return a digest of the code that counts; counts merge only if it is equal."""
+    """Return a digest of the code that counts; two counts merge only if their digests are equal."""
     code = (ast.dump(ast.parse(getsource(module))) for module in COUNTING)
     return sha256("".join(code).encode()).hexdigest()
 
@@ -192,7 +192,7 @@ def load(folder: Path, name: str) -> Any:
 def as_atlas(data: dict, examples: list[dict]) -> Atlas:
     """Return an atlas from the plain data of atlas.json and examples.json."""
     effects = data.get("effects")
-    # Effects that could not be measured are a sentence that says why.
+    # If effects could not be measured, the data have a sentence that says why.
     measured = effects if isinstance(effects, dict) else None
     kinds = {
         kind: kind_of_heads(parts, measured["kinds"].get(kind, {}) if measured else {})

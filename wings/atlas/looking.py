@@ -18,8 +18,8 @@ from headlight.wings.atlas.counting import Count, is_punctuation, numbers_of, re
 from headlight.wings.atlas.examples import NOBODY, SIGNS
 from headlight.wings.atlas.figures import clearest_pattern, kinds_of
 
-SEARCHED = 20  # sentences that a search uses at most
-TRIED = 5 * SEARCHED  # the most lines read; a word in the text is not always one token
+SEARCHED = 20  # the most sentences that a search uses
+TRIED = 5 * SEARCHED  # the most lines read; in some, the word is not one token
 
 
 class Looked(NamedTuple):
@@ -43,8 +43,8 @@ def examples(reader: Reader, count: Count) -> Iterator[dict]:
     """Yield each line that is an example of a head's clearest pattern, with tokens and weights.
 
     These are plain data: "line" with its texts, "tokens" of both sides, and for each head whose
-    example it is: layer and head, the pattern, the side ("clearest" or "least"), the score, and the
-    weights as bytes (Q, K), where 255 is 1.
+    example it is: its kind, layer and number, the pattern, the side ("clearest" or "least"), the
+    score, and the weights (Q, K) as whole numbers from 0 to 255, where 255 means 1.
     """
     wanted: dict[int, list[tuple]] = {}
     for kind in kinds_of(count):
@@ -72,7 +72,7 @@ def examples(reader: Reader, count: Count) -> Iterator[dict]:
 
 
 def in_bytes(rows: Rows, layer: int, head: int) -> list[list[int]]:
-    """Return the weights of a head (Q, K) as whole numbers, where 255 is 1."""
+    """Return the weights of a head (Q, K) as whole numbers from 0 to 255, where 255 means 1."""
     return (rows.weights[layer, 0, head] * 255).round().int().tolist()
 
 
@@ -91,7 +91,7 @@ def search(
     for line in islice((line for line in lines if has_word(line, wanted)), TRIED):
         try:
             trace = read(reader, line)
-        except ValueError:  # the model can read nothing in it
+        except ValueError:  # the model can read nothing in this line
             continue
         if numbers_of(reader, 1, (line, trace)) > most:
             continue
@@ -133,7 +133,7 @@ def has_word(line: CorpusLine, wanted: str) -> bool:
 
 
 def places_of(tokens: Sequence[Token], wanted: str) -> list[int]:
-    """Return where a token is `wanted` as a whole word or sign, in upper or lower case."""
+    """Return the indices of tokens that are the word or sign `wanted`, in upper or lower case."""
     pieces, sign = as_pieces(tokens), is_punctuation(wanted)
     words: dict[int, str] = {}
     for piece in pieces:

@@ -36,7 +36,7 @@ from headlight.wings.atlas.statistics import ALL, MICHEL, Statistic, Sums, add
 
 SAVED_EVERY = 10  # seconds between two savings of the effects
 EFFECTS = "effects.npz"
-MASKED_EVERY = 7  # one written token in 7 is hidden: 15 %, as in BERT's training
+MASKED_EVERY = 7  # one written token in 7 is hidden: about 15 %, as in BERT's training
 SCORED = 8  # steps of a pruning curve, after each of which BLEU is measured
 
 DEFINITIONS = (
@@ -117,7 +117,7 @@ def effects(reader: Reader, count: Count, folder: Path, sentences: int) -> dict:
 
 
 def objectives(reader: Reader, lines: Sequence[CorpusLine]) -> Iterator[Objective]:
-    """Yield what effects are measured on in each line that has something to measure."""
+    """Yield the objective of each line that has one: it measures the effects of heads."""
     for line in lines:
         try:
             yield measured(reader, line).objective
@@ -188,7 +188,7 @@ def measured(reader: Reader, line: CorpusLine) -> Measured:
 def sums_of_line(reader: Reader, line: CorpusLine) -> Sums:
     """Return the summed effects of all heads on a sentence, in the objective's unit.
 
-    `tokens` counts what is measured: tokens, labels, or texts.
+    The sum "tokens" is the number of measured tokens, labels, or texts.
     """
     trace, objective = measured(reader, line)
     removals = head_removals(reader, trace, objective=objective)

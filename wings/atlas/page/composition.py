@@ -88,7 +88,7 @@ def around(
 
 def strongest_table(all_pairs: Compositions, random: Random, of: About) -> None:
     """Draw the pairs of heads with the largest composition, as query, key or value."""
-    import pandas as pd  # here, because this import is slow
+    import pandas as pd  # not at the top of the file: pandas is slow to import
 
     every = [
         (float(number), (earlier, row), (later, column), way)

@@ -134,7 +134,7 @@ PICTURES = {
     "atlas-least": "a sentence where it is least clear",
 }
 NEIGHBOURS = 5
-SMALL = 0.001  # smaller shares of sentences are shown as this one
+SMALL = 0.001  # a share of sentences below this is shown as this
 CARD = (
     "Usually: the mean ± standard deviation over the sentences of the corpus, each counted as the "
     "mean of its rows. The grey bars show how these means are distributed, and the mark is your "
@@ -241,8 +241,8 @@ def trimmed(
 ) -> tuple[np.ndarray | None, float, float]:
     """Return the bins from the first to the last with sentences, and where they begin and end.
 
-    A share keeps all its bins. The bin of this sentence's value, `here`, is included. A single bin
-    shows nothing, so None replaces it.
+    A statistic that is a share keeps all its bins. The bin of this sentence's value, `here`, is
+    included. If only one bin is left, the result has None in place of it.
     """
     low, high = statistic.low, statistic.high
     if statistic.unit == "share":
