@@ -35,7 +35,7 @@ from headlight.viz import head_grid
 SUPPRESSED = (*NEVER_WRITTEN, END_ID)  # never written, so that every step writes a token
 VOCABULARY, WIDTH_OF_HEAD, D_FF, POSITIONS = 8_000, 32, 1_024, 640
 PLOT = "growth.svg"
-ROUNDS, SECONDS = 5, 20  # the most rounds of measuring; from the third on, none begins after SECONDS
+ROUNDS, SECONDS = 5, 20  # the most rounds; from the third on, none begins after SECONDS
 
 
 @dataclass(frozen=True)

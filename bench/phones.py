@@ -59,7 +59,7 @@ def phone(address: str, path: str, option: int, at: float, until: float) -> floa
 
 
 def counted(address: str, panel: dict[str, Any], phones: int, until: float) -> tuple[int, float]:
-    """Poll the number of guesses as a lecturer's page does; return it, and when it was last read."""
+    """Poll the number of guesses as a lecturer's page does; return it and when it was read."""
     connection = HTTPConnection(urlsplit(address).netloc, timeout=PATIENCE)
     guesses = 0
     while guesses < phones and time.monotonic() < until:

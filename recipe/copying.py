@@ -21,7 +21,7 @@ LETTERS_BEFORE = 2  # each letter of a made-up name depends on this many letters
 LENGTHS = range(4, 11)  # how many letters a made-up name may have
 TEST_PAIRS = 200
 TEST_EVERY = 5  # one sentence frame in this many is only used for the test
-FRAME_TIMES = 250  # from a sentence frame, this many times more pairs are made than from a real pair
+FRAME_TIMES = 250  # a sentence frame gives this many times the pairs of a real pair
 TRIES = 1_000
 STARTS = re.compile(r"(?<![\w.,:])$")  # matches where a value may begin
 ENDS = re.compile(r"(?!\w|[.,:]\d)")  # matches where a value may end
@@ -213,7 +213,7 @@ def replaced(
 
 
 def filled(frame: tuple[str, str], values: Values, source: random.Random) -> tuple[str, ...]:
-    """Fill a sentence frame with random values; return source, target, and the values in French notation."""
+    """Fill a frame with random values; return source, target, and the values in French notation."""
     drawn = {kind: values.draw(kind, source) for kind in re.findall(r"{(\w+)}", frame[0])}
     in_french = {kind: french(value) for kind, value in drawn.items()}
     target = elided(frame[1].format(**in_french))
@@ -221,7 +221,7 @@ def filled(frame: tuple[str, str], values: Values, source: random.Random) -> tup
 
 
 def make_copies(pairs: Pairs, times: int, seed: int = 0) -> Pairs:
-    """Return pairs with values to copy: `times` from each suitable pair, and more from sentence frames."""
+    """Return pairs with values to copy: `times` from each suitable pair, more from each frame."""
     source, values = random.Random(seed), Values(find_names(pairs))
     sharing = [pair for pair in pairs if replaced(pair, values, source)]
     copies = [

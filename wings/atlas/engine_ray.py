@@ -129,14 +129,14 @@ def streamed(read: Read, model: str, about: dict[str, object]) -> Dataset:
 
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
-    context.target_max_block_size = 1  # bytes; so each window's result arrives at once
+    context.target_max_block_size = 1  # bytes; so each result is sent as soon as it is there
     there = ray.cluster_resources()
     processors, gpus = (int(there.get(name, 0)) for name in ("CPU", "GPU"))
     actors = gpus or max(1, processors - FREE)
     here = {"ray.io/node-id": ray.get_runtime_context().get_node_id()}
     return (
         ray.data.from_items([0])
-        # If this step needed a processor, Ray would merge it with the actors' step: none in
+        # This step claims no processor: else Ray merges it with the actors, and they do not run in
         # parallel.
         .flat_map(lambda _: rows_of(read), num_cpus=0, label_selector=here)
         .map(

@@ -14,7 +14,7 @@ from headlight.wings.atlas.files import Atlas, about_of, as_atlas
 from headlight.wings.atlas.looking import examples
 
 Step = TypeVar("Step")
-MOST_NUMBERS = 2**23  # the most attention weights of a sentence, in all heads together: 32 MB, plus copies
+MOST_NUMBERS = 2**23  # the most weights of a sentence, in all heads: 32 MB, plus copies
 OWN = "own text"  # the name of a visitor's text in a count
 BUSY = "{count} texts are already waiting to be counted: try again in a few minutes."
 TOO_LONG = "Stopped after {seconds:.0f} seconds, the limit: {done:,} of {all:,} lines were counted."

@@ -43,8 +43,8 @@ def examples(reader: Reader, count: Count) -> Iterator[dict]:
     """Yield each line that is an example of a head's clearest pattern, with tokens and weights.
 
     These are plain data: "line" with its texts, "tokens" of both sides, and for each head whose
-    example it is: its kind, layer and number, the pattern, the side ("clearest" or "least"), the
-    score, and the weights (Q, K) as whole numbers from 0 to 255, where 255 means 1.
+    example it is: kind, layer and head, the pattern, the side ("clearest" or "least"), the score,
+    and the weights (Q, K) as whole numbers from 0 to 255, where 255 means 1.
     """
     wanted: dict[int, list[tuple]] = {}
     for kind in kinds_of(count):

@@ -91,7 +91,7 @@ ALL = (*STATISTICS, *MADE_OF_SUMS)
 
 
 def per_sentence(statistic: Statistic, rows: Rows) -> tuple[Tensor, Tensor]:
-    """Sum a statistic over rows (L, B, H, Q, K); return sums and numbers of rows, both (L, B, H)."""
+    """Sum a statistic over rows (L, B, H, Q, K); return sums and numbers of rows: (L, B, H)."""
     values, chosen = statistic.score(rows)
     total = torch.where(chosen, values, 0).sum(dim=-1, dtype=torch.float64)
     return total, chosen.sum(dim=-1).expand_as(total)

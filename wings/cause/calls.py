@@ -1,4 +1,4 @@
-"""For the page: patch heads from one text's run into another's, and close edges."""
+"""What the page Cause computes: heads patched from one text's run into another's, closed edges."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from headlight.pages.shared.runs.run import ModelRun, reading_its_own, written
 from headlight.wings.cause import patching, paths
 from headlight.wings.cause.knockout import Edges, edges_of, knock_out, written_objective
 
-LIKELIEST = 12  # tokens kept in the place of each written one
+LIKELIEST = 12  # likeliest tokens kept for the place of each written token
 CUT = "The changed text has more tokens than this model reads: shorten it."
 
 Shares = Mapping[Kind, np.ndarray]  # (layers, heads); NaN if not measured yet
@@ -26,7 +26,7 @@ Report = Callable[[Shares, float], None]  # takes the shares so far, and the sha
 
 @dataclass(frozen=True)
 class TwoTexts:
-    """A clean and a changed text, after both of which a decoder reads the same written tokens.
+    """A clean and a changed text; after either, the decoder reads the same written tokens.
 
     The traces contain only tokens. For both texts, `likeliest` has the ids (N, LIKELIEST) that are
     likeliest in the place of each written token. `first_apart` is the index of the first written
@@ -45,10 +45,10 @@ class TwoTexts:
 class Patched:
     """The share of the gap between two runs that each head restores, and that all heads restore.
 
-    `before` and `aim` are the differences of the answers' logits, in nats, in the run to patch and
-    in the run that gives. `itself` is the change, in nats, when the part of all heads is replaced
-    by the run's own; `outputs` and `parts` are the shares when the outputs, or the part, of all
-    heads are replaced together.
+    `before` and `aim` are the differences of the answers' logits, in nats, in the run to be patched
+    and in the run that gives the parts of heads. `itself` is the change, in nats, when the part of
+    all heads is replaced by the run's own; `outputs` and `parts` are the shares when the outputs,
+    or the part, of all heads are replaced together.
     """
 
     shares: Shares
@@ -90,7 +90,7 @@ def two_texts(run: ModelRun, changed: str) -> TwoTexts:
 
 
 def edits_of(run: ModelRun) -> RunEdits:
-    """Return a run's edits as its model takes them, also for the tokens that the model wrote."""
+    """Return a run's edits for its model, extended to the tokens that the model wrote."""
     return run.changes_of(0 if run.target else len(written(run.as_trained).target_tokens))
 
 
@@ -101,7 +101,7 @@ def runs_of(
     parts: tuple[patching.Part, ...],
     backwards: bool,
 ) -> patching.TwoRuns:
-    """Return the run to patch and the run that gives, which is the clean one unless `backwards`."""
+    """Return the run to patch, and the run that gives: the clean text's unless `backwards`."""
     texts = two_texts(run, changed)
     into, giving = (texts.clean, texts.changed) if backwards else (texts.changed, texts.clean)
     return patching.two_runs(run.reader, into, giving, answers, parts, edits_of(run))
@@ -227,7 +227,7 @@ def knocked_out(run: ModelRun, layers: tuple[int, int] | None, _report: Knockout
 
 @model_call("Closing two edges …")
 def two_steps(run: ModelRun, layers: tuple[int, int] | None, token: int, word: int) -> np.ndarray:
-    """Return a token's changes (2, words) without paths by way of a word; see `paths.two_steps`."""
+    """Return a token's changes (2, words) without paths through a word; see `paths.two_steps`."""
     trace, edges, edits = edges_in(run, layers)
     parts = paths.two_steps(run.reader, trace, edges, token, word, edits)
     return np.concatenate([*map(as_array, parts)], axis=1)

@@ -94,9 +94,9 @@ def edges_of(
     """Return the edges from the tokens that a decoder wrote to the words that it could attend to.
 
     They go through cross-attention to the words of the source, or in a model without an encoder to
-    those of the prompt; through all `layers` if none are given. The written tokens are those of
-    `writing`, which the trace read, or of a target that the trace was given. Raises ValueError for
-    layers that the model lacks, for no layers, or if nothing was written.
+    those of the prompt; `layers` None means all layers. The written tokens are those of `writing`,
+    which the trace read, or of a target that the trace was given. Raises ValueError for layers that
+    the model lacks, for no layers, or if nothing was written.
     """
     written = written_objective(trace, reader, writing)
     kind: Kind = "cross" if "cross" in reader.shape.kinds else "decoder"
@@ -194,7 +194,7 @@ def changes(
 
 
 def agreements(weights: np.ndarray, changes: np.ndarray) -> int:
-    """Return how many tokens lose most without the same word that they attend to most."""
+    """Return how many tokens lose most without the very word that they attend to most."""
     return int((weights.argmax(axis=1) == changes.argmin(axis=1)).sum())
 
 

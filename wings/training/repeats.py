@@ -1,4 +1,4 @@
-"""A decoder-only model that learns to predict repetitions, and how its heads do it."""
+"""A decoder-only model that learns to predict repetitions, and measures of its heads."""
 
 from dataclasses import dataclass
 
@@ -87,7 +87,7 @@ class Repeats(SmallModel):
         )
 
     def attention(self, ids: Tensor, edits: RunEdits | None = None) -> tuple[Trace, list[Tensor]]:
-        """Return a trace of ids, and the weights without the start token, (B, H, T, T) a layer."""
+        """Return a trace of ids, and each layer's weights without the start token: (B, H, T, T)."""
         trace = Trace()
         self.model(no_source(len(ids)), ids, Run(edits or {}, trace))
         sites = [Site("decoder", layer) for layer in range(self.options.layers)]

@@ -73,7 +73,7 @@ def digits(source: random.Random, shortest: int, longest: int) -> str:
 
 
 def on_digits(solve: Callable[[str], str]) -> Callable[[str], str]:
-    """Return a function of a text of digits, raising ValueError for any other text."""
+    """Return `solve` with a check: it raises ValueError for a text that is not all digits."""
 
     def solve_digits(text: str) -> str:
         if not re.fullmatch("[0-9]+", text):

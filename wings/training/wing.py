@@ -11,7 +11,7 @@ __all__ = ["PAGE", "WING"]
 
 
 class Trainings(Wing):
-    """Has the models that visitors train: texts for them, and their attention as they learned."""
+    """Gives other pages texts for the models that visitors train, and how attention was learned."""
 
     examples = tuple(dict.fromkeys(task.prompt(task.example) for task in TASKS.values()))
 

@@ -25,7 +25,7 @@ from headlight.wings.atlas.counting import Count
 from headlight.wings.atlas.figures import as_data
 from headlight.wings.atlas.results import table
 
-OWN_TEXT = like("atlas_text", "", r"[\w-]{1,8}")  # the key of the count that is shown; links have it too
+OWN_TEXT = like("atlas_text", "", r"[\w-]{1,8}")  # the key of the count shown; links have it
 CHOICES = (OWN_TEXT,)
 EVERY = 1.0  # seconds between two updates of the progress
 BOX = "atlas"  # the key of the box for a text

@@ -53,10 +53,10 @@ WHAT = {
 PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
 DETAIL = "estimate-detail"  # the key of the part that shows the selected head
 SHORT: dict[Kind, str] = {"encoder": "enc", "decoder": "dec", "cross": "cross"}
-UNASKED = 6_000  # tokens, in all runs together, that are measured without a button
+UNASKED = 6_000  # up to so many tokens, in all runs together, no button is needed
 MOST_CELLS = 120  # cells of a head that are measured
 MOST_NAMED = 5  # points that have a name: those furthest from the line
-LEAST_NAMED = 0.02  # of the largest effect; points closer to the line than this have no name
+LEAST_NAMED = 0.02  # share of the largest effect; points closer to the line have no name
 NOTHING = 1e-3  # nats, or units of a score: smaller effects are invisible on screen
 
 INTRO = (
@@ -91,7 +91,7 @@ CLOSINGS = Measurement(
 
 
 def outliers(true: np.ndarray, estimated: np.ndarray) -> list[int]:
-    """Return the indices of the effects furthest from their estimates, if that is far enough."""
+    """Return the indices of the effects that are far from their estimates, the furthest first."""
     apart = np.abs(true - estimated)
     far = max(NOTHING, LEAST_NAMED * np.abs([true, estimated]).max(initial=0))
     places = np.argsort(-apart, kind="stable")[:MOST_NAMED].tolist()

@@ -38,7 +38,7 @@ TITLE = "Knockout map"
 WHAT = {"knockout": "What each token loses without a word", "looked-at": "Where the heads look"}
 PICTURES = {key: words[0].lower() + words[1:] for key, words in {**WHAT, **path.WHAT}.items()}
 ALL = "all"
-UNASKED = 3_000  # tokens, in all runs together, that are measured without a button
+UNASKED = 3_000  # up to so many tokens, in all runs together, no button is needed
 MOST_TOLD = 4  # edges that each list names
 
 Window = tuple[int, int]  # the first and the last layer, from 0
@@ -134,7 +134,7 @@ def size_if_possible(run: ModelRun) -> tuple[int, int] | None:
 
 
 def choose_layers(run: ModelRun, width: int) -> tuple[Window | str, Window | None]:
-    """Draw the choice of layers; return it as chosen, and as a window, None for all layers."""
+    """Draw the choice of layers; return it, and its first and last layer or, for all, None."""
     offered = windows(run.reader.shape.layers(looks_at(run)))
     layers = choose(LAYERS, offered, widget=st.selectbox, format_func=in_words, width=width)
     return layers, None if layers == ALL else layers
@@ -175,7 +175,7 @@ def draw(run: ModelRun) -> None:
 
 
 def least_likely_without(result: Knockout) -> Riddle:
-    """Draw the choice of a written token; ask without which word it loses most."""
+    """Draw the choice of a written token; return the question without which word it loses most."""
     row = choose_row(rows_of(result), first_asked(result))
     written, changes = told_apart(result.written)[row], result.changes[row]
     return Riddle(
@@ -199,7 +199,7 @@ def first_asked(result: Knockout) -> int:
 
 
 def worst_cell(result: Knockout) -> tuple[int, int]:
-    """Return the cell that answers the riddle: the token asked about, and its worst loss."""
+    """Return the cell that answers the question: a token, and the word it misses most."""
     row = row_asked_about(len(result.changes), first_asked(result))
     return row, places_of_most(-result.changes[row])[0]
 

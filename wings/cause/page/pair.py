@@ -15,7 +15,7 @@ from headlight.pages.shared.widgets.choose import choose
 
 LIKELIEST = 12  # tokens offered as the other word
 LONGEST_WORD = 60  # characters of a typed word
-MOST_PIECES = 8  # pieces that a message names of a word
+MOST_PIECES = 8  # the most pieces of a word that a message names
 WRITTEN = counted("wrote_word", 0, MOST_TOKENS, label="Written word")
 AGAINST = text("wrote_against", "", LONGEST_WORD, label="Against (or type another)")
 
@@ -50,7 +50,7 @@ def steps_of(run: ModelRun) -> list[Step]:
     reader, trace = run.reader, run.tokens()
     objective, steps, first = run.objective(), [], 1
     if "cross" not in reader.shape.kinds:
-        first = 2  # the first token of its text is read, not written
+        first = 2  # a decoder-only model reads the first token of its text
         (question,) = reader.questions(trace)
         token = int(trace.logits[0, question.row].argmax())
         words = reader.label(trace, question, token)

@@ -32,7 +32,7 @@ TITLE = "Patching between two texts"
 WHAT = {"patch-heads": "What each head brings", "patch-tokens": "What a head brings at each token"}
 PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
 DETAIL = "patch-detail"  # the key of the part that shows the selected head
-UNASKED = 4_000  # tokens, in the runs of all heads together, that are measured without a button
+UNASKED = 4_000  # up to so many tokens, in the runs of all heads, no button is needed
 PATCHED = Measurement(
     patched, (*WHAT,), "Patch every head", "Patching one layer after the other", UNASKED
 )
@@ -204,7 +204,7 @@ def tokens_of_head(
 
 
 def names_of(texts: TwoTexts, site: Site, part: Part) -> list[str]:
-    """Return the labels of the tokens at which a part of a head is put in, from both texts.
+    """Return the labels, from both texts, of the tokens at which a head can be patched.
 
     The label of a decoder's query includes what was written after it.
     """

@@ -114,7 +114,7 @@ def all_heads(
 def keys_of_head(
     run: ModelRun, attribution: Attribution, pair: Contrast, address: HeadAddress, of: About
 ) -> None:
-    """Draw what a head took from each key; a click takes that weight apart."""
+    """Draw what a head took from each key; a click on a key takes its weight apart."""
     site, head = Site(*address[:2]), address[2]
     tokens = [token.text for token in run.tokens().key_tokens(site)]
     seen = pair.step.row + 1 if site.kind == "decoder" else len(tokens)

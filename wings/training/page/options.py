@@ -44,7 +44,7 @@ HELP = {
     "positions": "How the model knows a token's place. Without positions it reads a set of tokens.",
     "norm": "Before each part of a layer (pre) or after it (post, as in the paper).",
 }
-EXPERIMENTS = {  # the options that each changes
+EXPERIMENTS = {  # the options that each experiment changes
     "As recommended": {},
     "No warm-up": {"warmup": 1},
     "Rate factor 3": {"rate": 3.0},

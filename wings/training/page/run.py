@@ -70,7 +70,7 @@ CURVES = (
 )
 SMOOTHED = "With label smoothing a loss cannot fall to 0: compare the exact matches."
 TOY_KIND = replace(KIND, key="toy_kind")
-TOY_RUN = like("toy_run", "", r"[\w-]{1,8}")  # which training is shown; slides store this key, too
+TOY_RUN = like("toy_run", "", r"[\w-]{1,8}")  # key of the training shown; slides store it
 EVERY = 1.0  # seconds between two updates of the page
 MOST_RUNS = 5  # curves of trainings that a session keeps, the newest included
 MATCH = "Exact match on unseen examples"
@@ -102,7 +102,7 @@ def go_on(training: Training) -> None:
 
 
 def let_go(keep: bool = False) -> None:
-    """Stop the present training and remove it; `keep` its curves to compare with."""
+    """Stop the present training and remove it; if `keep`, its curves stay for comparison."""
     mine = workshop()
     if training := mine.training:
         mine.training = None
@@ -156,7 +156,7 @@ def panel(ready: bool, updating: bool) -> None:
     training = watched()
     state = training.job.look() if training else None
     if showing().scene() is None and updating != (state is not None and state.status in ACTIVE):
-        st.rerun()  # the whole page, which decides whether this goes on rerunning by itself
+        st.rerun()  # rerun the whole page: it decides whether this part goes on rerunning by itself
     buttons(ready, training, state)
     if refused := workshop().refused:
         st.error(refused)
