@@ -57,7 +57,7 @@ SENTENCE = "My brother bought three old bicycles yesterday."
 # JavaScript that returns the number of tokens in the first heatmap on the page.
 TOKENS = """(({ dataset, clientHeight }) =>
   Math.round((clientHeight - dataset.top) / dataset.side))(find(".heatmap canvas.map")[0])"""
-MATRIX_LABEL, MATRIX_SLANT = 92, 28  # pixels of its labels, as in viz/switches/mask_matrix.js
+MATRIX_LABEL, MATRIX_SLANT = 92, 28  # pixels that labels take, as in viz/switches/mask_matrix.js
 
 # `look` turns a picture into a text: its elements, and a checksum of each canvas, scaled down to
 # 128 x 128 points. Scaling takes means, so a changed cell of a canvas changes some of the points.
@@ -100,7 +100,7 @@ class Click:
     path: str  # the page's address without the server's, with its parameters
     pictures: tuple[str, ...]  # CSS selectors of the pictures that should change
     act: Callable[[Page, int], None]  # makes the click with this number
-    prepare: Callable[[Page, int], None] = lambda page, number: None  # before the timing
+    prepare: Callable[[Page, int], None] = lambda page, number: None  # called before the timing
 
 
 def sentence_of(number: int) -> str:
@@ -175,7 +175,7 @@ def one_click(page: Page, click: Click, number: int) -> float:
 
 
 def clicks(browser: Browser, addresses: Sequence[str], case: str, most: int) -> Case:
-    """Click our page and the bare page in turns, and return their times; the first warm up."""
+    """Click our page and the bare page in turns, compare the times; the first clicks warm up."""
     pages = [open_page(browser) for _ in addresses]
     for page, address, click in zip(pages, addresses, CASES[case], strict=True):
         page.goto(address + click.path)
@@ -205,7 +205,7 @@ def start(browser: Browser, script: str, path: str, picture: str) -> float:
 
 
 def starts(browser: Browser, most: int) -> Case:
-    """Start both servers in turns and return their times; the first start of each warms up."""
+    """Start both servers in turns and compare the times; the first start of each warms up."""
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(most + 1):
         times[0].append(start(browser, "app.py", "", DRAWN_GRID))
@@ -214,7 +214,7 @@ def starts(browser: Browser, most: int) -> Case:
 
 
 def case_of(case: str, ours: list[float], bare: list[float], unit: str) -> Case:
-    """Return a case of both medians; its note gives the range of the middle half of ratios."""
+    """Return a case of both medians; its note has the range of the middle half of the ratios."""
     low, _, high = quantiles([one / other for one, other in zip(ours, bare, strict=True)], n=4)
     note = f"{len(ours)} pairs, half of them {low:.2f} to {high:.2f}"
     return Case(case, median(ours), median(bare), unit, median(ours) / median(bare), note)

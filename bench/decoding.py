@@ -40,7 +40,7 @@ def our_model() -> Transformer:
 
 
 def their_model() -> MarianMTModel:
-    """Return an equally large encoder-decoder of transformers, with eager attention."""
+    """Return a transformers model of the same sizes as ours, with eager attention."""
     config = MarianConfig(
         vocab_size=VOCABULARY,
         d_model=D_MODEL,

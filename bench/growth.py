@@ -132,7 +132,7 @@ def measure(name: str, sizes: Sequence[int]) -> list[Case]:
 
 
 def grown(case: str, numbers: Mapping[int, float], unit: str) -> list[Case]:
-    """Return a case for each size, compared with the smallest; `case` is its name, with {}."""
+    """Compare each size with the smallest; `case` names the cases, with {} for the size."""
     first = numbers[min(numbers)]
     return [
         Case(case.format(size), number, first, unit, number / first)

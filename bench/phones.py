@@ -41,7 +41,7 @@ async def open_room(lecturer: Visitor) -> dict[str, Any]:
 
 
 def phone(address: str, path: str, option: int, at: float, until: float) -> float:
-    """Request a room's page as a phone does, and guess at the time `at`; return when."""
+    """Act as a phone with a room's page: guess at the time `at`, and return when it was sent."""
     with requests.Session() as session:
         session.get(address + path, timeout=PATIENCE).raise_for_status()
         sent = 0.0

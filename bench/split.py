@@ -135,7 +135,7 @@ def splits(browser: Browser, servers: tuple[Server, Server], case: str, most: in
 
 
 def case_of(case: str, name: str, ours: list[dict], bare: list[dict]) -> Case:
-    """Compare medians of a part; for the server means, because its clock has coarse ticks."""
+    """Compare the medians of a part; for the server the means, because its clock is coarse."""
     typical = fmean if name == "server" else median
     mine, others = (typical(click[name] for click in side) for side in (ours, bare))
     unit = {"messages": "", "bytes": "B"}.get(name, "ms")

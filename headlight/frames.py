@@ -66,7 +66,7 @@ class Place:
 
     @property
     def hosts(self) -> list[str]:
-        """Patterns of the host names that a request may give for the app; empty: this machine's.
+        """Patterns of the host names that a request may give for the app; empty: only this machine.
 
         A proxy gives its own host name, and that is not known here. The token protects the app
         anyway.

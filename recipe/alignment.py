@@ -64,7 +64,7 @@ class WordAligner:
             self.chances = {pair: count / totals[pair[0]] for pair, count in counts.items()}
 
     def links(self, givens: Sequence[str], written: Sequence[str]) -> Links:
-        """Return the positions of each word of `written` and of its likeliest given word."""
+        """Return the positions of each word of `written` and of its likeliest word in `givens`."""
         links = set()
         for position, word in enumerate(written):
             chances = [self.chances.get((given, word), 0.0) for given in givens]

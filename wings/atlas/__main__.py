@@ -120,7 +120,7 @@ def unwritten(error: OSError, folder: Path) -> str:
 
 
 def counted(reader: Reader, options: argparse.Namespace) -> tuple[Count, str | None]:
-    """Return the count of a text or of a part of it, resumed if one was begun.
+    """Return the count of a text or of a part of it, continued if it was begun before.
 
     Also returns the first error in the file after the counted part, or None. Raises ValueError for
     a text with nothing to count or a folder with another count, and OSError if nothing can be

@@ -55,7 +55,7 @@ class OwnAtlas:
 
 
 class OwnText:
-    """A session's counts of its own text: the newest, and the next, which is still under way.
+    """A session's counts of its own text: the newest that is finished, and the one under way.
 
     No link contains the text or its counts.
     """

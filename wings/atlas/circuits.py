@@ -1,8 +1,8 @@
 """What a head does by its weights only: what it attends to, what it writes, which heads it feeds.
 
 A token's embedding passes the layer norm before the head. Of the norm that reads the head's output,
-only the gain is used: its scale depends on the text. Positions, earlier heads and feed-forward
-layers are left out.
+only the gain is used, because its scale depends on the text. Positions, earlier heads and
+feed-forward layers are left out.
 
 Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
 """
@@ -170,7 +170,7 @@ def value_outputs(
 
 @dataclass(frozen=True)
 class Dictionary:
-    """The ids of the tokens written first for N words, each of which is read alone.
+    """The ids of the first tokens that are written for N words; each word is read alone.
 
     `written` are written by the whole model, `direct` by each cross-attention head that reads the
     word's embedding, `encoded` by each that reads the encoder's vector of the word.

@@ -37,7 +37,7 @@ NUMBERS_AT_ONCE = 2**22  # the most weights of a batch, in all heads: 16 MB, plu
 CUT = "too long for the model, counted up to its limit"
 REFUSED = "nothing that the model can read"
 LARGE = "too long to be counted with so many heads"
-LARGEST_DIFFERENCE = 1e-4  # padding may change a weight by this; rounding changes it by 1e-6
+LARGEST_DIFFERENCE = 1e-4  # padding may change a weight by this much; rounding changes it by 1e-6
 COMPARED_ALL = 200  # in this many first lines, heads are compared with each other
 COMPARED_EVERY = 10  # of the later lines, heads are compared in every tenth
 
@@ -58,7 +58,7 @@ class Count:
     lines: Counter[str] = field(default_factory=Counter)  # how many were counted, cut or left out
     sums: Sums = field(default_factory=dict)
     best: Best = field(default_factory=dict)
-    texts: dict[int, Text] = field(default_factory=dict)  # the examples, by line number
+    texts: dict[int, Text] = field(default_factory=dict)  # texts of the examples, by line number
     sample: Sample = field(default_factory=list)
 
     @property

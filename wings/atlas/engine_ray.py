@@ -129,7 +129,7 @@ def streamed(read: Read, model: str, about: dict[str, object]) -> Dataset:
 
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
-    context.target_max_block_size = 1  # bytes; so each result is sent as soon as it is there
+    context.target_max_block_size = 1  # bytes: this sends each result as soon as it is there
     there = ray.cluster_resources()
     processors, gpus = (int(there.get(name, 0)) for name in ("CPU", "GPU"))
     actors = gpus or max(1, processors - FREE)

@@ -105,7 +105,7 @@ def parts(arrays: Mapping[str, np.ndarray], before: str) -> dict[str, np.ndarray
 
 
 def about_of(reader: Reader, model: str, text: str, window: int) -> dict[str, object]:
-    """Return the identity of a count; `model` and `text` are names, `window` is in lines."""
+    """Return what identifies a count; `model` and `text` are names, `window` is in lines."""
     return {
         "code": code_version(),
         "model": model,

@@ -25,7 +25,7 @@ from headlight.model.transformer.trace import KINDS, Kind, MaybeNone
 BINS = 20
 OFFSETS = tuple(range(-3, 4))
 POSITIONAL = 0.9
-FIRST = 10  # for so many first tokens, weights are compared between sentences
+FIRST = 10  # weights among this many first tokens are compared between sentences
 VOITA = "Voita et al. 2019, Analyzing Multi-Head Self-Attention"
 MICHEL = "Michel et al. 2019, Are Sixteen Heads Really Better than One?"
 VIG = "Vig and Belinkov 2019, Analyzing the Structure of Attention in a Transformer Language Model"
@@ -120,7 +120,9 @@ def sums_of_scores(statistic: Statistic, total: Tensor, count: Tensor) -> dict[s
 
 
 def sums_of_offsets(rows: Rows) -> dict[str, Tensor]:
-    """Count how often a row's largest weight is at each of OFFSETS, and can be: (L, H, offsets)."""
+    """Count how often the largest weight of a row is at each of OFFSETS: each (L, H, offsets).
+
+    The sum "rows" counts the rows that have a key at this offset."""
     scores = [top_at_offset(offset)(rows) for offset in OFFSETS]
     hits = [(hit * chosen).sum(dim=-1, dtype=torch.float64).sum(dim=1) for hit, chosen in scores]
     counts = [chosen.sum(dim=-1).sum(dim=1).expand_as(hits[0]) for _, chosen in scores]

@@ -1,4 +1,4 @@
-"""What the page Cause computes: heads patched from one text's run into another's, closed edges."""
+"""What the page Cause computes: the effects of patching heads, and of closing edges."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ Report = Callable[[Shares, float], None]  # takes the shares so far, and the sha
 
 @dataclass(frozen=True)
 class TwoTexts:
-    """A clean and a changed text; after either, the decoder reads the same written tokens.
+    """A clean and a changed text; after each, the decoder reads the same written tokens.
 
     The traces contain only tokens. For both texts, `likeliest` has the ids (N, LIKELIEST) that are
     likeliest in the place of each written token. `first_apart` is the index of the first written

@@ -137,7 +137,7 @@ def what_was_written(trace: Trace, writing: Writing) -> Objective:
 
 
 def words_of(tokens: Sequence[Token]) -> tuple[Word, ...]:
-    """Return the words of tokens; a special token is its own word, and padding is none.
+    """Return the words of tokens; a special token is its own word, and padding belongs to none.
 
     If every token is one character, as in a model of digits, the tokens are the words.
     """

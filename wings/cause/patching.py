@@ -18,7 +18,7 @@ from headlight.model.transformer.trace import AttentionRecord, Run, RunEdits, Si
 
 LEAST = 0.05  # nats; a smaller difference between two runs has no meaningful shares
 
-PatchAddress = tuple[Site, int, int | None]  # site, head, and a token of it; None: all tokens
+PatchAddress = tuple[Site, int, int | None]  # site, head, token (None: all tokens)
 
 
 Part = Literal["heads", "weights", "value"]  # of a head: its output, its weights or its values
@@ -53,7 +53,7 @@ class Patched(Further):
         return self.patched("heads", super().mix(weights, self.patched("value", value)))
 
     def patched(self, part: Part, own: Tensor) -> Tensor:
-        """Return a part (B, H, T, ...) of this run; patched heads and tokens have the other run's."""
+        """Return a part (B, H, T, ...) of this run, with the other run's where it is patched."""
         for patch in self.patches:
             if patch.part == part:
                 own = torch.where(patch.where[..., None].to(own.device), patch.given, own)
@@ -61,7 +61,7 @@ class Patched(Further):
 
 
 class AnswerPair(NamedTuple):
-    """The answers to the clean and the changed text: two tokens, with logits in a row."""
+    """The answers to the clean and the changed text: two tokens, compared in one row."""
 
     row: int
     clean: int

@@ -43,8 +43,8 @@ class Repeats(SmallModel):
     """A small decoder-only model that reads each sequence several times, and its attention.
 
     The first reading cannot be predicted, and is not part of the loss. Sequences have different
-    lengths, and short ones are read more than twice. So the next letter is neither at a fixed
-    distance nor always after the only earlier copy of the last letter.
+    lengths, and short ones are read more than twice. So a head can find the next letter neither at
+    a fixed distance, nor always after a single earlier copy of the last letter.
     """
 
     def collate(self, pairs: list[tuple[str, str]]) -> Batch:

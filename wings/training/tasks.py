@@ -21,8 +21,8 @@ ONE_IN = 10  # one source in this many is kept from training to test on
 class Task:
     """The task of a small model: how to draw a source, and how to compute its target.
 
-    `lengths` are the bounds of the longest source, in units of `length_name`; both are empty if the
-    task has no length.
+    `lengths` are the bounds of the longest source, in units of `length_name`; a task without a
+    length has (0, 0) and an empty name.
     """
 
     name: str

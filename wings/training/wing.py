@@ -11,7 +11,7 @@ __all__ = ["PAGE", "WING"]
 
 
 class Trainings(Wing):
-    """Gives other pages texts for the models that visitors train, and how attention was learned."""
+    """Gives other pages texts for visitors' models, and recordings of how their heads learned."""
 
     examples = tuple(dict.fromkeys(task.prompt(task.example) for task in TASKS.values()))
 

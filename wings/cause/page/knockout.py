@@ -38,7 +38,7 @@ TITLE = "Knockout map"
 WHAT = {"knockout": "What each token loses without a word", "looked-at": "Where the heads look"}
 PICTURES = {key: words[0].lower() + words[1:] for key, words in {**WHAT, **path.WHAT}.items()}
 ALL = "all"
-UNASKED = 3_000  # up to so many tokens, in all runs together, no button is needed
+UNASKED = 3_000  # up to this many tokens, in all runs together, measuring needs no button
 MOST_TOLD = 4  # edges that each list names
 
 Window = tuple[int, int]  # the first and the last layer, from 0
@@ -134,7 +134,7 @@ def size_if_possible(run: ModelRun) -> tuple[int, int] | None:
 
 
 def choose_layers(run: ModelRun, width: int) -> tuple[Window | str, Window | None]:
-    """Draw the choice of layers; return it, and its first and last layer or, for all, None."""
+    """Draw the choice of layers; return it, and the first and last layer (None for all)."""
     offered = windows(run.reader.shape.layers(looks_at(run)))
     layers = choose(LAYERS, offered, widget=st.selectbox, format_func=in_words, width=width)
     return layers, None if layers == ALL else layers

@@ -32,7 +32,7 @@ TITLE = "Patching between two texts"
 WHAT = {"patch-heads": "What each head brings", "patch-tokens": "What a head brings at each token"}
 PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
 DETAIL = "patch-detail"  # the key of the part that shows the selected head
-UNASKED = 4_000  # up to so many tokens, in the runs of all heads, no button is needed
+UNASKED = 4_000  # up to this many tokens, in all runs together, measuring needs no button
 PATCHED = Measurement(
     patched, (*WHAT,), "Patch every head", "Patching one layer after the other", UNASKED
 )

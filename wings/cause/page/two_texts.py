@@ -23,7 +23,7 @@ from headlight.wings.cause.patching import AnswerPair
 WORD = re.compile(r"[^\W\d_]+")
 LETTER = re.compile(r"[^\W_]")
 MOST = 8  # changed texts that are offered
-MOST_TRIED = 40  # replaced words that are tried at most
+MOST_TRIED = 40  # the most replacements of words that are tried
 # Words that can replace each other in most sentences, the most interesting ones first; each word is
 # replaced by the next on its line.
 ALIKE = (
@@ -163,7 +163,7 @@ class Compared(NamedTuple):
 
 
 def choose_compared(run: ModelRun) -> Compared | None:
-    """Draw the choice of a changed text and two answers; None, with a message, if refused."""
+    """Draw the choice of a text and two answers; None, with a message, if the text is refused."""
     changed = choose_changed(run)
     if not changed:
         st.info("Type a changed text, which differs from this one in a word.")

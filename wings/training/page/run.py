@@ -135,7 +135,7 @@ def watch(ready: bool) -> None:
 
 
 def watched() -> Training | None:
-    """Return the training that is shown; a slide shows its own, or says that it is gone."""
+    """Return the shown training; a slide shows the one it was made on, or says that it is gone."""
     training = workshop().training
     if showing().scene() is None:
         put(TOY_RUN, identity(training))
@@ -152,7 +152,7 @@ def identity(training: Training | None) -> str:
 
 
 def panel(ready: bool, updating: bool) -> None:
-    """Draw all that changes while a training runs; `updating` says whether it reruns by itself."""
+    """Draw all that changes while a training runs; `updating` if this part reruns by itself."""
     training = watched()
     state = training.job.look() if training else None
     if showing().scene() is None and updating != (state is not None and state.status in ACTIVE):
