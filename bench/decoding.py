@@ -1,9 +1,10 @@
 """python -m bench.decoding: tokens per second against transformers, and what the cache saves.
 
 Both decode the same number of tokens from a source of the same length, with models of the same
-sizes and random weights. The end token is suppressed, and the attention of every step returned. A
-step of one text reads every weight of the decoder once: the peer's take 19 MB, which bounds its
-speed. Ours take half, since they are kept in half precision, without loss as in the shipped models.
+sizes and random weights. The end token is suppressed, and the attention of every step is returned.
+A step of one text reads every weight of the decoder once. The peer's weights take 19 MB, and
+reading them bounds its speed. Our weights take half of that: they are kept in half precision,
+without loss as in the shipped models.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A model with random weights and the shape of the shipped one (which reads 256 tokens, this one 512)
 reads and writes texts of a given length. One size grows at a time, while the others keep their
 defaults: 32 tokens, 8 heads, 3 layers, no beams. All values of a size are measured in turns, and
-the least of several times is taken; the ratio is to the smallest value.
+the shortest of several times is taken; ratios are to the figure of the smallest value.
 
 - `forward`: one pass over source and target that keeps every number of every head.
 - `decoding`: writing as many tokens as are read, with every step kept.

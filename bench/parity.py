@@ -123,7 +123,7 @@ def differences(folder: Path) -> dict:
 
 
 def both(reader: Reader, theirs: dict) -> Iterator[tuple[str, Tensor, Tensor]]:
-    """Yield the name of each comparison, the reader's numbers, and the reference's."""
+    """Yield the name of each comparison, the reader's numbers, and those of the reference."""
     from headlight.model.edits.attention import AttentionEdit
     from headlight.model.transformer.trace import Site
 

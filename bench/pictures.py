@@ -9,16 +9,17 @@ all heads and the lines of one head, on the components that the pages mount.
 - `seconds`: from the click that asks for the pictures, through the server, which builds both and
   sends them, to a frame that shows them. BertViz: from opening the finished page to a frame with
   all its lines; the time to build that page is not counted.
-- `build seconds`: only the calls in Python that build the pictures. BertViz: that write the page.
+- `build seconds`: only the calls in Python that build the pictures. BertViz: the calls that write
+  the page.
 - `bytes`: what the page received for that click. BertViz: the size of the page.
 - `memory`: the most that the page's process has held; ours includes the rest of Streamlit.
 - `layer seconds`: from a click on a small map of another layer to the frame with the lines of that
   head and the map marked. BertViz: from choosing a layer to the frame with its lines.
 - `hover ms`: from pointing at a token next to the lines to the frame with only its lines.
 
-The times are medians of up to five, of fewer if they take long. A BertViz page is stopped after
-`--limit` seconds or at `--memory` gigabytes; its figures are then lower bounds, and say so. Ours is
-also drawn with 512 tokens and compared with itself at 128.
+The times are medians of up to five measurements, or of fewer if they take long. A BertViz page is
+stopped after `--limit` seconds or at `--memory` gigabytes; its figures are then lower bounds, and
+say so. Ours is also drawn with 512 tokens and compared with itself at 128.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """python -m bench.toys: a training step of each small model against torch.nn.Transformer's.
 
 Both sides have the same size, batches, optimizer and schedule, and run on one thread as in the app.
-Ours is the step of `python -m headlight.model.train`, whose attention computes every stage; the
-peer's is torch's own fused attention.
+Our step is that of `python -m headlight.model.train`; its attention computes scores, weights and
+outputs one after the other. The peer uses torch's own fused attention.
 """
 
 from __future__ import annotations

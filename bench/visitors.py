@@ -73,7 +73,7 @@ class Visitor:
         await self.switch(1)
 
     async def follow(self, sentence: str) -> Rerun:
-        """Open a link to the first head on a sentence."""
+        """Open a link to a sentence, with the first head chosen."""
         self.sentence = sentence
         seconds, received = await self.rerun(
             {}, "", f"{ADDRESS}&{urlencode({'sentence': sentence})}"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from headlight.model.reader import Reader
 
 HOST = "127.0.0.1"
-LOOK = 0.05  # seconds between two checks whether the server is up
+LOOK = 0.05  # seconds between two looks whether the server runs
 
 
 class Shown:
@@ -55,7 +55,7 @@ def show(reader: Reader, text: str = "") -> Shown:
     """Open the app on a model in memory and a text, for this machine only; print its address.
 
     The app runs in this process, with the weights of `reader` itself, and ends with the process.
-    Only people with the address can open it; a notebook displays the result as the app in a frame.
+    Only people with the address can open it; in a notebook, the result displays the app in a frame.
     Raises ValueError for a model that `open_model` has not opened yet.
     """
     if not hasattr(reader, "example"):

@@ -22,7 +22,7 @@ ROUNDS = 5  # passes over the pairs in which the aligner learns
 LEARN = 40_000  # the most pairs that the aligner learns from, enough for common words
 MEASURED = 400  # the most pairs that heads are compared on
 
-Span = tuple[int, int]  # the characters from start to end
+Span = tuple[int, int]  # the start and the end of a word, in characters
 Links = set[tuple[int, int]]  # (target word, source word)
 
 
@@ -122,8 +122,8 @@ def agreement(
 ) -> Agreement:
     """Compare every cross-attention head with the links of words in reference translations.
 
-    The weight of a target word on a source word is the mean over the target word's tokens, and the
-    sum over the source word's tokens. The end token and punctuation are no words.
+    The weight of a target word on a source word is summed over the source word's tokens and
+    averaged over the target word's. The end token and punctuation do not count as words.
     """
     hits, mass, count = 0.0, 0.0, 0
     for (source, target), linked in zip(pairs, links, strict=True):

@@ -85,7 +85,7 @@ def french(value: str) -> str:
 
 
 def with_one_time(pair: tuple[str, str]) -> tuple[str, str] | None:
-    """Return a pair with French times as 7 h 45; None if the times of its sides differ."""
+    """Return a pair with French times written as 7 h 45; None if its two sides' times differ."""
     source, target = pair
     if ":" not in source:
         return pair
@@ -126,7 +126,7 @@ class Values:
                 self.followers[text[end - LETTERS_BEFORE : end]].append(text[end])
 
     def draw(self, kind: str, source: random.Random) -> str:
-        """Return a random value of a kind in English notation."""
+        """Return a random value of this kind ("name", "price", ...) in English notation."""
         for _ in range(TRIES):
             value = self.KINDS[kind](self, source)
             if is_unseen(value) == self.tested and not (self.tested and value in self.trained):
@@ -188,7 +188,7 @@ def around(value: str, text: str) -> list[str] | None:
 def replaced(
     pair: tuple[str, str], values: Values, source: random.Random
 ) -> tuple[str, ...] | None:
-    """Replace the values that both sides of a pair share by new ones.
+    """Replace the values (names, times, ...) that both sides of a pair share by new ones.
 
     Returns source, target, and the new values in French notation; None if the sides share no
     values except names after an article.
@@ -237,8 +237,8 @@ def make_copies(pairs: Pairs, times: int, seed: int = 0) -> Pairs:
 def make_test(pairs: Pairs, trained: Pairs, seed: int = 0) -> list[tuple[str, ...]]:
     """Return TEST_PAIRS rows: a source, its target and the values to copy.
 
-    Half of them are made from held-out `pairs`, and half from frames. Their values are in no pair
-    of `trained`.
+    Half of them are made from held-out `pairs`, and half from the sentences in FRAMES. The values
+    are in no pair of `trained`.
     """
     source, values = random.Random(seed), Values(find_names(trained), trained, tested=True)
     rows: dict[str, tuple[str, ...]] = {}

@@ -1,9 +1,9 @@
 """Measure the signs of doubt: python -m recipe.measure_doubt --pairs FILE.
 
-It prints how many good and bad translations have each sign, and good thresholds. A translation is
-good from a chrF of GOOD against its references, and bad below BAD. One in between is neither, since
-a right translation may not be among the references. All lines of `--nonsense FILE` should have a
-sign.
+It prints the shares of good and of bad translations with each sign, and suggests thresholds. A
+translation is good from a chrF of GOOD against its references, and bad below BAD. One in between is
+neither, since a right translation may not be among the references. All lines of `--nonsense FILE`
+should have a sign.
 """
 
 import argparse

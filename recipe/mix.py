@@ -36,7 +36,7 @@ VALID_PAIRS = 100  # validation pairs from each file in HELD_OUT
 
 @dataclass(frozen=True)
 class Share:
-    """A file's share of the mix."""
+    """How many of a file's pairs are in the mix, and how often."""
 
     name: str
     times: int = 1  # how often each pair is in the mix
@@ -134,7 +134,7 @@ def hold_out(pairs: Pairs, test: int, valid: int) -> tuple[Pairs, Pairs, Pairs]:
 
 
 def take(pairs: Pairs, share: Share) -> Pairs:
-    """Return the pairs of a file that go into the mix, chosen by a hash if there are too many."""
+    """Return the pairs of a file that go into the mix; if they are too many, a hash chooses."""
     short = [pair for pair in pairs if max(map(len, map(str.split, pair))) <= share.most_words]
     if share.most_pairs is not None:
         short = in_order_of_hash(short)[: share.most_pairs]
@@ -161,7 +161,7 @@ def mix(
     """Return the pairs of each file of a mix, by the file's name.
 
     The folder `everyday` has train.tsv.gz, valid.tsv and test.tsv; the folder `more` has a file for
-    each of SHARES. `copies` is the `times` of `make_copies`.
+    each of SHARES. `copies` is passed to `make_copies` as `times`.
     """
     is_near = field_sentence_filter()
     files = {"test-second": [], "valid-second": []}

@@ -109,7 +109,8 @@ def main() -> None:
 def unwritten(error: OSError, folder: Path) -> str:
     """Return the sentence to print for an OSError.
 
-    A system error gets advice; an error of this project has no errno and is a sentence already.
+    A system error gets advice; an error that this project raises has no errno, and its text is
+    printed as it is.
     """
     if error.errno is None:
         return str(error)

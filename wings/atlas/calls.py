@@ -1,4 +1,4 @@
-"""The atlas of the chosen model: counted over the visitor's own text, or the shipped one."""
+"""The atlas of the chosen model: one counted over the visitor's own text, or the shipped one."""
 
 from dataclasses import dataclass, field
 from secrets import token_urlsafe
@@ -43,7 +43,7 @@ class OwnAtlas:
     model: str
     loading: int
     job: CountJob
-    key: str = field(default_factory=lambda: token_urlsafe(6))  # names this count in links
+    key: str = field(default_factory=lambda: token_urlsafe(6))  # identifies this count in links
 
     @property
     def count(self) -> Count:
@@ -108,7 +108,8 @@ def remove() -> None:
 def atlas_of(model: str | None = None) -> Atlas | None:
     """Return the atlas of the model with this key, or of the chosen model.
 
-    The visitor's own count comes before the shipped atlas; None if there is neither.
+    If the visitor counted a text with this model, it is that atlas, else the shipped one; None if
+    there is neither.
     """
     if own := own_atlas(model):
         return own.atlas

@@ -121,7 +121,7 @@ def of_token(name: str, loading: int, head: HeadAddress, token: int) -> dict[str
 
 @model_call("Multiplying weights …")
 def copying_shares(name: str, loading: int) -> dict[Kind, np.ndarray]:
-    """Return the share of positive eigenvalues of every head's value-output circuit, by kind."""
+    """Return `positive_share` of every head's value-output circuit: (layers, H) for each kind."""
     model = own_layers(name)
 
     def shares(site: Site) -> list[float]:

@@ -22,14 +22,14 @@ from headlight.model.transformer.layers import DecoderLayer, EncoderLayer
 from headlight.model.transformer.trace import Side, Site
 from headlight.model.transformer.transformer import Decoder, Encoder, Transformer
 
-AT_ONCE = 512  # rows of a circuit that are computed together
+AT_ONCE = 512  # the rows of a circuit that are computed together
 Way = Literal["query", "key", "value"]
 WAYS: tuple[Way, ...] = ("query", "key", "value")
-DRAWS = 8  # random pairs of attention layers that are averaged
+DRAWS = 8  # the number of random pairs of layers to average over
 
 
 class CircuitEntry(NamedTuple):
-    """A row and a column of a circuit, from 0, and the number in that cell."""
+    """A row and a column of a circuit, counted from 0, and the number at that place."""
 
     row: int
     column: int
@@ -104,7 +104,7 @@ def token_vectors(model: Transformer, side: Side, ids: Sequence[int]) -> Tensor:
 
 
 def norms_before(model: Transformer, site: Site) -> tuple[nn.LayerNorm, nn.LayerNorm]:
-    """Return the norms through which a site reads its queries, and its keys and values."""
+    """Return the layer norms before a layer's queries, and before its keys and values."""
     if site.kind == "encoder":
         norm = cast(EncoderLayer, model.encoder.layers[site.layer]).attention_residual.norm
         return norm, norm
@@ -121,9 +121,9 @@ def last_norm(stack: Encoder | Decoder) -> nn.LayerNorm:
 
 @torch.no_grad()
 def query_keys(model: Transformer, site: Site, ids: Sequence[int]) -> list[Circuit]:
-    """Return the scores (N, N) of each head for N tokens as queries and the same as keys.
+    """Return the scores (N, N) of each head, with the same N tokens as queries and as keys.
 
-    The mean over keys is subtracted from each row, which does not change the softmax.
+    The mean over keys is subtracted from each row; this does not change the softmax.
     """
     attention, sides = attention_at(model, site), sides_of(site)
     looking, looked_at = (
@@ -139,7 +139,7 @@ def query_keys(model: Transformer, site: Site, ids: Sequence[int]) -> list[Circu
 
 
 def sides_of(site: Site) -> tuple[Side, Side]:
-    """Return the side (encoder or decoder) of a site's queries, and that of its keys and values."""
+    """Return the sides (encoder or decoder) of a layer's queries, and of its keys and values."""
     queries = "encoder" if site.kind == "encoder" else "decoder"
     return queries, "decoder" if site.kind == "decoder" else "encoder"
 
@@ -199,7 +199,7 @@ def dictionary(model: Transformer, words: Sequence[int], ids: Sequence[int]) -> 
 
 
 class Maps(NamedTuple):
-    """The matrices (H, D, d_model) of a site's heads; all but `output` include a norm's gain."""
+    """The matrices (H, D, d_model) of a layer's heads; all but `output` include a norm's gain."""
 
     query: Tensor
     key: Tensor
@@ -209,7 +209,7 @@ class Maps(NamedTuple):
 
 @torch.no_grad()
 def maps_of(model: Transformer, site: Site) -> Maps:
-    """Return the matrices of a site's heads, with the gains of the norms that they read through."""
+    """Return the matrices of a layer's heads, including the gains of the norms before them."""
     attention, norms = attention_at(model, site), norms_before(model, site)
     through = (norms[0], norms[1], norms[1])
     layers = (attention.query, attention.key, attention.value)

@@ -145,7 +145,7 @@ def count_batch(reader: Reader, batch: Sequence[Sentence], count: Count) -> None
 def takes_padding(reader: Reader, sentences: Sequence[Sentence]) -> bool:
     """Return whether padding leaves the weights of the shortest sentence unchanged.
 
-    Models with foreign code may attend to padding, or refuse it.
+    Models that run code from elsewhere may attend to padding, or refuse it.
     """
     if not sentences:
         return True
@@ -216,7 +216,7 @@ def is_cut(reader: Reader, line: CorpusLine) -> bool:
 
 
 def longest(trace: Trace) -> int:
-    """Return the number of tokens of the longer side."""
+    """Return the number of tokens of source or target, whichever is longer."""
     return max(len(trace.source_tokens), len(trace.target_tokens))
 
 
@@ -240,7 +240,7 @@ def batches(
 
 
 def lengths(trace: Trace) -> tuple[int, int, int]:
-    """Return the numbers of tokens to sort by: of the longer side, the source and the target."""
+    """Return the keys to sort by: the lengths of the longer side, the source and the target."""
     return longest(trace), len(trace.source_tokens), len(trace.target_tokens)
 
 
@@ -253,7 +253,7 @@ def numbers_of(reader: Reader, sentences: int, last: Sentence) -> int:
 
 @torch.inference_mode()
 def rows_of(reader: Reader, traces: Sequence[Trace]) -> Iterator[Rows]:
-    """Yield the rows (L, B, H, Q, K) of each kind of attention for a batch of texts."""
+    """Yield the weights (L, B, H, Q, K) of each kind of attention for a batch, as `Rows`."""
     kept = Weights()
     reader.read_together(traces, Run(trace=kept))
     flags = {
@@ -273,7 +273,7 @@ def rows_of(reader: Reader, traces: Sequence[Trace]) -> Iterator[Rows]:
 
 
 def flags_of(lines: Sequence[Sequence[Token]]) -> Mapping[str, Tensor]:
-    """Return which tokens of each text belong to each group, each (B, 1, T); False in the padding.
+    """Return which tokens are in each group ("end", "special", ...): (B, 1, T); False in padding.
 
     The end is the last token, if it is a special one.
     """

@@ -1,4 +1,4 @@
-"""The windows of a corpus on a Ray cluster: Ray Data streams them to actors that hold the model."""
+"""Count a corpus on a Ray cluster: Ray Data streams windows of lines to actors with the model."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Counter:
 
 
 def rows_of(read: Read) -> Iterator[Row]:
-    """Yield the windows of a file as rows, and at the end the file's error, if any."""
+    """Yield a file's windows as rows of Ray Data; the last row has the file's error, if any."""
     try:
         for window in read():
             yield {"result": pickle.dumps(window)}

@@ -15,12 +15,12 @@ NOBODY = -1  # the line number of an entry that is still empty
 SIGNS = {"clearest": 1, "least": -1}  # scores are multiplied by these; the highest are kept
 DIGITS = 6  # decimals of compared scores; further ones differ between batches
 
-Best = dict[str, np.ndarray]  # "encoder/broad/clearest/scores" and ".../lines", each (L, H, KEPT)
+Best = dict[str, np.ndarray]  # keys: "encoder/broad/clearest/scores" and ".../lines"; (L, H, KEPT)
 Sample = list[tuple[int, int, str, str | None]]  # rank, line number, text, second text
 
 
 def best_of(name: str, total: Tensor, count: Tensor, lines: np.ndarray, usable: np.ndarray) -> Best:
-    """Return the sentences with each head's highest mean scores, and with its lowest.
+    """Return the sentences on which each head has its highest and its lowest mean scores.
 
     `total` and `count` (L, B, H) are the sum and the number of a sentence's scores. `lines` (B,)
     are the line numbers of the sentences, and `usable` (B,) says which can be shown.

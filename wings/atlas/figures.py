@@ -120,7 +120,7 @@ def ratio(total: np.ndarray, count: np.ndarray) -> np.ndarray:
 
 
 def defined(statistics: tuple[Statistic, ...] = ALL) -> list[dict]:
-    """Return the meaning of each statistic, as plain data for a file or a page."""
+    """Return each statistic's name, meaning, unit, kinds and source, as plain data."""
     return [
         {name: getattr(statistic, name) for name in ("name", "words", "unit", "kinds", "source")}
         for statistic in statistics
@@ -210,20 +210,20 @@ def figures_of(reader: Reader, trace: Trace) -> Figures:
 
 
 class Standing(NamedTuple):
-    """How a sentence compares with those of a corpus."""
+    """How a sentence's value compares with the values of a corpus's sentences."""
 
-    deviations: float  # from the mean, in standard deviations; NaN if all sentences are equal
+    deviations: float  # distance from the mean, in standard deviations; NaN if these are 0
     tail: float  # the share of sentences at least as far from the mean, on the same side
-    is_far: bool  # more than FAR deviations from the mean
-    is_rare: bool  # outside the range that holds the share MOST of the sentences
+    is_far: bool  # whether it is more than FAR deviations from the mean
+    is_rare: bool  # whether it is outside the range of the share MOST of the sentences
 
 
 def standing(
     value: float, mean: float, deviation: float, bins: np.ndarray, statistic: Statistic
 ) -> Standing:
-    """Return how a value compares with a mean, a deviation and bins (20,) of sentences.
+    """Return how a sentence's value compares with the mean, deviation and bins (20,) of others.
 
-    All sentences in the value's own bin count as being as far from the mean.
+    All sentences in the value's own bin count as equally far from the mean.
     """
     share = (value - statistic.low) / (statistic.high - statistic.low)
     own = int(np.clip(share * len(bins), 0, len(bins) - 1))

@@ -29,7 +29,7 @@ from headlight.wings.atlas.counting import Count
 from headlight.wings.atlas.figures import Figure
 
 COUNT = "count.npz"
-WORDS = "words.json"  # the entry of the file that is JSON, not an array
+WORDS = "words.json"  # the name of the JSON entry among the arrays
 COUNTING = (counting, statistics, rows)  # the modules that make the sums
 
 
@@ -220,5 +220,5 @@ def kind_of_heads(data: dict, effects: dict) -> KindOfHeads:
 
 
 def array(listed: list | None) -> np.ndarray | MaybeNone:
-    """Return nested lists of numbers as an array, None within them as NaN; None stays None."""
+    """Return nested lists of numbers as an array, with NaN for None; None itself stays None."""
     return None if listed is None else np.array(listed, dtype=float)

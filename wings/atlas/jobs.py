@@ -69,7 +69,7 @@ class CountJob(Job[Counted]):
         return count
 
     def checked(self, steps: Iterable[Step]) -> Iterator[Step]:
-        """Yield the steps; before each, `check` ends a job that was stopped."""
+        """Yield the steps; before each one, end the job if it was stopped."""
         for step in steps:
             self.check()
             yield step

@@ -30,11 +30,11 @@ class Looked(NamedTuple):
     head: int
     places: int  # how often the token is a query
     weight: float  # the largest weight of the row, averaged over these queries
-    keys: list[tuple[str, float]]  # keys that most often have this weight, and their shares
+    keys: list[tuple[str, float]]  # keys that most often have the largest weight, and their shares
 
 
 def traced(reader: Reader, line: CorpusLine) -> tuple[Trace, dict[Kind, Rows]]:
-    """Return the tokens of a line and the rows (L, 1, H, Q, K) of each kind of attention."""
+    """Return a line's tokens, and the weights (L, 1, H, Q, K) of each kind of attention."""
     trace = read(reader, line)
     return trace, {rows.kind: rows for rows in rows_of(reader, [trace])}
 
@@ -82,7 +82,7 @@ def search(
     """Return where each head attends from a token, the largest weight first, and the lines read.
 
     The lines read are the first SEARCHED that have the word as a token, in upper or lower case, and
-    at most `most` weights. Raises ValueError if there is none.
+    need at most `most` attention weights. Raises ValueError if there is none.
     """
     wanted = word.strip().casefold()
     weights: dict[tuple[Kind, int, int], list[float]] = {}
@@ -147,6 +147,6 @@ def places_of(tokens: Sequence[Token], wanted: str) -> list[int]:
 
 
 def commonest(texts: list[str]) -> list[tuple[str, float]]:
-    """Return the three commonest texts and their shares."""
+    """Return the three commonest texts, each with its share of all."""
     shares = {text: texts.count(text) / len(texts) for text in dict.fromkeys(texts)}
     return sorted(shares.items(), key=lambda item: -item[1])[:3]

@@ -1,4 +1,4 @@
-"""Write the results of a count next to it: figures, examples, and the effects of heads.
+"""Write the results of a count to its folder: figures, examples, and the effects of heads.
 
 The effect of a head is how much the loss grows without it: measured by removing it alone, and
 estimated by a gradient. Pruning curves show the loss as more and more heads are removed.
@@ -63,7 +63,7 @@ SiteHead = tuple[Site, int]
 
 
 def finish(reader: Reader, count: Count, folder: Path, sentences: int) -> None:
-    """Write the figures, the examples and the effects on some sentences next to the count."""
+    """Write the figures, the examples and the effects on some sentences to the count's folder."""
     data = as_data(count)
     if sentences > 0:
         data |= effects(reader, count, folder, sentences)
@@ -126,7 +126,7 @@ def objectives(reader: Reader, lines: Sequence[CorpusLine]) -> Iterator[Objectiv
 
 
 def definitions_for(objective: Objective) -> tuple[Statistic, ...]:
-    """Return the definitions of effects, with the words and the unit of what is measured."""
+    """Return the definitions of effects, worded for what is measured, and with its unit."""
     if objective.is_score:
         unit, words = objective.unit, SCORE_WORDS
     else:
@@ -231,7 +231,7 @@ def in_order(shape: Shape, sums: Sums, name: str) -> list[SiteHead]:
 def pruned(
     shape: Shape, order: Sequence[SiteHead], counts: Sequence[int]
 ) -> dict[Site, AttentionEdit]:
-    """Return edits that remove heads by the gates of `pruning`."""
+    """Return `pruning`'s gates, which remove heads, as edits of attention layers."""
     gates = pruning(shape, order, counts)
     return {site: AttentionEdit(gate=gate) for site, gate in gates.items()}
 

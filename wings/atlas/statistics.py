@@ -48,7 +48,7 @@ class Statistic:
     kinds: tuple[Kind, ...]
     source: str
     score: Score | MaybeNone = None
-    low: float = 0.0  # the low end of the bins in which sentences are counted
+    low: float = 0.0  # where the first bin begins in which sentences are counted
     high: float = 1.0
 
 
@@ -163,7 +163,7 @@ def sums_of_divergences(rows: Rows, chosen: Tensor) -> dict[str, Tensor]:
 
 
 def sums_of(rows: Rows, compared: Tensor) -> tuple[Sums, Mapping[str, tuple[Tensor, Tensor]]]:
-    """Return all sums over a batch of rows (L, B, H, Q, K), and each sentence's own sums.
+    """Return all sums over a batch of weights (L, B, H, Q, K), and each sentence's own sums.
 
     Heads are compared with each other only in sentences where `compared` (B,) is True.
     """

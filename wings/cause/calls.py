@@ -21,7 +21,7 @@ LIKELIEST = 12  # likeliest tokens kept for the place of each written token
 CUT = "The changed text has more tokens than this model reads: shorten it."
 
 Shares = Mapping[Kind, np.ndarray]  # (layers, heads); NaN if not measured yet
-Report = Callable[[Shares, float], None]  # takes the shares so far, and the share of the work
+Report = Callable[[Shares, float], None]  # gets the shares so far, and how much is done
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class Knockout:
     keys: list[tuple[int, ...]]
 
 
-KnockoutReport = Callable[[Knockout, float], None]  # the changes so far, and the share done
+KnockoutReport = Callable[[Knockout, float], None]  # gets the changes so far, and how much is done
 
 
 def looks_at(run: ModelRun) -> Kind:
@@ -201,7 +201,7 @@ def edges_in(run: ModelRun, layers: tuple[int, int] | None) -> tuple[Trace, Edge
 
 @model_call()
 def knocked_out(run: ModelRun, layers: tuple[int, int] | None, _report: KnockoutReport) -> Knockout:
-    """Return what each written token loses without each word, on top of a run's edits.
+    """Return what each written token loses without each word, with a run's edits in force.
 
     `layers` are the first and the last layer whose edges are closed; None means all. `_report` is
     called after every few words. Raise ValueError if nothing was written.
@@ -238,7 +238,7 @@ def in_one_head(run: ModelRun, token: int, word: int, end: int) -> tuple[Site, i
     """Return the encoder's head with the largest weight from a piece of `word` to one of `end`.
 
     The result is its site, its index, that weight, and the change of a token's log-probability, in
-    nats, with this cell alone closed.
+    nats, if only this query may not attend to this key in this head.
     """
     trace, edges, edits = edges_in(run, None)
     queries, keys = edges.words[word].keys, edges.words[end].keys

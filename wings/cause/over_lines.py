@@ -34,7 +34,7 @@ class Agreement:
 
 
 def agreement(by_reading: Mapping[str, np.ndarray], changes: np.ndarray) -> Agreement:
-    """Compare readings (N, W) with the changes (N, W), in nats, without each edge."""
+    """Compare readings (N, W) with the changes (N, W), in nats, from closing each edge."""
     return Agreement(
         {name: rank_correlation(numbers, -changes) for name, numbers in by_reading.items()},
         {name: agreements(numbers, changes) for name, numbers in by_reading.items()},

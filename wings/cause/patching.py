@@ -81,7 +81,7 @@ class PartsOfHeads(Trace):
     kept: dict[Part, dict[Site, Tensor]] = field(default_factory=dict)
 
     def record(self, site: Site, record: AttentionRecord) -> None:
-        """Keep the parts (1, H, T, ...) of a site."""
+        """Keep the parts (1, H, T, ...) of all heads of an attention layer."""
         super().record(site, record)
         for part in self.parts:
             self.kept.setdefault(part, {})[site] = getattr(record, part)
@@ -198,7 +198,7 @@ def check_tokens(clean: Trace, changed: Trace) -> None:
 
 
 def patch_heads(runs: TwoRuns, part: Part) -> Iterator[tuple[Site, Tensor]]:
-    """Yield, site by site, the share of the gap that a part of each head (H,) brings on its own.
+    """Yield, layer by layer, the share of the gap that a part of each head (H,) brings alone.
 
     A share is (patched - before) / (aim - before): 1 if the head brings the whole difference
     between the texts, 0 if it brings none. The part is the head's output, its `weights`, or its
@@ -244,7 +244,7 @@ def patches_at(
 def patches_of(
     run: PartsOfHeads, parts: Sequence[Part], where: dict[Site, Tensor]
 ) -> dict[Site, tuple[Patch, ...]]:
-    """Return patches of a run's parts, in some heads and tokens (B, H, T) of some sites."""
+    """Return patches of a run's parts, in some heads and tokens (B, H, T) of some layers."""
     return {
         site: tuple(Patch(part, run.kept[part][site], cells) for part in parts)
         for site, cells in where.items()

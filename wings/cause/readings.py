@@ -77,7 +77,7 @@ def membership(edges: Edges, record: Trace) -> Tensor:
 def gradient_times_weights(
     record: Trace, score: Tensor, gates: Mapping[Site, Tensor]
 ) -> dict[Site, Tensor]:
-    """Return each weight times the gradient of `score` with respect to it, by site: (H, Q, K).
+    """Return each weight times the gradient of `score` for it: (H, Q, K) for each layer.
 
     A head's output is gate x weights @ value. So the gradient of a weight is the gate times the
     product of the output's gradient and the key's value.

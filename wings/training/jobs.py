@@ -35,8 +35,8 @@ class TrainingState:
     """
 
     status: Status
-    note: str  # why it has this status, if the visitor did not ask for it
-    place: int  # in line, from 1; 0 if it is not waiting
+    note: str  # why the training has this status, if its visitor did not choose it
+    place: int  # place in the queue, from 1; 0 if it is not waiting
     step: int
     steps: int
     seconds: float

@@ -20,8 +20,8 @@ class Reading:
     """How well a model predicts unseen sequences that it reads twice.
 
     `loss` is that of the second reading, in nats a token. `induction` and `previous` (layers, H)
-    are the heads' mean weights on the letter that followed the same letter before, and on the
-    letter just before.
+    are each head's mean weight on the letter that followed the current letter's earlier copy, and
+    on the letter just before the current one.
     """
 
     loss: float

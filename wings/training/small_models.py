@@ -167,7 +167,7 @@ class SmallModel:
         self.unseen = [self.draw(chance, unseen=True) for _ in range(UNSEEN)]
         # The longest example shows most of the pattern.
         self.source, self.target = max(self.unseen[:20], key=lambda pair: len(pair[0]))
-        self.shots: list[tuple[int, dict[Kind, Tensor]]] = []  # step, (layers, H, Q, K)
+        self.shots: list[tuple[int, dict[Kind, Tensor]]] = []  # step, weights (layers, H, Q, K)
         self.keep_snapshot(0)
 
     def draw(self, chance: random.Random, unseen: bool) -> tuple[str, str]:
@@ -196,7 +196,7 @@ class SmallModel:
         )
 
     def train(self) -> Generator[ScoredStep, None, None]:
-        """Train to the last step, by the steps of `python -m headlight.model.train`.
+        """Train to the last step, with the same steps as `python -m headlight.model.train`.
 
         Raises FloatingPointError if the loss or a gradient is not finite.
         """

@@ -29,16 +29,16 @@ class Task:
     title: str
     description: str
     example: str  # a source
-    expectation: str  # what attention is likely to look like once it is learned
+    expectation: str  # what attention is likely to look like once the task is learned
     alphabet: str  # all characters of sources and targets
     length_name: str
     lengths: tuple[int, int]
     write: Callable[[random.Random, int, int], str]
     solve: Callable[[str], str]
-    decoder_only: bool = False  # learned by a decoder without an encoder
+    decoder_only: bool = False  # whether a decoder without an encoder learns it
 
     def pair(self, source: random.Random, shortest: int, longest: int) -> tuple[str, str]:
-        """Return a random source with a length between the two, and its target."""
+        """Return a random source with a length from `shortest` to `longest`, and its target."""
         text = self.write(source, shortest, longest)
         return text, self.solve(text)
 

@@ -1,4 +1,4 @@
-"""What the page Training tells other pages about the visitor's models."""
+"""What other pages get from the page Training: the models that the visitor trains."""
 
 from headlight.model.snapshots import Snapshots
 from headlight.pages.shared.state.models import workshop

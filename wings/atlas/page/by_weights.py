@@ -94,7 +94,7 @@ def draw(run: ModelRun, _: Atlas | None = None) -> None:
 
 
 def pairs_of(run: ModelRun, head: HeadAddress, of: About) -> None:
-    """Draw the strongest pairs of tokens in both circuits, and those of the special tokens."""
+    """Draw the strongest pairs of tokens in both circuits, and the partners of special tokens."""
     result = by_weights(run.model, run.loading, head)
     reads = "the encoder’s vectors" if head[0] == "encoder" else "the logits"
     count = f"{len(run.reader.vocabulary):,}"
@@ -153,7 +153,7 @@ def copying(run: ModelRun, head: HeadAddress, of: About) -> None:
 
 
 def dictionary_of(run: ModelRun, head: HeadAddress, of: About) -> None:
-    """Draw how many words each cross-attention head translates, and those of this head."""
+    """Draw how many words each cross-attention head translates, and the words of this head."""
     texts = tuple(line.text for line in lines_kept(run.model))
     known = dictionaries(run.model, run.loading, texts)
     if known is None:

@@ -1,4 +1,4 @@
-"""The figures of an atlas as its page shows them: by statistic, with their meaning, in a table."""
+"""The figures of an atlas for its page: all heads' values of each statistic, and tables."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -43,7 +43,7 @@ TAB = one_of(
 
 
 class HeadFigure(NamedTuple):
-    """A figure of all heads, (layers, heads) by kind, with its definition, unit and source."""
+    """One statistic's values for all heads, (layers, heads) by kind, with definition and source."""
 
     name: str
     words: str

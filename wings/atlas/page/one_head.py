@@ -75,7 +75,7 @@ def examples_of(
 ) -> list[tuple[dict, str, float, np.ndarray]]:
     """Return a head's clearest examples, or its least clear ones, the most extreme first.
 
-    Each has its sentence, the pattern, the score, and the weights in bytes (Q, K).
+    Each example has its sentence, pattern and score, and the weights (Q, K) from 0 to 255.
     """
     examples = [
         (example, name, score, np.array(weights, dtype=np.uint8))
@@ -183,7 +183,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
 
 
 def in_words(address: HeadAddress, known: KindOfHeads, figures: dict[str, HeadFigure]) -> list[str]:
-    """Return sentences on a head: its pattern, the effects of removing it, and similar heads."""
+    """Describe a head in sentences: its pattern, the effects of removing it, and similar heads."""
     kind, layer, head = address
     pattern = known.clearest[layer][head]
     mean = known.figures[pattern].mean[layer, head]

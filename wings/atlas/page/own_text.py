@@ -122,7 +122,7 @@ def forget() -> None:
 
 
 def say_what_failed() -> None:
-    """Draw once why a text was refused or its count failed."""
+    """Draw, only once, why a text was refused or its count failed."""
     mine = own_text()
     why = refusal(BOX)
     if mine.next and mine.next.job.status == "failed":

@@ -132,7 +132,7 @@ def short(head: HeadAddress) -> str:
 def why(
     run: ModelRun, on: int | None, heads: list[HeadAddress], numbers: np.ndarray, unit: str
 ) -> None:
-    """Draw the table of the heads furthest from the line, with the cause of each gap.
+    """Draw the table of the heads furthest from the line, with the cause of each distance.
 
     `numbers` are the true and the estimated effects of all heads (2, N).
     """
@@ -173,7 +173,7 @@ def cells_of_head(run: ModelRun, on: int | None, head: HeadAddress, unit: str, o
     named = outliers(closings.true, closings.estimated)
 
     def open_point() -> None:
-        if (at := picked("estimate-cells")) < len(closings.cells):  # the text may have changed
+        if (at := picked("estimate-cells")) < len(closings.cells):  # else the text has changed
             open_inside(*head, *closings.cells[at], target=run.target)
 
     opens = if_taken_apart(run, lambda query, key: None)

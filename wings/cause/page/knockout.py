@@ -77,7 +77,7 @@ BEYOND = "That row comes after the prompt: the mask below does not show it, but 
 
 
 def read_layers(text: str, shape: Shape) -> Window | str:
-    """Read the layers in which edges are closed; in links layers count from 1."""
+    """Read, from a link, the layers in which edges are closed; there, layers count from 1."""
     if text == ALL:
         return ALL
     if not (match := re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", text, re.ASCII)):
@@ -90,7 +90,7 @@ def read_layers(text: str, shape: Shape) -> Window | str:
 
 
 def write_layers(layers: Window | str) -> str:
-    """Write the layers in which edges are closed in the form that links hold."""
+    """Return the layers in which edges are closed, as written in links."""
     if isinstance(layers, str):
         return layers
     first, last = (layer + 1 for layer in layers)
@@ -141,7 +141,7 @@ def choose_layers(run: ModelRun, width: int) -> tuple[Window | str, Window | Non
 
 
 def draw(run: ModelRun) -> None:
-    """Draw the map, the weights next to it, and where the two disagree."""
+    """Draw the knockout map, the weights next to it, and where the two disagree."""
     if not (size := size_if_possible(run)):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -246,7 +246,7 @@ def compare(result: Knockout) -> None:
 
 
 def in_one_line(result: Knockout, cell: knockout.TokenPair, share: float) -> str:
-    """Return a line with the weight and share of a cell, and the change in nats without it."""
+    """Return a line with the weight and share of an edge, and the change in nats without it."""
     row, word = cell
     change = f"{number_text(result.changes[cell], signed=True)} nats"
     numbers = (

@@ -38,7 +38,7 @@ class Contrast(NamedTuple):
 
     @property
     def ends(self) -> tuple[str, str]:
-        """The ends of the scale in words: for the written token above 0, for the other below."""
+        """What the ends of the scale mean: above 0 for the written token, below 0 for the other."""
         return f"for “{self.step.text}”", f"for “{self.text}”"
 
 

@@ -121,7 +121,7 @@ def draw(run: ModelRun) -> None:
 
 
 def measured(request: Request, texts: TwoTexts) -> Patched | None:
-    """Return how much each head brings; None until a long measurement is asked for.
+    """Return how much each head brings; None if the measurement is long and not started yet.
 
     Raises ValueError if the runs do not differ.
     """
@@ -134,7 +134,7 @@ def measured(request: Request, texts: TwoTexts) -> Patched | None:
 
 
 def brings_most(shares: Shares) -> Riddle:
-    """Ask which head brings most of the gap."""
+    """Return the question which head brings most of the gap."""
     asks = "Which single head brings most of the way from one text’s answer to the other’s?"
     in_words = partial(number_text, signed=True)
     return which_head(
@@ -166,7 +166,7 @@ def in_nats(number: float) -> str:
 
 
 def checks(result: Patched, part: Part, backwards: bool) -> None:
-    """Draw how far apart the two runs are, and the shares that are known in advance."""
+    """Draw how far apart the two runs are, and the results of two checks."""
     into, giving = ("clean", "changed") if backwards else ("changed", "clean")
     differences = {into: result.before, giving: result.aim}
     first, second = st.columns(2)

@@ -1,4 +1,4 @@
-"""What a written token loses without a path of two edges: to a word, and on to another."""
+"""What a written token loses without a path of two edges, to a word and on to another word."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Five readings of where a decoder looked, compared with its losses, on one text and on many."""
+"""Compare five readings of where a decoder looked with what it loses, on one text and on many."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -143,7 +143,7 @@ def side_by_side(
 
 
 def best_of(by_reading: Mapping[str, np.ndarray], changes: np.ndarray) -> Riddle:
-    """Ask which reading follows the losses most closely."""
+    """Return the question which reading follows the losses most closely."""
     ranks = np.array([rank_correlation(numbers, -changes) for numbers in by_reading.values()])
     names = [READINGS[name] for name in by_reading]
     return Riddle(

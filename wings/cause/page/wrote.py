@@ -50,7 +50,7 @@ OF_TARGET = "The values come from vectors that contain the words before them too
 
 
 def parts_in_order(attribution: Attribution) -> dict[str, float]:
-    """Return what each part adds, the heads of a site together, in the order of computation."""
+    """Return what each part adds, the heads of a layer together, in the order of computation."""
     parts = {"embedding": attribution.embedding}
     for layer, feed_forward in enumerate(attribution.feed_forwards.tolist()):
         for site, name in ((Site("decoder", layer), "self"), (Site("cross", layer), "cross")):
@@ -141,7 +141,7 @@ def keys_of_head(
     caption(KEYS.format(what=what) + (" Click a row to take its weight apart." if opens else ""))
 
     def pick() -> None:
-        if (key := picked("wrote-keys")) is not None:  # None if an earlier click has left the page
+        if (key := picked("wrote-keys")) is not None:  # None if another page is open already
             open_key(key)
 
     show(

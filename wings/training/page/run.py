@@ -113,7 +113,7 @@ def let_go(keep: bool = False) -> None:
 
 
 def lines(task: Task, state: TrainingState) -> dict[str, Curve]:
-    """Return the curves to draw of a training, by panel."""
+    """Return the curves of a training, by the panel to draw them in."""
     loss, score = (REPEATED, INDUCTION) if task.decoder_only else ("Loss, in nats a token", MATCH)
     drawn = {
         loss: (state.loss_steps, state.losses),
@@ -186,7 +186,7 @@ still, growing = section(panel), section(panel, EVERY)
 
 
 def buttons(ready: bool, training: Training | None, state: TrainingState | None) -> None:
-    """Draw start, pause, resume, stop and reset, each enabled if it can be pressed."""
+    """Draw the buttons start, pause, resume, stop and reset; each is enabled only if it can act."""
     name, job = (state.status, training.job) if training and state else ("", None)
     running = name in (*ACTIVE, "paused")
     with st.container(horizontal=True):
