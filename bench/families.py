@@ -130,7 +130,7 @@ def tiny(kind: type, family: str) -> transformers.PreTrainedConfig:
         elif most and isinstance(value, int) and not isinstance(value, bool):
             options[name] = min(value, most[0])
     if "kv_lora_rank" in defaults.to_dict():
-        options["num_key_value_heads"] = 4  # latent attention shares no keys and values
+        options["num_key_value_heads"] = 4  # heads of latent attention share no keys and values
     if defaults.is_encoder_decoder:
         options["decoder_start_token_id"] = START
     return kind(**options | OWN.get(family, {}))

@@ -1,4 +1,4 @@
-"""python -m bench.split: what the time of the clicks that bench.app measures is spent on.
+"""python -m bench.split: where the time of a click goes, for the clicks of bench.app.
 
 The clicks and pages are the same. The first four parts add up to the time until the pixels are new:
 

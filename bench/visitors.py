@@ -45,7 +45,7 @@ class Visitor:
     address: str  # http://...
     sentence: str = ""
     head: int = 1
-    elements: dict[str, Element] = field(default_factory=dict)  # by their keys in the app
+    elements: dict[str, Element] = field(default_factory=dict)  # elements of the page, by key
     ids: dict[str, str] = field(default_factory=dict)  # Streamlit's ids of widgets, by key
     fragments: dict[str, str] = field(default_factory=dict)  # the fragment that a widget reruns
     connection: ClientConnection = field(init=False)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from headlight.model.reader import Reader
 
 HOST = "127.0.0.1"
-LOOK = 0.05  # seconds between two looks whether the server runs
+LOOK = 0.05  # seconds between two checks that the server runs
 
 
 class Shown:

@@ -134,7 +134,7 @@ class Values:
         raise ValueError(f"No {kind} was found that is not in a training pair.")
 
     def name(self, source: random.Random) -> str:
-        """Return a made-up name, or, one time in three and not for a test, a real one."""
+        """Return a made-up name; for training, a third of the names are real ones."""
         if not self.tested and not source.randrange(3):
             return source.choice(self.real)
         while True:
@@ -221,7 +221,7 @@ def filled(frame: tuple[str, str], values: Values, source: random.Random) -> tup
 
 
 def make_copies(pairs: Pairs, times: int, seed: int = 0) -> Pairs:
-    """Return pairs with values to copy: `times` from each suitable pair, more from each frame."""
+    """Return pairs with values to copy: `times` from each suitable pair, more from FRAMES."""
     source, values = random.Random(seed), Values(find_names(pairs))
     sharing = [pair for pair in pairs if replaced(pair, values, source)]
     copies = [

@@ -134,7 +134,7 @@ def hold_out(pairs: Pairs, test: int, valid: int) -> tuple[Pairs, Pairs, Pairs]:
 
 
 def take(pairs: Pairs, share: Share) -> Pairs:
-    """Return the pairs of a file that go into the mix; if they are too many, a hash chooses."""
+    """Return the pairs of a file that go into the mix; if they are too many, a hash selects."""
     short = [pair for pair in pairs if max(map(len, map(str.split, pair))) <= share.most_words]
     if share.most_pairs is not None:
         short = in_order_of_hash(short)[: share.most_pairs]

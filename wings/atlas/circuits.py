@@ -76,8 +76,8 @@ class Circuit:
         """Return the sum of the eigenvalues, divided by the sum of their absolute values: -1 to 1.
 
         1 means that every token raises its own number. rows @ columns.T has the same nonzero
-        eigenvalues as columns.T @ rows, which is only (D, D). Source: Elhage et al. 2021, "Copying
-        / primitive eigenvalue analysis".
+        eigenvalues as columns.T @ rows, a matrix of only (D, D). Source: Elhage et al. 2021,
+        "Copying / primitive eigenvalue analysis".
         """
         values = torch.linalg.eigvals((self.columns.T @ self.rows).double())
         return float(values.real.sum() / values.abs().sum())
@@ -277,7 +277,7 @@ class Random(NamedTuple):
 
 
 def compositions(model: Transformer) -> Mapping[tuple[Site, Site, Way], Tensor]:
-    """Return the composition (H, H) of every two sites that can be composed, in every way."""
+    """Return the composition (H, H) of an earlier and a later layer, for all pairs and ways."""
     maps = {site: maps_of(model, site) for site in shape_of(model.config).sites}
     return {
         (earlier, later, way): composition(maps[earlier], maps[later], way)

@@ -82,7 +82,7 @@ def counts_on_ray(
                 seen.update(result[1].windows)
                 yield result
     except ray.exceptions.RayError as error:
-        *_, why = str(error).strip().splitlines()  # after a traceback
+        *_, why = str(error).strip().splitlines()  # it follows a traceback
         raise OSError(f"Ray gave up: {why}") from error
     finally:
         ray.shutdown()
@@ -124,7 +124,7 @@ def knock(address: str) -> None:
 
 
 def streamed(read: Read, model: str, about: dict[str, object]) -> Dataset:
-    """Return a dataset with the results of all windows; they are computed while it is read."""
+    """Return a dataset with the results of all windows; reading it computes them."""
     import ray.data
 
     context = ray.data.DataContext.get_current()

@@ -179,10 +179,11 @@ def plane_of(distances: np.ndarray) -> Plane:
     centred = (centred.mean(axis=1, keepdims=True) - centred) / 2  # inner products (N, N)
     sizes, directions = np.linalg.eigh((centred + centred.T) / 2)
     sizes = np.maximum(sizes[::-1], 0)
-    widest = np.pad(directions[:, ::-1], ((0, 0), (0, 2)))[:, :2]  # one point has one direction
+    # A single point has only one direction, so pad to two.
+    widest = np.pad(directions[:, ::-1], ((0, 0), (0, 2)))[:, :2]
     points = widest * np.sqrt(np.pad(sizes, (0, 2))[:2])
     largest = np.take_along_axis(points, np.abs(points).argmax(axis=0)[None], axis=0)
-    points = points * np.where(largest < 0, -1, 1)  # the same signs on every machine
+    points = points * np.where(largest < 0, -1, 1)  # each axis gets the same sign on every machine
     total = sizes.sum()
     return Plane(points, float(sizes[:2].sum() / total) if total > 0 else 1.0)
 

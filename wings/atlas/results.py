@@ -37,7 +37,7 @@ from headlight.wings.atlas.statistics import ALL, MICHEL, Statistic, Sums, add
 SAVED_EVERY = 10  # seconds between two savings of the effects
 EFFECTS = "effects.npz"
 MASKED_EVERY = 7  # one written token in 7 is hidden: about 15 %, as in BERT's training
-SCORED = 8  # steps of a pruning curve, after each of which BLEU is measured
+SCORED = 8  # BLEU is measured after this many steps of a pruning curve
 
 DEFINITIONS = (
     Statistic("removal", "how much the loss grows when the head's output is set to 0", "nats a "

@@ -61,7 +61,7 @@ class Patched:
 
 @model_call("Reading …")
 def two_texts(run: ModelRun, changed: str) -> TwoTexts:
-    """Return a run's text and a changed one, both read with the tokens written after the first.
+    """Return a run's text and a changed one, both read with what was written after the run's.
 
     Raise ValueError if they cannot be compared token by token, or nothing is written.
     """

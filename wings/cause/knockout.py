@@ -81,7 +81,7 @@ class WholeRun(Trace):
     looks: Tensor = torch.zeros(())  # (Q, K): mean weights of all heads of the sites
 
     def record(self, site: Site, record: AttentionRecord) -> None:
-        """Keep the keys and values of decoder self-attention, and the mean weights of the sites."""
+        """Keep the decoder self-attention's keys and values, and the mean weights of `sites`."""
         if site.kind == "decoder":
             self.others[site] = record.key, record.value
         if site in self.sites:

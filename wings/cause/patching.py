@@ -21,7 +21,7 @@ LEAST = 0.05  # nats; a smaller difference between two runs has no meaningful sh
 PatchAddress = tuple[Site, int, int | None]  # site, head, token (None: all tokens)
 
 
-Part = Literal["heads", "weights", "value"]  # of a head: its output, its weights or its values
+Part = Literal["heads", "weights", "value"]  # parts of a head: output, weights, values
 
 
 class Patch(NamedTuple):
@@ -53,7 +53,7 @@ class Patched(Further):
         return self.patched("heads", super().mix(weights, self.patched("value", value)))
 
     def patched(self, part: Part, own: Tensor) -> Tensor:
-        """Return a part (B, H, T, ...) of this run, with the other run's where it is patched."""
+        """Return a part of heads (B, H, T, ...), with the other run's numbers where patched."""
         for patch in self.patches:
             if patch.part == part:
                 own = torch.where(patch.where[..., None].to(own.device), patch.given, own)
@@ -105,7 +105,7 @@ class TwoRuns:
 
     @property
     def gap(self) -> float:
-        """How far apart the runs' differences of the answers' logits are, in nats."""
+        """The answers' logit difference in the giving run, minus that in the other, in nats."""
         return self.aim - self.before
 
     def patched(self, parts: Sequence[Part], addresses: Sequence[PatchAddress]) -> Tensor:

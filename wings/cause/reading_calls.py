@@ -63,7 +63,7 @@ def line_queue() -> JobQueue:
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=OwnLines.stop)
 def own_lines() -> OwnLines:
-    """Return this session's measurement of own lines, which is dropped when the session ends."""
+    """Return this session's measurement of own lines; it is dropped when the session ends."""
     return OwnLines()
 
 

@@ -77,7 +77,7 @@ BEYOND = "That row comes after the prompt: the mask below does not show it, but 
 
 
 def read_layers(text: str, shape: Shape) -> Window | str:
-    """Read, from a link, the layers in which edges are closed; there, layers count from 1."""
+    """Read from a link in which layers edges are closed; links count layers from 1."""
     if text == ALL:
         return ALL
     if not (match := re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", text, re.ASCII)):

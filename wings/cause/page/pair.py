@@ -43,9 +43,9 @@ class Contrast(NamedTuple):
 
 
 def steps_of(run: ModelRun) -> list[Step]:
-    """Return the steps of what the decoder writes as trained, token by token.
+    """Return each token that the decoder writes as trained, with the row that predicts it.
 
-    For a decoder-only model the likeliest next token comes first, then those of its text.
+    For a decoder-only model the likeliest next token comes first, then the tokens of its text.
     """
     reader, trace = run.reader, run.tokens()
     objective, steps, first = run.objective(), [], 1

@@ -127,7 +127,7 @@ def side_by_side(
         st.markdown(f"**{capital(READINGS[reading])}**")
         texts = rows_of(losses), losses.words
         numbers, name = by_reading[reading], READINGS[reading]
-        if reading == "gradient":  # shown as the change from closing the edge
+        if reading == "gradient":  # as an estimate of closing the edge
             numbers, name = -numbers, f"−{name}"
         picture = reading_map(numbers, *texts, name=name)
         ask = partial(best_of, by_reading, losses.changes)

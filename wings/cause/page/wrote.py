@@ -89,7 +89,7 @@ def by_kind(run: ModelRun, attribution: Attribution) -> dict[Kind, np.ndarray]:
 def all_heads(
     added: Mapping[Kind, np.ndarray], pair: Contrast, head: HeadAddress, of: About
 ) -> bool:
-    """Draw the map of what all heads add; see `show` for the return value."""
+    """Draw the map of what all heads add; return False while a question about it is open."""
     click = if_clicks(" Click a head to see which words its output came from.")
     caption(f"Every cell is one head.{click}")
     asks = f"Which head speaks most for “{pair.step.text}”, against “{pair.text}”?"

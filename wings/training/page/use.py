@@ -51,7 +51,7 @@ def try_it(training: Training, state: TrainingState) -> None:
         if task.decoder_only and not 2 <= len(source) <= most:
             raise ValueError(f"Type 2 to {most} letters: this model has no place for more.")
         reader = job.reader()
-        longest = len(answer) if task.decoder_only else None  # a decoder has no end token
+        longest = len(answer) if task.decoder_only else None  # this decoder writes no end token
         writing = answered(training.key, state.step, read, longest, reader)
         written = [token for token in writing.target_tokens if token.id != END_ID]
         wanted = reader.begin(answer)
