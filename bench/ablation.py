@@ -1,4 +1,4 @@
-"""python -m bench.ablation: all single-head removals against one traced forward.
+"""python -m bench.ablation: the time to remove every head in turn, against one traced run.
 
 The shipped model reads 20 source tokens and 20 target tokens, and computes how likely the target is
 without each of its heads. The peer is one run over the same tokens that records everything. The
@@ -64,7 +64,7 @@ def main() -> None:
     case = f"{heads} removals {TOKENS} tokens"
     removing = compare_times(case, removals, traced_forward)
     for layer in translator.model.modules():
-        if isinstance(layer, PackedLinear):  # torch does not count what packed layers compute
+        if isinstance(layer, PackedLinear):  # torch counts nothing in packed layers
             vars(layer)["forward"] = partial(nn.Linear.forward, layer)
     more = operations(removals) / operations(traced_forward)
     removing = replace(removing, note=f"{more:.0f} times the peer's operations")

@@ -52,12 +52,12 @@ IDLE = "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunnin
 SETTLED = 300  # milliseconds without activity before a click
 WARMING = 2  # clicks that are not measured
 LIMIT = 60  # seconds to wait for anything on a page
-LONGEST = 90  # seconds after which a case begins no further click
+LONGEST = 90  # seconds after which no further click of a case begins
 SENTENCE = "My brother bought three old bicycles yesterday."
 # JavaScript that returns the number of tokens in the first heatmap on the page.
 TOKENS = """(({ dataset, clientHeight }) =>
   Math.round((clientHeight - dataset.top) / dataset.side))(find(".heatmap canvas.map")[0])"""
-MATRIX_LABEL, MATRIX_SLANT = 92, 28  # as in viz/switches/mask_matrix.js
+MATRIX_LABEL, MATRIX_SLANT = 92, 28  # pixels that labels take, as in viz/switches/mask_matrix.js
 
 # `look` turns a picture into a text: its elements, and a checksum of each canvas, scaled down to
 # 128 x 128 points. Scaling takes means, so a changed cell of a canvas changes some of the points.
@@ -95,12 +95,12 @@ window.after = (time) => new Promise((_, reject) => setTimeout(reject, time, "to
 
 @dataclass(frozen=True)
 class Click:
-    """A click on a page that is ready for it, and what should change afterwards."""
+    """A click that is timed, and the pictures that should change after it."""
 
-    path: str  # the address of the page after the server's, with its parameters
-    pictures: tuple[str, ...]  # their selectors
-    act: Callable[[Page, int], None]  # makes the click, given its number
-    prepare: Callable[[Page, int], None] = lambda page, number: None  # before the clock begins
+    path: str  # the page's address without the server's, with its parameters
+    pictures: tuple[str, ...]  # CSS selectors of the pictures that should change
+    act: Callable[[Page, int], None]  # makes the click with this number
+    prepare: Callable[[Page, int], None] = lambda page, number: None  # called before the timing
 
 
 def sentence_of(number: int) -> str:
@@ -131,7 +131,7 @@ def change(page: Page, number: int) -> None:
 
 
 def close_cell(page: Page, number: int) -> None:
-    """Close the next cell of the mask, row by row, below the first row."""
+    """Click a cell of the mask below the diagonal, another one for each number."""
     size = page.evaluate("find('canvas.editable')[0].getBoundingClientRect().width")
     tokens = page.evaluate(TOKENS)
     places = [(query, key) for query in range(2, tokens) for key in range(1, query)]
@@ -175,7 +175,7 @@ def one_click(page: Page, click: Click, number: int) -> float:
 
 
 def clicks(browser: Browser, addresses: Sequence[str], case: str, most: int) -> Case:
-    """Return a case: our page and the bare page clicked in turns; the first clicks warm up."""
+    """Click our page and the bare page in turns, compare the times; the first clicks warm up."""
     pages = [open_page(browser) for _ in addresses]
     for page, address, click in zip(pages, addresses, CASES[case], strict=True):
         page.goto(address + click.path)
@@ -205,7 +205,7 @@ def start(browser: Browser, script: str, path: str, picture: str) -> float:
 
 
 def starts(browser: Browser, most: int) -> Case:
-    """Return the case `start`, both sides in turns; the first start of each warms up the disk."""
+    """Start both servers in turns and compare the times; the first start of each warms up."""
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(most + 1):
         times[0].append(start(browser, "app.py", "", DRAWN_GRID))
@@ -214,7 +214,7 @@ def starts(browser: Browser, most: int) -> Case:
 
 
 def case_of(case: str, ours: list[float], bare: list[float], unit: str) -> Case:
-    """Return a case of both medians; its note says how much the ratio varied between pairs."""
+    """Return a case of both medians; its note has the range of the middle half of the ratios."""
     low, _, high = quantiles([one / other for one, other in zip(ours, bare, strict=True)], n=4)
     note = f"{len(ours)} pairs, half of them {low:.2f} to {high:.2f}"
     return Case(case, median(ours), median(bare), unit, median(ours) / median(bare), note)
@@ -263,7 +263,7 @@ def main() -> None:
     parser.add_argument("--clicks", type=int, default=24, help="measured clicks of each case")
     parser.add_argument("--starts", type=int, default=5, help="measured starts")
     options = parser.parse_args()
-    chromium_path()  # before Playwright starts, since this starts a Playwright of its own
+    chromium_path()  # before `sync_playwright`, because this call starts Playwright itself
     cases = []
     with sync_playwright() as playwright, browsing(playwright) as browser:
         clicked = [case for case in options.cases if case in CASES]

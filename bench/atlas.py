@@ -1,4 +1,4 @@
-"""python -m bench.atlas: the heads of the shipped model over a corpus.
+"""python -m bench.atlas: counting what the shipped model's heads do over a corpus.
 
 - `atlas`: sentences a second, against a plain loop of traced passes over some of the same
   sentences, one at a time and without statistics.
@@ -28,12 +28,12 @@ from headlight.wings.atlas.counting import Count, count_window, merge
 
 WINDOW = 1_024  # lines
 WINDOWS = 18
-FEW = 3  # windows after which the first memory is read
+FEW = 3  # windows after which the memory is measured for the first time
 ONE_BY_ONE = 64  # sentences of each window that the plain loop reads
 
 
 def made_of(translator: Translator, path: Path) -> None:
-    """Write pairs of sentences of random words to a file, of about 3 to 24 words each."""
+    """Write a file of sentence pairs; each sentence has about 3 to 24 random words."""
     shuffler = random.Random(0)
     vocabulary = translator.tokenizer.backend.get_vocab()
     words = sorted(
@@ -52,7 +52,7 @@ def made_of(translator: Translator, path: Path) -> None:
 
 
 def cases(translator: Translator, path: Path) -> list[Case]:
-    """Return the cases of a file that is counted window by window, in turns with the plain loop."""
+    """Count a file window by window, in turns with the plain loop; return the cases."""
     ours, peer, most = [], [], []
     count = Count({})
     for window in windows(path, WINDOW):

@@ -1,6 +1,6 @@
-"""python -m bench.bert: a BERT of the base size here against transformers' BertModel.
+"""python -m bench.bert: this project's BERT of the base size, against transformers' BertModel.
 
-The same random weights and ids on both sides. `traced` records every head in full, against eager
+Both sides have the same random weights and ids. `traced` records every head in full, against eager
 attention that returns its weights; `plain` records nothing, against fused attention (sdpa). Both
 run on one thread, since several threads wait for each other on a machine with other work to do, and
 both keep freed memory, as the app does.

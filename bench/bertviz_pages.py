@@ -15,7 +15,7 @@ from playwright.sync_api import Page, Route
 from bench.random_heads import names, random_weights
 
 CACHE = Path.home() / ".cache" / "headlight-bench"
-# The scripts that BertViz loads from the web, taken from npm; npm has no jQuery 2.0.0 but 2.2.4.
+# The scripts that BertViz loads from the web. Here they come from npm, which lacks jQuery 2.0.0.
 SCRIPTS = {
     "require.min.js": ("requirejs", "2.3.6", "require.js"),
     "d3.min.js": ("d3", "5.7.0", "dist/d3.min.js"),
@@ -40,7 +40,7 @@ def serve_scripts(page: Page) -> None:
 
 
 def script(name: str) -> Path:
-    """Return the file of one of BertViz's scripts, which npm fetches the first time."""
+    """Return the path of one of BertViz's scripts; npm downloads it the first time."""
     package, version, inside = SCRIPTS[name]
     archive = CACHE / f"{package}-{version}.tgz"
     if not archive.exists():

@@ -1,4 +1,4 @@
-"""The tools of all benches in a browser: a server for a page, Chromium, its clock and memory."""
+"""Tools for benches in a browser: serve a page, start Chromium, wait for frames, read memory."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from tests.browser.install import LAUNCH, chromium_path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# `shown()` ends when earlier changes have reached the screen. A frame that changes something only
-# begins after the frame before it was drawn in full, so a mark changes in each of the next frames.
-# `until` tests its condition at the beginning of a frame, and so waits for one frame less. `find`
-# also looks into the parts of a Streamlit page.
+# `shown()` waits until all earlier changes are on the screen. To know that, it changes a small mark
+# in each of the next frames: the browser begins such a frame only after it has drawn the one
+# before. `until` tests its condition at the beginning of a frame, so it then waits for only two
+# frames. `find` also searches inside the components of a Streamlit page.
 SCRIPT = """
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 window.shown = async (frames = 3) => {
@@ -62,7 +62,7 @@ def server(page: str, *options: str) -> Iterator[tuple[str, int]]:
 
 @contextlib.contextmanager
 def started(*command: str) -> Iterator[tuple[str, int]]:
-    """Start a module that takes options of `streamlit run`; yield its address and process id."""
+    """Run a module as a server on a free port; yield its address and process id."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -91,7 +91,7 @@ def started(*command: str) -> Iterator[tuple[str, int]]:
 
 @contextlib.contextmanager
 def browsing(playwright: Playwright) -> Iterator[Browser]:
-    """Yield a Chromium of its own, so that its memory is that of one page."""
+    """Start a new Chromium for one page, so that the page's memory can be read; yield it."""
     browser = playwright.chromium.launch(executable_path=chromium_path(), **LAUNCH)
     try:
         yield browser
@@ -123,7 +123,7 @@ def renderer_peak(browser_process: int) -> int:
 
 
 def typical(measure: Callable[[], float], most: int = 5, seconds: float = 10) -> float:
-    """Return the median of up to `most` measurements; none begins after `seconds`."""
+    """Return the median of up to `most` measurements; none begins after `seconds` seconds."""
     taken = []
     begin = time.monotonic()
     while not taken or (len(taken) < most and time.monotonic() - begin < seconds):

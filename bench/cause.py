@@ -1,4 +1,4 @@
-"""python -m bench.cause: closing cells and patching, compared with plain traced runs."""
+"""python -m bench.cause: the time to close edges and to patch heads, against plain traced runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headlight.wings.cause.patching import AnswerPair, patch_heads, two_runs
 
 
 def knockout(translator: Translator) -> Case:
-    """Compare the knockout map of a sentence with a traced run for each of its words."""
+    """Compare the time of a knockout map with that of one traced run for each word."""
     source, target = (
         text[: translator.tokenizer.encode(text)[TOKENS - 2].end] for text in (SOURCE, TARGET)
     )
@@ -35,7 +35,7 @@ def knockout(translator: Translator) -> Case:
 
 
 def patching(translator: Translator) -> Case:
-    """Compare patching every head's output into another text with a traced run for each head."""
+    """Compare the time to patch the output of each head with that of one traced run a head."""
     source, target = (
         text[: translator.tokenizer.encode(text)[TOKENS - 2].end] for text in (SOURCE, TARGET)
     )

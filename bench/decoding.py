@@ -1,9 +1,10 @@
 """python -m bench.decoding: tokens per second against transformers, and what the cache saves.
 
 Both decode the same number of tokens from a source of the same length, with models of the same
-sizes and random weights. The end token is suppressed, and the attention of every step returned. A
-step of one text reads every weight of the decoder once: the peer's take 19 MB, which bounds its
-speed. Ours take half, since they are kept in half precision, without loss as in the shipped models.
+sizes and random weights. The end token is suppressed, and the attention of every step is returned.
+A step of one text reads every weight of the decoder once. The peer's weights take 19 MB, and
+reading them bounds its speed. Our weights take half of that: they are kept in half precision,
+without loss as in the shipped models.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from headlight.model.transformer.transformer import Transformer
 VOCABULARY, D_MODEL, HEADS, LAYERS, D_FF = 8_000, 256, 8, 3, 1_024
 SOURCE_TOKENS, NEW_TOKENS = 20, 40
 BEAM = 4
-# Every step writes a token, so that both models work for the same time.
+# The end token is never written, so both models write equally many tokens.
 SUPPRESSED = (*NEVER_WRITTEN, END_ID)
 
 
@@ -40,7 +41,7 @@ def our_model() -> Transformer:
 
 
 def their_model() -> MarianMTModel:
-    """Return an encoder-decoder of transformers of the same sizes, with eager attention."""
+    """Return a transformers model of the same sizes as ours, with eager attention."""
     config = MarianConfig(
         vocab_size=VOCABULARY,
         d_model=D_MODEL,
@@ -116,7 +117,7 @@ def without_cache(model: Transformer, source_ids: torch.Tensor) -> Callable[[], 
 
 
 def speed(case: Case) -> Case:
-    """Return a case of milliseconds in tokens a second, where more is better."""
+    """Convert a case from milliseconds to tokens a second; more is better."""
     ours, peer = (1_000 * NEW_TOKENS / time for time in (case.ours, case.peer))
     return Case(case.case, ours, peer, "tokens/s", ours / peer)
 

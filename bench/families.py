@@ -1,7 +1,8 @@
-"""Tiny random models of the families of transformers, and what the library's eager code computes.
+"""Tiny random models of each model family in transformers, and what its eager code computes.
 
 Nothing of Headlight is imported here. Weights are drawn large enough that attention is not uniform.
-If a family supports them, windows have 8 tokens, heads share keys and values, and biases are drawn.
+If a family supports it, attention windows have 8 tokens, heads share keys and values, and biases
+are random.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from torch.overrides import TorchFunctionMode
 from transformers.models.auto import modeling_auto
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING, AutoConfig
 
-LENGTHS = 7, 200  # tokens of a text: fewer and more than a window has
-LAST, FIRST = 5, 24  # tokens written: after a prompt, or by an encoder-decoder
-HEAD, LAYER = 1, 1  # the head that is switched off, and the layer of it and of the closed cell
-LEAST = 1e-4  # the least change of the logits that each of these edits must cause
+LENGTHS = 7, 200  # tokens of a text: fewer, or more, than an attention window has
+LAST, FIRST = 5, 24  # numbers of written tokens: after a prompt, or by an encoder-decoder
+HEAD, LAYER = 1, 1  # the head that is switched off; its layer, and that of the closed cell
+LEAST = 1e-4  # some logit must change by more than this if a head is off, or a cell closed
 SPECIAL = {"pad_token": "<pad>", "eos_token": "</s>", "bos_token": "<s>", "unk_token": "<unk>",
            "mask_token": "<mask>"}  # fmt: skip
 TOKENS = [*SPECIAL.values(), *ascii_letters]
 MASK, START = TOKENS.index("<mask>"), TOKENS.index("<s>")
-# Entries of a config by patterns of their names: the values in SET, upper bounds in MOST.
+# Patterns for the names of config entries: SET has the entries' values, MOST upper bounds.
 SET = {
     r"pad_(token_id|index)": 0, r"(eos|sep)_(token_id|index)": 1,
     r"(bos|cls|decoder_start)_(token_id|index)": START,
@@ -42,7 +43,7 @@ SET = {
     r"max_position_embeddings|n_positions": 256,
 }  # fmt: skip
 MOST = {
-    "index_n_heads": 32,  # with fewer, many keys tie, and the choice depends on the shape
+    "index_n_heads": 32,  # with fewer heads, many keys tie, and the choice depends on the shape
     r"\w*(head_dim|head_size)|d_kv|d_head|kv_channels|rotary_dim|\w*lora_rank|index_topk": 8,
     r"type_vocab_size|\w*(key_value|kv)_heads|\w+_per_tok(en)?|\w*topk|moe_k|num_query_groups": 2,
     r"\w*vocab_size\w*": len(TOKENS), r"\w*position\w*|n_ctx|max_seq_len": 256,
@@ -54,7 +55,7 @@ MOST = {
 }  # fmt: skip
 HYBRID = {"layer_types": ["linear_attention", "full_attention"] * 2}
 MAMBA = {"mamba_n_heads": 8, "mamba_d_head": 8}
-OWN: dict[str, dict[str, Any]] = {  # entries that single families need in addition
+OWN: dict[str, dict[str, Any]] = {  # config entries that only these families need
     "bamba": MAMBA | {"attn_layer_indices": [1]}, "falcon_h1": MAMBA | {"mamba_d_ssm": 64},
     "granitemoehybrid": MAMBA | {"layer_types": ["mamba", "attention"] * 2},
     "mamba2": {"num_heads": 8}, "esm": {"vocab_size": len(TOKENS), "mask_token_id": MASK},
@@ -71,19 +72,19 @@ OWN: dict[str, dict[str, Any]] = {  # entries that single families need in addit
                                                                    "rope_theta": 1e4}}},
     "lfm2_moe": {"layer_types": ["conv", "full_attention"] * 2},
 }  # fmt: skip
-# Names of the layer that reads the concatenated heads, or of a norm before it.
+# Matches the name of the layer that reads the concatenated heads, or of a norm before that layer.
 PROJECTION = re.compile(
     r".*\.(o|out|c|attn)?_?(proj|lin|sub_norm|out)|.*\.([oO]|[wW]o|dense|output)"
 )
 SOFTMAXES = {nn.functional.softmax, torch.softmax, Tensor.softmax, torch.special.softmax}
-OTHERS = re.compile(r".*(vision|audio|vq_|projector).*")  # parts that read more than text
-# The families that only read text, each with its class. Of several classes, the first of these is
-# taken: an encoder-decoder that writes, a model that fills in words, a decoder that writes.
+OTHERS = re.compile(r".*(vision|audio|vq_|projector).*")  # parts for images or sound
+# The families that read only text, each with the name of a model class. If a family has several
+# classes, an encoder-decoder comes first, then a model that fills in words, then a decoder.
 FAMILIES = {
     family: name
     for mapping in ("CAUSAL_LM", "MASKED_LM", "SEQ_TO_SEQ_CAUSAL_LM")
     for family, name in getattr(modeling_auto, f"MODEL_FOR_{mapping}_MAPPING_NAMES").items()
-    if family != "t5gemma2"  # its encoder reads pictures too
+    if family != "t5gemma2"  # the encoder of this family reads pictures too
     and not any(
         OTHERS.fullmatch(part) or kind is AutoConfig
         for part, kind in getattr(CONFIG_MAPPING[family], "sub_configs", {}).items()
@@ -93,7 +94,7 @@ FAMILIES = {
 
 @torch.inference_mode()
 def reference(family: str, folder: Path) -> None:
-    """Save a model of a family in a folder, and what transformers computes at each length."""
+    """Save a tiny model of a family, and what transformers computes for a text of each length."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
     config = tiny(CONFIG_MAPPING[family], family)
@@ -117,7 +118,7 @@ def reference(family: str, folder: Path) -> None:
 
 
 def tiny(kind: type, family: str) -> transformers.PreTrainedConfig:
-    """Return a config of this kind with tiny sizes, also in its parts."""
+    """Return a config of this class with tiny sizes, also in its sub-configs."""
     defaults = kind()
     parts = getattr(kind, "sub_configs", {})
     options: dict[str, Any] = {name: tiny(part, family) for name, part in parts.items()}
@@ -129,14 +130,14 @@ def tiny(kind: type, family: str) -> transformers.PreTrainedConfig:
         elif most and isinstance(value, int) and not isinstance(value, bool):
             options[name] = min(value, most[0])
     if "kv_lora_rank" in defaults.to_dict():
-        options["num_key_value_heads"] = 4  # latent attention shares no keys and values
+        options["num_key_value_heads"] = 4  # heads of latent attention share no keys and values
     if defaults.is_encoder_decoder:
         options["decoder_start_token_id"] = START
     return kind(**options | OWN.get(family, {}))
 
 
 class Softmaxes(TorchFunctionMode):
-    """Records what every softmax returns; closes cells before it, or switches a head off after it.
+    """Records every softmax's result; can close cells before it, or switch a head off after it.
 
     Both edits are keyed by the number of a softmax, in the order of calls: `cells` has the query
     and the key to close, `heads` has the number of heads of the layer whose head is switched off.
@@ -147,7 +148,7 @@ class Softmaxes(TorchFunctionMode):
         self.names = {module: name for name, module in model.named_modules()}
         self.cells, self.heads = cells, heads
         self.returned: list[Tensor] = []
-        self.waiting = self.done = 0  # heads that the next projection reads; edited projections
+        self.waiting = self.done = 0  # heads of the next projection; projections edited so far
 
     def __torch_function__(
         self, function: Callable, types: object, args: tuple = (), kwargs: Mapping | None = None
@@ -163,7 +164,7 @@ class Softmaxes(TorchFunctionMode):
         return self.returned[-1]
 
     def before(self, module: nn.Module, inputs: tuple) -> tuple | None:
-        """Switch a head off in the input of the projection that reads it; called as a hook."""
+        """Switch a head off in the input of the projection that reads all heads; a hook."""
         is_part = not self.waiting or next(module.children(), None) is not None
         if is_part or not PROJECTION.fullmatch(self.names.get(module, "")):
             return None
@@ -174,7 +175,7 @@ class Softmaxes(TorchFunctionMode):
 
 
 def passes(model: transformers.PreTrainedModel, length: int) -> dict:
-    """Return the ids of a text, all weights, and the model's output, plain and edited."""
+    """Return a text's ids, all attention weights, and the output with and without edits."""
     ids, pair = (
         torch.randint(len(SPECIAL), len(TOKENS), (1, length)),
         model.config.is_encoder_decoder,
@@ -186,7 +187,7 @@ def passes(model: transformers.PreTrainedModel, length: int) -> dict:
     if pair:
         inputs["decoder_input_ids"] = torch.cat([torch.tensor([[START]]), ids], dim=1)
     written = min(length, FIRST) if pair else LAST
-    query = (written if pair else length) - 2  # the row of the cell that is closed
+    query = (written if pair else length) - 2  # the query of the cell that is closed
 
     def said(mode: Softmaxes) -> tuple[Tensor, Tensor, Mapping]:
         with mode:
@@ -201,9 +202,9 @@ def passes(model: transformers.PreTrainedModel, length: int) -> dict:
     cells, heads = {}, {}
     for kind in ("encoder", "decoder", "cross") if pair else ("",):
         for layer, weights in enumerate(outputs.get(f"{kind}_attentions".strip("_")) or ()):
-            if not isinstance(weights, Tensor) or weights.dim() != 4:  # in blocks: LongT5
+            if not isinstance(weights, Tensor) or weights.dim() != 4:  # LongT5 attends in blocks
                 continue
-            if weights.max() > 1.1:  # SqueezeBERT returns its scores
+            if weights.max() > 1.1:  # SqueezeBERT returns scores in place of weights
                 weights = weights.softmax(dim=-1)
             result["weights"][kind, layer] = weights
             same = [n for n, part in enumerate(watched.returned) if is_same(part, weights)]
@@ -226,7 +227,7 @@ def passes(model: transformers.PreTrainedModel, length: int) -> dict:
 
 
 def is_same(returned: Tensor, weights: Tensor) -> bool:
-    """Return whether a softmax returned these weights, possibly with an additional sink."""
+    """Return whether a softmax returned these weights, perhaps with a further key as sink."""
     returned = returned[..., : weights.size(-1)]
     return returned.numel() == weights.numel() and torch.allclose(
         returned.view_as(weights), weights

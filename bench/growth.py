@@ -3,7 +3,7 @@
 A model with random weights and the shape of the shipped one (which reads 256 tokens, this one 512)
 reads and writes texts of a given length. One size grows at a time, while the others keep their
 defaults: 32 tokens, 8 heads, 3 layers, no beams. All values of a size are measured in turns, and
-the least of several times is taken; the ratio is to the smallest value.
+the shortest of several times is taken; ratios are to the figure of the smallest value.
 
 - `forward`: one pass over source and target that keeps every number of every head.
 - `decoding`: writing as many tokens as are read, with every step kept.
@@ -32,10 +32,10 @@ from headlight.model.transformer.trace import Run
 from headlight.model.transformer.transformer import Transformer
 from headlight.viz import head_grid
 
-SUPPRESSED = (*NEVER_WRITTEN, END_ID)  # so that every step writes a token
+SUPPRESSED = (*NEVER_WRITTEN, END_ID)  # never written, so that every step writes a token
 VOCABULARY, WIDTH_OF_HEAD, D_FF, POSITIONS = 8_000, 32, 1_024, 640
 PLOT = "growth.svg"
-ROUNDS, SECONDS = 5, 20  # the most measurements of a value; no round begins after the seconds
+ROUNDS, SECONDS = 5, 20  # the most rounds; from the third on, none begins after SECONDS
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,12 @@ GROWTH = {
     "layers": (1, 2, 3, 6, 12),
     "beams": (1, 2, 4, 8),
 }
-# The measurements that each size changes: beams only change decoding.
+# What is measured for each size; the number of beams changes only decoding.
 MEASURED = dict.fromkeys(GROWTH, ("forward", "decoding", "grid")) | {"beams": ("decoding",)}
 
 
 def model_of(size: Size) -> Transformer:
-    """Return a random model of this size, laid out as `load` does; heads keep their width."""
+    """Return a random model of this size, laid out in memory as `load` does."""
     width = WIDTH_OF_HEAD * size.heads
     config = TransformerConfig(
         VOCABULARY,
@@ -108,7 +108,7 @@ class Work:
 
 
 def measure(name: str, sizes: Sequence[int]) -> list[Case]:
-    """Return the cases of one growing size, measured in turns; bytes are counted once."""
+    """Return the cases of one growing size; its values are timed in turns."""
     torch.manual_seed(0)
     works = {size: Work(replace(Size(), **{name: size})) for size in sizes}
     cases = []
@@ -132,7 +132,7 @@ def measure(name: str, sizes: Sequence[int]) -> list[Case]:
 
 
 def grown(case: str, numbers: Mapping[int, float], unit: str) -> list[Case]:
-    """Return a case for each size, compared with the smallest; `case` is a template with {}."""
+    """Compare each size with the smallest; `case` names the cases, with {} for the size."""
     first = numbers[min(numbers)]
     return [
         Case(case.format(size), number, first, unit, number / first)
@@ -141,7 +141,7 @@ def grown(case: str, numbers: Mapping[int, float], unit: str) -> list[Case]:
 
 
 def panels_of(cases: Sequence[Case]) -> dict[str, dict[str, list[tuple[float, float]]]]:
-    """Return ratios as lines: a panel for each growing size, a line for each measurement."""
+    """Return the ratios to plot: a panel for each growing size, a line for each measurement."""
     panels: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for case in cases:
         name, size, quantity = case.case.split()

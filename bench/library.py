@@ -57,9 +57,9 @@ def traced_cases() -> list[Case]:
 def traced_case(
     name: str, kind: type[PreTrainedModel], config: PreTrainedConfig, inputs: dict[str, Tensor]
 ) -> Case:
-    """Compare our record of a pass with what eager attention returns."""
+    """Compare the time of a recorded pass with that of eager attention that returns its weights."""
     torch.manual_seed(0)
-    # Each model needs its own config, since that decides how its attention is computed.
+    # Each model gets a config of its own, because the config decides how attention is computed.
     eager, ours = (kind(deepcopy(config)).eval() for _ in range(2))
     ours.load_state_dict(eager.state_dict())
     for model in (eager, ours):

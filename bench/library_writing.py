@@ -76,7 +76,7 @@ def writing_cases() -> Iterator[Case]:
         watched, fused = make().eval(), make().eval()
         fused.load_state_dict(watched.state_dict())
         for model in (watched, fused):
-            model.generation_config.eos_token_id = None  # every step writes a token
+            model.generation_config.eos_token_id = None  # so that no token ends a text
         tokens = byte_tokenizer()
         ids = torch.tensor([[piece.id for piece in tokens.read(TEXT)]])
         inputs = {"input_ids": ids}

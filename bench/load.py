@@ -55,18 +55,18 @@ PHONES = (100,)
 GUESSING = 5.0  # seconds within which all phones of a room guess
 WITHIN = 10.0  # seconds within which all visitors of a rush arrive
 EVERY = 2.0  # seconds between a visitor's actions
-TOLERANCE = 1e-5  # the largest difference of right weights
+TOLERANCE = 1e-5  # a right weight differs from the model's by this at most
 SUBJECTS = ("My brother", "The teacher", "Her sister", "Our neighbour", "The old man", "The girl")
 VERBS = ("bought", "sold", "found", "lost", "painted", "repaired", "forgot", "liked", "saw")
 OBJECTS = ("a bicycle", "the red car", "two books", "a small house", "the letter", "my shoes")
-SITE = Site("cross", 1)  # the site that visitors look at
+SITE = Site("cross", 1)  # the attention layer that visitors look at
 HEADS = 8
 MB = 1e6
 
 
 def sentence_of(visitor: int, number: int) -> str:
     """Return a visitor's sentence with this number; no two visitors share a sentence."""
-    order = visitor * 7 + number  # so that sentences of neighbours begin differently
+    order = visitor * 7 + number  # so that successive visitors' sentences begin differently
     subject, verb = SUBJECTS[order % len(SUBJECTS)], VERBS[order % len(VERBS)]
     return f"{subject} {verb} {OBJECTS[number % len(OBJECTS)]} in {1900 + visitor * 40 + number}."
 
@@ -74,7 +74,7 @@ def sentence_of(visitor: int, number: int) -> str:
 async def visit(
     address: str, number: int, seconds: float, together: asyncio.Barrier
 ) -> list[Rerun]:
-    """Act as one visitor while all others do, leave with them, and return the answers."""
+    """Act as one visitor for some seconds, leave together with all others; return the answers."""
     answers = []
     async with Visitor(address) as visitor:
         await visitor.arrive()
@@ -86,13 +86,13 @@ async def visit(
             await asyncio.sleep(due - time.monotonic())
             if time.monotonic() - begin > seconds:
                 break
-            if (turn + number) % 2:  # half of the visitors begin with a head
+            if (turn + number) % 2:  # half of the visitors begin by choosing a head
                 answers.append(await visitor.edit(sentence_of(number, turn)))
             else:
                 answers.append(await visitor.switch(turn // 2 % HEADS + 1))
             due = max(due + EVERY, time.monotonic())
-        await together.wait()  # until all have acted
-        await together.wait()  # until the memory was read
+        await together.wait()  # wait until all visitors have acted
+        await together.wait()  # wait until the server's memory was read
     return answers
 
 
@@ -121,7 +121,7 @@ async def fill(served: Served) -> None:
     async def enter(number: int) -> None:
         async with Visitor(served.address) as visitor:
             await visitor.arrive()
-            await together.wait()  # all connect first, so that each gets another worker
+            await together.wait()  # all connect first, so that each gets a different worker
             for turn in range(RUNS + 2):
                 await visitor.edit(sentence_of(number, turn))
 
@@ -131,7 +131,7 @@ async def fill(served: Served) -> None:
 
 
 async def emptied(served: Served, keep: int) -> int:
-    """Return the server's memory after new sessions have made it drop old ones."""
+    """Open new sessions so that the server drops old ones; return its memory afterwards."""
     await asyncio.sleep(keep + 1)
     for _ in range(2):
         await fill(served)
@@ -163,7 +163,7 @@ async def rush(served: Served, sentence: str, visitors: int) -> list[Rerun]:
 
 def wrong(answers: Sequence[Rerun]) -> int:
     """Return how many answers differ from what the model computes without a server."""
-    torch.set_num_threads(1)  # threads that wait for each other take ten times as long
+    torch.set_num_threads(1)  # several threads would wait for each other and take ten times as long
     translator, traces = load_translator("en-fr"), {}
     mistakes = 0
     for answer in answers:
@@ -204,7 +204,7 @@ def cases_of(
 
 
 def rush_cases(answers: Sequence[Rerun], lone: Sequence[Rerun]) -> list[Case]:
-    """Return cases of the time until a picture, for visitors of one link against lone ones."""
+    """Compare how long visitors of one link and lone visitors wait for the first picture."""
     peer = median(times(lone))
     figures = [("", max(times(answers))), (" p95", p95(times(answers)))]
     return [
@@ -213,7 +213,7 @@ def rush_cases(answers: Sequence[Rerun], lone: Sequence[Rerun]) -> list[Case]:
 
 
 async def phone_case(served: Served, phones: int) -> Case:
-    """The delay of the count in a room; raises RuntimeError if a guess is not counted."""
+    """Return how late a room's guesses are counted; raises RuntimeError if one is not counted."""
     lone, all_of_them = [
         await guess_together(served, size, GUESSING if size > 1 else 0.0) for size in (1, phones)
     ]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from headlight.model.reader import Reader
 
 MODELS = Path(__file__).resolve().parents[1] / "docs" / "models.md"
-SECONDS = 120  # that each side may take for a family
+SECONDS = 120  # the most time for either side of a family
 # Modules that the processes of both sides import at the start; none is of Headlight.
 PRELOADED = ["bench.families", "transformers.models.llama.modeling_llama"]
 MEASURES = "weights", "logits", "head off", "cell closed", "steps"
@@ -101,10 +101,10 @@ def in_a_process(side: Callable, *given: object) -> Any:
 
 def answer(side: Callable, *given: object) -> dict | str | None:
     """Return the result of a function, or its error as a sentence."""
-    signal.alarm(SECONDS)  # ends the process after so long
+    signal.alarm(SECONDS)  # ends the process after SECONDS
     try:
         return side(*given)
-    except Exception as error:  # transformers, torch and Headlight raise many kinds
+    except Exception as error:  # transformers, torch and Headlight raise many kinds of errors
         words = " ".join(str(error).split())[:400]
         return words if isinstance(error, ValueError) else f"{type(error).__name__}: {words}"
 
@@ -123,7 +123,7 @@ def differences(folder: Path) -> dict:
 
 
 def both(reader: Reader, theirs: dict) -> Iterator[tuple[str, Tensor, Tensor]]:
-    """Yield the name of each comparison, the reader's numbers, and the reference's."""
+    """Yield the name of each comparison, the reader's numbers, and those of the reference."""
     from headlight.model.edits.attention import AttentionEdit
     from headlight.model.transformer.trace import Site
 
@@ -169,7 +169,7 @@ def apart(ours: Tensor, theirs: Tensor) -> float:
 
 
 def row(family: str, result: dict, numbers: Mapping[tuple[str, str], int]) -> str:
-    """Return a family's result as a row of a table; `numbers` are those of missing abilities."""
+    """Return a family's result as a table row; `numbers` are those of the missing abilities."""
     if "why" in result:
         return f"| {family} | {result['by']} | {result['why']} |"
     differences = [result["differences"].get(name) for name in MEASURES]

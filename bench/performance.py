@@ -25,7 +25,7 @@ Line = Sequence[tuple[float, float]]
 
 
 def page_options() -> argparse.ArgumentParser:
-    """Return the options of a bench that has a section on the page."""
+    """Return the command-line options of a bench that can write its section of the results."""
     parser = options_of()
     parser.add_argument(
         "--write",
@@ -36,7 +36,7 @@ def page_options() -> argparse.ArgumentParser:
 
 
 def publish(cases: Sequence[Case], options: argparse.Namespace, title: str, words: str) -> None:
-    """Report cases; with `--write`, put them and their explanation on the page."""
+    """Report cases; with `--write`, also write them and `words` to bench/results/README.md."""
     report(list(cases), options.json)
     if options.write:
         write_section(title, f"{words.strip()}\n\n{table(cases)}")
@@ -48,7 +48,7 @@ def meaning(docstring: str | None) -> str:
 
 
 def write_section(title: str, text: str, page: Path = PAGE) -> None:
-    """Replace the section with this title, or append it, with the date and the machine."""
+    """Replace a page's section with this title, or append it; add the date and the machine."""
     written = page.read_text("utf-8") if page.exists() else BEGINNING
     part = f"## {title}\n\n{text.strip()}\n\n{machine()}\n"
     pattern = re.compile(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
@@ -114,7 +114,7 @@ def plot(panels: Mapping[str, Mapping[str, Line]], y: str) -> str:
 
 
 def text(x: float, y: float, words: str, more: str = "") -> str:
-    """Return words at a point of an SVG."""
+    """Return an SVG element that shows words at a point."""
     return f'<text x="{x:.1f}" y="{y:.1f}" {more}>{escape(words)}</text>'
 
 

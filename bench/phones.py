@@ -1,4 +1,4 @@
-"""Phones in a room that guess what a lecturer's page asks, by their pages' requests."""
+"""Simulate phones that guess in a lecturer's room, by the requests that their pages send."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import requests
 from bench.crowd import Served
 from bench.visitors import Visitor, header_of
 
-ASKS = "guess=on&kind=encoder&layer=5&head=6"  # a page with a question
+ASKS = "guess=on&kind=encoder&layer=5&head=6"  # the address of a page with a question to guess
 POLL = 1.0  # seconds between two requests of a phone's page
 COUNT = 0.5  # seconds between two requests of the lecturer's page
 PATIENCE = 60  # seconds
@@ -32,7 +32,7 @@ class Count:
 
 
 async def open_room(lecturer: Visitor) -> dict[str, Any]:
-    """Open a room on a page that asks a question; returns what the room's panel was given."""
+    """Open a room on a page that asks a question; return the header of the room's panel."""
     await lecturer.rerun({}, "", ASKS)
     await lecturer.press("open-room")
     await lecturer.press("begin-room")
@@ -41,7 +41,7 @@ async def open_room(lecturer: Visitor) -> dict[str, Any]:
 
 
 def phone(address: str, path: str, option: int, at: float, until: float) -> float:
-    """Open the room's page, follow the question, and guess at a time; returns when it was sent."""
+    """Act as a phone with a room's page: guess at the time `at`, and return when it was sent."""
     with requests.Session() as session:
         session.get(address + path, timeout=PATIENCE).raise_for_status()
         sent = 0.0
@@ -59,7 +59,7 @@ def phone(address: str, path: str, option: int, at: float, until: float) -> floa
 
 
 def counted(address: str, panel: dict[str, Any], phones: int, until: float) -> tuple[int, float]:
-    """Follow the count as the lecturer's page does; returns it, and when it was complete."""
+    """Poll the number of guesses as a lecturer's page does; return it and when it was read."""
     connection = HTTPConnection(urlsplit(address).netloc, timeout=PATIENCE)
     guesses = 0
     while guesses < phones and time.monotonic() < until:
@@ -72,10 +72,10 @@ def counted(address: str, panel: dict[str, Any], phones: int, until: float) -> t
 
 
 async def guess_together(served: Served, phones: int, within: float) -> Count:
-    """Let phones open a room, and guess within some seconds, evenly spread."""
+    """Let phones open a room and guess, spread evenly over `within` seconds."""
     async with Visitor(served.address) as lecturer:
         panel = await open_room(lecturer)
-        begin = time.monotonic() + 5.0  # all have opened the page by then
+        begin = time.monotonic() + 5.0  # by then, all phones have opened the page
         until = begin + within + 5.0
         with ThreadPoolExecutor(phones + 1) as threads:
             watching = threads.submit(counted, served.address, panel, phones, until)

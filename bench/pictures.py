@@ -9,16 +9,17 @@ all heads and the lines of one head, on the components that the pages mount.
 - `seconds`: from the click that asks for the pictures, through the server, which builds both and
   sends them, to a frame that shows them. BertViz: from opening the finished page to a frame with
   all its lines; the time to build that page is not counted.
-- `build seconds`: only the calls in Python that build the pictures. BertViz: that write the page.
+- `build seconds`: only the calls in Python that build the pictures. BertViz: the calls that write
+  the page.
 - `bytes`: what the page received for that click. BertViz: the size of the page.
 - `memory`: the most that the page's process has held; ours includes the rest of Streamlit.
 - `layer seconds`: from a click on a small map of another layer to the frame with the lines of that
   head and the map marked. BertViz: from choosing a layer to the frame with its lines.
 - `hover ms`: from pointing at a token next to the lines to the frame with only its lines.
 
-The times are medians of up to five, of fewer if they take long. A BertViz page is stopped after
-`--limit` seconds or at `--memory` gigabytes; its figures are then lower bounds, and say so. Ours is
-also drawn with 512 tokens and compared with itself at 128.
+The times are medians of up to five measurements, or of fewer if they take long. A BertViz page is
+stopped after `--limit` seconds or at `--memory` gigabytes; its figures are then lower bounds, and
+say so. Ours is also drawn with 512 tokens and compared with itself at 128.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def pointing(page: Page, selector: str, event: str) -> float:
 
 
 def layers(page: Page, script: str, step: int) -> float:
-    """Return the seconds to show another layer; `script` takes the layer times `step`."""
+    """Return the seconds to show another layer; `script` is given the layer times `step`."""
     places = iter(range(step, LAYERS * step, step))
     return typical(lambda: page.evaluate(script, next(places)))
 
@@ -149,7 +150,7 @@ def ours(playwright: Playwright, address: str, tokens: int) -> Figures:
 def theirs(
     playwright: Playwright, view: str, tokens: int, limit: float, most_memory: float
 ) -> tuple[Figures, str]:
-    """Return the figures of a view of BertViz, and why they are only lower bounds, if they are."""
+    """Return the figures of a view of BertViz, and why it was stopped; empty if it was not."""
     lines = (LAYERS if view == "model_view" else 1) * HEADS * tokens * tokens
     with tempfile.TemporaryDirectory() as folder, browsing(playwright) as browser:
         file = Path(folder) / "page.html"
@@ -208,7 +209,7 @@ class Watch(threading.Thread):
 
 
 def cases_of(view: str, tokens: int, mine: Figures, peer: Figures, note: str) -> list[Case]:
-    """Return the figures that both sides have as cases."""
+    """Return a case for each figure that both sides have."""
     name = view.replace("_", " ")
     return [
         Case(
@@ -230,7 +231,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=150, help="seconds for a page of BertViz")
     parser.add_argument("--memory", type=float, default=8, help="gigabytes for a page of BertViz")
     options = parser.parse_args()
-    chromium_path()  # before Playwright starts, since this starts a Playwright of its own
+    chromium_path()  # before `sync_playwright`, because this call starts Playwright itself
     cases: list[Case] = []
     with serving("bench/pages/all_heads.py") as address, sync_playwright() as playwright:
         mine = {tokens: ours(playwright, address, tokens) for tokens in {*options.tokens, *GROWTH}}

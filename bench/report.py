@@ -20,7 +20,7 @@ import torch
 
 @dataclass(frozen=True)
 class Case:
-    """One measured comparison; `ratio` is ours / peer, and `note` says what limits it."""
+    """One measured comparison; `ratio` is ours / peer, and `note` is a remark on it."""
 
     case: str
     ours: float
@@ -43,7 +43,7 @@ def compare_times(
             begin = time.perf_counter()
             call()
             taken.append(1000 * (time.perf_counter() - begin))
-    # The first call of each warms up.
+    # The first call of each function only warms up.
     ours_ms, peer_ms = (median(taken[1:]) for taken in times)
     return Case(case, ours_ms, peer_ms, "ms", ours_ms / peer_ms)
 
@@ -61,7 +61,7 @@ def options_of() -> argparse.ArgumentParser:
 
 
 def report(cases: list[Case], path: Path | None) -> None:
-    """Print the cases as a table, then the machine; write the cases as JSON if there is a path."""
+    """Print the cases as a table, and the machine; write the cases as JSON if `path` is given."""
     width = max(len(case.case) for case in cases)
     print(f"{'case':{width}}  {'ours':>10}  {'peer':>10}  {'unit':<8}  {'ratio':>8}")
     for case in cases:
@@ -80,7 +80,7 @@ def report(cases: list[Case], path: Path | None) -> None:
 
 
 def machine() -> str:
-    """Return the date, the processor and its instructions that torch uses, versions and load."""
+    """Return the date, the processor, its instruction set, versions and load in a sentence."""
     model = platform.processor() or platform.machine()
     information = Path("/proc/cpuinfo")
     if information.exists() and (

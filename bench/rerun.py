@@ -40,7 +40,7 @@ from bench.performance import meaning, page_options, publish
 from bench.report import Case
 from bench.visitors import Visitor
 
-WARMING, MEASURED = 10, 60  # sentences entered before measuring, and measured
+WARMING, MEASURED = 10, 60  # numbers of sentences: entered before measuring, and measured
 
 
 class Split:
@@ -51,7 +51,7 @@ class Split:
         self.inner = [0.0]  # for each call under way, the time of timed calls within it
 
     def of(self, part: str, function: Callable) -> Callable:
-        """Return a function that does the same and whose time counts for a part."""
+        """Return a function that does the same, and adds the time it takes to a part."""
 
         @wraps(function)
         def timed(*args: object, **kwargs: object) -> object:
@@ -67,7 +67,7 @@ class Split:
         return timed
 
     def time(self, part: str, owner: object, name: str) -> None:
-        """Count the calls of the function `name` of an object or module for a part."""
+        """Add the time of all calls of the function `name` of an object or module to a part."""
         setattr(owner, name, self.of(part, getattr(owner, name)))
 
 
@@ -96,7 +96,7 @@ def watch(split: Split) -> None:
 
 
 async def visit(address: str, split: Split) -> list[Case]:
-    """Enter sentences, and return the times that one takes on the server."""
+    """Enter sentences; return what each part of the server takes for one sentence."""
     async with Visitor(address) as visitor:
         await visitor.arrive()
         for number in range(WARMING):
@@ -105,7 +105,7 @@ async def visit(address: str, split: Split) -> list[Case]:
         whole, own = time.process_time(), time.thread_time()
         for number in range(WARMING, WARMING + MEASURED):
             await visitor.edit(sentence_of(0, number))
-        own = time.thread_time() - own  # of this thread, which is the visitor's
+        own = time.thread_time() - own  # this thread's time is the visitor's
         server = 1000 * (time.process_time() - whole - own) / MEASURED
     most_first = sorted(split.parts.items(), key=lambda item: -item[1])
     shares = {part: taken / MEASURED for part, taken in most_first}

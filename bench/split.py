@@ -1,4 +1,4 @@
-"""python -m bench.split: what the time of the clicks that bench.app measures is spent on.
+"""python -m bench.split: where the time of a click goes, for the clicks of bench.app.
 
 The clicks and pages are the same. The first four parts add up to the time until the pixels are new:
 
@@ -45,9 +45,9 @@ from tests.browser.install import chromium_path
 
 FRAMES = 2 * 1000 / 60  # milliseconds that `until` waits after the pictures are new
 TICKS = os.sysconf("SC_CLK_TCK")
-ASKING = [case for case in CASES if case != "step"]  # a step does not ask the server
+ASKING = [case for case in CASES if case != "step"]  # a decoding step sends the server nothing
 PHASES = "asked", "begun", "answered", "drawn"
-# Notes in `sent` when messages go out and come in, and in `begun` when the event was.
+# Notes in `sent` when messages go out and come in, and in `begun` when a click or key came.
 LISTEN = """
 window.sent = [];
 window.WebSocket = class extends WebSocket {
@@ -113,7 +113,7 @@ def split(page: Page, session: CDPSession, served: Server, click: Click, number:
 
 
 def splits(browser: Browser, servers: tuple[Server, Server], case: str, most: int) -> list[Case]:
-    """Return a case for each part, both pages clicked in turns."""
+    """Click both pages in turns; return a case for each part of the time."""
     pages, sessions = [], []
     for served, click in zip(servers, CASES[case], strict=True):
         pages.append(open_page(browser))
@@ -135,7 +135,7 @@ def splits(browser: Browser, servers: tuple[Server, Server], case: str, most: in
 
 
 def case_of(case: str, name: str, ours: list[dict], bare: list[dict]) -> Case:
-    """Return the medians of a part on both sides, or the means for the server, timed in ticks."""
+    """Compare the medians of a part; for the server the means, because its clock is coarse."""
     typical = fmean if name == "server" else median
     mine, others = (typical(click[name] for click in side) for side in (ours, bare))
     unit = {"messages": "", "bytes": "B"}.get(name, "ms")
@@ -148,7 +148,7 @@ def main() -> None:
     parser.add_argument("--cases", nargs="+", choices=ASKING, default=ASKING, metavar="CASE")
     parser.add_argument("--clicks", type=int, default=12, help="measured clicks of each case")
     options = parser.parse_args()
-    chromium_path()  # before Playwright starts, since this starts a Playwright of its own
+    chromium_path()  # before `sync_playwright`, because this call starts Playwright itself
     cases = []
     with (
         sync_playwright() as playwright,

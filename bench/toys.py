@@ -1,8 +1,8 @@
 """python -m bench.toys: a training step of each small model against torch.nn.Transformer's.
 
 Both sides have the same size, batches, optimizer and schedule, and run on one thread as in the app.
-Ours is the step of `python -m headlight.model.train`, whose attention computes every stage; the
-peer's is torch's own fused attention.
+Our step is that of `python -m headlight.model.train`; its attention computes scores, weights and
+outputs one after the other. The peer uses torch's own fused attention.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def both(task: str) -> tuple[Callable[[], object], Callable[[], object]]:
     """Return a function that trains our small model by one step, and one for torch's."""
     options = replace(default_options(task), steps=10_000)
     ours = SmallModel(options)
-    # Without snapshots and counting, which the peer does not do.
+    # The peer keeps no snapshots and measures no score, so ours does not either.
     vars(ours).update(keep_snapshot=lambda step: None, score=lambda: None)
     steps = ours.train()
     peer = Peer(ours.model.config)

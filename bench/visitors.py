@@ -21,7 +21,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 FINISHED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 PATIENCE = 120  # seconds for one rerun
-ADDRESS = "kind=cross&layer=2&head=1&picture=heatmap"  # the picture that visitors look at
+ADDRESS = "kind=cross&layer=2&head=1&picture=heatmap"  # the picture at which visitors look
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Visitor:
     address: str  # http://...
     sentence: str = ""
     head: int = 1
-    elements: dict[str, Element] = field(default_factory=dict)  # by their keys in the app
+    elements: dict[str, Element] = field(default_factory=dict)  # elements of the page, by key
     ids: dict[str, str] = field(default_factory=dict)  # Streamlit's ids of widgets, by key
-    fragments: dict[str, str] = field(default_factory=dict)  # what a widget reruns, by key
+    fragments: dict[str, str] = field(default_factory=dict)  # the fragment that a widget reruns
     connection: ClientConnection = field(init=False)
 
     async def __aenter__(self) -> Visitor:
@@ -73,7 +73,7 @@ class Visitor:
         await self.switch(1)
 
     async def follow(self, sentence: str) -> Rerun:
-        """Open a link to the first head on a sentence."""
+        """Open a link to a sentence, with the first head chosen."""
         self.sentence = sentence
         seconds, received = await self.rerun(
             {}, "", f"{ADDRESS}&{urlencode({'sentence': sentence})}"
@@ -81,12 +81,12 @@ class Visitor:
         return self.shown("link", seconds, received)
 
     async def edit(self, sentence: str) -> Rerun:
-        """Enter a sentence, which reruns the whole page."""
+        """Enter a sentence; this reruns the whole page."""
         self.sentence = sentence
         return await self.act("sentence", sentence)
 
     async def switch(self, head: int) -> Rerun:
-        """Choose a head, counted from 1, which reruns the part of the page that shows it."""
+        """Choose a head, counted from 1; this reruns the part of the page that shows the head."""
         self.head = head
         return await self.act("head", str(head))
 
@@ -95,7 +95,7 @@ class Visitor:
         return self.shown(key, *await self.rerun({key: value}, self.fragments[key]))
 
     async def press(self, key: str) -> None:
-        """Press a button, which reruns the part of the page that it is in."""
+        """Press a button; this reruns the part of the page that has the button."""
         await self.rerun({key: True}, self.fragments[key])
 
     def shown(self, action: str, seconds: float, received: int) -> Rerun:
@@ -153,12 +153,12 @@ class Visitor:
         return False
 
     def take(self, element: Element, fragment: str) -> None:
-        """Keep an element that has a key in the app; raises RuntimeError if it is an error."""
+        """Keep an element if it has a key; raises RuntimeError if it shows an error."""
         kind = element.WhichOneof("type")
         if kind == "exception":
             raise RuntimeError(f"The page shows an error: {element.exception.message}")
         identity = getattr(getattr(element, kind or "", None), "id", "")
-        # An id of Streamlit's is $$ID-, a hash without hyphens, a hyphen and the key.
+        # Streamlit's id of an element is $$ID-, a hash without hyphens, a hyphen and the key.
         key = identity.removeprefix("$$ID-").partition("-")[2]
         if key:
             self.elements[key], self.ids[key], self.fragments[key] = element, identity, fragment

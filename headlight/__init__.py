@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 # In a clone, this folder has symbolic links to the packages next to it, such as model/, so that
-# tools can follow imports. Git makes small files of them on Windows without its developer mode;
-# then the folder above is searched for these packages.
+# tools can follow imports. On Windows without developer mode, Git writes small files in place of
+# the links; the packages are then imported from the folder above.
 FOLDER = Path(__file__).parent
 if not (FOLDER / "model").is_dir():
     __path__.append(str(FOLDER.parent))
@@ -72,7 +72,7 @@ __all__ = [
 ]
 
 
-# The module that defines each public name; names that are missing here are pictures in viz.
+# The module that defines each public name; every name that is missing here is defined in viz.
 MODULES = {
     "AttentionEdit": "model.edits.attention",
     "AttentionFilm": "wings.any_module.film",

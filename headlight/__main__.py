@@ -1,4 +1,4 @@
-"""The command `headlight`: open the app on this machine, for a room, or for a class."""
+"""The command `headlight`: open the app for this machine, or share it with a room or class."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""Where a notebook runs, and how it shows the app of its own process there."""
+"""Find out where a notebook runs, and show the app of the notebook's process in a frame."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Literal
 
-HUB = "JUPYTERHUB_SERVICE_PREFIX"  # the path of one person's server on a JupyterHub
+HUB = "JUPYTERHUB_SERVICE_PREFIX"  # a JupyterHub's variable: the path of a person's server
 LINK = (
     'The app is at <a href="{address}" target="_blank" rel="noopener">{address}</a>. {why} '
     "Only who has this link, with its token, can open it."
@@ -33,7 +33,7 @@ FRAME = (
     'allow="clipboard-write; fullscreen"></iframe><p id="{name}-link">{link}</p>'
     "<script>({script})({given})</script>"
 )
-# The cookie of the app is sent in a frame only if the frame's host is that of the notebook.
+# A browser sends the app's cookie in a frame only if frame and notebook have the same host.
 SCRIPT = """({ name, port, query, prefix, proxied }) => {
   const frame = document.getElementById(name);
   const link = document.querySelector(`#${name}-link a`);
@@ -60,15 +60,16 @@ class Place:
 
     @property
     def framing(self) -> str:
-        """The origins, besides the app's own, whose pages may show it in a frame."""
+        """The origins, besides the app's own, whose pages may show the app in a frame."""
         local = self.kind == "jupyter" or (self.kind == "proxy" and not self.prefix)
         return "http://localhost:* http://127.0.0.1:*" if local else ""
 
     @property
     def hosts(self) -> list[str]:
-        """Patterns of the names by which the app is called; empty for this machine's only.
+        """Patterns of the host names that a request may give for the app; empty: only this machine.
 
-        A proxy passes on its own name, which is not known here. The token protects the app anyway.
+        A proxy gives its own host name, and that is not known here. The token protects the app
+        anyway.
         """
         return ["*"] if self.kind in ("proxy", "colab") else []
 
@@ -84,7 +85,7 @@ def place() -> Place:
 
 
 def frame(where: Place, name: str, port: int, query: str) -> str:
-    """Return HTML with the app in a frame, if it can be shown there, and with its link.
+    """Return HTML with a link to the app and, where possible, the app in a frame.
 
     `name` identifies the frame among those of a notebook; `query` begins with "?".
     """
@@ -99,7 +100,7 @@ def frame(where: Place, name: str, port: int, query: str) -> str:
 
 
 def address_of(where: Place, port: int) -> str:
-    """Return the app's address without its query; on a JupyterHub it is below the server's own."""
+    """Return the address, without a query, at which a browser reaches the app from a notebook."""
     if where.kind == "colab":
         return proxied_by_colab(port)
     if where.kind == "proxy" and where.prefix:

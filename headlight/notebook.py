@@ -1,4 +1,4 @@
-"""Opens the app within the process of a notebook or script, on models in its memory."""
+"""Open the app inside the process of a notebook or script, on models in its memory."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from headlight.model.reader import Reader
 
 HOST = "127.0.0.1"
-LOOK = 0.05  # seconds between two checks whether the server is up
+LOOK = 0.05  # seconds between two checks that the server runs
 
 
 class Shown:
-    """A model on the app's list, until it is closed.
+    """A model in the app's list of models, until `close` removes it.
 
-    In a notebook it shows the app in a frame, or a link where none can be shown.
+    A notebook displays this object as the app in a frame, or as a link where it can show no frame.
     """
 
     def __init__(self, name: str, where: frames.Place, port: int, query: str) -> None:
@@ -55,7 +55,7 @@ def show(reader: Reader, text: str = "") -> Shown:
     """Open the app on a model in memory and a text, for this machine only; print its address.
 
     The app runs in this process, with the weights of `reader` itself, and ends with the process.
-    Only people with the address can open it; a notebook displays the result as the app in a frame.
+    Only people with the address can open it; in a notebook, the result displays the app in a frame.
     Raises ValueError for a model that `open_model` has not opened yet.
     """
     if not hasattr(reader, "example"):

@@ -22,7 +22,7 @@ ROUNDS = 5  # passes over the pairs in which the aligner learns
 LEARN = 40_000  # the most pairs that the aligner learns from, enough for common words
 MEASURED = 400  # the most pairs that heads are compared on
 
-Span = tuple[int, int]  # the characters from start to end
+Span = tuple[int, int]  # the start and the end of a word, in characters
 Links = set[tuple[int, int]]  # (target word, source word)
 
 
@@ -43,9 +43,9 @@ class WordAligner:
     """
 
     def __init__(self, pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> None:
-        """Learn from pairs of texts, each a list of words, the first one given.
+        """Learn which word of a pair's first text each word of its second text translates.
 
-        The aligner learns which word of the first text each word of the second one translates.
+        Both texts of a pair are lists of words.
         """
         pairs = list(pairs)
         self.chances: dict[tuple[str, str], float] = {}
@@ -64,7 +64,7 @@ class WordAligner:
             self.chances = {pair: count / totals[pair[0]] for pair, count in counts.items()}
 
     def links(self, givens: Sequence[str], written: Sequence[str]) -> Links:
-        """Return, for each word of `written`, its position and that of the likeliest given word."""
+        """Return the positions of each word of `written` and of its likeliest word in `givens`."""
         links = set()
         for position, word in enumerate(written):
             chances = [self.chances.get((given, word), 0.0) for given in givens]
@@ -82,7 +82,7 @@ def both_ways(
 
 
 def same_in_both(source: str, target: str) -> Links:
-    """Return the links (target word, source word) of names and numbers that both have once."""
+    """Return the links (target word, source word) of names and numbers that occur once in both."""
     texts = [[text[start:end] for start, end in word_spans(text)] for text in (source, target)]
     once = [{word for word in side if side.count(word) == 1} for side in texts]
     copied = (word for word in set.intersection(*once) if word[0].isdigit() or word[0].isupper())
@@ -104,8 +104,8 @@ def token_words(tokens: Sequence[Token], spans: Sequence[Span]) -> np.ndarray:
 class Agreement:
     """How well each head agrees with links between words.
 
-    Arrays are (2, layers, heads): the first is measured where the decoder predicts a word, the
-    second where it reads it.
+    Arrays are (2, layers, heads): index 0 is measured where the decoder predicts a word, index 1
+    where it reads the word.
     """
 
     hits: np.ndarray  # the share of links whose source word has the head's largest weight
@@ -122,8 +122,8 @@ def agreement(
 ) -> Agreement:
     """Compare every cross-attention head with the links of words in reference translations.
 
-    The weight of a target word on a source word is the mean over the target word's tokens, and the
-    sum over the source word's tokens. The end token and punctuation are no words.
+    The weight of a target word on a source word is summed over the source word's tokens and
+    averaged over the target word's. The end token and punctuation do not count as words.
     """
     hits, mass, count = 0.0, 0.0, 0
     for (source, target), linked in zip(pairs, links, strict=True):
@@ -156,7 +156,7 @@ def aligned(pairs: Sequence[tuple[str, str]], learn: Sequence[tuple[str, str]]) 
 
 
 def main() -> None:
-    """Print the cross-attention head that agrees best with a word aligner, or with copies."""
+    """Print the cross-attention head that agrees best with the links between words."""
     parser = argparse.ArgumentParser(prog="python -m recipe.alignment", description=__doc__)
     parser.add_argument("--pairs", type=Path, required=True, help="pairs to compare on")
     parser.add_argument("--learn", type=Path, help="pairs to learn the aligner from")

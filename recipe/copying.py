@@ -1,4 +1,4 @@
-"""Makes pairs with names, numbers, times and prices that a model has to copy, and a test."""
+"""Make training pairs with names, numbers, times and prices to copy, and a test of copying."""
 
 import random
 import re
@@ -17,11 +17,11 @@ FRENCH_TIME = re.compile(r"\b(\d{1,2}) ?[hH:] ?(\d\d)\b")
 ARTICLE = re.compile(r"(?:\b(?:la|le|les|du|des|au|aux|en) |\bl')$", re.IGNORECASE)
 ELIDED = re.compile(r"\b([cdjmnst]|qu|jusqu|lorsqu|puisqu)'$", re.IGNORECASE)
 NOT_ELIDED = re.compile(r"\b([dn]|qu|jusqu|lorsqu|puisqu)e (?=[AEIOUÀÂÉÈÊÎÔ])", re.IGNORECASE)
-LETTERS_BEFORE = 2  # a letter of a made-up name is drawn by this many letters before it
+LETTERS_BEFORE = 2  # each letter of a made-up name depends on this many letters before it
 LENGTHS = range(4, 11)  # how many letters a made-up name may have
 TEST_PAIRS = 200
-TEST_EVERY = 5  # one frame in this many is only used for the test
-FRAME_TIMES = 250  # how many more pairs are made from a frame than from a real pair
+TEST_EVERY = 5  # one sentence frame in this many is only used for the test
+FRAME_TIMES = 250  # a sentence frame gives this many times as many pairs as a real pair
 TRIES = 1_000
 STARTS = re.compile(r"(?<![\w.,:])$")  # matches where a value may begin
 ENDS = re.compile(r"(?!\w|[.,:]\d)")  # matches where a value may end
@@ -85,7 +85,7 @@ def french(value: str) -> str:
 
 
 def with_one_time(pair: tuple[str, str]) -> tuple[str, str] | None:
-    """Return a pair with French times as 7 h 45; None if the times of its sides differ."""
+    """Return a pair with French times written as 7 h 45; None if its two sides' times differ."""
     source, target = pair
     if ":" not in source:
         return pair
@@ -108,10 +108,10 @@ def find_names(pairs: Pairs) -> list[str]:
 
 
 class Values:
-    """Draws values to copy: for training, or with `tested` for a test.
+    """Draws random values to copy, for training or, if `tested`, for a test.
 
-    Values for a test are `is_unseen`, and in no pair of `trained`. Names are made up letter by
-    letter: each letter is one that follows the letters before it in a real name.
+    Values for a test fulfil `is_unseen`, and are in no pair of `trained`. Names are made up letter
+    by letter: each letter is one that follows the letters before it in a real name.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class Values:
                 self.followers[text[end - LETTERS_BEFORE : end]].append(text[end])
 
     def draw(self, kind: str, source: random.Random) -> str:
-        """Return a random value of a kind in English notation."""
+        """Return a random value of this kind ("name", "price", ...) in English notation."""
         for _ in range(TRIES):
             value = self.KINDS[kind](self, source)
             if is_unseen(value) == self.tested and not (self.tested and value in self.trained):
@@ -134,7 +134,7 @@ class Values:
         raise ValueError(f"No {kind} was found that is not in a training pair.")
 
     def name(self, source: random.Random) -> str:
-        """Return a made-up name, or, one time in three and not for a test, a real one."""
+        """Return a made-up name; for training, a third of the names are real ones."""
         if not self.tested and not source.randrange(3):
             return source.choice(self.real)
         while True:
@@ -188,7 +188,7 @@ def around(value: str, text: str) -> list[str] | None:
 def replaced(
     pair: tuple[str, str], values: Values, source: random.Random
 ) -> tuple[str, ...] | None:
-    """Replace the values that both sides of a pair share by new ones.
+    """Replace the values (names, times, ...) that both sides of a pair share by new ones.
 
     Returns source, target, and the new values in French notation; None if the sides share no
     values except names after an article.
@@ -213,7 +213,7 @@ def replaced(
 
 
 def filled(frame: tuple[str, str], values: Values, source: random.Random) -> tuple[str, ...]:
-    """Fill a frame with values; return source, target, and the values in French notation."""
+    """Fill a frame with random values; return source, target, and the values in French notation."""
     drawn = {kind: values.draw(kind, source) for kind in re.findall(r"{(\w+)}", frame[0])}
     in_french = {kind: french(value) for kind, value in drawn.items()}
     target = elided(frame[1].format(**in_french))
@@ -221,7 +221,7 @@ def filled(frame: tuple[str, str], values: Values, source: random.Random) -> tup
 
 
 def make_copies(pairs: Pairs, times: int, seed: int = 0) -> Pairs:
-    """Return pairs with values to copy: `times` from each suitable pair, and more from frames."""
+    """Return pairs with values to copy: `times` from each suitable pair, more from FRAMES."""
     source, values = random.Random(seed), Values(find_names(pairs))
     sharing = [pair for pair in pairs if replaced(pair, values, source)]
     copies = [
@@ -237,8 +237,8 @@ def make_copies(pairs: Pairs, times: int, seed: int = 0) -> Pairs:
 def make_test(pairs: Pairs, trained: Pairs, seed: int = 0) -> list[tuple[str, ...]]:
     """Return TEST_PAIRS rows: a source, its target and the values to copy.
 
-    Half of them are made from held-out `pairs`, and half from frames. Their values are in no pair
-    of `trained`.
+    Half of them are made from held-out `pairs`, and half from the sentences in FRAMES. The values
+    are in no pair of `trained`.
     """
     source, values = random.Random(seed), Values(find_names(trained), trained, tested=True)
     rows: dict[str, tuple[str, ...]] = {}

@@ -1,9 +1,9 @@
 """Measure the signs of doubt: python -m recipe.measure_doubt --pairs FILE.
 
-It prints how many good and bad translations have each sign, and good thresholds. A translation is
-good from a chrF of GOOD against its references, and bad below BAD. One in between is neither, since
-a right translation may not be among the references. All lines of `--nonsense FILE` should have a
-sign.
+It prints the shares of good and of bad translations with each sign, and suggests thresholds. A
+translation is good from a chrF of GOOD against its references, and bad below BAD. One in between is
+neither, since a right translation may not be among the references. All lines of `--nonsense FILE`
+should have a sign.
 """
 
 import argparse
@@ -24,13 +24,13 @@ WRONG = 0.02  # the share of good translations that each threshold may flag
 
 @dataclass(frozen=True)
 class Case:
-    """A sentence, its translation, its signs of doubt, and the two numbers with thresholds."""
+    """A sentence, its translation, its signs of doubt, and the two numbers that have thresholds."""
 
     sentence: str
     translation: str
     signs: frozenset[Sign]
     mean: float  # the mean log-probability of the written tokens, in nats
-    pieces: int  # the number of tokens of the word that has most
+    pieces: int  # the most tokens that any of its words has
 
 
 def cases(translator: Translator, sentences: Sequence[str]) -> list[Case]:
@@ -58,7 +58,7 @@ def warned(cases: Sequence[Case], sign: Sign | None = None) -> float:
 def thresholds(good: Sequence[Case]) -> tuple[float, int]:
     """Return the values for LEAST_SURE and MOST_PIECES.
 
-    Each flags at most the share WRONG of the good translations.
+    Each of these thresholds flags at most the share WRONG of the good translations.
     """
     allowed = int(WRONG * len(good))
     means = sorted(case.mean for case in good)

@@ -36,11 +36,11 @@ VALID_PAIRS = 100  # validation pairs from each file in HELD_OUT
 
 @dataclass(frozen=True)
 class Share:
-    """A file's share of the mix."""
+    """How many of a file's pairs are in the mix, and how often."""
 
     name: str
     times: int = 1  # how often each pair is in the mix
-    most_words: int = 40  # longer pairs, by the words on either side, are left out
+    most_words: int = 40  # pairs with more words on either side are left out
     most_pairs: int | None = None  # the most pairs, before they are repeated; None for all
 
 
@@ -61,7 +61,7 @@ SHARES = (
     Share("osm_tags_lexicon", times=4),
 )
 EVERYDAY_TIMES = 5
-SHORT_WORDS = 3  # sentences with at most this many words are repeated more, shorter ones most
+SHORT_WORDS = 3  # sentences with up to this many words are repeated; shorter ones more often
 COPIES = 4  # how many pairs with other values are made from each pair that has values to copy
 
 GREETINGS = (
@@ -134,7 +134,7 @@ def hold_out(pairs: Pairs, test: int, valid: int) -> tuple[Pairs, Pairs, Pairs]:
 
 
 def take(pairs: Pairs, share: Share) -> Pairs:
-    """Return the pairs of a file that go into the mix, chosen by a hash if there are too many."""
+    """Return the pairs of a file that go into the mix; if they are too many, a hash selects."""
     short = [pair for pair in pairs if max(map(len, map(str.split, pair))) <= share.most_words]
     if share.most_pairs is not None:
         short = in_order_of_hash(short)[: share.most_pairs]
@@ -161,7 +161,7 @@ def mix(
     """Return the pairs of each file of a mix, by the file's name.
 
     The folder `everyday` has train.tsv.gz, valid.tsv and test.tsv; the folder `more` has a file for
-    each of SHARES. `copies` is the `times` of `make_copies`.
+    each of SHARES. `copies` is passed to `make_copies` as `times`.
     """
     is_near = field_sentence_filter()
     files = {"test-second": [], "valid-second": []}
@@ -183,7 +183,7 @@ def mix(
         number_of(source) for pairs in (*files.values(), everyday_test) for source, _ in pairs
     }
 
-    @cache  # because most sources are there many times
+    @cache  # because most sources occur many times
     def is_trained_on(source: str) -> bool:
         return not is_near(source) and number_of(source) not in kept_apart
 
@@ -202,7 +202,7 @@ def mix(
 
 
 def report(name: str, pairs: Pairs) -> Pairs:
-    """Print the number of pairs and words in a part of the mix, and return it."""
+    """Print how many pairs and words a part of the mix has; return that part."""
     count = sum(len(target.split()) for _, target in pairs)
     print(f"{name:18} {len(pairs):8} pairs, {count:9} French words")
     return pairs

@@ -1,4 +1,4 @@
-"""Count how many training pairs reach each position.
+"""Count how many training pairs are long enough to have a token at each position.
 
 python -m recipe.position_counts --pairs FILE --model DIR
 """

@@ -23,7 +23,7 @@ ATLAS = PRETRAINED / "en-fr" / "atlas"
 
 
 def with_pronouns(data: dict, result: Linked) -> dict:
-    """Return the data of an atlas with these counts, which replace earlier ones."""
+    """Return the data of an atlas with these counts in place of earlier ones."""
     share = result.chance / result.sentences
     words = OVER.format(words=PRONOUN.words, sentences=result.sentences, share=share)
     others = [each for each in data["statistics"] if each["name"] != PRONOUN.name]

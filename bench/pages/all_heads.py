@@ -1,4 +1,4 @@
-"""A page for bench.pictures, of the app's own parts: after a click, all heads and one head's lines.
+"""The page that bench.pictures measures: after a click it shows all heads and one head's lines.
 
 `?tokens=128` sets the number of tokens. As on the Attention page, a click on a small map opens its
 head.
@@ -49,7 +49,7 @@ def draw() -> None:
         attention(ready, names(size))
 
 
-if __name__ == "__main__":  # when a visitor opens the page
+if __name__ == "__main__":  # Streamlit runs this file for each visitor
     draw()
-else:  # when the server starts
+else:  # the server imports this file when it starts
     app = st.App(__file__, middleware=[Middleware(with_scripts)])

@@ -109,7 +109,8 @@ def main() -> None:
 def unwritten(error: OSError, folder: Path) -> str:
     """Return the sentence to print for an OSError.
 
-    A system error gets advice; an error of this project has no errno and is a sentence already.
+    A system error gets advice; an error that this project raises has no errno, and its text is
+    printed as it is.
     """
     if error.errno is None:
         return str(error)
@@ -120,7 +121,7 @@ def unwritten(error: OSError, folder: Path) -> str:
 
 
 def counted(reader: Reader, options: argparse.Namespace) -> tuple[Count, str | None]:
-    """Return the count of a text or of a part of it, resumed if one was begun.
+    """Return the count of a text or of a part of it, continued if it was begun before.
 
     Also returns the first error in the file after the counted part, or None. Raises ValueError for
     a text with nothing to count or a folder with another count, and OSError if nothing can be
@@ -153,7 +154,7 @@ def counted(reader: Reader, options: argparse.Namespace) -> tuple[Count, str | N
     try:
         for at, more in counts:
             count = merge(count, more)
-            if bar is None:  # windows of an earlier run must not raise the speed shown
+            if bar is None:  # the speed shown does not count windows of an earlier run
                 sizes = {"total": options.text.stat().st_size, "initial": at}
                 bar = tqdm(**sizes, unit="B", unit_scale=True, desc="counting")
             bar.update(max(0, at - bar.n))
@@ -203,7 +204,7 @@ def tell(count: Count) -> None:
 
 
 def print_search(reader: Reader, count: Count, word: str) -> None:
-    """Print the 20 heads that look most clearly from a token, and their keys."""
+    """Print the 20 heads that look most clearly from a token, and the keys that they look at."""
     looked, lines = search(reader, count.sampled, word)
     print(f"From “{word}” in {len(lines)} sentences, with the mean of the largest weight:")
     for match in looked[:20]:

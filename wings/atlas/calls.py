@@ -1,4 +1,4 @@
-"""The atlas of the chosen model: counted over the visitor's own text, or the shipped one."""
+"""The atlas of the chosen model: one counted over the visitor's own text, or the shipped one."""
 
 from dataclasses import dataclass, field
 from secrets import token_urlsafe
@@ -36,14 +36,14 @@ ONE_LINE = "your one line"
 class OwnAtlas:
     """The count of a visitor's own text.
 
-    `model` is the key of the model that counted, and `loading` identifies it among models that were
-    loaded under this key.
+    `model` is the key of the model whose heads were counted, and `loading` identifies it among
+    models that were loaded under this key.
     """
 
     model: str
     loading: int
     job: CountJob
-    key: str = field(default_factory=lambda: token_urlsafe(6))  # names this count in links
+    key: str = field(default_factory=lambda: token_urlsafe(6))  # identifies this count in links
 
     @property
     def count(self) -> Count:
@@ -55,7 +55,7 @@ class OwnAtlas:
 
 
 class OwnText:
-    """A session's counts of its own text: the newest, and the next, which is still under way.
+    """A session's counts of its own text: the newest that is finished, and the one under way.
 
     No link contains the text or its counts.
     """
@@ -108,7 +108,8 @@ def remove() -> None:
 def atlas_of(model: str | None = None) -> Atlas | None:
     """Return the atlas of the model with this key, or of the chosen model.
 
-    The visitor's own count comes before the shipped atlas; None if there is neither.
+    If the visitor counted a text with this model, it is that atlas, else the shipped one; None if
+    there is neither.
     """
     if own := own_atlas(model):
         return own.atlas
@@ -123,7 +124,7 @@ def own_atlas(model: str | None = None) -> OwnAtlas | None:
 
 
 def key_of(model: str | None) -> str:
-    """Return `model`, or for None the key of the chosen model."""
+    """Return `model`; if it is None, the key of the chosen model."""
     return models.chosen().key if model is None else model
 
 
@@ -159,7 +160,7 @@ def shown_text(model: str | None = None) -> str:
 
 
 def usual(model: str, pattern: str, kind: Kind, layer: int, head: int) -> Usual | None:
-    """Return the usual score of a head in a pattern over the corpus; None if the atlas has none."""
+    """Return a head's usual score for a pattern over the corpus; None if the atlas has none."""
     atlas = atlas_of(model)
     known = atlas and atlas.kinds.get(kind)
     figure = known and known.figures.get(pattern)
@@ -173,7 +174,7 @@ def usual(model: str, pattern: str, kind: Kind, layer: int, head: int) -> Usual 
 def sentence_figures(run: ModelRun) -> Figures:
     """Return the figures of all heads on a run's text, by the model as trained.
 
-    Raises ValueError if there are none, or the text is too long for so many heads.
+    Raises ValueError if the model has no figures, or the text is too long for so many heads.
     """
     if numbers_of(run.reader, 1, (CorpusLine(0, ""), run.tokens())) > MOST_NUMBERS:
         raise ValueError(TOO_LONG)
@@ -193,7 +194,7 @@ def lines_kept(model: str) -> tuple[CorpusLine, ...]:
 def looked_from(
     name: str, loading: int, lines: tuple[CorpusLine, ...], word: str
 ) -> tuple[list[Looked], list[CorpusLine]]:
-    """Return where each head looks from a token, and the lines that have it; see `search`.
+    """Return where each head looks from a token, and the lines with the token; see `search`.
 
     `loading` identifies the model among those loaded under this name. Raises ValueError if no line
     has the token.

@@ -18,7 +18,7 @@ from headlight.wings.atlas.circuits import Circuit, CircuitEntry, Random, Way
 
 SPACE = "▁"
 SHOWN = 10  # pairs of tokens in each list
-TOLD = 5  # partners that are named for a special token
+TOLD = 5  # how many partners of a special token are named
 # By kind: the special token that a text has among the queries, and the one among the keys.
 SPECIAL = {
     "encoder": (END_ID, END_ID),
@@ -47,7 +47,7 @@ class HeadByWeights:
 
 
 def own_layers(name: str) -> OwnReader:
-    """Return the reader of the model with this key, which must have this project's layers."""
+    """Return a model's reader by its key; the model must have this project's layers."""
     return cast(OwnReader, reader(name))
 
 
@@ -71,7 +71,7 @@ def both(model: OwnReader, head: HeadAddress, ids: Sequence[int]) -> tuple[Circu
 
 @model_call("Multiplying weights …")
 def by_weights(name: str, loading: int, head: HeadAddress) -> HeadByWeights:
-    """Return what a head does by its weights only; `loading` identifies the model."""
+    """Return what a head does by its weights only; `loading` tells models of one name apart."""
     model = own_layers(name)
     ids = model.vocabulary
     names, (looks, writes) = names_of(model, ids), both(model, head, ids)
@@ -121,7 +121,7 @@ def of_token(name: str, loading: int, head: HeadAddress, token: int) -> dict[str
 
 @model_call("Multiplying weights …")
 def copying_shares(name: str, loading: int) -> dict[Kind, np.ndarray]:
-    """Return the share of positive eigenvalues of every head's value-output circuit, by kind."""
+    """Return `positive_share` of every head's value-output circuit: (layers, H) for each kind."""
     model = own_layers(name)
 
     def shares(site: Site) -> list[float]:
@@ -138,9 +138,9 @@ def copying_shares(name: str, loading: int) -> dict[Kind, np.ndarray]:
 class HeadDictionaries:
     """N words, and the first token that the model and each cross-attention head write for each.
 
-    `written` are the model's tokens. `firsts` (layers, H, N) are those of each head that reads the
-    encoder's vector of the word. `encoded` (layers, H, N) is True where these equal the model's,
-    ignoring capitals; `direct` is the same for heads that read the word's embedding.
+    `written` has the model's tokens. `firsts` (layers, H, N) has each head's token if the head
+    reads the encoder's vector of the word. `encoded` (layers, H, N) is True where this token equals
+    the model's, ignoring capitals; `direct` is the same for a head that reads the word's embedding.
     """
 
     words: list[str]
@@ -188,7 +188,7 @@ def dictionaries(name: str, loading: int, texts: tuple[str, ...]) -> HeadDiction
 
 @model_call("Multiplying weights …")
 def all_compositions(name: str, loading: int) -> tuple[Compositions, Random]:
-    """Return the composition (H, H) of all sites that can feed others, and that of random heads."""
+    """Return the composition (H, H) of attention layers that feed others, and of random heads."""
     model = own_layers(name).model
     pairs = {key: as_array(part) for key, part in circuits.compositions(model).items()}
     return pairs, circuits.random_composition(model.config.d_model, model.config.heads)

@@ -1,8 +1,8 @@
 """What a head does by its weights only: what it attends to, what it writes, which heads it feeds.
 
 A token's embedding passes the layer norm before the head. Of the norm that reads the head's output,
-only the gain is used: its scale depends on the text. Positions, earlier heads and feed-forward
-layers are left out.
+only the gain is used, because its scale depends on the text. Positions, earlier heads and
+feed-forward layers are left out.
 
 Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
 """
@@ -22,14 +22,14 @@ from headlight.model.transformer.layers import DecoderLayer, EncoderLayer
 from headlight.model.transformer.trace import Side, Site
 from headlight.model.transformer.transformer import Decoder, Encoder, Transformer
 
-AT_ONCE = 512  # rows of a circuit that are computed together
+AT_ONCE = 512  # the rows of a circuit that are computed together
 Way = Literal["query", "key", "value"]
 WAYS: tuple[Way, ...] = ("query", "key", "value")
-DRAWS = 8  # random pairs of attention layers that are averaged
+DRAWS = 8  # the number of random pairs of layers to average over
 
 
 class CircuitEntry(NamedTuple):
-    """A row and a column of a circuit, from 0, and the number in that cell."""
+    """A row and a column of a circuit, counted from 0, and the number at that place."""
 
     row: int
     column: int
@@ -73,11 +73,11 @@ class Circuit:
         return Circuit(self.columns, self.rows)
 
     def positive_share(self) -> float:
-        """Return the sum of the eigenvalues, divided by that of their absolute values: -1 to 1.
+        """Return the sum of the eigenvalues, divided by the sum of their absolute values: -1 to 1.
 
         1 means that every token raises its own number. rows @ columns.T has the same nonzero
-        eigenvalues as columns.T @ rows, which is only (D, D). Source: Elhage et al. 2021, "Copying
-        / primitive eigenvalue analysis".
+        eigenvalues as columns.T @ rows, a matrix of only (D, D). Source: Elhage et al. 2021,
+        "Copying / primitive eigenvalue analysis".
         """
         values = torch.linalg.eigvals((self.columns.T @ self.rows).double())
         return float(values.real.sum() / values.abs().sum())
@@ -104,7 +104,7 @@ def token_vectors(model: Transformer, side: Side, ids: Sequence[int]) -> Tensor:
 
 
 def norms_before(model: Transformer, site: Site) -> tuple[nn.LayerNorm, nn.LayerNorm]:
-    """Return the norms through which a site reads its queries, and its keys and values."""
+    """Return the layer norms before a layer's queries, and before its keys and values."""
     if site.kind == "encoder":
         norm = cast(EncoderLayer, model.encoder.layers[site.layer]).attention_residual.norm
         return norm, norm
@@ -121,9 +121,9 @@ def last_norm(stack: Encoder | Decoder) -> nn.LayerNorm:
 
 @torch.no_grad()
 def query_keys(model: Transformer, site: Site, ids: Sequence[int]) -> list[Circuit]:
-    """Return the scores (N, N) of each head for N tokens as queries and the same as keys.
+    """Return the scores (N, N) of each head, with the same N tokens as queries and as keys.
 
-    The mean over keys is subtracted from each row, which does not change the softmax.
+    The mean over keys is subtracted from each row; this does not change the softmax.
     """
     attention, sides = attention_at(model, site), sides_of(site)
     looking, looked_at = (
@@ -139,7 +139,7 @@ def query_keys(model: Transformer, site: Site, ids: Sequence[int]) -> list[Circu
 
 
 def sides_of(site: Site) -> tuple[Side, Side]:
-    """Return the side (encoder or decoder) of a site's queries, and that of its keys and values."""
+    """Return the sides (encoder or decoder) of a layer's queries, and of its keys and values."""
     queries = "encoder" if site.kind == "encoder" else "decoder"
     return queries, "decoder" if site.kind == "decoder" else "encoder"
 
@@ -170,7 +170,7 @@ def value_outputs(
 
 @dataclass(frozen=True)
 class Dictionary:
-    """The ids of the tokens written first for N words, each of which is read alone.
+    """The ids of the first tokens that are written for N words; each word is read alone.
 
     `written` are written by the whole model, `direct` by each cross-attention head that reads the
     word's embedding, `encoded` by each that reads the encoder's vector of the word.
@@ -183,7 +183,7 @@ class Dictionary:
 
 @torch.no_grad()
 def dictionary(model: Transformer, words: Sequence[int], ids: Sequence[int]) -> Dictionary:
-    """Return the token among `ids` that each head writes first for each word, and the model's."""
+    """Return the first token, among `ids`, that each head and the whole model write for a word."""
     source = pad([[word, END_ID] for word in words]).to(model.device)
     memory = model.encode(source)  # (N, 2, d_model)
     start = source.new_full((len(words), 1), START_ID)
@@ -199,7 +199,7 @@ def dictionary(model: Transformer, words: Sequence[int], ids: Sequence[int]) -> 
 
 
 class Maps(NamedTuple):
-    """The matrices (H, D, d_model) of a site's heads; all but `output` include a norm's gain."""
+    """The matrices (H, D, d_model) of a layer's heads; all but `output` include a norm's gain."""
 
     query: Tensor
     key: Tensor
@@ -209,7 +209,7 @@ class Maps(NamedTuple):
 
 @torch.no_grad()
 def maps_of(model: Transformer, site: Site) -> Maps:
-    """Return the matrices of a site's heads, with the gains of the norms that they read through."""
+    """Return the matrices of a layer's heads, including the gains of the norms before them."""
     attention, norms = attention_at(model, site), norms_before(model, site)
     through = (norms[0], norms[1], norms[1])
     layers = (attention.query, attention.key, attention.value)
@@ -226,7 +226,7 @@ def centered(weight: Tensor) -> Tensor:
 
 
 def feeds(earlier: Site, later: Site) -> tuple[Way, ...]:
-    """Return as what ("query", "key", "value") a later site's heads can read an earlier site's."""
+    """Return the ways ("query", "key", "value") in which a later site can read an earlier one."""
     if earlier.kind == "encoder":
         if later.kind == "encoder":
             return WAYS if earlier.layer < later.layer else ()
@@ -240,7 +240,7 @@ def feeds(earlier: Site, later: Site) -> tuple[Way, ...]:
 
 
 def composition(earlier: Maps, later: Maps, way: Way) -> Tensor:
-    """Return how much of what each earlier head writes each later one reads: (H, H).
+    """Return how much each later head reads of what each earlier head writes: (H, H).
 
     It is the Frobenius norm of the product of both heads' matrices, divided by the product of their
     norms: 0 to 1. The earlier matrix is the value-output one. It is multiplied with the later
@@ -277,7 +277,7 @@ class Random(NamedTuple):
 
 
 def compositions(model: Transformer) -> Mapping[tuple[Site, Site, Way], Tensor]:
-    """Return the composition (H, H) of every earlier site with every later one, in every way."""
+    """Return the composition (H, H) of an earlier and a later layer, for all pairs and ways."""
     maps = {site: maps_of(model, site) for site in shape_of(model.config).sites}
     return {
         (earlier, later, way): composition(maps[earlier], maps[later], way)
@@ -288,7 +288,7 @@ def compositions(model: Transformer) -> Mapping[tuple[Site, Site, Way], Tensor]:
 
 
 def random_composition(d_model: int, heads: int) -> Random:
-    """Return the composition of heads of a model's size whose weights are normal random numbers."""
+    """Return the composition of heads of a model's size with normally distributed weights."""
     generator = torch.Generator().manual_seed(0)
     draws = []
     for _ in range(DRAWS):

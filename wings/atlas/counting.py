@@ -33,13 +33,13 @@ from headlight.wings.atlas.examples import (
 )
 from headlight.wings.atlas.statistics import BADGES, Sums, add, sums_of
 
-NUMBERS_AT_ONCE = 2**22  # attention weights of a batch, over all heads: 16 MB, and copies
+NUMBERS_AT_ONCE = 2**22  # the most weights of a batch, in all heads: 16 MB, plus copies
 CUT = "too long for the model, counted up to its limit"
 REFUSED = "nothing that the model can read"
 LARGE = "too long to be counted with so many heads"
-LARGEST_DIFFERENCE = 1e-4  # that padding may make in a weight; rounding makes 1e-6
-COMPARED_ALL = 200  # first lines, in all of which heads are compared with each other
-COMPARED_EVERY = 10  # after them, heads are compared in every tenth line
+LARGEST_DIFFERENCE = 1e-4  # padding may change a weight by this much; rounding changes it by 1e-6
+COMPARED_ALL = 200  # in this many first lines, heads are compared with each other
+COMPARED_EVERY = 10  # of the later lines, heads are compared in every tenth
 
 Text = tuple[str, str | None]
 Sentence = tuple[CorpusLine, Trace]
@@ -58,7 +58,7 @@ class Count:
     lines: Counter[str] = field(default_factory=Counter)  # how many were counted, cut or left out
     sums: Sums = field(default_factory=dict)
     best: Best = field(default_factory=dict)
-    texts: dict[int, Text] = field(default_factory=dict)  # of the examples, by line number
+    texts: dict[int, Text] = field(default_factory=dict)  # texts of the examples, by line number
     sample: Sample = field(default_factory=list)
 
     @property
@@ -92,7 +92,7 @@ def merge(a: Count, b: Count) -> Count:
 
 @dataclass
 class Weights(Trace):
-    """A trace that keeps only the weights of a batch, and which cells are visible."""
+    """A trace that keeps only a batch's weights, and which keys each query may see."""
 
     looks: dict[Site, Tensor] = field(default_factory=dict)  # (B, H, Q, K)
     seen: dict[Site, Tensor] = field(default_factory=dict)  # (B, 1, Q, K)
@@ -145,7 +145,7 @@ def count_batch(reader: Reader, batch: Sequence[Sentence], count: Count) -> None
 def takes_padding(reader: Reader, sentences: Sequence[Sentence]) -> bool:
     """Return whether padding leaves the weights of the shortest sentence unchanged.
 
-    Models with foreign code may attend to padding, or refuse it.
+    Models that run code from elsewhere may attend to padding, or refuse it.
     """
     if not sentences:
         return True
@@ -178,7 +178,7 @@ def tokenized(reader: Reader, lines: Sequence[CorpusLine], became: Counter[str])
 
 
 def read(reader: Reader, line: CorpusLine, target: Sequence[Token] | None = None) -> Trace:
-    """Return a line's tokens as the model reads them; raises ValueError as `Reader.tokenized`.
+    """Return a line's tokens as the model reads them; raises ValueError as `Reader.tokenized` does.
 
     The second text of a pair is the target in an encoder-decoder; an encoder reads both texts if it
     can. A model with only a decoder reads the first.
@@ -195,7 +195,7 @@ def targets(reader: Reader, lines: Sequence[CorpusLine]) -> list[list[Token] | N
     """Return the translations that a model of this project writes for lines without a target.
 
     Lines with a target, and all lines of other models, get None. The translations are written
-    together, which takes a tenth of the time.
+    together, in a tenth of the time.
     """
     written_tokens: list[list[Token] | None] = [None] * len(lines)
     if not isinstance(reader, Translator):
@@ -216,14 +216,14 @@ def is_cut(reader: Reader, line: CorpusLine) -> bool:
 
 
 def longest(trace: Trace) -> int:
-    """Return the number of tokens of the longer side."""
+    """Return the number of tokens of source or target, whichever is longer."""
     return max(len(trace.source_tokens), len(trace.target_tokens))
 
 
 def batches(
     reader: Reader, sentences: Sequence[Sentence], *, padded: bool = True
 ) -> Iterator[list[Sentence]]:
-    """Yield batches of sentences of similar length, or of equal length without padding.
+    """Yield batches of sentences of similar length, or of equal length if not `padded`.
 
     A batch is as large as NUMBERS_AT_ONCE allows.
     """
@@ -240,12 +240,12 @@ def batches(
 
 
 def lengths(trace: Trace) -> tuple[int, int, int]:
-    """Return the numbers of tokens to sort by: of the longer side, the source and the target."""
+    """Return the keys to sort by: the lengths of the longer side, the source and the target."""
     return longest(trace), len(trace.source_tokens), len(trace.target_tokens)
 
 
 def numbers_of(reader: Reader, sentences: int, last: Sentence) -> int:
-    """Return the number of weights of as many `sentences`, of which `last` is the longest."""
+    """Return the number of attention weights of this many sentences, each as long as `last`."""
     size = longest(last[1])
     heads = sum(layers * heads for layers, heads in reader.shape.kinds.values())
     return sentences * heads * size * size
@@ -253,7 +253,7 @@ def numbers_of(reader: Reader, sentences: int, last: Sentence) -> int:
 
 @torch.inference_mode()
 def rows_of(reader: Reader, traces: Sequence[Trace]) -> Iterator[Rows]:
-    """Yield the rows (L, B, H, Q, K) of each kind of attention for a batch of texts."""
+    """Yield the weights (L, B, H, Q, K) of each kind of attention for a batch, as `Rows`."""
     kept = Weights()
     reader.read_together(traces, Run(trace=kept))
     flags = {
@@ -273,7 +273,7 @@ def rows_of(reader: Reader, traces: Sequence[Trace]) -> Iterator[Rows]:
 
 
 def flags_of(lines: Sequence[Sequence[Token]]) -> Mapping[str, Tensor]:
-    """Return which tokens of each text belong to each group, each (B, 1, T); False in the padding.
+    """Return which tokens are in each group ("end", "special", ...): (B, 1, T); False in padding.
 
     The end is the last token, if it is a special one.
     """

@@ -1,4 +1,4 @@
-"""The windows of a corpus on a Ray cluster: Ray Data streams them to actors that hold the model."""
+"""Count a corpus on a Ray cluster: Ray Data streams windows of lines to actors with the model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOT_INSTALLED = (
     "Ray is not installed: pip install -r requirements-corpus.txt, or leave out --engine ray."
 )
 FREE = 1  # processors left without an actor: Ray waits forever if all have one
-PATIENCE = 10  # seconds until a cluster answers
+PATIENCE = 10  # seconds to wait for a cluster's answer
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
 
 Row = dict[str, bytes]
@@ -46,7 +46,7 @@ class Counter:
             )
 
     def __call__(self, row: Row) -> Row:
-        """Return a window's end in the file and its count, for a row of `rows_of` that has one."""
+        """Return a row with a window's end in the file and its count; a row with an error stays."""
         result = pickle.loads(row["result"])
         if isinstance(result, Window):
             result = result.at, count_window(self.reader, result, self.about)
@@ -54,7 +54,7 @@ class Counter:
 
 
 def rows_of(read: Read) -> Iterator[Row]:
-    """Yield the windows of a file as rows, and at the end the file's error, if any."""
+    """Yield a file's windows as rows of Ray Data; the last row has the file's error, if any."""
     try:
         for window in read():
             yield {"result": pickle.dumps(window)}
@@ -82,7 +82,7 @@ def counts_on_ray(
                 seen.update(result[1].windows)
                 yield result
     except ray.exceptions.RayError as error:
-        *_, why = str(error).strip().splitlines()  # a traceback precedes it
+        *_, why = str(error).strip().splitlines()  # it follows a traceback
         raise OSError(f"Ray gave up: {why}") from error
     finally:
         ray.shutdown()
@@ -116,7 +116,7 @@ def started(address: str | None) -> ModuleType:
 
 
 def knock(address: str) -> None:
-    """Raise OSError unless a program listens at HOST:PORT; Ray itself waits for minutes."""
+    """Raise OSError unless a program listens at HOST:PORT; Ray itself would wait for minutes."""
     host, _, port = address.rpartition(":")
     if not (host and port.isdecimal()):
         raise OSError("an address is written like 192.0.2.1:6379.")
@@ -124,19 +124,20 @@ def knock(address: str) -> None:
 
 
 def streamed(read: Read, model: str, about: dict[str, object]) -> Dataset:
-    """Return the results of all windows as a dataset, which is computed while it is read."""
+    """Return a dataset with the results of all windows; reading it computes them."""
     import ray.data
 
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
-    context.target_max_block_size = 1  # bytes: each window is a block, and arrives once counted
+    context.target_max_block_size = 1  # bytes: this sends each result as soon as it is there
     there = ray.cluster_resources()
     processors, gpus = (int(there.get(name, 0)) for name in ("CPU", "GPU"))
     actors = gpus or max(1, processors - FREE)
     here = {"ray.io/node-id": ray.get_runtime_context().get_node_id()}
     return (
         ray.data.from_items([0])
-        # With an actor's resources, Ray would fuse this step with it and run nothing in parallel.
+        # This step claims no processor: else Ray merges it with the actors, and they do not run in
+        # parallel.
         .flat_map(lambda _: rows_of(read), num_cpus=0, label_selector=here)
         .map(
             Counter,  # pyright: ignore[reportArgumentType]

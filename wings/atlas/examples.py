@@ -8,19 +8,19 @@ from torch import Tensor
 from headlight.model.corpus import CorpusLine
 
 KEPT = 3  # sentences for each head, pattern and side
-FEWEST = 4  # rows with two or more visible keys that an example has; fewer say little
-MOST = 48  # tokens that an example has at most on either side; more cannot be seen at once
-SAMPLE = 2_000  # lines that the sample has at most
+FEWEST = 4  # an example has at least this many rows with two or more visible keys
+MOST = 48  # an example has at most this many tokens on either side, to fit on a screen
+SAMPLE = 2_000  # the most lines of the sample
 NOBODY = -1  # the line number of an entry that is still empty
-SIGNS = {"clearest": 1, "least": -1}  # factors of scores: on either side, the highest are kept
-DIGITS = 6  # decimals to which scores are compared; rounding differs from batch to batch
+SIGNS = {"clearest": 1, "least": -1}  # scores are multiplied by these; the highest are kept
+DIGITS = 6  # decimals of compared scores; further ones differ between batches
 
-Best = dict[str, np.ndarray]  # "encoder/broad/clearest/scores" and ".../lines", each (L, H, KEPT)
+Best = dict[str, np.ndarray]  # keys: "encoder/broad/clearest/scores" and ".../lines"; (L, H, KEPT)
 Sample = list[tuple[int, int, str, str | None]]  # rank, line number, text, second text
 
 
 def best_of(name: str, total: Tensor, count: Tensor, lines: np.ndarray, usable: np.ndarray) -> Best:
-    """Return the sentences with each head's highest mean scores, and with its lowest.
+    """Return the sentences on which each head has its highest and its lowest mean scores.
 
     `total` and `count` (L, B, H) are the sum and the number of a sentence's scores. `lines` (B,)
     are the line numbers of the sentences, and `usable` (B,) says which can be shown.

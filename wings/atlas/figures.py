@@ -1,4 +1,4 @@
-"""The figures of every head, computed from the sums, and their meaning.
+"""The figures of every head, computed from the sums of a count, and their meaning.
 
 A sentence is compared with a corpus by its figures, and heads are drawn as points of a plane.
 """
@@ -24,11 +24,11 @@ from headlight.wings.atlas.statistics import (
     sums_of,
 )
 
-# Statistics that are not computed for a single sentence: it has no variability, and distances take
-# long.
+# Statistics that are not computed for a single sentence: one sentence has no variability, and the
+# distances take long.
 OF_SEVERAL = ("variability", "distance to other heads")
-FAR = 2.0  # a sentence that is more standard deviations from the mean counts as far
-MOST = 0.95  # a sentence outside the range of this share of them counts as rare
+FAR = 2.0  # a sentence more standard deviations from the mean than this counts as far
+MOST = 0.95  # a sentence outside the range of this share of all sentences counts as rare
 
 BY_NAME = {statistic.name: statistic for statistic in STATISTICS}
 
@@ -120,7 +120,7 @@ def ratio(total: np.ndarray, count: np.ndarray) -> np.ndarray:
 
 
 def defined(statistics: tuple[Statistic, ...] = ALL) -> list[dict]:
-    """Return the meaning of each statistic, as plain data for a file or a page."""
+    """Return each statistic's name, meaning, unit, kinds and source, as plain data."""
     return [
         {name: getattr(statistic, name) for name in ("name", "words", "unit", "kinds", "source")}
         for statistic in statistics
@@ -160,7 +160,7 @@ def listed(array: np.ndarray) -> list:
 
 
 class Plane(NamedTuple):
-    """Points in a plane, and the share of the squared distances that it preserves."""
+    """Points in a plane, and the share of the squared distances that they preserve."""
 
     points: np.ndarray  # (N, 2)
     kept: float
@@ -179,10 +179,11 @@ def plane_of(distances: np.ndarray) -> Plane:
     centred = (centred.mean(axis=1, keepdims=True) - centred) / 2  # inner products (N, N)
     sizes, directions = np.linalg.eigh((centred + centred.T) / 2)
     sizes = np.maximum(sizes[::-1], 0)
-    widest = np.pad(directions[:, ::-1], ((0, 0), (0, 2)))[:, :2]  # one point has one direction
+    # A single point has only one direction, so pad to two.
+    widest = np.pad(directions[:, ::-1], ((0, 0), (0, 2)))[:, :2]
     points = widest * np.sqrt(np.pad(sizes, (0, 2))[:2])
     largest = np.take_along_axis(points, np.abs(points).argmax(axis=0)[None], axis=0)
-    points = points * np.where(largest < 0, -1, 1)  # the same signs on every machine
+    points = points * np.where(largest < 0, -1, 1)  # each axis gets the same sign on every machine
     total = sizes.sum()
     return Plane(points, float(sizes[:2].sum() / total) if total > 0 else 1.0)
 
@@ -210,20 +211,20 @@ def figures_of(reader: Reader, trace: Trace) -> Figures:
 
 
 class Standing(NamedTuple):
-    """How a sentence compares with those of a corpus."""
+    """How a sentence's value compares with the values of a corpus's sentences."""
 
-    deviations: float  # from the mean, in standard deviations; NaN if all sentences are equal
+    deviations: float  # distance from the mean, in standard deviations; NaN if these are 0
     tail: float  # the share of sentences at least as far from the mean, on the same side
-    is_far: bool  # more than FAR deviations from the mean
-    is_rare: bool  # outside the range that holds the share MOST of the sentences
+    is_far: bool  # whether it is more than FAR deviations from the mean
+    is_rare: bool  # whether it is outside the range of the share MOST of the sentences
 
 
 def standing(
     value: float, mean: float, deviation: float, bins: np.ndarray, statistic: Statistic
 ) -> Standing:
-    """Return how a value compares with a mean, a deviation and bins (20,) of sentences.
+    """Return how a sentence's value compares with the mean, deviation and bins (20,) of others.
 
-    All sentences in the value's own bin count as being as far from the mean.
+    All sentences in the value's own bin count as equally far from the mean.
     """
     share = (value - statistic.low) / (statistic.high - statistic.low)
     own = int(np.clip(share * len(bins), 0, len(bins) - 1))

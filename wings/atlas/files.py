@@ -29,7 +29,7 @@ from headlight.wings.atlas.counting import Count
 from headlight.wings.atlas.figures import Figure
 
 COUNT = "count.npz"
-WORDS = "words.json"  # the entry of the file that is JSON, not an array
+WORDS = "words.json"  # the name of the JSON entry among the arrays
 COUNTING = (counting, statistics, rows)  # the modules that make the sums
 
 
@@ -105,7 +105,7 @@ def parts(arrays: Mapping[str, np.ndarray], before: str) -> dict[str, np.ndarray
 
 
 def about_of(reader: Reader, model: str, text: str, window: int) -> dict[str, object]:
-    """Return the identity of a count; `model` and `text` are names, `window` is in lines."""
+    """Return what identifies a count; `model` and `text` are names, `window` is in lines."""
     return {
         "code": code_version(),
         "model": model,
@@ -118,7 +118,7 @@ def about_of(reader: Reader, model: str, text: str, window: int) -> dict[str, ob
 
 @cache
 def code_version() -> str:
-    """Return a digest of the code that counts; counts merge only if it is equal."""
+    """Return a digest of the code that counts; two counts merge only if their digests are equal."""
     code = (ast.dump(ast.parse(getsource(module))) for module in COUNTING)
     return sha256("".join(code).encode()).hexdigest()
 
@@ -192,7 +192,7 @@ def load(folder: Path, name: str) -> Any:
 def as_atlas(data: dict, examples: list[dict]) -> Atlas:
     """Return an atlas from the plain data of atlas.json and examples.json."""
     effects = data.get("effects")
-    # Effects that could not be measured are a sentence that says why.
+    # If effects could not be measured, the data have a sentence that says why.
     measured = effects if isinstance(effects, dict) else None
     kinds = {
         kind: kind_of_heads(parts, measured["kinds"].get(kind, {}) if measured else {})
@@ -220,5 +220,5 @@ def kind_of_heads(data: dict, effects: dict) -> KindOfHeads:
 
 
 def array(listed: list | None) -> np.ndarray | MaybeNone:
-    """Return nested lists of numbers as an array, None within them as NaN; None stays None."""
+    """Return nested lists of numbers as an array, with NaN for None; None itself stays None."""
     return None if listed is None else np.array(listed, dtype=float)

@@ -14,7 +14,7 @@ from headlight.wings.atlas.files import Atlas, about_of, as_atlas
 from headlight.wings.atlas.looking import examples
 
 Step = TypeVar("Step")
-MOST_NUMBERS = 2**23  # attention weights of a sentence, over all heads: 32 MB, and copies
+MOST_NUMBERS = 2**23  # the most weights of a sentence, in all heads: 32 MB, plus copies
 OWN = "own text"  # the name of a visitor's text in a count
 BUSY = "{count} texts are already waiting to be counted: try again in a few minutes."
 TOO_LONG = "Stopped after {seconds:.0f} seconds, the limit: {done:,} of {all:,} lines were counted."
@@ -41,7 +41,7 @@ class CountJob(Job[Counted]):
         super().__init__(queue)
         self.notes = list(text.notes)
         self.total = sum(window.read for window in text.windows)  # lines
-        self.collecting = False  # True while examples are traced, at the end
+        self.collecting = False  # True at the end, while examples are traced
         self._what: tuple[Reader, str, OwnText] | Any = (reader, model, text)  # None once closed
 
     def work(self) -> Counted:
@@ -69,7 +69,7 @@ class CountJob(Job[Counted]):
         return count
 
     def checked(self, steps: Iterable[Step]) -> Iterator[Step]:
-        """Yield the steps; before each, `check` ends a job that was stopped."""
+        """Yield the steps; before each one, end the job if it was stopped."""
         for step in steps:
             self.check()
             yield step
@@ -79,7 +79,7 @@ class CountJob(Job[Counted]):
         self._what = None
 
     def explain(self, error: BaseException) -> str:
-        """Return a sentence for the visitor; nothing that could contain their text is logged."""
+        """Return a sentence on a failed count; nothing that could contain the text is logged."""
         if isinstance(error, ValueError):
             return str(error)
         name = type(error).__name__

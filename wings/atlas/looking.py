@@ -18,8 +18,8 @@ from headlight.wings.atlas.counting import Count, is_punctuation, numbers_of, re
 from headlight.wings.atlas.examples import NOBODY, SIGNS
 from headlight.wings.atlas.figures import clearest_pattern, kinds_of
 
-SEARCHED = 20  # sentences that a search uses at most
-TRIED = 5 * SEARCHED  # the most lines read; a word in the text is not always one token
+SEARCHED = 20  # the most sentences that a search uses
+TRIED = 5 * SEARCHED  # the most lines read; in some, the word is not one token
 
 
 class Looked(NamedTuple):
@@ -30,11 +30,11 @@ class Looked(NamedTuple):
     head: int
     places: int  # how often the token is a query
     weight: float  # the largest weight of the row, averaged over these queries
-    keys: list[tuple[str, float]]  # keys that most often have this weight, and their shares
+    keys: list[tuple[str, float]]  # keys that most often have the largest weight, and their shares
 
 
 def traced(reader: Reader, line: CorpusLine) -> tuple[Trace, dict[Kind, Rows]]:
-    """Return the tokens of a line and the rows (L, 1, H, Q, K) of each kind of attention."""
+    """Return a line's tokens, and the weights (L, 1, H, Q, K) of each kind of attention."""
     trace = read(reader, line)
     return trace, {rows.kind: rows for rows in rows_of(reader, [trace])}
 
@@ -43,8 +43,8 @@ def examples(reader: Reader, count: Count) -> Iterator[dict]:
     """Yield each line that is an example of a head's clearest pattern, with tokens and weights.
 
     These are plain data: "line" with its texts, "tokens" of both sides, and for each head whose
-    example it is: layer and head, the pattern, the side ("clearest" or "least"), the score, and the
-    weights as bytes (Q, K), where 255 is 1.
+    example it is: kind, layer and head, the pattern, the side ("clearest" or "least"), the score,
+    and the weights (Q, K) as whole numbers from 0 to 255, where 255 means 1.
     """
     wanted: dict[int, list[tuple]] = {}
     for kind in kinds_of(count):
@@ -72,7 +72,7 @@ def examples(reader: Reader, count: Count) -> Iterator[dict]:
 
 
 def in_bytes(rows: Rows, layer: int, head: int) -> list[list[int]]:
-    """Return the weights of a head (Q, K) as whole numbers, where 255 is 1."""
+    """Return the weights of a head (Q, K) as whole numbers from 0 to 255, where 255 means 1."""
     return (rows.weights[layer, 0, head] * 255).round().int().tolist()
 
 
@@ -82,7 +82,7 @@ def search(
     """Return where each head attends from a token, the largest weight first, and the lines read.
 
     The lines read are the first SEARCHED that have the word as a token, in upper or lower case, and
-    at most `most` weights. Raises ValueError if there is none.
+    need at most `most` attention weights. Raises ValueError if there is none.
     """
     wanted = word.strip().casefold()
     weights: dict[tuple[Kind, int, int], list[float]] = {}
@@ -91,7 +91,7 @@ def search(
     for line in islice((line for line in lines if has_word(line, wanted)), TRIED):
         try:
             trace = read(reader, line)
-        except ValueError:  # the model can read nothing in it
+        except ValueError:  # the model can read nothing in this line
             continue
         if numbers_of(reader, 1, (line, trace)) > most:
             continue
@@ -133,7 +133,7 @@ def has_word(line: CorpusLine, wanted: str) -> bool:
 
 
 def places_of(tokens: Sequence[Token], wanted: str) -> list[int]:
-    """Return where a token is `wanted` as a whole word or sign, in upper or lower case."""
+    """Return the indices of tokens that are the word or sign `wanted`, in upper or lower case."""
     pieces, sign = as_pieces(tokens), is_punctuation(wanted)
     words: dict[int, str] = {}
     for piece in pieces:
@@ -147,6 +147,6 @@ def places_of(tokens: Sequence[Token], wanted: str) -> list[int]:
 
 
 def commonest(texts: list[str]) -> list[tuple[str, float]]:
-    """Return the three commonest texts and their shares."""
+    """Return the three commonest texts, each with its share of all."""
     shares = {text: texts.count(text) / len(texts) for text in dict.fromkeys(texts)}
     return sorted(shares.items(), key=lambda item: -item[1])[:3]

@@ -29,7 +29,7 @@ class Reference(NamedTuple):
 
 
 def read_references(lines: Iterable[str]) -> list[Reference]:
-    """Return the references in lines of a sentence and two indices, with tabs between them."""
+    """Read one reference a line: a sentence and two indices, with tabs between them."""
     parts = (line.rstrip("\n").split("\t") for line in lines)
     return [Reference(sentence, int(pronoun), int(noun)) for sentence, pronoun, noun in parts]
 

@@ -1,4 +1,4 @@
-"""Write the results of a count next to it: figures, examples, and the effects of heads.
+"""Write the results of a count to its folder: figures, examples, and the effects of heads.
 
 The effect of a head is how much the loss grows without it: measured by removing it alone, and
 estimated by a gradient. Pruning curves show the loss as more and more heads are removed.
@@ -36,8 +36,8 @@ from headlight.wings.atlas.statistics import ALL, MICHEL, Statistic, Sums, add
 
 SAVED_EVERY = 10  # seconds between two savings of the effects
 EFFECTS = "effects.npz"
-MASKED_EVERY = 7  # one written token in 7 is hidden: 15 %, as in BERT's training
-SCORED = 8  # steps of a pruning curve, after each of which BLEU is measured
+MASKED_EVERY = 7  # one written token in 7 is hidden: about 15 %, as in BERT's training
+SCORED = 8  # BLEU is measured after this many steps of a pruning curve
 
 DEFINITIONS = (
     Statistic("removal", "how much the loss grows when the head's output is set to 0", "nats a "
@@ -63,7 +63,7 @@ SiteHead = tuple[Site, int]
 
 
 def finish(reader: Reader, count: Count, folder: Path, sentences: int) -> None:
-    """Write the figures, the examples and the effects on some sentences next to the count."""
+    """Write the figures, the examples and the effects on some sentences to the count's folder."""
     data = as_data(count)
     if sentences > 0:
         data |= effects(reader, count, folder, sentences)
@@ -117,7 +117,7 @@ def effects(reader: Reader, count: Count, folder: Path, sentences: int) -> dict:
 
 
 def objectives(reader: Reader, lines: Sequence[CorpusLine]) -> Iterator[Objective]:
-    """Yield what effects are measured on in each line that has something to measure."""
+    """Yield the objective of each line that has one: it measures the effects of heads."""
     for line in lines:
         try:
             yield measured(reader, line).objective
@@ -126,7 +126,7 @@ def objectives(reader: Reader, lines: Sequence[CorpusLine]) -> Iterator[Objectiv
 
 
 def definitions_for(objective: Objective) -> tuple[Statistic, ...]:
-    """Return the definitions of effects, with the words and the unit of what is measured."""
+    """Return the definitions of effects, worded for what is measured, and with its unit."""
     if objective.is_score:
         unit, words = objective.unit, SCORE_WORDS
     else:
@@ -188,7 +188,7 @@ def measured(reader: Reader, line: CorpusLine) -> Measured:
 def sums_of_line(reader: Reader, line: CorpusLine) -> Sums:
     """Return the summed effects of all heads on a sentence, in the objective's unit.
 
-    `tokens` counts what is measured: tokens, labels, or texts.
+    The sum "tokens" is the number of measured tokens, labels, or texts.
     """
     trace, objective = measured(reader, line)
     removals = head_removals(reader, trace, objective=objective)
@@ -231,7 +231,7 @@ def in_order(shape: Shape, sums: Sums, name: str) -> list[SiteHead]:
 def pruned(
     shape: Shape, order: Sequence[SiteHead], counts: Sequence[int]
 ) -> dict[Site, AttentionEdit]:
-    """Return edits that remove heads by the gates of `pruning`."""
+    """Return `pruning`'s gates, which remove heads, as edits of attention layers."""
     gates = pruning(shape, order, counts)
     return {site: AttentionEdit(gate=gate) for site, gate in gates.items()}
 

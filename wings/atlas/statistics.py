@@ -25,13 +25,13 @@ from headlight.model.transformer.trace import KINDS, Kind, MaybeNone
 BINS = 20
 OFFSETS = tuple(range(-3, 4))
 POSITIONAL = 0.9
-FIRST = 10  # first tokens, whose weights on each other are compared between sentences
+FIRST = 10  # weights among this many first tokens are compared between sentences
 VOITA = "Voita et al. 2019, Analyzing Multi-Head Self-Attention"
 MICHEL = "Michel et al. 2019, Are Sixteen Heads Really Better than One?"
 VIG = "Vig and Belinkov 2019, Analyzing the Structure of Attention in a Transformer Language Model"
 HERE = "this project"
 
-Sums = dict[str, np.ndarray]  # keys are like "encoder/entropy/rows"; the sums of texts add up
+Sums = dict[str, np.ndarray]  # keys are like "encoder/entropy/rows"; sums of texts are added up
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Statistic:
     kinds: tuple[Kind, ...]
     source: str
     score: Score | MaybeNone = None
-    low: float = 0.0  # the low end of the bins in which sentences are counted
+    low: float = 0.0  # where the first bin begins in which sentences are counted
     high: float = 1.0
 
 
@@ -91,7 +91,7 @@ ALL = (*STATISTICS, *MADE_OF_SUMS)
 
 
 def per_sentence(statistic: Statistic, rows: Rows) -> tuple[Tensor, Tensor]:
-    """Return the sum over rows and their number, both (L, B, H), for rows (L, B, H, Q, K)."""
+    """Sum a statistic over rows (L, B, H, Q, K); return sums and numbers of rows: (L, B, H)."""
     values, chosen = statistic.score(rows)
     total = torch.where(chosen, values, 0).sum(dim=-1, dtype=torch.float64)
     return total, chosen.sum(dim=-1).expand_as(total)
@@ -112,7 +112,7 @@ def sums_of_scores(statistic: Statistic, total: Tensor, count: Tensor) -> dict[s
     return {
         "sum": total.sum(dim=1),
         "rows": count.sum(dim=1).double(),
-        "means": mean.sum(dim=1),  # 0 where there are no rows
+        "means": mean.sum(dim=1),  # 0 for a sentence without rows
         "squares": mean.square().sum(dim=1),
         "sentences": there.sum(dim=1).double(),
         "bins": bins.view(*heads.shape[::2], BINS).double(),
@@ -120,7 +120,9 @@ def sums_of_scores(statistic: Statistic, total: Tensor, count: Tensor) -> dict[s
 
 
 def sums_of_offsets(rows: Rows) -> dict[str, Tensor]:
-    """Return how often the largest weight of a row is at each of OFFSETS: each (L, H, offsets)."""
+    """Count how often the largest weight of a row is at each of OFFSETS: each (L, H, offsets).
+
+    The sum "rows" counts the rows that have a key at this offset."""
     scores = [top_at_offset(offset)(rows) for offset in OFFSETS]
     hits = [(hit * chosen).sum(dim=-1, dtype=torch.float64).sum(dim=1) for hit, chosen in scores]
     counts = [chosen.sum(dim=-1).sum(dim=1).expand_as(hits[0]) for _, chosen in scores]
@@ -128,7 +130,7 @@ def sums_of_offsets(rows: Rows) -> dict[str, Tensor]:
 
 
 def sums_of_first_cells(rows: Rows) -> dict[str, Tensor]:
-    """Return the sums (L, H, N, N) of the first tokens' weights on each other, and of squares."""
+    """Sum the first tokens' weights on each other, and their squares, each (L, H, N, N)."""
     long = (rows.queries.sum(dim=-1) >= FIRST) & (rows.present.sum(dim=-1) >= FIRST)  # (B, 1)
     cells = rows.weights[:, long[:, 0], :, :FIRST, :FIRST].double()
     if not cells.size(1):
@@ -161,7 +163,7 @@ def sums_of_divergences(rows: Rows, chosen: Tensor) -> dict[str, Tensor]:
 
 
 def sums_of(rows: Rows, compared: Tensor) -> tuple[Sums, Mapping[str, tuple[Tensor, Tensor]]]:
-    """Return all sums over a batch of rows (L, B, H, Q, K), and each sentence's own sums.
+    """Return all sums over a batch of weights (L, B, H, Q, K), and each sentence's own sums.
 
     Heads are compared with each other only in sentences where `compared` (B,) is True.
     """
@@ -184,7 +186,7 @@ def sums_of(rows: Rows, compared: Tensor) -> tuple[Sums, Mapping[str, tuple[Tens
 
 
 def add(sums: Sums, more: Sums) -> Sums:
-    """Return the sums of both; a missing entry counts as 0."""
+    """Add two sets of sums; an entry that one of them lacks counts as 0."""
     return {
         name: sums[name] + more[name] if name in sums and name in more else
         (sums if name in sums else more)[name]

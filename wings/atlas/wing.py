@@ -10,7 +10,7 @@ __all__ = ["PAGE", "WING"]
 
 
 class Atlas(Wing):
-    """Knows how heads usually score, and how often they link a pronoun to its noun."""
+    """Tells other pages how heads usually score, and how often they link a pronoun to its noun."""
 
     def usual(self, model: str, pattern: str, head: HeadAddress) -> Usual | None:
         return calls.usual(model, pattern, *head)

@@ -1,4 +1,4 @@
-"""For the page: patch heads from one text's run into another's, and close edges."""
+"""What the page Cause computes: the effects of patching heads, and of closing edges."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ from headlight.pages.shared.runs.run import ModelRun, reading_its_own, written
 from headlight.wings.cause import patching, paths
 from headlight.wings.cause.knockout import Edges, edges_of, knock_out, written_objective
 
-LIKELIEST = 12  # tokens kept in the place of each written one
+LIKELIEST = 12  # likeliest tokens kept for the place of each written token
 CUT = "The changed text has more tokens than this model reads: shorten it."
 
 Shares = Mapping[Kind, np.ndarray]  # (layers, heads); NaN if not measured yet
-Report = Callable[[Shares, float], None]  # takes the shares so far, and the share of the work
+Report = Callable[[Shares, float], None]  # gets the shares so far, and how much is done
 
 
 @dataclass(frozen=True)
 class TwoTexts:
-    """A clean and a changed text, after both of which a decoder reads the same written tokens.
+    """A clean and a changed text; after each, the decoder reads the same written tokens.
 
     The traces contain only tokens. For both texts, `likeliest` has the ids (N, LIKELIEST) that are
     likeliest in the place of each written token. `first_apart` is the index of the first written
@@ -45,10 +45,10 @@ class TwoTexts:
 class Patched:
     """The share of the gap between two runs that each head restores, and that all heads restore.
 
-    `before` and `aim` are the differences of the answers' logits, in nats, in the run to patch and
-    in the run that gives. `itself` is the change, in nats, when the part of all heads is replaced
-    by the run's own; `outputs` and `parts` are the shares when the outputs, or the part, of all
-    heads are replaced together.
+    `before` and `aim` are the differences of the answers' logits, in nats, in the run to be patched
+    and in the run that gives the parts of heads. `itself` is the change, in nats, when the part of
+    all heads is replaced by the run's own; `outputs` and `parts` are the shares when the outputs,
+    or the part, of all heads are replaced together.
     """
 
     shares: Shares
@@ -61,7 +61,7 @@ class Patched:
 
 @model_call("Reading …")
 def two_texts(run: ModelRun, changed: str) -> TwoTexts:
-    """Return a run's text and a changed one, both read with the tokens written after the first.
+    """Return a run's text and a changed one, both read with what was written after the run's.
 
     Raise ValueError if they cannot be compared token by token, or nothing is written.
     """
@@ -90,7 +90,7 @@ def two_texts(run: ModelRun, changed: str) -> TwoTexts:
 
 
 def edits_of(run: ModelRun) -> RunEdits:
-    """Return a run's edits as its model takes them, also for the tokens that the model wrote."""
+    """Return a run's edits for its model, extended to the tokens that the model wrote."""
     return run.changes_of(0 if run.target else len(written(run.as_trained).target_tokens))
 
 
@@ -101,7 +101,7 @@ def runs_of(
     parts: tuple[patching.Part, ...],
     backwards: bool,
 ) -> patching.TwoRuns:
-    """Return the run to patch and the run that gives, which is the clean one unless `backwards`."""
+    """Return the run to patch, and the run that gives: the clean text's unless `backwards`."""
     texts = two_texts(run, changed)
     into, giving = (texts.clean, texts.changed) if backwards else (texts.changed, texts.clean)
     return patching.two_runs(run.reader, into, giving, answers, parts, edits_of(run))
@@ -171,7 +171,7 @@ class Knockout:
     keys: list[tuple[int, ...]]
 
 
-KnockoutReport = Callable[[Knockout, float], None]  # the changes so far, and the share done
+KnockoutReport = Callable[[Knockout, float], None]  # gets the changes so far, and how much is done
 
 
 def looks_at(run: ModelRun) -> Kind:
@@ -201,7 +201,7 @@ def edges_in(run: ModelRun, layers: tuple[int, int] | None) -> tuple[Trace, Edge
 
 @model_call()
 def knocked_out(run: ModelRun, layers: tuple[int, int] | None, _report: KnockoutReport) -> Knockout:
-    """Return what each written token loses without each word, on top of a run's edits.
+    """Return what each written token loses without each word, with a run's edits in force.
 
     `layers` are the first and the last layer whose edges are closed; None means all. `_report` is
     called after every few words. Raise ValueError if nothing was written.
@@ -227,7 +227,7 @@ def knocked_out(run: ModelRun, layers: tuple[int, int] | None, _report: Knockout
 
 @model_call("Closing two edges …")
 def two_steps(run: ModelRun, layers: tuple[int, int] | None, token: int, word: int) -> np.ndarray:
-    """Return a token's changes (2, words) without paths by way of a word; see `paths.two_steps`."""
+    """Return a token's changes (2, words) without paths through a word; see `paths.two_steps`."""
     trace, edges, edits = edges_in(run, layers)
     parts = paths.two_steps(run.reader, trace, edges, token, word, edits)
     return np.concatenate([*map(as_array, parts)], axis=1)
@@ -238,7 +238,7 @@ def in_one_head(run: ModelRun, token: int, word: int, end: int) -> tuple[Site, i
     """Return the encoder's head with the largest weight from a piece of `word` to one of `end`.
 
     The result is its site, its index, that weight, and the change of a token's log-probability, in
-    nats, with this cell alone closed.
+    nats, if only this query may not attend to this key in this head.
     """
     trace, edges, edits = edges_in(run, None)
     queries, keys = edges.words[word].keys, edges.words[end].keys

@@ -1,4 +1,4 @@
-"""Measure what each written token loses if it cannot attend to a word, edge by edge."""
+"""Measure how much less likely each written token gets if it cannot attend to one word."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ ROWS_AT_ONCE = 16  # runs in a batch: few, so that first results are shown early
 WRITTEN = "the log-probability of what was written"
 LEAST = 0.1  # nats that a token must lose over all words together to have shares of losses
 
-TokenPair = tuple[int, int]  # the indices of a written token and of a word
+TokenPair = tuple[int, int]  # the index of a written token, and that of a word
 
 
 class Word(NamedTuple):
@@ -37,7 +37,7 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True)
 class Edges:
-    """The edges from written tokens to words, through all heads of some layers of one kind.
+    """The edges from written tokens to the words they attend to, in all heads of some layers.
 
     `written` are the written tokens, and the rows of the logits that predict them.
     """
@@ -56,7 +56,7 @@ class Edges:
 class OtherRun(Further):
     """Self-attention where each token sees the other tokens as they were in an earlier run.
 
-    `key` and `value` are from that run. For itself, a token sees its key and value in this run.
+    `key` and `value` are from that run. Only its own key and value are those of this run.
     """
 
     key: Tensor  # (1, H, T, D)
@@ -81,7 +81,7 @@ class WholeRun(Trace):
     looks: Tensor = torch.zeros(())  # (Q, K): mean weights of all heads of the sites
 
     def record(self, site: Site, record: AttentionRecord) -> None:
-        """Keep the keys and values of decoder self-attention, and the mean weights of the sites."""
+        """Keep the decoder self-attention's keys and values, and the mean weights of `sites`."""
         if site.kind == "decoder":
             self.others[site] = record.key, record.value
         if site in self.sites:
@@ -94,9 +94,9 @@ def edges_of(
     """Return the edges from the tokens that a decoder wrote to the words that it could attend to.
 
     They go through cross-attention to the words of the source, or in a model without an encoder to
-    those of the prompt; through all `layers` if none are given. The written tokens are those of
-    `writing`, which the trace read, or of a target that the trace was given. Raises ValueError for
-    layers that the model lacks, for no layers, or if nothing was written.
+    those of the prompt; `layers` None means all layers. The written tokens are those of `writing`,
+    which the trace read, or of a target that the trace was given. Raises ValueError for layers that
+    the model lacks, for no layers, or if nothing was written.
     """
     written = written_objective(trace, reader, writing)
     kind: Kind = "cross" if "cross" in reader.shape.kinds else "decoder"
@@ -137,7 +137,7 @@ def what_was_written(trace: Trace, writing: Writing) -> Objective:
 
 
 def words_of(tokens: Sequence[Token]) -> tuple[Word, ...]:
-    """Return the words of tokens; a special token is its own word, and padding is none.
+    """Return the words of tokens; a special token is its own word, and padding belongs to none.
 
     If every token is one character, as in a model of digits, the tokens are the words.
     """
@@ -179,7 +179,7 @@ def knock_out(
 def changes(
     reader: Reader, trace: Trace, edges: Edges, held: RunEdits, before: Tensor
 ) -> Iterator[Tensor]:
-    """Yield the changes (N, words) from `before` without the edges to words, in blocks of words."""
+    """Yield the changes (N, words) from `before` with the edges to words closed, block by block."""
     site = edges.sites[0]
     size = len(trace.query_tokens(site)), len(trace.key_tokens(site))
     most = rows_at_once(trace, ROWS_AT_ONCE)
@@ -194,12 +194,12 @@ def changes(
 
 
 def agreements(weights: np.ndarray, changes: np.ndarray) -> int:
-    """Return how many tokens lose most without the same word that they attend to most."""
+    """Return how many tokens lose most without the very word that they attend to most."""
     return int((weights.argmax(axis=1) == changes.argmin(axis=1)).sum())
 
 
 def disagreements(weights: np.ndarray, changes: np.ndarray, most: int) -> list[list[TokenPair]]:
-    """Return edges with more weight than effect, and edges with more effect than weight.
+    """Return the edges with more weight than effect, and those with more effect than weight.
 
     Each list has at most `most` edges, the largest difference first: an edge's weight (N, W) is
     compared with its share of its token's losses.

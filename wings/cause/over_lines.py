@@ -1,4 +1,4 @@
-"""How well each reading of the attention agrees with what closing edges costs, line by line."""
+"""Measure on many lines how well readings of the attention agree with what closing edges costs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ NOTHING = "No line of this text can be measured: {why}"
 
 @dataclass(frozen=True)
 class Agreement:
-    """How closely readings follow the losses of one text's edges.
+    """How closely readings follow what closing each edge of one text costs.
 
     `correlations` are Spearman's, NaN if all numbers are equal; `agreed` counts the written tokens
-    that lose most without the word that has the largest number.
+    that lose most without the word that has the largest number in the reading.
     """
 
     correlations: Mapping[str, float]
@@ -34,7 +34,7 @@ class Agreement:
 
 
 def agreement(by_reading: Mapping[str, np.ndarray], changes: np.ndarray) -> Agreement:
-    """Compare readings (N, W) with the changes (N, W), in nats, without each edge."""
+    """Compare readings (N, W) with the changes (N, W), in nats, from closing each edge."""
     return Agreement(
         {name: rank_correlation(numbers, -changes) for name, numbers in by_reading.items()},
         {name: agreements(numbers, changes) for name, numbers in by_reading.items()},
@@ -70,7 +70,7 @@ class LinesJob(Job[list[Agreement]]):
         self.total = len(lines)
         self.measured: list[Agreement] = []
         self.left_out = 0
-        self.cut = ""  # a sentence on why it ended early
+        self.cut = ""  # a sentence that says why the job ended early
         # None once closed.
         self._what: tuple[Reader, Sequence[CorpusLine], range | None] | Any = reader, lines, layers
 
@@ -99,6 +99,6 @@ class LinesJob(Job[list[Agreement]]):
         self._what = None
 
     def explain(self, error: BaseException) -> str:
-        """Return a sentence for the visitor."""
+        """Return a sentence that tells the visitor why the job failed."""
         is_told = isinstance(error, ValueError)
         return str(error) if is_told else FAILED.format(error=type(error).__name__)

@@ -18,16 +18,17 @@ from headlight.model.transformer.trace import AttentionRecord, Run, RunEdits, Si
 
 LEAST = 0.05  # nats; a smaller difference between two runs has no meaningful shares
 
-PatchAddress = tuple[Site, int, int | None]  # a head, and one of its tokens; None for all of them
+PatchAddress = tuple[Site, int, int | None]  # site, head, token (None: all tokens)
 
 
-Part = Literal["heads", "weights", "value"]  # of a head: its output, its weights or its values
+Part = Literal["heads", "weights", "value"]  # parts of a head: output, weights, values
 
 
 class Patch(NamedTuple):
-    """A part of another run with equally many tokens, which replaces this run's own at a site.
+    """A part of another run's heads; it replaces the same part of this run's heads at a site.
 
-    The tokens are queries, or keys if values are replaced.
+    Both runs have equally many tokens. The tokens in `where` are queries, or keys if values are
+    replaced.
     """
 
     part: Part
@@ -52,7 +53,7 @@ class Patched(Further):
         return self.patched("heads", super().mix(weights, self.patched("value", value)))
 
     def patched(self, part: Part, own: Tensor) -> Tensor:
-        """Return a part (B, H, T, ...) of this run, with the other run's numbers in some cells."""
+        """Return a part of heads (B, H, T, ...), with the other run's numbers where patched."""
         for patch in self.patches:
             if patch.part == part:
                 own = torch.where(patch.where[..., None].to(own.device), patch.given, own)
@@ -60,7 +61,7 @@ class Patched(Further):
 
 
 class AnswerPair(NamedTuple):
-    """The answers to the clean and the changed text: two tokens, compared by a row's logits."""
+    """The answers to the clean and the changed text: two tokens, compared in one row."""
 
     row: int
     clean: int
@@ -80,7 +81,7 @@ class PartsOfHeads(Trace):
     kept: dict[Part, dict[Site, Tensor]] = field(default_factory=dict)
 
     def record(self, site: Site, record: AttentionRecord) -> None:
-        """Keep the parts (1, H, T, ...) of a site."""
+        """Keep the parts (1, H, T, ...) of all heads of an attention layer."""
         super().record(site, record)
         for part in self.parts:
             self.kept.setdefault(part, {})[site] = getattr(record, part)
@@ -91,7 +92,7 @@ class TwoRuns:
     """The run that is patched, and the run that gives the parts of heads.
 
     Both have the same number of tokens and end at the answers' row. `before` and `aim` are the
-    differences of the answers' logits in the one and in the other, in nats.
+    differences of the answers' logits in the first and in the second run, in nats.
     """
 
     reader: Reader
@@ -104,7 +105,7 @@ class TwoRuns:
 
     @property
     def gap(self) -> float:
-        """The difference between the two runs, in nats."""
+        """The answers' logit difference in the giving run, minus that in the other, in nats."""
         return self.aim - self.before
 
     def patched(self, parts: Sequence[Part], addresses: Sequence[PatchAddress]) -> Tensor:
@@ -167,8 +168,8 @@ def two_runs(
 ) -> TwoRuns:
     """Run over the tokens of two traces, up to the answers' row, and keep parts of their heads.
 
-    The edits apply to both. The decoder of an encoder-decoder reads the same tokens in both. Raises
-    ValueError if the two traces differ in length, or do not differ at all.
+    The edits apply to both runs. The decoder of an encoder-decoder reads the same tokens in both.
+    Raises ValueError if the two traces differ in length, or do not differ at all.
     """
     check_tokens(into, giving)
     edits, runs, differences = edits or {}, [], []
@@ -197,7 +198,7 @@ def check_tokens(clean: Trace, changed: Trace) -> None:
 
 
 def patch_heads(runs: TwoRuns, part: Part) -> Iterator[tuple[Site, Tensor]]:
-    """Yield, site by site, the share of the gap that a part of each head (H,) brings on its own.
+    """Yield, layer by layer, the share of the gap that a part of each head (H,) brings alone.
 
     A share is (patched - before) / (aim - before): 1 if the head brings the whole difference
     between the texts, 0 if it brings none. The part is the head's output, its `weights`, or its
@@ -243,7 +244,7 @@ def patches_at(
 def patches_of(
     run: PartsOfHeads, parts: Sequence[Part], where: dict[Site, Tensor]
 ) -> dict[Site, tuple[Patch, ...]]:
-    """Return patches of a run's parts, in some heads and tokens (B, H, T) of some sites."""
+    """Return patches of a run's parts, in some heads and tokens (B, H, T) of some layers."""
     return {
         site: tuple(Patch(part, run.kept[part][site], cells) for part in parts)
         for site, cells in where.items()

@@ -1,4 +1,4 @@
-"""Measure what a written token loses without a path: to a source word, and on to another."""
+"""Measure what a written token loses without a path from a source word by way of another."""
 
 from collections.abc import Iterator
 

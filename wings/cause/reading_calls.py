@@ -1,4 +1,4 @@
-"""For the page: readings of where a decoder looked, on a run and over a visitor's own lines."""
+"""What the page Cause reads from the attention, on a run and over a visitor's own lines."""
 
 from dataclasses import dataclass
 from itertools import chain
@@ -36,7 +36,7 @@ def all_readings(run: ModelRun, layers: Window | None) -> dict[str, np.ndarray]:
 
 @dataclass(frozen=True)
 class Measured:
-    """A measurement of lines with one loading of a model; `layers` None means all layers."""
+    """A measurement of lines with one loaded model; `layers` None means all layers."""
 
     model: str
     loading: int
@@ -63,7 +63,7 @@ def line_queue() -> JobQueue:
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=OwnLines.stop)
 def own_lines() -> OwnLines:
-    """Return this session's measurement of own lines, which is dropped when the session ends."""
+    """Return this session's measurement of own lines; it is dropped when the session ends."""
     return OwnLines()
 
 

@@ -38,7 +38,7 @@ def readings(
         for site in reader.shape.sites:
             edit = changed.get(site, AS_TRAINED)
             gate = torch.ones(reader.shape.heads(site.kind)) if edit.gate is None else edit.gate
-            # With a gate that requires a gradient, heads have one even if no parameter requires it.
+            # A gate that requires a gradient gives the heads one, even if no parameter requires it.
             gates[site] = gate.detach().float().clone().requires_grad_()
             changed[site] = replace(edit, gate=gates[site])
         scores = log_probabilities(reader.rerun(trace, Run(changed, record)), edges.written)[0]
@@ -77,7 +77,7 @@ def membership(edges: Edges, record: Trace) -> Tensor:
 def gradient_times_weights(
     record: Trace, score: Tensor, gates: Mapping[Site, Tensor]
 ) -> dict[Site, Tensor]:
-    """Return each weight times the gradient of `score` with respect to it, by site: (H, Q, K).
+    """Return each weight times the gradient of `score` for it: (H, Q, K) for each layer.
 
     A head's output is gate x weights @ value. So the gradient of a weight is the gate times the
     product of the output's gradient and the key's value.
@@ -96,7 +96,7 @@ def gradient_times_weights(
 def value_lengths(
     reader: Reader, record: AttentionRecord, site: Site, edges: Edges, gate: Tensor
 ) -> Tensor | None:
-    """Return the length of what all heads of a site add to the stream from each word: (N, W).
+    """Return the length of the vector that a site's heads add together from each word: (N, W).
 
     It is the norm of the sum of gate x weight x value, after the output projection, over heads and
     a word's pieces; None if the projection is not known. Source: Kobayashi et al. 2020, "Attention

@@ -1,4 +1,4 @@
-"""Call the model of a training: what it writes, and what it loses without a head."""
+"""What the model of a training writes, and what it loses without a head."""
 
 from headlight.model.decoding.steps import Writing
 from headlight.model.own_reader import OwnReader

@@ -18,7 +18,7 @@ from headlight.wings.training.repeats import Lesion, small_model
 from headlight.wings.training.small_models import TrainingOptions
 from headlight.wings.training.tasks import Task
 
-POINTS = 300  # of the loss curve, at most
+POINTS = 300  # the most points of the loss curve
 REST = 0.002  # seconds of sleep between two steps, so that other threads get their turn
 FULL = "{count} trainings are already waiting: try again in a few minutes."
 TOO_LONG = "Stopped after {seconds:.0f} seconds, the most a training may take."
@@ -30,13 +30,13 @@ class TrainingState:
     """The state of a training at one moment.
 
     A point of the losses is their mean, in nats a token, over the steps since the previous point;
-    the step and the learning rate are those of the last of them. `seconds` is the time spent
+    the step and the learning rate are those of the last of these steps. `seconds` is the time spent
     training.
     """
 
     status: Status
-    note: str  # why it has this status, if the visitor did not ask for it
-    place: int  # in line, from 1; 0 if it is not waiting
+    note: str  # why the training has this status, if its visitor did not choose it
+    place: int  # place in the queue, from 1; 0 if it is not waiting
     step: int
     steps: int
     seconds: float
@@ -56,7 +56,7 @@ def training_queue(
 
     A training is paused if its visitor does not look for `patience` seconds, and stopped after
     `longest` seconds of training. Only the visitor's session refers to a paused training, so its
-    memory is freed when they leave.
+    memory is freed when the visitor leaves.
     """
     limits = {"longest": longest, "patience": patience}
     return JobQueue("training", at_once, waiting, full=FULL, **limits)
@@ -88,7 +88,7 @@ class TrainingJob(Job[None]):
 
     def progress(self) -> TrainingState:
         """Return the progress, without waiting for the running step."""
-        state = self.state()  # read first: later values are as new or newer
+        state = self.state()  # read first, so that no other value is older
         losses, matches = self.losses[:], self.matches[:]
         ends, means = thinned(np.array(losses), POINTS)
         settings = self.options.settings
@@ -153,7 +153,7 @@ class TrainingJob(Job[None]):
         return True
 
     def neglected(self) -> str:
-        """Return a sentence if no visitor has looked for too long."""
+        """Return why to pause the training, if the visitor has not looked for too long."""
         patience = self.queue.patience
         waited = time.monotonic() - self.last_look
         return NOT_OPEN.format(seconds=patience) if waited > patience else ""
@@ -164,7 +164,7 @@ class TrainingJob(Job[None]):
         self._model.keep_snapshot(len(self.losses))
 
     def explain(self, error: BaseException) -> str:
-        """Return a sentence for the visitor; an unexpected error is written to the server's log."""
+        """Return why a training failed, for the visitor; an unexpected error goes to the log."""
         if isinstance(error, FloatingPointError):
             return str(error)
         logging.getLogger(__name__).error("A training failed.", exc_info=error)

@@ -1,4 +1,4 @@
-"""A decoder-only model that learns to predict repetitions, and how its heads do it."""
+"""A decoder-only model that learns to predict repetitions, and measures of its heads."""
 
 from dataclasses import dataclass
 
@@ -20,8 +20,8 @@ class Reading:
     """How well a model predicts unseen sequences that it reads twice.
 
     `loss` is that of the second reading, in nats a token. `induction` and `previous` (layers, H)
-    are the heads' mean weights on the letter that followed the same letter before, and on the
-    letter just before.
+    are each head's mean weight on the letter that followed the current letter's earlier copy, and
+    on the letter just before the current one.
     """
 
     loss: float
@@ -43,8 +43,8 @@ class Repeats(SmallModel):
     """A small decoder-only model that reads each sequence several times, and its attention.
 
     The first reading cannot be predicted, and is not part of the loss. Sequences have different
-    lengths, and short ones are read more than twice. So the next letter is neither at a fixed
-    distance nor always after the only earlier copy of the last letter.
+    lengths, and short ones are read more than twice. So a head can find the next letter neither at
+    a fixed distance, nor always after a single earlier copy of the last letter.
     """
 
     def collate(self, pairs: list[tuple[str, str]]) -> Batch:
@@ -87,7 +87,7 @@ class Repeats(SmallModel):
         )
 
     def attention(self, ids: Tensor, edits: RunEdits | None = None) -> tuple[Trace, list[Tensor]]:
-        """Return a trace of ids, and the weights without the start token, (B, H, T, T) a layer."""
+        """Return a trace of ids, and each layer's weights without the start token: (B, H, T, T)."""
         trace = Trace()
         self.model(no_source(len(ids)), ids, Run(edits or {}, trace))
         sites = [Site("decoder", layer) for layer in range(self.options.layers)]

@@ -22,10 +22,10 @@ from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator
 from headlight.wings.training.tasks import TASKS, Task, is_unseen
 
-MAX_POSITIONS = 48  # of source and of target; the longest sources to choose need fewer
-SNAPSHOTS = 59  # maps of attention kept along a run; one more if it is stopped between two
-MATCHES = 40  # times in a run that the model writes the unseen examples
-UNSEEN = 200  # examples to write each time
+MAX_POSITIONS = 48  # of source and of target; even the longest sources need fewer
+SNAPSHOTS = 59  # steps whose attention is kept; one more if the training is stopped between two
+MATCHES = 40  # how often during a training the model writes the unseen examples
+UNSEEN = 200  # unseen examples that the model writes each time
 
 BOUNDS: dict[str, tuple[float, float]] = {
     "layers": (1, 4),
@@ -72,7 +72,7 @@ class TrainingOptions:
         self.config(vocab_size=1)
 
     def config(self, vocab_size: int) -> TransformerConfig:
-        """Return the model's shape, without dropout: its random state is shared by all threads."""
+        """Return the model's config; no dropout, since all threads share torch's random state."""
         return checked_config(
             source_vocab_size=vocab_size,
             target_vocab_size=vocab_size,
@@ -167,7 +167,7 @@ class SmallModel:
         self.unseen = [self.draw(chance, unseen=True) for _ in range(UNSEEN)]
         # The longest example shows most of the pattern.
         self.source, self.target = max(self.unseen[:20], key=lambda pair: len(pair[0]))
-        self.shots: list[tuple[int, dict[Kind, Tensor]]] = []  # step, (layers, H, Q, K)
+        self.shots: list[tuple[int, dict[Kind, Tensor]]] = []  # step, weights (layers, H, Q, K)
         self.keep_snapshot(0)
 
     def draw(self, chance: random.Random, unseen: bool) -> tuple[str, str]:
@@ -196,7 +196,7 @@ class SmallModel:
         )
 
     def train(self) -> Generator[ScoredStep, None, None]:
-        """Train to the last step, by the steps of `python -m headlight.model.train`.
+        """Train to the last step, with the same steps as `python -m headlight.model.train`.
 
         Raises FloatingPointError if the loss or a gradient is not finite.
         """
@@ -228,7 +228,7 @@ class SmallModel:
         return right / len(targets)
 
     def lesion(self) -> None:
-        """Return None: only for models without an encoder is it known which head others need."""
+        """Return None; only `Repeats`, a decoder, measures what the removal of a head costs."""
 
     def keep_snapshot(self, step: int) -> None:
         """Keep the attention on the example after a step; see `trace_example`."""

@@ -21,24 +21,24 @@ ONE_IN = 10  # one source in this many is kept from training to test on
 class Task:
     """The task of a small model: how to draw a source, and how to compute its target.
 
-    `lengths` are the bounds of the longest source, in units of `length_name`; both are empty if the
-    task has no length.
+    `lengths` are the bounds of the longest source, in units of `length_name`; a task without a
+    length has (0, 0) and an empty name.
     """
 
     name: str
     title: str
     description: str
     example: str  # a source
-    expectation: str  # what attention is likely to look like once it is learned
+    expectation: str  # what attention is likely to look like once the task is learned
     alphabet: str  # all characters of sources and targets
     length_name: str
     lengths: tuple[int, int]
     write: Callable[[random.Random, int, int], str]
     solve: Callable[[str], str]
-    decoder_only: bool = False  # learned by a decoder without an encoder
+    decoder_only: bool = False  # whether a decoder without an encoder learns it
 
     def pair(self, source: random.Random, shortest: int, longest: int) -> tuple[str, str]:
-        """Return a random source with a length between the two, and its target."""
+        """Return a random source with a length from `shortest` to `longest`, and its target."""
         text = self.write(source, shortest, longest)
         return text, self.solve(text)
 
@@ -73,7 +73,7 @@ def digits(source: random.Random, shortest: int, longest: int) -> str:
 
 
 def on_digits(solve: Callable[[str], str]) -> Callable[[str], str]:
-    """Return a function of a text of digits, raising ValueError for any other text."""
+    """Return `solve` with a check: it raises ValueError for a text that is not all digits."""
 
     def solve_digits(text: str) -> str:
         if not re.fullmatch("[0-9]+", text):

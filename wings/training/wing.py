@@ -1,4 +1,4 @@
-"""What the page Training tells other pages about the visitor's models."""
+"""What other pages get from the page Training: the models that the visitor trains."""
 
 from headlight.model.snapshots import Snapshots
 from headlight.pages.shared.state.models import workshop
@@ -11,7 +11,7 @@ __all__ = ["PAGE", "WING"]
 
 
 class Trainings(Wing):
-    """Has the models that visitors train: texts for them, and their attention as they learned."""
+    """Gives other pages texts for visitors' models, and recordings of how their heads learned."""
 
     examples = tuple(dict.fromkeys(task.prompt(task.example) for task in TASKS.values()))
 

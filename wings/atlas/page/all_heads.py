@@ -70,7 +70,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
 
 
 def map_of(figure: HeadFigure, head: HeadAddress) -> CanvasPicture:
-    """Return the map of a statistic, in two colours where the sign matters."""
+    """Return the map of a statistic; the effect of removal has a colour for either sign."""
     if figure.name == "removal":
         return head_effects(
             figure.values,
@@ -113,7 +113,7 @@ def all_statistics(atlas: Atlas, figures: Mapping[str, HeadFigure], of: About) -
 
 
 def value_of(values: Mapping[Kind, np.ndarray], head: HeadAddress) -> float:
-    """Return the value of a head; NaN if its kind of attention has none."""
+    """Return a head's value of a statistic; NaN if its kind of attention has none."""
     kind, layer, number = head
     return float(values[kind][layer, number]) if kind in values else np.nan
 

@@ -94,7 +94,7 @@ def draw(run: ModelRun, _: Atlas | None = None) -> None:
 
 
 def pairs_of(run: ModelRun, head: HeadAddress, of: About) -> None:
-    """Draw the strongest pairs of tokens in both circuits, and those of the special tokens."""
+    """Draw the strongest pairs of tokens in both circuits, and the partners of special tokens."""
     result = by_weights(run.model, run.loading, head)
     reads = "the encoder’s vectors" if head[0] == "encoder" else "the logits"
     count = f"{len(run.reader.vocabulary):,}"
@@ -131,7 +131,7 @@ def one_token(run: ModelRun, head: HeadAddress, word: str) -> None:
 
 
 def copying(run: ModelRun, head: HeadAddress, of: About) -> None:
-    """Draw how far every head copies; a click selects a head."""
+    """Draw how much every head copies; a click selects a head."""
     shares = copying_shares(run.model, run.loading)
     result = by_weights(run.model, run.loading, head)
     st.markdown(f"**{WHAT['circuit-copying']}**")
@@ -153,7 +153,7 @@ def copying(run: ModelRun, head: HeadAddress, of: About) -> None:
 
 
 def dictionary_of(run: ModelRun, head: HeadAddress, of: About) -> None:
-    """Draw how many words each cross-attention head translates, and those of this head."""
+    """Draw how many words each cross-attention head translates, and the words of this head."""
     texts = tuple(line.text for line in lines_kept(run.model))
     known = dictionaries(run.model, run.loading, texts)
     if known is None:
@@ -190,8 +190,8 @@ def dictionary_of(run: ModelRun, head: HeadAddress, of: About) -> None:
 
 
 def words_of(known: HeadDictionaries, layer: int, head: int, of: About) -> None:
-    """Draw the dictionary of a head as a table, the words that it gets right first."""
-    import pandas as pd  # here, because this import is slow
+    """Draw a head's dictionary as a table that begins with the words that it gets right."""
+    import pandas as pd  # not at the top of the file: pandas is slow to import
 
     right = known.encoded[layer, head]
     order = np.argsort(~right, kind="stable")

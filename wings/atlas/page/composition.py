@@ -23,7 +23,7 @@ from headlight.wings.atlas.circuits import WAYS, Random, Way
 from headlight.wings.atlas.page.figures import short
 
 WAY = one_of("circuit_way", {way: way for way in WAYS}, "value", label="Read as")
-MOST_PAIRS = 20  # pairs of heads in the table
+MOST_PAIRS = 20  # the number of pairs of heads in the table
 PICTURE, WHAT = "circuit-feeds", "Which heads feed one another, by weights only"
 FEEDS = (
     "**Composition**: how much a later head reads, as query, key or value, of what an earlier head "
@@ -69,7 +69,7 @@ def percent(number: float) -> str:
 def around(
     run: ModelRun, head: HeadAddress, way: Way, all_pairs: Compositions, random: Random
 ) -> dict[Kind, np.ndarray]:
-    """Return each head's composition with `head`, in % above that of random heads, or NaN."""
+    """Return each head's composition with `head`, in % above random heads; NaN if there is none."""
     site, number = Site(*head[:2]), head[2]
     above: dict[Kind, np.ndarray] = {
         kind: np.full(size, np.nan) for kind, size in run.reader.shape.kinds.items()
@@ -88,7 +88,7 @@ def around(
 
 def strongest_table(all_pairs: Compositions, random: Random, of: About) -> None:
     """Draw the pairs of heads with the largest composition, as query, key or value."""
-    import pandas as pd  # here, because this import is slow
+    import pandas as pd  # not at the top of the file: pandas is slow to import
 
     every = [
         (float(number), (earlier, row), (later, column), way)

@@ -18,7 +18,7 @@ import { onPointing } from "../../../viz/pointing.js";
  */
 
 /**
- * Draw a row for each number: its name, its usual value, the histogram, and its value here.
+ * Draw a row for each number: its name, usual value, histogram, and value for the visitor's text.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {

@@ -1,4 +1,4 @@
-"""The figures of an atlas as its page shows them: by statistic, with their meaning, in a table."""
+"""The figures of an atlas for its page: all heads' values of each statistic, and tables."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -43,7 +43,7 @@ TAB = one_of(
 
 
 class HeadFigure(NamedTuple):
-    """A figure of all heads, (layers, heads) by kind, with its definition, unit and source."""
+    """One statistic's values for all heads, (layers, heads) by kind, with definition and source."""
 
     name: str
     words: str
@@ -120,12 +120,12 @@ def neighbours(known: KindOfHeads, head: HeadAddress, count: int) -> list[str]:
 
 
 def about_corpus(run: ModelRun, *shown: HeadFigure, place: str = "") -> About:
-    """Return the caption's subject for pictures of figures `shown`; for `place` see `about`."""
+    """Return what captions say about pictures of the figures `shown`; for `place` see `about`."""
     return replace(about(place=place), told=counted_over(run, *shown))
 
 
 def counted_over(run: ModelRun, *shown: HeadFigure) -> str:
-    """Return in words over which text figures were counted; one has sentences of its own."""
+    """Return in words which text the figures were counted over."""
     told = f"Over {shown_text(run.model)}"
     has_own = any(figure.name == PRONOUN.name for figure in shown)
     return f"{told}; “{PRONOUN.name}” over sentences of its own" if has_own else told
@@ -153,7 +153,7 @@ def table_of_heads(
     column_config: Mapping[str, object],
 ) -> None:
     """Draw a table of heads with columns next to their names; choosing a row selects its head."""
-    import pandas as pd  # here, because this import is slow
+    import pandas as pd  # not at the top of the file: pandas is slow to import
 
     named = {
         "kind": [kind for kind, _, _ in heads],
@@ -163,7 +163,7 @@ def table_of_heads(
 
     def select_row() -> None:
         rows = st.session_state[key]["selection"]["rows"]
-        if rows and rows[0] < len(heads):  # the model may have changed since
+        if rows and rows[0] < len(heads):  # the table may be an earlier model's
             select_head(*heads[rows[0]])
 
     show_table(

@@ -18,7 +18,7 @@ from headlight.wings.atlas.page.figures import about_corpus, name_selected, neig
 CHOICES = ()
 PICTURES = {"atlas-plane": "heads by likeness"}
 NEIGHBOURS = 5
-TOLD = 3  # neighbours that a point shows when it is pointed at
+TOLD = 3  # how many neighbours are named when the mouse points at a head
 MOST_NAMED = 48  # with more heads than these, only the chosen one has its name drawn
 WORDS = (
     "The distance of two heads is the Jensen-Shannon divergence of their rows: 0 nats if both "

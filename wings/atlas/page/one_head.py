@@ -75,7 +75,7 @@ def examples_of(
 ) -> list[tuple[dict, str, float, np.ndarray]]:
     """Return a head's clearest examples, or its least clear ones, the most extreme first.
 
-    Each has its sentence, the pattern, the score, and the weights in bytes (Q, K).
+    Each example has its sentence, pattern and score, and the weights (Q, K) from 0 to 255.
     """
     examples = [
         (example, name, score, np.array(weights, dtype=np.uint8))
@@ -134,7 +134,7 @@ PICTURES = {
     "atlas-least": "a sentence where it is least clear",
 }
 NEIGHBOURS = 5
-SMALL = 0.001  # smaller shares of sentences are shown as this one
+SMALL = 0.001  # a share of sentences below this is shown as this
 CARD = (
     "Usually: the mean ± standard deviation over the sentences of the corpus, each counted as the "
     "mean of its rows. The grey bars show how these means are distributed, and the mark is your "
@@ -183,7 +183,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
 
 
 def in_words(address: HeadAddress, known: KindOfHeads, figures: dict[str, HeadFigure]) -> list[str]:
-    """Return sentences on a head: its pattern, the effects of removing it, and similar heads."""
+    """Describe a head in sentences: its pattern, the effects of removing it, and similar heads."""
     kind, layer, head = address
     pattern = known.clearest[layer][head]
     mean = known.figures[pattern].mean[layer, head]
@@ -241,8 +241,8 @@ def trimmed(
 ) -> tuple[np.ndarray | None, float, float]:
     """Return the bins from the first to the last with sentences, and where they begin and end.
 
-    A share keeps all its bins. The bin of this sentence's value, `here`, is included. A single bin
-    shows nothing, so None replaces it.
+    A statistic that is a share keeps all its bins. The bin of this sentence's value, `here`, is
+    included. If only one bin is left, the result has None in place of it.
     """
     low, high = statistic.low, statistic.high
     if statistic.unit == "share":

@@ -25,7 +25,7 @@ from headlight.wings.atlas.counting import Count
 from headlight.wings.atlas.figures import as_data
 from headlight.wings.atlas.results import table
 
-OWN_TEXT = like("atlas_text", "", r"[\w-]{1,8}")  # the key of the count shown, also in links
+OWN_TEXT = like("atlas_text", "", r"[\w-]{1,8}")  # the key of the count shown; links have it
 CHOICES = (OWN_TEXT,)
 EVERY = 1.0  # seconds between two updates of the progress
 BOX = "atlas"  # the key of the box for a text
@@ -54,7 +54,7 @@ def draw() -> None:
 
 
 def note_what_is_shown(key: str) -> None:
-    """Put the key of the count shown into links; say so if a link's count is not here."""
+    """Put the key of the shown count into links, or say that a link's count is missing."""
     newest, wanted = own_text().newest, chosen(OWN_TEXT)
     if wanted and wanted != (newest.key if newest else ""):
         st.info(GONE)
@@ -70,8 +70,8 @@ def is_active() -> bool:
 def panel(active: bool, shown: str) -> None:
     """Draw the progress of a count, a summary of the counted text, and the box for another text.
 
-    `active` and `shown` are as they were when the whole page was drawn; if they have changed, the
-    whole page is drawn again.
+    `active` says whether a count was under way, and `shown` is the key of the count shown, when the
+    whole page was drawn. If either has changed, the whole page is drawn again.
     """
     own = own_atlas()
     if (is_active(), own.key if own else "") != (active, shown):
@@ -122,7 +122,7 @@ def forget() -> None:
 
 
 def say_what_failed() -> None:
-    """Draw once why a text was refused or its count failed."""
+    """Draw, only once, why a text was refused or its count failed."""
     mine = own_text()
     why = refusal(BOX)
     if mine.next and mine.next.job.status == "failed":

@@ -57,7 +57,7 @@ def draw(run: ModelRun, atlas: Atlas) -> None:
 
 
 def table_of(looked: list[Looked], word: str) -> None:
-    """Draw where heads look from a token, by weight; choosing a row selects its head."""
+    """Draw a table of where heads look from a token; choosing a row selects its head."""
     heads: list[HeadAddress] = [(row.kind, row.layer, row.head) for row in looked]
     weights = [row.weight for row in looked]
     columns = {

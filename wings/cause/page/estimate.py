@@ -53,10 +53,10 @@ WHAT = {
 PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
 DETAIL = "estimate-detail"  # the key of the part that shows the selected head
 SHORT: dict[Kind, str] = {"encoder": "enc", "decoder": "dec", "cross": "cross"}
-UNASKED = 6_000  # tokens, in all runs together, that are measured without a button
+UNASKED = 6_000  # up to this many tokens, in all runs together, measuring needs no button
 MOST_CELLS = 120  # cells of a head that are measured
 MOST_NAMED = 5  # points that have a name: those furthest from the line
-LEAST_NAMED = 0.02  # of the largest effect; points closer to the line than this have no name
+LEAST_NAMED = 0.02  # share of the largest effect; points closer to the line have no name
 NOTHING = 1e-3  # nats, or units of a score: smaller effects are invisible on screen
 
 INTRO = (
@@ -91,7 +91,7 @@ CLOSINGS = Measurement(
 
 
 def outliers(true: np.ndarray, estimated: np.ndarray) -> list[int]:
-    """Return the indices of the effects furthest from their estimates, if that is far enough."""
+    """Return the indices of the effects that are far from their estimates, the furthest first."""
     apart = np.abs(true - estimated)
     far = max(NOTHING, LEAST_NAMED * np.abs([true, estimated]).max(initial=0))
     places = np.argsort(-apart, kind="stable")[:MOST_NAMED].tolist()
@@ -132,7 +132,7 @@ def short(head: HeadAddress) -> str:
 def why(
     run: ModelRun, on: int | None, heads: list[HeadAddress], numbers: np.ndarray, unit: str
 ) -> None:
-    """Draw the table of the heads furthest from the line, with the cause of each gap.
+    """Draw the table of the heads furthest from the line, with the cause of each distance.
 
     `numbers` are the true and the estimated effects of all heads (2, N).
     """
@@ -173,7 +173,7 @@ def cells_of_head(run: ModelRun, on: int | None, head: HeadAddress, unit: str, o
     named = outliers(closings.true, closings.estimated)
 
     def open_point() -> None:
-        if (at := picked("estimate-cells")) < len(closings.cells):  # the text may have changed
+        if (at := picked("estimate-cells")) < len(closings.cells):  # else the text has changed
             open_inside(*head, *closings.cells[at], target=run.target)
 
     opens = if_taken_apart(run, lambda query, key: None)

@@ -38,7 +38,7 @@ TITLE = "Knockout map"
 WHAT = {"knockout": "What each token loses without a word", "looked-at": "Where the heads look"}
 PICTURES = {key: words[0].lower() + words[1:] for key, words in {**WHAT, **path.WHAT}.items()}
 ALL = "all"
-UNASKED = 3_000  # tokens, in all runs together, that are measured without a button
+UNASKED = 3_000  # up to this many tokens, in all runs together, measuring needs no button
 MOST_TOLD = 4  # edges that each list names
 
 Window = tuple[int, int]  # the first and the last layer, from 0
@@ -77,7 +77,7 @@ BEYOND = "That row comes after the prompt: the mask below does not show it, but 
 
 
 def read_layers(text: str, shape: Shape) -> Window | str:
-    """Read the layers in which edges are closed; in links layers count from 1."""
+    """Read from a link in which layers edges are closed; links count layers from 1."""
     if text == ALL:
         return ALL
     if not (match := re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", text, re.ASCII)):
@@ -90,7 +90,7 @@ def read_layers(text: str, shape: Shape) -> Window | str:
 
 
 def write_layers(layers: Window | str) -> str:
-    """Write the layers in which edges are closed in the form that links hold."""
+    """Return the layers in which edges are closed, as written in links."""
     if isinstance(layers, str):
         return layers
     first, last = (layer + 1 for layer in layers)
@@ -134,14 +134,14 @@ def size_if_possible(run: ModelRun) -> tuple[int, int] | None:
 
 
 def choose_layers(run: ModelRun, width: int) -> tuple[Window | str, Window | None]:
-    """Draw the choice of layers; return it as chosen, and as a window, None for all layers."""
+    """Draw the choice of layers; return it, and the first and last layer (None for all)."""
     offered = windows(run.reader.shape.layers(looks_at(run)))
     layers = choose(LAYERS, offered, widget=st.selectbox, format_func=in_words, width=width)
     return layers, None if layers == ALL else layers
 
 
 def draw(run: ModelRun) -> None:
-    """Draw the map, the weights next to it, and where the two disagree."""
+    """Draw the knockout map, the weights next to it, and where the two disagree."""
     if not (size := size_if_possible(run)):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -175,7 +175,7 @@ def draw(run: ModelRun) -> None:
 
 
 def least_likely_without(result: Knockout) -> Riddle:
-    """Draw the choice of a written token; ask without which word it loses most."""
+    """Draw the choice of a written token; return the question without which word it loses most."""
     row = choose_row(rows_of(result), first_asked(result))
     written, changes = told_apart(result.written)[row], result.changes[row]
     return Riddle(
@@ -199,7 +199,7 @@ def first_asked(result: Knockout) -> int:
 
 
 def worst_cell(result: Knockout) -> tuple[int, int]:
-    """Return the cell that answers the riddle: the token asked about, and its worst loss."""
+    """Return the cell that answers the question: a token, and the word it misses most."""
     row = row_asked_about(len(result.changes), first_asked(result))
     return row, places_of_most(-result.changes[row])[0]
 
@@ -246,7 +246,7 @@ def compare(result: Knockout) -> None:
 
 
 def in_one_line(result: Knockout, cell: knockout.TokenPair, share: float) -> str:
-    """Return a line with the weight and share of a cell, and the change in nats without it."""
+    """Return a line with the weight and share of an edge, and the change in nats without it."""
     row, word = cell
     change = f"{number_text(result.changes[cell], signed=True)} nats"
     numbers = (

@@ -15,7 +15,7 @@ from headlight.pages.shared.widgets.choose import choose
 
 LIKELIEST = 12  # tokens offered as the other word
 LONGEST_WORD = 60  # characters of a typed word
-MOST_PIECES = 8  # pieces that a message names of a word
+MOST_PIECES = 8  # the most pieces of a word that a message names
 WRITTEN = counted("wrote_word", 0, MOST_TOKENS, label="Written word")
 AGAINST = text("wrote_against", "", LONGEST_WORD, label="Against (or type another)")
 
@@ -38,19 +38,19 @@ class Contrast(NamedTuple):
 
     @property
     def ends(self) -> tuple[str, str]:
-        """The ends of the scale in words: for the written token above 0, for the other below."""
+        """What the ends of the scale mean: above 0 for the written token, below 0 for the other."""
         return f"for “{self.step.text}”", f"for “{self.text}”"
 
 
 def steps_of(run: ModelRun) -> list[Step]:
-    """Return the steps of what the decoder writes as trained, token by token.
+    """Return each token that the decoder writes as trained, with the row that predicts it.
 
-    For a decoder-only model the likeliest next token comes first, then those of its text.
+    For a decoder-only model the likeliest next token comes first, then the tokens of its text.
     """
     reader, trace = run.reader, run.tokens()
     objective, steps, first = run.objective(), [], 1
     if "cross" not in reader.shape.kinds:
-        first = 2  # the first token of its text is read, not written
+        first = 2  # a decoder-only model reads the first token of its text
         (question,) = reader.questions(trace)
         token = int(trace.logits[0, question.row].argmax())
         words = reader.label(trace, question, token)

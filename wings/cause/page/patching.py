@@ -32,7 +32,7 @@ TITLE = "Patching between two texts"
 WHAT = {"patch-heads": "What each head brings", "patch-tokens": "What a head brings at each token"}
 PICTURES = {key: words[0].lower() + words[1:] for key, words in WHAT.items()}
 DETAIL = "patch-detail"  # the key of the part that shows the selected head
-UNASKED = 4_000  # tokens, in the runs of all heads together, that are measured without a button
+UNASKED = 4_000  # up to this many tokens, in all runs together, measuring needs no button
 PATCHED = Measurement(
     patched, (*WHAT,), "Patch every head", "Patching one layer after the other", UNASKED
 )
@@ -121,7 +121,7 @@ def draw(run: ModelRun) -> None:
 
 
 def measured(request: Request, texts: TwoTexts) -> Patched | None:
-    """Return how much each head brings; None until a long measurement is asked for.
+    """Return how much each head brings; None if the measurement is long and not started yet.
 
     Raises ValueError if the runs do not differ.
     """
@@ -134,7 +134,7 @@ def measured(request: Request, texts: TwoTexts) -> Patched | None:
 
 
 def brings_most(shares: Shares) -> Riddle:
-    """Ask which head brings most of the gap."""
+    """Return the question which head brings most of the gap."""
     asks = "Which single head brings most of the way from one text’s answer to the other’s?"
     in_words = partial(number_text, signed=True)
     return which_head(
@@ -166,7 +166,7 @@ def in_nats(number: float) -> str:
 
 
 def checks(result: Patched, part: Part, backwards: bool) -> None:
-    """Draw how far apart the two runs are, and the shares that are known in advance."""
+    """Draw how far apart the two runs are, and the results of two checks."""
     into, giving = ("clean", "changed") if backwards else ("changed", "clean")
     differences = {into: result.before, giving: result.aim}
     first, second = st.columns(2)
@@ -204,7 +204,7 @@ def tokens_of_head(
 
 
 def names_of(texts: TwoTexts, site: Site, part: Part) -> list[str]:
-    """Return the labels of the tokens at which a part of a head is put in, from both texts.
+    """Return the labels, from both texts, of the tokens at which a head can be patched.
 
     The label of a decoder's query includes what was written after it.
     """

@@ -1,4 +1,4 @@
-"""What a written token loses without a path of two edges: to a word, and on to another."""
+"""What a written token loses without a path of two edges, to a word and on to another word."""
 
 from collections.abc import Sequence
 
@@ -88,10 +88,10 @@ def draw(run: ModelRun, result: patching.Knockout, layers: tuple[int, int] | Non
 
 
 def suggested(run: ModelRun, result: patching.Knockout) -> tuple[int, int, int | None]:
-    """Return a written token, a word, and a word that this looks at, by their indices.
+    """Return the indices of a written token, a word, and another word that this word looks at.
 
-    They are those of the weight that the page Attention opens on, or else of the edge whose closing
-    costs a token most.
+    The words are those of the weight that the page Attention opens on. If it opens on none, the
+    token and the word are those of the edge that is missed most, and the other word is None.
     """
     of_key = {key: index for index, keys in enumerate(result.keys) for key in keys}
     best = opening(run.trace())

@@ -1,4 +1,4 @@
-"""Five readings of where a decoder looked, compared with its losses, on one text and on many."""
+"""Compare five readings of where a decoder looked with what it loses, on one text and on many."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -127,7 +127,7 @@ def side_by_side(
         st.markdown(f"**{capital(READINGS[reading])}**")
         texts = rows_of(losses), losses.words
         numbers, name = by_reading[reading], READINGS[reading]
-        if reading == "gradient":  # as the change that closing the edge would make
+        if reading == "gradient":  # as an estimate of closing the edge
             numbers, name = -numbers, f"−{name}"
         picture = reading_map(numbers, *texts, name=name)
         ask = partial(best_of, by_reading, losses.changes)
@@ -143,7 +143,7 @@ def side_by_side(
 
 
 def best_of(by_reading: Mapping[str, np.ndarray], changes: np.ndarray) -> Riddle:
-    """Ask which reading follows the losses most closely."""
+    """Return the question which reading follows the losses most closely."""
     ranks = np.array([rank_correlation(numbers, -changes) for numbers in by_reading.values()])
     names = [READINGS[name] for name in by_reading]
     return Riddle(
@@ -173,7 +173,8 @@ def panel(
 ) -> None:
     """Draw the table of ranks, and below it the lines under way or the box for them.
 
-    `active` is as it was when the whole page was drawn; if it has changed, the page is drawn again.
+    `active` says whether lines were being measured when the whole page was drawn. If this has
+    changed, the page is drawn again.
     """
     job = lines_of(run, layers) if showing().is_live() else None
     if (job is not None and job.is_active) != active:
@@ -216,7 +217,7 @@ def spread(over: Sequence[Agreement], name: str) -> tuple[float, float]:
 
 
 def table_of(here: Agreement, over: Sequence[Agreement]) -> list[str]:
-    """Return the lines of the table: for each reading its ranks here, and over own lines."""
+    """Return the table's lines: how well each reading agrees on this text, and on own lines."""
     heads = ["Reading", "This text", "Right word"]
     if over:
         heads += [in_lines(over).capitalize(), "Right word"]
@@ -250,7 +251,7 @@ def bold(words: str, is_bold: bool) -> str:
 
 
 def lines_below(job: LinesJob | None, layers: Window | None) -> None:
-    """Draw how far the visitor's own lines are, what was left out, or the box for them."""
+    """Draw the progress of the visitor's own lines, or what was left out and the box for lines."""
     if job and job.is_active:
         progress_of(job, BOX, own_lines().stop)
         return

@@ -23,7 +23,7 @@ from headlight.wings.cause.patching import AnswerPair
 WORD = re.compile(r"[^\W\d_]+")
 LETTER = re.compile(r"[^\W_]")
 MOST = 8  # changed texts that are offered
-MOST_TRIED = 40  # replacements that are tried to find them
+MOST_TRIED = 40  # the most replacements of words that are tried
 # Words that can replace each other in most sentences, the most interesting ones first; each word is
 # replaced by the next on its line.
 ALIKE = (
@@ -133,7 +133,7 @@ GIVES_WAY = "The model's own token is used in place of the answer that was asked
 
 
 def read_step(written: str, shape: Shape) -> int | str:
-    """Read the written token at which answers are compared: from 1 in links, or "first"."""
+    """Read from a link at which written token answers are compared: from 1, or "first"."""
     if written == FIRST:
         return FIRST
     if not (written.isascii() and written.isdecimal() and 1 <= int(written) <= MOST_TOKENS):
@@ -142,7 +142,7 @@ def read_step(written: str, shape: Shape) -> int | str:
 
 
 def write_step(step: int | str) -> str:
-    """Write the written token at which answers are compared, in the form that links hold."""
+    """Return the written token at which answers are compared, as written in links."""
     return step if isinstance(step, str) else str(step + 1)
 
 
@@ -163,7 +163,7 @@ class Compared(NamedTuple):
 
 
 def choose_compared(run: ModelRun) -> Compared | None:
-    """Draw the choice of a changed text and two answers; None, with a message, if it is refused."""
+    """Draw the choice of a text and two answers; None, with a message, if the text is refused."""
     changed = choose_changed(run)
     if not changed:
         st.info("Type a changed text, which differs from this one in a word.")

@@ -50,7 +50,7 @@ OF_TARGET = "The values come from vectors that contain the words before them too
 
 
 def parts_in_order(attribution: Attribution) -> dict[str, float]:
-    """Return what each part adds, the heads of a site together, in the order of computation."""
+    """Return what each part adds, the heads of a layer together, in the order of computation."""
     parts = {"embedding": attribution.embedding}
     for layer, feed_forward in enumerate(attribution.feed_forwards.tolist()):
         for site, name in ((Site("decoder", layer), "self"), (Site("cross", layer), "cross")):
@@ -89,7 +89,7 @@ def by_kind(run: ModelRun, attribution: Attribution) -> dict[Kind, np.ndarray]:
 def all_heads(
     added: Mapping[Kind, np.ndarray], pair: Contrast, head: HeadAddress, of: About
 ) -> bool:
-    """Draw the map of what all heads add; see `show` for the return value."""
+    """Draw the map of what all heads add; return False while a question about it is open."""
     click = if_clicks(" Click a head to see which words its output came from.")
     caption(f"Every cell is one head.{click}")
     asks = f"Which head speaks most for “{pair.step.text}”, against “{pair.text}”?"
@@ -114,7 +114,7 @@ def all_heads(
 def keys_of_head(
     run: ModelRun, attribution: Attribution, pair: Contrast, address: HeadAddress, of: About
 ) -> None:
-    """Draw what a head took from each key; a click takes that weight apart."""
+    """Draw what a head took from each key; a click on a key takes its weight apart."""
     site, head = Site(*address[:2]), address[2]
     tokens = [token.text for token in run.tokens().key_tokens(site)]
     seen = pair.step.row + 1 if site.kind == "decoder" else len(tokens)
@@ -141,7 +141,7 @@ def keys_of_head(
     caption(KEYS.format(what=what) + (" Click a row to take its weight apart." if opens else ""))
 
     def pick() -> None:
-        if (key := picked("wrote-keys")) is not None:  # None if an earlier click has left the page
+        if (key := picked("wrote-keys")) is not None:  # None if another page is open already
             open_key(key)
 
     show(

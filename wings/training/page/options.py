@@ -44,7 +44,7 @@ HELP = {
     "positions": "How the model knows a token's place. Without positions it reads a set of tokens.",
     "norm": "Before each part of a layer (pre) or after it (post, as in the paper).",
 }
-EXPERIMENTS = {  # the options that each changes
+EXPERIMENTS = {  # the options that each experiment changes
     "As recommended": {},
     "No warm-up": {"warmup": 1},
     "Rate factor 3": {"rate": 3.0},
@@ -62,7 +62,7 @@ TASK = one_of("toy_task", {name: task.title for name, task in TASKS.items()}, la
 
 
 def option_of(task: Task, option: str, value: float | str) -> Choice | None:
-    """Return a task's own choice of an option; None if the task has no such option."""
+    """Return the widget's choice for one option of a task; None if the task has no such option."""
     key = f"toy_{task.name}_{option}"
     if isinstance(value, str):
         names = {name: name for name in SHAPES[option]}

@@ -45,8 +45,8 @@ SCHEDULE_BY = one_of(
 )
 LINES = {"d_model": "width", "warmup": "warm-up"}
 SMOOTHINGS = (0.0, 0.05, 0.1, 0.2, 0.4)
-CLASSES = len(DIGITS) + len(SPECIAL_TOKENS)  # tokens of the tasks with digits
-POINTS = 200  # of each curve
+CLASSES = len(DIGITS) + len(SPECIAL_TOKENS)  # the number of tokens in tasks with digits
+POINTS = 200  # points of each curve
 HIGHEST = 4.0  # nats, the end of the axis of losses
 
 

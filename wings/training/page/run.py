@@ -70,7 +70,7 @@ CURVES = (
 )
 SMOOTHED = "With label smoothing a loss cannot fall to 0: compare the exact matches."
 TOY_KIND = replace(KIND, key="toy_kind")
-TOY_RUN = like("toy_run", "", r"[\w-]{1,8}")  # which training is shown; slides store this key, too
+TOY_RUN = like("toy_run", "", r"[\w-]{1,8}")  # key of the training shown; slides store it
 EVERY = 1.0  # seconds between two updates of the page
 MOST_RUNS = 5  # curves of trainings that a session keeps, the newest included
 MATCH = "Exact match on unseen examples"
@@ -102,7 +102,7 @@ def go_on(training: Training) -> None:
 
 
 def let_go(keep: bool = False) -> None:
-    """Stop the present training and remove it; `keep` its curves to compare with."""
+    """Stop the present training and remove it; if `keep`, its curves stay for comparison."""
     mine = workshop()
     if training := mine.training:
         mine.training = None
@@ -113,7 +113,7 @@ def let_go(keep: bool = False) -> None:
 
 
 def lines(task: Task, state: TrainingState) -> dict[str, Curve]:
-    """Return the curves to draw of a training, by panel."""
+    """Return the curves of a training, by the panel to draw them in."""
     loss, score = (REPEATED, INDUCTION) if task.decoder_only else ("Loss, in nats a token", MATCH)
     drawn = {
         loss: (state.loss_steps, state.losses),
@@ -135,7 +135,7 @@ def watch(ready: bool) -> None:
 
 
 def watched() -> Training | None:
-    """Return the training that is shown; a slide shows its own, or says that it is gone."""
+    """Return the shown training; a slide shows the one it was made on, or says that it is gone."""
     training = workshop().training
     if showing().scene() is None:
         put(TOY_RUN, identity(training))
@@ -152,11 +152,11 @@ def identity(training: Training | None) -> str:
 
 
 def panel(ready: bool, updating: bool) -> None:
-    """Draw all that changes while a training runs; `updating` says whether it reruns by itself."""
+    """Draw all that changes while a training runs; `updating` if this part reruns by itself."""
     training = watched()
     state = training.job.look() if training else None
     if showing().scene() is None and updating != (state is not None and state.status in ACTIVE):
-        st.rerun()  # the whole page, which decides whether this goes on rerunning by itself
+        st.rerun()  # rerun the whole page: it decides whether this part goes on rerunning by itself
     buttons(ready, training, state)
     if refused := workshop().refused:
         st.error(refused)
@@ -186,7 +186,7 @@ still, growing = section(panel), section(panel, EVERY)
 
 
 def buttons(ready: bool, training: Training | None, state: TrainingState | None) -> None:
-    """Draw start, pause, resume, stop and reset, each enabled if it can be pressed."""
+    """Draw the buttons start, pause, resume, stop and reset; each is enabled only if it can act."""
     name, job = (state.status, training.job) if training and state else ("", None)
     running = name in (*ACTIVE, "paused")
     with st.container(horizontal=True):

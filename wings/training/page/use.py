@@ -35,7 +35,7 @@ USE = (
     "shipped model, next to the sentence on the other pages. To open a download in Headlight on "
     "your own computer, unzip it into a folder and name that on the page Models."
 )
-EXAMPLES = 4  # generated sources that the other pages offer
+EXAMPLES = 4  # the number of random sources that the other pages offer
 
 
 def try_it(training: Training, state: TrainingState) -> None:
@@ -51,7 +51,7 @@ def try_it(training: Training, state: TrainingState) -> None:
         if task.decoder_only and not 2 <= len(source) <= most:
             raise ValueError(f"Type 2 to {most} letters: this model has no place for more.")
         reader = job.reader()
-        longest = len(answer) if task.decoder_only else None  # a decoder has no end token
+        longest = len(answer) if task.decoder_only else None  # this decoder writes no end token
         writing = answered(training.key, state.step, read, longest, reader)
         written = [token for token in writing.target_tokens if token.id != END_ID]
         wanted = reader.begin(answer)
@@ -98,7 +98,7 @@ def use(job: TrainingJob) -> None:
     sources = [task.pair(chance, options.shortest, options.longest)[0] for _ in range(EXAMPLES)]
     examples = [task.prompt(source) for source in (task.example, *sources)]
     state = job.look()
-    about = "about " if state.status == "running" else ""  # the training continues meanwhile
+    about = "about " if state.status == "running" else ""  # further steps follow meanwhile
     title = f"{task.title}, trained here for {about}{state.step:,} steps"
     with refusals():
         models.use_model(job.reader(), title, tuple(examples), *SIDES[task.name])
@@ -106,7 +106,7 @@ def use(job: TrainingJob) -> None:
 
 
 def confirm() -> None:
-    """Tell the visitor that the other pages use a model that was trained here, while they do."""
+    """While the other pages use a model that was trained here, tell the visitor so."""
     model = models.chosen()
     if workshop().used == model.key:
         st.success("The other pages now show:")
