@@ -1,4 +1,4 @@
-"""Models with adapters in memory, as the library peft makes them, known by what they hold."""
+"""Recognise models with adapters, such as those of the library peft, and merge the adapters."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-ROWS_AT_ONCE = 1_024  # of an identity matrix
-NEAR = {torch.float16: 1e-2, torch.bfloat16: 5e-2}  # rounding, relative to the largest number
+ROWS_AT_ONCE = 1_024  # how many rows of an identity matrix a layer reads at once
+NEAR = {torch.float16: 1e-2, torch.bfloat16: 5e-2}  # allowed error, divided by the largest output
 MERGE = "Merge the adapters first, with model = model.merge_and_unload(), and open that."
 
 
 def held_model(model: nn.Module) -> nn.Module:
-    """Return the model that a PeftModel holds, or the model itself if it is none.
+    """Return the model inside a PeftModel; return any other model unchanged.
 
-    Raises ValueError for one that learned prompts, which are not in the model that it holds.
+    Raises ValueError for a PeftModel with learned prompts, because the model inside lacks them.
     """
     if not callable(get := getattr(model, "get_base_model", None)):
         return model
@@ -37,10 +37,10 @@ def has_weights(part: nn.Module) -> bool:
 
 
 def merge_adapters(model: nn.Module) -> nn.Module:
-    """Replace each linear layer with adapters by one of the same outputs; return the model.
+    """Replace each layer with adapters by one linear layer of the same outputs; return the model.
 
-    Only these layers get new weights. Raises ValueError for adapters of other layers, and for
-    those that are not linear.
+    All other layers keep their weights. Raises ValueError if a layer with adapters or the adapters
+    themselves are not linear.
     """
     for name, part in [*adapted_layers(model)]:
         model.set_submodule(name, merged(part, name))
@@ -48,7 +48,7 @@ def merge_adapters(model: nn.Module) -> nn.Module:
 
 
 def adapted_layers(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
-    """Yield the name and the module of each layer that has its trained layer in `base_layer`."""
+    """Yield the name and the module of each layer that has adapters around its `base_layer`."""
     inside: tuple[str, ...] = ()
     for name, part in model.named_modules():
         if isinstance(getattr(part, "base_layer", None), nn.Module) and not name.startswith(inside):
@@ -58,7 +58,10 @@ def adapted_layers(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
 
 @torch.no_grad()
 def merged(part: nn.Module, name: str) -> nn.Linear:
-    """Return a linear layer with the outputs of a layer and its adapters; raises ValueError."""
+    """Return one linear layer that computes the same as a layer with its adapters.
+
+    Raises ValueError if the layer or its adapters are not linear.
+    """
     base: Any = part
     while isinstance(getattr(base, "base_layer", None), nn.Module):  # adapters may be nested
         base = base.base_layer
@@ -68,7 +71,7 @@ def merged(part: nn.Module, name: str) -> nn.Linear:
     size, made = base.weight.shape if not is_linear else base.weight.shape[::-1]
     like = {"device": base.weight.device, "dtype": base.weight.dtype}
     bias = base.bias
-    if bias is not None:  # rounded together with it, small weights would be lost
+    if bias is not None:  # no bias meanwhile: small weights added to it would be rounded away
         base.bias = nn.Parameter(torch.zeros_like(bias), requires_grad=False)
     rows = [part(identity_rows(first, size, **like)) for first in range(0, size, ROWS_AT_ONCE)]
     base.bias = bias

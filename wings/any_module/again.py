@@ -1,4 +1,4 @@
-"""Calling a model once more as it was called: with a copy of its cache, and unseen by the watch."""
+"""Call a model again with the same inputs: copy its cache, and do not record the second call."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from torch import Tensor, nn
 
 from headlight.model.library.running import RUNNING, Running
 
-UNPACKED = "TRANSFORMERS_SDPA_FORCE_GQA"  # a variable of the transformers library
+UNPACKED = "TRANSFORMERS_SDPA_FORCE_GQA"  # an environment variable of the transformers library
 
 
 def copied(part: Any, in_cache: bool = False) -> Any:
-    """Return a copy of a model's inputs that a call can change: tensors, containers and caches.
+    """Return a copy of a model's input, so that a call can change only the copy.
 
-    A cache is an object whose class has "cache" in its name, with all that it holds.
+    Tensors, lists, tuples and dictionaries are copied, and objects whose class has "cache" in its
+    name, with their contents. Other objects are returned uncopied.
     """
     if isinstance(part, Tensor):
         return part.clone()
@@ -29,7 +30,7 @@ def copied(part: Any, in_cache: bool = False) -> Any:
         pairs = part.items() if isinstance(part, dict) else enumerate(part)
         several = {name: copied(each, in_cache) for name, each in pairs}
         if isinstance(part, dict):
-            other = copy.copy(part)  # of its own class, such as an output of transformers
+            other = copy.copy(part)  # keeps its class, such as an output of transformers
             for name, each in several.items():
                 other[name] = each
             return other
@@ -44,7 +45,7 @@ def copied(part: Any, in_cache: bool = False) -> Any:
 
 
 class Entered(list[Running]):
-    """The running modules, each with its inputs' lists and caches as they were when it began."""
+    """The modules that run now; lists and caches in their inputs are copied when they begin."""
 
     def append(self, running: Running) -> None:
         super().append(
@@ -57,15 +58,15 @@ class Entered(list[Running]):
 
 
 def at_entry(part: Any) -> Any:
-    """Return a copy of an input that the module can change, such as a cache; a tensor is kept."""
+    """Return a copy of an input, so that the module cannot change it; return a tensor uncopied."""
     return part if isinstance(part, Tensor) else copied(part)
 
 
 @contextmanager
 def unpacked(value: str | None = "1") -> Iterator[None]:
-    """Keep transformers from packing heads that share a key into the axis of the queries.
+    """Stop transformers from putting heads that share keys into the axis of the queries.
 
-    It does so for a single query, and then queries and heads could not be told apart.
+    The library does this for a single query. Queries and heads could then not be told apart.
     """
     before = os.environ.pop(UNPACKED, None)
     os.environ.update({} if value is None else {UNPACKED: value})
@@ -78,9 +79,9 @@ def unpacked(value: str | None = "1") -> Iterator[None]:
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """Let modules compute in this context as they do without a watch, and without gradients.
+    """In this context, let modules compute without recording and without gradients.
 
-    It also keeps torch from its own shortcut for encoders, which writes 0 in place of padding.
+    The shortcut of torch for encoders is off too, because it writes 0 in place of padding.
     """
     enabled = torch.backends.mha.get_fastpath_enabled()
     token = RUNNING.set(None)
@@ -95,7 +96,7 @@ def unwatched() -> Iterator[None]:
 
 @contextmanager
 def overheard(model: nn.Module, hear: Callable[[object, int], None]) -> Iterator[None]:
-    """Call `hear` with what the model's generate() returns, and its number of beams."""
+    """In this context, pass each result of generate() and its number of beams to `hear`."""
     models: list[Any] = [part for part in model.modules() if hasattr(type(part), "generate")]
 
     def heard(part: Any) -> Callable:

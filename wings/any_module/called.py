@@ -1,4 +1,4 @@
-"""How a module in memory is called with ids, and its logits."""
+"""Call a module in memory with ids, and find the logits in its output."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from headlight.model.library.answers import OutputHead
 from headlight.model.library.hub import first_line
 from headlight.wings.any_module.own_tokens import OwnTokens
 
-# Calls a model with ids (B, T) of one text, or of a source and a target; returns its logits
-# (B, T, V) or (B, classes).
+# A function that calls a model with the ids (B, T) of texts, or of sources and targets, and returns
+# its logits: (B, T, V) or (B, classes).
 Call = Callable[..., Tensor]
 
 
 @dataclass(frozen=True)
 class Called:
-    """How a model in memory is called, and the tokens that it reads."""
+    """A model in memory, with the function that calls it with ids, and its tokenizers."""
 
     model: nn.Module
     call: Call
@@ -28,8 +28,8 @@ class Called:
     two_sided: bool
     head: OutputHead | None
     max_tokens: int
-    start: int | None = None  # the id that a target begins with, and next the id that ends it
-    end: int | None = None
+    start: int | None = None  # the id with which a target begins
+    end: int | None = None  # the id with which a target ends
     padding: int | None = None  # the id of padding, which the model's own mask hides
 
     def logits(self, *texts: Tensor) -> Tensor:
@@ -39,7 +39,7 @@ class Called:
             return logits_in(output)
         except ValueError:
             raise
-        except Exception as error:  # the model's own code can raise any kind
+        except Exception as error:  # the model's own code can raise any kind of error
             parts = self.model.modules()
             known = [part.num_embeddings for part in parts if isinstance(part, nn.Embedding)]
             if known and (largest := max(int(part.max()) for part in texts)) >= max(known):

@@ -1,4 +1,4 @@
-"""The changes of a model's inputs by which a proof finds texts, queries and keys."""
+"""Change the inputs of a model, to find out which axes are texts, queries and keys."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from headlight.model.library.flow import CLOSED
 
 
 def changeable(given: Sequence[object], axes: int, whole: bool = False) -> dict[int, int]:
-    """Return the numbers of the inputs to change at a position, each with its number of axes.
+    """Return the indices of the inputs to change, each with the number of axes before its features.
 
-    An input is states with at least `axes` axes, but no mask; or ids, if `whole`.
+    These are states with at least `axes` axes, or ids if `whole`; ids have no features. Masks are
+    left out.
     """
     return {
         n: part.dim() - (not whole)
@@ -29,13 +30,13 @@ def is_mask(part: Tensor) -> bool:
 
 
 def changed(part: Tensor, index: Any) -> Tensor:
-    """Return states or ids with other values at an index."""
+    """Return a copy of states or ids with other values at an index."""
     part = part.detach().clone()
     old = part[index]
     if part.is_floating_point():
         noise = torch.randn(old.shape, generator=torch.Generator().manual_seed(0))
         part[index] = old + noise.to(old) * (1 + old.abs().max())
-    else:  # the next larger id of the same texts, which the model can read; the largest wraps
+    else:  # each id becomes the next larger id in these texts, and the largest the smallest
         known = part.unique()
         following = known.roll(-1)[torch.searchsorted(known, old.contiguous())]
         part[index] = following if len(known) > 1 else torch.where(old > 0, old - 1, 1)
@@ -43,7 +44,7 @@ def changed(part: Tensor, index: Any) -> Tensor:
 
 
 def is_of_texts(part: object, axis: int, rows: int) -> bool:
-    """Return whether an input has texts in an axis, and is not a mask."""
+    """Return whether an axis of an input has the length `rows` of the texts; False for a mask."""
     return (
         isinstance(part, Tensor) and part.dim() > max(1, axis) and part.size(axis) == rows
         and part.dtype != torch.bool and not is_mask(part)

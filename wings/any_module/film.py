@@ -1,4 +1,4 @@
-"""A film of the attention of one's own training, a step at a time."""
+"""Make a film of a model's attention during its training, with a frame for each added step."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from headlight.wings.any_module.watch import SeenKind, watch
 
 BUTTONS = Path(__file__).with_name("film_buttons.js")
 TITLE = "Attention over the training"
-SMALLEST = 96  # dots of a map's longer side in a GIF
-GAP, TOP = 6, 24  # dots between maps, and for the words above them
+SMALLEST = 96  # pixels of the longer side of a map in a GIF
+GAP, TOP = 6, 24  # pixels between maps, and of the line of text above them
 SPEED = 2  # steps a second in a GIF
 EMPTY = "This film has no step yet: call film.add(step) in the training's loop."
 SEVERAL = (
@@ -39,7 +39,7 @@ NO_RECORDER = (
 
 
 class AttentionFilm:
-    """What all heads of a model look at, at some steps of its training; shows itself in notebooks.
+    """A film of the attention of all heads at some training steps; notebooks display it.
 
         film = AttentionFilm(model, ids)
         for step in range(1000):
@@ -48,8 +48,8 @@ class AttentionFilm:
                 film.add(step)
 
     The model is called as `model(*inputs, **options)`, and the first text of the batch is filmed.
-    `kind` is "self", "masked" or "cross" if it has several. The tokens are those of the queries and
-    the keys; without them ids stand for themselves, and anything else is counted.
+    `kind` chooses "self", "masked" or "cross" if the model has several kinds of attention. Without
+    `query_tokens` and `key_tokens`, the first text's ids label the maps, or numbers from 1.
     """
 
     def __init__(
@@ -65,14 +65,14 @@ class AttentionFilm:
         self.kind: SeenKind | None = kind
         self.query_tokens, self.key_tokens = query_tokens, key_tokens
         self.steps: list[int] = []
-        self.weights: list[np.ndarray] = []  # of each step: (layers, H, Q, K), as float16
-        self.known: Known = {}  # which axes its scores have, once this is proven
+        self.weights: list[np.ndarray] = []  # for each step: (layers, H, Q, K), as float16
+        self.known: Known = {}  # what the axes of the model's scores mean, once proven
 
     def add(self, step: int) -> None:
-        """Call the model once, in evaluation mode, and keep its attention as that of a step.
+        """Call the model once, in evaluation mode, and record its attention for a training step.
 
-        Training mode, gradients and random numbers are as before. Raises ValueError if the steps do
-        not count up, and as `watch` does.
+        Afterwards the model's mode, gradients and random states are as before. Raises ValueError if
+        `step` is not larger than the last one, if the model needs a `kind`, and as `watch` does.
         """
         if self.steps and step <= self.steps[-1]:
             raise ValueError(f"The steps of a film count up, but {step} follows {self.steps[-1]}.")
@@ -93,7 +93,7 @@ class AttentionFilm:
 
     @property
     def picture(self) -> CanvasPicture:
-        """The film as a picture; raises ValueError if it has no step."""
+        """The film as a picture; raises ValueError if no step was added."""
         if not self.steps:
             raise ValueError(EMPTY)
         weights = np.stack(self.weights)  # (steps, layers, H, Q, K)
@@ -103,7 +103,7 @@ class AttentionFilm:
         return attention_film(weights, self.steps, tokens, key_tokens)
 
     def ids_of(self, count: int) -> list[str]:
-        """Return the first text's ids if an input has so many, or else the numbers from 1."""
+        """Return `count` labels: the first text's ids if it has as many, or else 1, 2, 3, ..."""
         given = [
             part for part in (*self.inputs, *self.options.values()) if isinstance(part, Tensor)
         ]
@@ -113,7 +113,7 @@ class AttentionFilm:
         return [*map(str, range(1, count + 1))]
 
     def to_html(self, title: str = "", caption: str = "") -> str:
-        """Return a page of its own, with a button that records the film as WEBM."""
+        """Return an HTML page with the film and a button that records it as WEBM."""
         words = {"name": "attention-film", "what": title or TITLE, "caption": caption or TITLE}
         words_as_script = json.dumps(words).replace("<", "\\u003c")
         code = modules.script(modules.in_order([BUTTONS])).replace("</script", "<\\/script")
@@ -124,9 +124,9 @@ class AttentionFilm:
         )
 
     def save(self, path: str | Path, caption: str = "") -> None:
-        """Save the film as an HTML file or a GIF, by the ending of its name.
+        """Save the film as HTML or as a GIF, depending on the ending of the file's name.
 
-        Raises ValueError for another ending, and if there is no step yet.
+        Raises ValueError for another ending, and if no step was added.
         """
         path = Path(path)
         if path.suffix == ".html":
@@ -137,7 +137,7 @@ class AttentionFilm:
             raise ValueError(NO_RECORDER.format(ending=path.suffix or "a file without an ending"))
 
     def to_gif(self) -> bytes:
-        """Return a GIF in which each step shows the maps of all heads, layers down."""
+        """Return a GIF with a frame for each step: the maps of all heads, a row for each layer."""
         from headlight.pages.shared.show.saving import PNG, to_gif
 
         if not self.steps:
@@ -159,7 +159,7 @@ class AttentionFilm:
 
 
 def frame(weights: np.ndarray, words: str) -> Image.Image:
-    """Draw weights (layers, H, Q, K) as maps in the colours of the pictures, under some words."""
+    """Draw weights (layers, H, Q, K) as maps below a line of text, with a row for each layer."""
     layers, heads, queries, keys = weights.shape
     cell = max(1, round(SMALLEST / max(queries, keys)))
     height, width = queries * cell + GAP, keys * cell + GAP
@@ -181,9 +181,10 @@ def frame(weights: np.ndarray, words: str) -> Image.Image:
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """Set a model to evaluation mode in this context, without gradients.
+    """In this context, put a model into evaluation mode and compute no gradients.
 
-    The mode of each module and all random states, of torch, numpy and Python, are as before.
+    Afterwards the modes of its modules, and the random states of torch, numpy and Python, are as
+    before.
     """
     modes = {module: module.training for module in model.modules()}
     of_python, of_numpy = random.getstate(), np.random.get_state()

@@ -3,7 +3,7 @@ import { download } from "../../pages/browser/dots.js";
 import { filmRow } from "../../pages/browser/film.js";
 
 /**
- * Add the buttons that record a film above the only picture of a page.
+ * Above the only picture of a page, add the buttons that record it as a film.
  * @param {{ name: string, what: string, caption: string }} header
  */
 export function add(header) {

@@ -1,8 +1,8 @@
-"""The attention of a text that a model writes in many calls, step by step and joined.
+"""Collect the attention of a text that a model writes in several calls, and join it.
 
-With a cache each call reads the new tokens only; without one it reads the whole text again. A call
-continues the text of the call before if its keys begin with the same keys. With beams this also
-shows which row of the call before a row continues.
+With a cache, each call reads only the new tokens; without one, it reads the whole text again. A
+call continues the text of the call before it if its first keys equal the keys of that call. With
+beams, the same comparison finds the row of the earlier call that each row continues.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from headlight.model.library.attention_interface import padded
 from headlight.model.library.checks import LARGEST, LARGEST_OF_OTHERS
 from headlight.model.transformer.trace import AttentionRecord
 
-Records = dict[str, AttentionRecord]  # by the name of the module
+Records = dict[str, AttentionRecord]  # attention by the name of the module
 OF_QUERIES = ("query", "scores", "masked_scores", "weights", "heads", "bias")  # (B, H, Q, ...)
-OF_CELLS = {"scores": 0.0, "masked_scores": -torch.inf, "weights": 0.0, "bias": 0.0}  # if empty
+OF_CELLS = {"scores": 0.0, "masked_scores": -torch.inf, "weights": 0.0, "bias": 0.0}  # as padding
 UNKNOWN_BEAM = (
     "generate() kept some of {beams} beams, and which rows of the attention belong to them cannot "
     "be found by the ids that it returned. Watch it with num_beams=1, or watch one call of the "
@@ -32,25 +32,25 @@ UNKNOWN_BEAM = (
 class Step:
     """One call of a model, and what its new tokens look at."""
 
-    attention: Records  # only the rows of the new tokens
-    read: dict[str, int]  # rows of each module in this step and all before
+    attention: Records  # records with only the rows of the new tokens
+    read: dict[str, int]  # by module: how many rows this step and all before it have
     parents: Tensor | None = None  # (B,), the row of the step before that each row continues
     ids: Tensor | None = None  # (B, new tokens)
 
 
 @dataclass
 class Generation:
-    """The calls of a model that write one text; a call that does not continue it begins another."""
+    """The calls that write one text; a call that does not continue the text begins a new one."""
 
-    dtype: torch.dtype = torch.float32  # of the model's numbers
+    dtype: torch.dtype = torch.float32  # the type of the model's numbers
     steps: list[Step] = field(default_factory=list)
-    latest: Records = field(default_factory=dict)  # of the last call of each module, with all rows
+    latest: Records = field(default_factory=dict)  # each module's last call, with all its rows
     growing: set[str] = field(default_factory=set)  # the modules that get a key for each new token
     kept: list[tuple[int, int]] = field(default_factory=list)  # the last step and row of each text
-    unknown: str = ""  # why the kept rows cannot be known
+    unknown: str = ""  # an error sentence if the rows that generate() kept are not known
 
     def take(self, records: Records, ids: Tensor | None) -> None:
-        """Add the attention of a call, which read the ids (B, T) if they are known."""
+        """Add the attention of a call; `ids` (B, T) are the ids that it read, None if unknown."""
         self.kept, self.unknown = [], ""
         known = {name: record for name, record in records.items() if name in self.latest}
         found = self.continued(known) if known else ({}, None)
@@ -71,9 +71,9 @@ class Generation:
         self.latest |= records
 
     def share(self, new: Iterable[str], records: Records) -> None:
-        """Let earlier steps hold their keys and values as parts of those of this call.
+        """Make the keys and values of earlier steps views into those of this call.
 
-        So a text takes the memory of one cache, unless rows of the batch change their places.
+        A text then takes the memory of one cache. It takes more if rows of the batch change places.
         """
         for name in new:
             old, now = self.latest[name], records[name]
@@ -88,11 +88,11 @@ class Generation:
                 step.attention[name] = replace(part, **changes)
 
     def continued(self, records: Records) -> tuple[dict[str, int], Tensor] | None:
-        """Return the number of new rows of each module, and the parent of each text, (B,).
+        """Return how many rows of each module are new, and the earlier row that each row continues.
 
-        None if the call does not continue the text of the calls before.
+        Return None if this call does not continue the text of the calls before it.
         """
-        pairs: list[tuple[Tensor, Tensor]] = []  # keys that are the same if the text is continued
+        pairs: list[tuple[Tensor, Tensor]] = []  # keys now and before, equal if the text goes on
         new: dict[str, int] = {}
         others: list[str] = []
         for name, record in records.items():
@@ -100,14 +100,14 @@ class Generation:
             if record.key is None or old.key is None or self.read(name) == 0:
                 return None
             queries, keys = record.weights.shape[2:]
-            if record.key.size(2) != keys:  # one of them is a sink
+            if record.key.size(2) != keys:  # the extra column of weights is a sink, without a key
                 return None
             if record.key.shape == old.key.shape and near(record.key, old.key, self.dtype).all():
                 others.append(name)
                 continue
             whole = queries == keys and queries > self.read(name)
             new[name] = queries - self.read(name) if whole else queries
-            common = keys - new[name]  # less than what was read if a window drops the first keys
+            common = keys - new[name]  # fewer than were read if a window has dropped the first keys
             if not 0 < common <= min(old.key.size(2), self.read(name)):
                 return None
             pairs.append((record.key[:, :, :common], old.key[:, :, -common:]))
@@ -116,7 +116,7 @@ class Generation:
         (count,) = {*new.values()}
         parents = parents_of(pairs, self.dtype)
         self.growing |= new.keys()
-        for name in others:  # of keys that stay: cross-attention, or an encoder that runs again
+        for name in others:  # modules with unchanged keys: cross-attention, or an encoder run again
             queries = records[name].weights.size(2)
             new[name] = count if queries in (count, self.read(name) + count) else 0
             if not new[name] and queries != self.read(name):
@@ -127,7 +127,7 @@ class Generation:
         return self.steps[-1].read.get(name, 0)
 
     def kind(self, name: str) -> Literal["cross"] | None:
-        """Return "cross" for a module whose keys stay the same while its queries go on."""
+        """Return "cross" for a module that gets new queries but no new keys, otherwise None."""
         several = sum(
             bool(step.attention[name].weights.size(2))
             for step in self.steps
@@ -138,7 +138,7 @@ class Generation:
     def joined(self) -> Records:
         """Return the attention of the whole text: each row from the step that computed it.
 
-        Keys that did not exist in that step are closed cells, with weights of 0.
+        For keys that did not exist in that step, a row has weights of 0, as if they were masked.
         """
         if len(self.steps) < 2 and not self.kept:
             return self.latest
@@ -157,9 +157,9 @@ class Generation:
         return joined
 
     def followed(self, name: str, at: int, rows: Tensor) -> AttentionRecord:
-        """Return the attention of a module up to a step, for some rows of the batch there."""
+        """Return a module's attention in all steps up to step `at`, for some rows of a batch."""
         parts: list[AttentionRecord] = []
-        ends: list[int] = []  # the keys that exist at each step
+        ends: list[int] = []  # how many keys exist at each step
         for step in reversed(self.steps[: at + 1]):
             if name in step.attention:
                 parts.insert(0, of_rows(step.attention[name], rows))
@@ -182,7 +182,7 @@ class Generation:
         return replace(parts[-1], **changes)
 
     def keep(self, output: object, beams: int) -> None:
-        """Keep only the rows of the texts that generate() returned: ids, or an output with them."""
+        """Keep only the rows of the texts that generate() returned in `output`."""
         sequences = getattr(output, "sequences", output)
         last = len(self.steps) - 1
         kept: list[tuple[int, int] | None] = [None]
@@ -195,7 +195,7 @@ class Generation:
                 same = (sequences[:, None, :length].cpu() == paths).all(dim=2)  # (texts, B)
                 for text, rows in enumerate(same):
                     first = text * (len(rows) // beams) // len(same) * beams
-                    own = rows[first : first + beams]  # the beams of the text that was given
+                    own = rows[first : first + beams]  # the beams of the same input text
                     if own.any():
                         kept[text] = at, first + int(own.int().argmax())
         self.kept = [end for end in kept if end is not None]
@@ -207,7 +207,7 @@ class Generation:
             self.kept = self.kept if len(whole) > len(self.kept) else []
 
     def paths(self) -> Iterator[Tensor]:
-        """Yield the ids (B, T) that the texts of each step have read so far; T is 0 if unknown."""
+        """Yield for each step the ids (B, T) that its texts have read so far; T is 0 if unknown."""
         paths: Tensor | None = None
         for step in self.steps:
             ids = None if step.ids is None else step.ids.cpu()
@@ -218,19 +218,19 @@ class Generation:
 
 
 def near(keys: Tensor, others: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return which keys (B, H, K, D) equal others except for rounding, as booleans (B,)."""
+    """Return for each text (B,) whether two tensors of keys (B, H, K, D) agree up to rounding."""
     size = max(1.0, others.abs().max().item())
     apart = (keys - others).abs().flatten(1).amax(dim=1)
     return (apart <= LARGEST.get(dtype, LARGEST_OF_OTHERS) * size).cpu()
 
 
 def is_start(part: Tensor | None, whole: Tensor | None) -> bool:
-    """Return whether a part (B, H, T, D) is exactly the first rows of another one."""
+    """Return whether `part` (B, H, T, D) equals the first T rows of `whole` exactly."""
     return part is not None and whole is not None and torch.equal(part, whole[:, :, : part.size(2)])
 
 
 def parents_of(pairs: Sequence[tuple[Tensor, Tensor]], dtype: torch.dtype) -> Tensor | None:
-    """Return for each row a row of the other keys that equals it in all pairs; None without one."""
+    """Return for each row an earlier row with equal keys in all pairs; None if a row has none."""
     if len({(len(keys), len(others)) for keys, others in pairs}) != 1:
         return None
     rows, before = len(pairs[0][0]), len(pairs[0][1])
@@ -248,7 +248,7 @@ def parents_of(pairs: Sequence[tuple[Tensor, Tensor]], dtype: torch.dtype) -> Te
 
 
 def last_rows(record: AttentionRecord, count: int) -> AttentionRecord:
-    """Return a record with the last queries only."""
+    """Return a record with only its last `count` queries."""
     if record.bias is not None:
         record = replace(record, bias=record.bias.expand_as(record.weights))
     first = record.weights.size(2) - count
@@ -258,20 +258,20 @@ def last_rows(record: AttentionRecord, count: int) -> AttentionRecord:
 
 
 def of_rows(record: AttentionRecord, rows: Tensor) -> AttentionRecord:
-    """Return a record of some texts of the batch."""
+    """Return a record with only some texts of its batch."""
     parts = {name: getattr(record, name) for name in (*OF_QUERIES, "key", "value")}
     return replace(record, **{name: part[rows] for name, part in parts.items() if part is not None})
 
 
 def with_columns(record: AttentionRecord, before: int, after: int) -> AttentionRecord:
-    """Return a record with closed cells for keys before and after its own."""
+    """Return a record with masked keys added before and after its own."""
     sides = before, after
     cells = {name: padded(getattr(record, name), sides, empty) for name, empty in OF_CELLS.items()}
     return replace(record, **cells)
 
 
 def joined_rows(parts: Sequence[Tensor | None]) -> Tensor | None:
-    """Join parts (B, H, rows, ...) along the rows; None if one is missing."""
+    """Join tensors (B, H, rows, ...) along the rows; return None if one is missing."""
     known = [part for part in parts if part is not None]
     return torch.cat(known, dim=2) if len(known) == len(parts) else None
 

@@ -1,4 +1,4 @@
-"""Any module in memory as a reader: texts in, traces out, and its heads edited."""
+"""Read texts with any module in memory, record its attention, and edit its heads."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ NO_TARGET = "This model reads a source and a target: give it a target text."
 
 
 class ModuleReader(Answering, Reader):
-    """A reader of a module in memory, which shares the weights of that module.
+    """Reads texts with a module in memory, and shares that module's weights.
 
     An encoder reads a text as the source. A model with only a decoder reads it as the target. An
     encoder-decoder reads a source and a target.
@@ -72,7 +72,7 @@ class ModuleReader(Answering, Reader):
         self.missing = missing
 
     def parity(self) -> Parity:
-        """Return how far watched calls were from unwatched ones when the model was opened."""
+        """Return how far recorded calls were from plain calls when the model was opened."""
         return self.attached.parity
 
     @property
@@ -84,7 +84,7 @@ class ModuleReader(Answering, Reader):
 
     @torch.inference_mode()
     def tokenized(self, request: Request) -> Trace:
-        """Return a trace with the tokens that both sides read; see `Reader.tokenized`."""
+        """Return a trace with the tokens of source and target; see `Reader.tokenized`."""
         text, target = request.text, request.target
         self.second_text(request.second)
         if request.masked:
@@ -109,9 +109,9 @@ class ModuleReader(Answering, Reader):
         return Trace(source, self.padded(tokens[:most], request.pad_to), finished=finished)
 
     def padded(self, tokens: Sequence[Token], length: int | None) -> list[Piece]:
-        """Return tokens with padding appended until there are `length`.
+        """Return tokens with padding appended until there are `length` of them.
 
-        Raises ValueError if the model does not read that many, or if its padding is not known.
+        Raises ValueError if the model cannot read that many, or if its padding is not known.
         """
         pieces = as_pieces(tokens)
         if length is None or length <= len(tokens):
@@ -123,14 +123,14 @@ class ModuleReader(Answering, Reader):
         return self.called.target_tokens.pad(pieces, length)
 
     def read(self, text: str) -> list[Piece]:
-        """Return the tokens of a text that the model reads; raises ValueError if there are none."""
+        """Return a text's tokens, cut to the model's limit; raises ValueError if there are none."""
         pieces = self.called.tokens.read(text) if text.strip() else []
         if not pieces:
             raise ValueError("There is nothing to read: type a text.")
         return pieces[: self.called.max_tokens]
 
     def written(self, target: str | Writing, begun: Sequence[Piece]) -> Sequence[Token]:
-        """Return the tokens of a target that follow `begun`, without the token that ends it."""
+        """Return a target's tokens after those in `begun`, without its end token."""
         tokens = self.called.target_tokens
         if isinstance(target, Writing):
             return target.read_by(lambda ids: tokens.written(ids, begun))
@@ -140,12 +140,12 @@ class ModuleReader(Answering, Reader):
         return tokens.written(ids, begun)[1]
 
     def begun(self) -> list[Piece]:
-        """Return the start token that a target begins with, if there is one."""
+        """Return a list with the start token of targets; empty if the model has none."""
         start = self.called.start
         return [] if start is None else [self.called.target_tokens.piece(start)]
 
     def ids(self, traces: Sequence[Trace]) -> list[Tensor]:
-        """Return the ids (B, T) that each side reads of several traces.
+        """Return the ids (B, T) of the sources of several traces, and those of the targets.
 
         Shorter texts are padded. Raises ValueError if an encoder reads texts of different lengths
         and the padding is not known.
@@ -165,7 +165,7 @@ class ModuleReader(Answering, Reader):
             )
         ):
             raise ValueError(f"{NO_PADDING} Or read texts of one length together.")
-        filled = [  # without padding, any id will do: a decoder's tokens see no later ones
+        filled = [  # any id can fill up a decoder's text: the tokens before it do not see it
             [
                 line + [line[-1] if padding is None else padding] * (most - len(line))
                 for line in side
@@ -175,7 +175,7 @@ class ModuleReader(Answering, Reader):
         return [torch.tensor(side, device=self.called.device) for side in filled]
 
     def together(self, traces: Sequence[Trace], run: Run) -> Tensor | None:
-        """Call the model on several traces in one batch; return their rows of logits, if any."""
+        """Call the model on several traces in one batch; return their logits, if any."""
         with self.attached.watching(run):
             logits = self.called.logits(*self.ids(traces))
         return self.answers.rows(traces[0], {"logits": logits})
@@ -184,7 +184,7 @@ class ModuleReader(Answering, Reader):
         trace.logits = self.together([trace], Run(edits or {}, trace))
 
     def rerun(self, trace: Trace, run: Run) -> Tensor:
-        """Call the model again on a trace with edits; raises ValueError if it has no logits."""
+        """Call the model again on a trace with edits; raises ValueError if there are no logits."""
         rows = max((edit.batch for edit in attention_edits(run.edits).values()), default=1)
         logits = self.together([trace] * rows, run)
         if logits is None:
@@ -221,7 +221,7 @@ class ModuleReader(Answering, Reader):
         longest: int | None = None,
         forced: Sequence[int] = (),
     ) -> Decoding:
-        """Write a text; each step computes all tokens again. See `Reader.write`."""
+        """Write a text without a cache: each step computes all tokens again. See `Reader.write`."""
         read, tokens = self.read(text.text), self.called.target_tokens
         source = self.padded(read, text.pad_to) if self.called.two_sided else []
         begun = self.begun() if source else read
@@ -241,7 +241,7 @@ class ModuleReader(Answering, Reader):
 
 @dataclass
 class ModulePrefixes:
-    """The texts that a module has begun to write; each step computes all tokens again."""
+    """The unfinished texts that a module writes; each step computes all their tokens again."""
 
     reader: ModuleReader
     source: Sequence[Piece]
@@ -267,5 +267,5 @@ class ModulePrefixes:
         return {}
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
-        """Go on with these rows in this order, and append one of ids (R,) to each."""
+        """Keep the rows with these indices, in this order; append one of `ids` (R,) to each."""
         self.ids = torch.cat([self.ids[rows], ids[:, None]], dim=1)

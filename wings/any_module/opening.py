@@ -1,4 +1,4 @@
-"""Opens a model in memory: one of the library transformers, or any other module that attends."""
+"""Opens a model in memory: one of the library transformers, or any other module with attention."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from headlight.wings.any_module.watch import nowhere
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-NEAR = 1e-4  # how far joined heads may be from the input of an output projection
+NEAR = 1e-4  # the most that joined heads may differ from an output projection's input
 
 
 def open_model(
@@ -70,15 +70,15 @@ def open_model(
 ) -> Reader:
     """Open a model in memory, on its device, without copying its weights or changing it.
 
-    A model of transformers with its tokenizer is read like one that `load_model` loads; a PeftModel
-    is opened as the model that it holds, its adapters merged into layers of their own. Any other
-    module is called with ids (B, T), or with the ids of a source and a target, or through
-    `call(model, ids)` or `call(model, source, target)`, and returns logits (B, T, V), or (B,
-    classes). `tokenizer` has `encode` and `decode`, or is a pair of these functions; without one a
-    text is numbers. `kinds` gives the kind of attention of modules, by name, where shapes do not
-    show it. `start` and `end` are the ids around a target, and `padding` is the id after a text
-    that the model's own mask hides. Raises LoadingError, a ValueError that says what to do, for a
-    model that cannot be opened.
+    A model of transformers with its tokenizer is read like one that `load_model` loads. Of a
+    PeftModel, the model inside is opened, with its adapters merged into new layers. Any other
+    module is called with ids (B, T), or with the ids of a source and a target, and returns logits
+    (B, T, V) or (B, classes). If given, the function `call(model, ids)` or `call(model, source,
+    target)` does this. `tokenizer` has `encode` and `decode`, or is a pair of these functions;
+    without one, a text is numbers with spaces between them. `kinds` gives, by a module's name, its
+    kind of attention if shapes do not show it. `start` and `end` are the ids around a target, and
+    `padding` is the id that fills up short texts and that the model's own mask hides. Raises
+    LoadingError, a ValueError that says what to do, for a model that cannot be opened.
     """
     try:
         check_openable(model)
@@ -109,7 +109,7 @@ def with_same_weights(model: nn.Module) -> nn.Module:
     kept = {id(part): part for part in (*model.parameters(), *model.buffers())}
     try:
         return copy.deepcopy(model, kept)
-    except Exception as error:  # of any kind, since a module may hold anything
+    except Exception as error:  # any kind of error: a module may contain anything
         raise ValueError(
             f"{type(model).__name__} holds something besides its weights that cannot be copied: "
             f"{first_line(error)} Use `watch`, which copies nothing."
@@ -181,8 +181,8 @@ def longest_of(model: nn.Module) -> int:
 def open_module(called: Called, title: str, told: Mapping[str, Kind]) -> ModuleReader:
     """Return the reader of a module.
 
-    `told` are the kinds of modules that the caller knows. Raises ValueError if some attention of
-    the module cannot be shown.
+    `told` has the kinds of attention that the caller knows, by the name of a module. Raises
+    ValueError if some attention of the module cannot be shown.
     """
     names = dict(called.model.named_modules())
     name_of = {module: name for name, module in names.items()}
@@ -227,14 +227,14 @@ def open_module(called: Called, title: str, told: Mapping[str, Kind]) -> ModuleR
 def head_of_outputs(
     outputs: Tensor, kinds: Mapping[Kind, object], ids: Tensor
 ) -> OutputHead | None:
-    """Return what a model's outputs are, by their shape over the trial and its attention."""
+    """Return "next token", "class" or None: what the outputs predict, judged by their shape."""
     if "decoder" in kinds and outputs.dim() == 3 and outputs.shape[:2] == ids.shape:
         return "next token"
     return "class" if outputs.dim() == 2 and len(outputs) == ROWS else None
 
 
 def known_projections(called: Called, texts: list[Tensor], observed: Observed) -> bool:
-    """Return whether the module that reads the joined heads is known in every layer."""
+    """Return whether every layer's output projection, which reads the joined heads, is known."""
     given: dict[nn.Module, Tensor] = {}
     wanted: dict[nn.Module, list[Tensor]] = {}
     for module, record in zip(observed.modules, observed.records, strict=True):

@@ -1,4 +1,4 @@
-"""Turns texts into pieces and back by two functions of a user, or by plain numbers."""
+"""Turn texts into pieces and back, by two functions of a user or as plain numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_PADDING = "The id that this model's texts are padded with is not known: open 
 
 
 class OwnTokens:
-    """The tokens of a model in memory, by `encode`, from a text to ids, and `decode`, back.
+    """A tokenizer of a model in memory: `encode` turns a text into ids, `decode` ids into a text.
 
     `special` are ids that represent no text, such as that of the start token. `padding` is the id
     of padding, if it is known.
@@ -36,7 +36,7 @@ class OwnTokens:
     def of(
         cls, tokenizer: Any, special: Sequence[int | None], padding: int | None = None
     ) -> OwnTokens:
-        """Return the tokens of a pair of functions, or of an object with `encode` and `decode`.
+        """Make a tokenizer from a pair of functions, or an object with `encode` and `decode`.
 
         Without a tokenizer, a text is numbers with spaces between them.
         """
@@ -53,7 +53,7 @@ class OwnTokens:
         try:
             encoded = self.encode(text)
             ids = [int(index) for index in getattr(encoded, "ids", encoded)]
-        except Exception as error:  # somebody's own function can raise any kind
+        except Exception as error:  # a user's function can raise any kind of error
             raise ValueError(
                 f"The tokenizer cannot read this text: {first_line(error)} Change the text."
             ) from error
@@ -63,9 +63,10 @@ class OwnTokens:
         return written_by(self.append, ids, before)
 
     def append(self, text: str, before: Sequence[Any], index: int) -> tuple[str, Piece]:
-        """Return a text with one more id after the tokens `before`, and the piece of that id.
+        """Append an id to a text; return the longer text and the piece of the id.
 
-        A piece that begins with a space begins a word, and so does every number.
+        `before` are the tokens of the text. A piece begins a word if there is a space before it, as
+        before every number.
         """
         word = before[-1].word + 1 if before else 0
         if index in self.special:
@@ -82,7 +83,7 @@ class OwnTokens:
         return text + added, Piece(index, shown or VISIBLE_SPACE, start, start + len(shown), word)
 
     def pad(self, pieces: Sequence[Piece], length: int) -> list[Piece]:
-        """Return pieces with padding appended until there are `length`.
+        """Return pieces with padding appended until there are `length` of them.
 
         Raises ValueError if the id of padding is not known.
         """
@@ -92,7 +93,7 @@ class OwnTokens:
         return [*pieces, *self.written([self.padding] * missing, pieces)[1]]
 
     def piece(self, index: int) -> Piece:
-        """Return the piece of an id alone."""
+        """Return the piece of an id that has no tokens before it."""
         return self.written([index])[1][0]
 
 

@@ -36,23 +36,23 @@ NO_POSITION = (
     "no change of one position of its inputs moves one query and one key, in every head alike"
 )
 NO_TEXT = "a change of one text of the inputs does not move the maps of this text alone"
-AT = (0.0, 0.5, 1.0)  # the positions that are changed, as a share of each axis
+AT = (0.0, 0.5, 1.0)  # the positions to change one by one, as shares of the length of an axis
 
 
-# The layouts that earlier calls of a model have proven, with the number of heads, by the module and
-# the number of its attention within a call.
+# For a module, and the number of its attention within a call: the layout, which says what axes are
+# texts, heads, queries and keys, and the number of heads, both proven by earlier calls.
 Known = dict[tuple[nn.Module, int], tuple[Layout, int]]
 
 
 class ReachedError(Exception):
-    """Ends the call of a module at the attention that a trial looks for."""
+    """Raised to end the call of a module once the attention that a trial looks for is reached."""
 
 
 @dataclass
 class Attended:
-    """One attention in a trial, and its scores.
+    """One attention in a trial call, and its scores.
 
-    `layouts` are those that are possible, for each number of texts that is considered.
+    `layouts` has, for each assumed number of texts, what the axes of the scores can mean.
     """
 
     module: nn.Module
@@ -62,11 +62,11 @@ class Attended:
 
 @dataclass
 class Trial:
-    """Records the scores of a model's call in place of a `CodeCall`, and changes nothing.
+    """Records the scores of a model's call, and changes nothing; used in place of a `CodeCall`.
 
-    With numbers of texts, each module is called again, up to where it attends, with a position
-    changed, unless its layout at its first, second, ... attention in a call is `known`. It `stops`
-    after so many scores.
+    `rows` are possible numbers of texts. If there are any, each module is called again with one
+    position changed, until it attends, unless the layout of its scores is `known`. The call ends
+    after `stops` scores.
     """
 
     rows: Sequence[int] = ()
@@ -74,16 +74,16 @@ class Trial:
     known: Known = field(default_factory=dict)
     attended: list[Attended] = field(default_factory=list)
     passed: tuple[nn.Module, tuple[int, ...]] | None = None
-    closed: int = 0  # how many cells of all scores a mask closes
+    closed: int = 0  # how many scores a mask hides
 
-    site: Site | None = None  # a trial has no sites
+    site: Site | None = None  # layer and kind of attention are not known in a trial
     running: list[Running] = field(init=False)
 
     def __post_init__(self) -> None:
         self.running = Entered() if self.rows else []
 
     def keep(self) -> None:
-        """Do nothing; a `CodeCall` records here."""
+        """Do nothing; a `CodeCall` records the attention here."""
 
     def join(self, heads: Sequence[Heads]) -> None:
         """Do nothing; a `CodeCall` notes here which heads are joined."""
@@ -117,7 +117,7 @@ class Trial:
         return softmax(given), Mixing(lambda *parts: None)
 
     def count(self, masked_scores: Tensor) -> None:
-        """Count the cells that a mask closes; a score that is not a number counts too."""
+        """Count the scores that a mask hides; NaN counts too."""
         self.closed += int((~(masked_scores > CLOSED)).sum())
 
     def meet(
@@ -127,7 +127,7 @@ class Trial:
         queries: tuple[int, ...],
         fixed: Layout | None = None,
     ) -> None:
-        """Record scores, and the layouts that they can have."""
+        """Record scores, with the possible layouts of their axes."""
         attention = Attended(running.module, scores.detach().clone(), {})
         times = sum(other.module is running.module for other in self.attended)
         known = self.known.get((running.module, times))
@@ -149,9 +149,9 @@ class Trial:
             outer.attended += 1
 
     def try_positions(self, attention: Attended, known: bool) -> None:
-        """Keep the layouts that agree with changes of one position.
+        """Change one position in the inputs of a module; keep the layouts that fit the new scores.
 
-        All running modules are called again, the outermost first, until one shows queries and keys.
+        All running modules are tried in turn, the outermost first, until some layout fits.
         """
         for outer in RUNNING.get() or ():
             tries = [*moved(outer, attention.scores)]
@@ -171,7 +171,7 @@ class Trial:
 
 
 def moved(outer: Running, scores: Tensor) -> Iterator[list[Tensor]]:
-    """Yield, for each input of a module, its next scores after a change of it at a position."""
+    """Yield for each input of a module the scores after changes of that input at some positions."""
     given: list[Any] = [*outer.inputs, *outer.options.values()]
     count = len(outer.inputs)
     for n, rank in (changeable(given, 2) or changeable(given, 1, whole=True)).items():
@@ -199,16 +199,17 @@ def find_layouts(
     names: dict[nn.Module, str],
     known: Known | None = None,
 ) -> tuple[list[Layout], tuple[nn.Module, tuple[int, ...]] | None]:
-    """Return the layout of each attention of a model's call, and a softmax outside attention.
+    """Return the layout of each attention in a call, and a softmax outside attention, if any.
 
-    `call` calls the model, with the hooks of `prepare`, on inputs of the same shapes. The layouts
-    that it finds become `known`. Raises ValueError with a sentence if a layout is not proven.
+    A layout says which axes of scores are texts, heads, queries and keys. `call` runs the model,
+    which has the hooks of `prepare`, on inputs of the same shapes. Layouts are added to `known`.
+    Raises ValueError with a sentence if one cannot be proven.
     """
     known = {} if known is None else known
     several = [part for part in inputs if isinstance(part, Tensor) and part.dim() > 1]
     sizes = [*several[0].shape[:2]] if several else [1]
     if several and several[0].dim() >= 4:
-        sizes = sizes[:1]  # otherwise the second axis is the texts if time comes first
+        sizes = sizes[:1]  # with fewer axes, the texts may be the second axis, after time
     trial = tried(call, inputs, Trial([*{*sizes}], known=known))
     for attention in trial.attended:
         if not any(attention.layouts.values()):
@@ -242,10 +243,9 @@ def tried(call: Callable, inputs: Sequence[Any], trial: Trial) -> Trial:
 def by_texts(
     call: Callable, inputs: Sequence[Any], trial: Trial, axis: int, rows: int
 ) -> list[list[Layout]]:
-    """Return the layouts of each attention that are left if `axis` of the inputs is the texts.
+    """Return the layouts of each attention that stay possible if `axis` of the inputs is the texts.
 
-    The texts are split into two halves by each bit of their numbers, and one half is changed at a
-    time.
+    For each bit of their numbers, the texts with a 0 are changed alone, then those with a 1.
     """
     layouts = [attention.layouts[rows] for attention in trial.attended]
     texts = torch.arange(rows)
@@ -269,7 +269,7 @@ def by_texts(
 
 
 def is_of(layout: Layout, before: Tensor, after: Tensor, half: Tensor) -> bool:
-    """Return whether the maps that differ are exactly those of one half of the texts."""
+    """Return whether the scores changed for exactly the texts in `half`, and in all their heads."""
     maps = layout.maps(differing(before, after)).flatten(2).any(dim=2).cpu()  # (B, H)
     return torch.equal(maps, half[:, None].expand_as(maps)) if len(maps) == len(half) else False
 

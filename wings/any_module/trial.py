@@ -1,4 +1,4 @@
-"""The texts of a trial, on which a module is opened, and the refusals that they can lead to."""
+"""Make the trial texts on which a module is opened, and refuse a module that fails on them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from headlight.model.library.observing import Observed
 from headlight.wings.any_module.called import Called
 from headlight.wings.any_module.proof import Trial
 
-ROWS, SOURCE, TARGET = 2, 7, 5  # the number of texts, and the tokens of each side
-MOST = 40  # how many ids are tried
-NEAR = 1e-2  # how far a text's weights may differ between reading it alone and with another text
+ROWS, SOURCE, TARGET = 2, 7, 5  # how many trial texts, tokens of a source, and tokens of a target
+MOST = 40  # the most ids that are tried
+NEAR = 1e-2  # the most that a text's weights may differ when it is read alone and in a batch
 
 
 def table_sizes(model: nn.Module) -> list[int]:
-    """Return how many numbers each embedding of a model knows, such as ids, or positions."""
-    # A model of transformers may have a smaller table too, such as for kinds of tokens.
+    """Return the number of rows of each embedding table, such as those of ids and positions."""
+    # If a model names its input embeddings, only they count: tables of token types are smaller.
     inputs = getattr(model, "get_input_embeddings", lambda: model)()
     return [part.num_embeddings for part in inputs.modules() if isinstance(part, nn.Embedding)]
 
@@ -40,9 +40,10 @@ def check_padding(padding: int, model: nn.Module) -> None:
 
 
 def trial_of(called: Called) -> list[Tensor]:
-    """Return the ids (ROWS, T) of each text of the trial, which a model with hooks can read.
+    """Return the ids (ROWS, T) of the trial's sources, and of its targets if the model reads both.
 
-    Padding, and any other id that the model's mask hides, is left out.
+    Ids that the model's mask hides, such as padding, are left out. The model must have
+    the hooks of `prepare`.
     """
     ids = torch.tensor(seen_ids(called), device=called.device)
     lengths = (SOURCE, TARGET)[: 1 + called.two_sided]
@@ -55,7 +56,7 @@ def trial_of(called: Called) -> list[Tensor]:
 def seen_ids(called: Called) -> list[int]:
     """Return ids that a model's masks do not hide.
 
-    In texts of one such id, fewer cells are closed than in texts of padding.
+    These are the ids that, repeated as a text, have the fewest masked scores.
     """
     known = min(table_sizes(called.model), default=SOURCE)
     closed: dict[int, float] = {}
@@ -71,7 +72,7 @@ def seen_ids(called: Called) -> list[int]:
 
 
 def closed_cells(called: Called, index: int) -> float:
-    """Return how many cells a model's masks close in texts of one id; infinite if a call fails."""
+    """Return how many scores a model's masks hide in texts of one id; infinite if a call fails."""
     trial = Trial()
     lengths = (SOURCE, TARGET)[: 1 + called.two_sided]
     texts = [torch.full((ROWS, length), index, device=called.device) for length in lengths]
@@ -86,12 +87,12 @@ def closed_cells(called: Called, index: int) -> float:
 def check_padded(called: Called, texts: Sequence[Tensor], outputs: Tensor, title: str) -> None:
     """Raise ValueError if padding after the texts of the trial changes a model's outputs.
 
-    A text as long as the model reads is not padded.
+    Nothing is checked if the texts are as long as the model can read.
     """
     if called.padding is None or called.max_tokens <= SOURCE:
         return
     padding = torch.full((ROWS, 1), called.padding, device=called.device)
-    with UNCOMPILED:  # it need not compile for another length
+    with UNCOMPILED:  # so that the model is not compiled for another length
         padded = called.logits(*(torch.cat([text, padding], dim=1) for text in texts))
     if outputs.dim() > 2 and padded.size(1) == outputs.size(1) + 1:
         padded = padded[:, :-1]
@@ -108,7 +109,7 @@ def check_padded(called: Called, texts: Sequence[Tensor], outputs: Tensor, title
 def misfit(
     title: str, observed: Observed, names: Mapping[nn.Module, str], why: IncompleteError
 ) -> str:
-    """Return a sentence on the attention that fits into no layer, and on what to do."""
+    """Return an error sentence on attention that fits into no layer, and on what to do."""
     number = why.numbers[0]
     name = names[observed.modules[number]] or title
     return (
@@ -122,9 +123,9 @@ def misfit(
 def together(
     title: str, observed: Observed, alone: Observed, names: Mapping[nn.Module, str]
 ) -> float:
-    """Return how far a text's weights differ when it is read alone.
+    """Return the largest difference between a text's weights when it is read alone and in a batch.
 
-    Raises ValueError if that is no rounding error.
+    Raises ValueError if it is too large for a rounding error.
     """
     pairs = zip(observed.records, alone.records, strict=True)
     apart = [(one.weights[0] - other.weights[0]).abs().max().item() for one, other in pairs]

@@ -30,10 +30,10 @@ def unseen_parts(
     kinds: Mapping[Kind, tuple[int, int]],
     name_of: Mapping[nn.Module, str],
 ) -> set[str]:
-    """Return the modules in which tokens see each other while all recorded heads are off.
+    """Return the names of modules in which tokens see each other while all recorded heads are off.
 
-    Each token is changed in turn. Tokens see each other in a module that passes every such change
-    on to other tokens. Modules of torch itself, such as a convolution, do not count as attention.
+    Each token except the first and the last is changed in turn. A module is named if each change
+    also changes its outputs at other tokens. Modules of torch, such as convolutions, are left out.
     """
     off = {
         site: AttentionEdit(gate=torch.zeros(kinds[site.kind][1], device=called.device))
@@ -77,7 +77,7 @@ def unseen_parts(
 def mixing_in(
     before: Sequence[ModuleCall], after: Sequence[ModuleCall], length: int
 ) -> set[nn.Module]:
-    """Return the modules in whose outputs more tokens differ than in their inputs."""
+    """Return the modules whose outputs differ at tokens at which their inputs do not."""
     mixing = set()
     for old, new in zip(before, after, strict=True):
         given, made = (
@@ -90,7 +90,7 @@ def mixing_in(
 
 
 def moved_tokens(one: Tensor, other: Tensor, length: int) -> list[int]:
-    """Return which of `length` tokens differ in two tensors, whichever axis is time."""
+    """Return the indices of tokens at which two tensors differ, on the axis of size `length`."""
     axis = next(
         (axis for axis in (1, 0, 2) if one.dim() > max(1, axis) and one.size(axis) == length), None
     )

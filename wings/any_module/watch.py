@@ -44,12 +44,12 @@ NO_NUMBERS = (
 
 @dataclass(repr=False)
 class Seen(Sequence[Tensor]):
-    """The attention of a model's last call; as a sequence, the weights (B, H, Q, K) of each.
+    """The attention of a model's last call: a sequence of weights (B, H, Q, K) by module.
 
-    If the calls write one text, as generate() does, it is the attention of the whole text: the row
-    of each token is that of the call that read it. With beams it has the rows of the beams that
-    generate() returned, or else of those in the last call. `difference` is the largest one between
-    the watched outputs and those of the same calls unwatched.
+    If several calls write one text, as in generate(), it is the attention of the whole text, and
+    each token's row is from the call that read the token. With beams, it has the rows of the beams
+    that generate() returned, or otherwise those of the last call. `difference` is the largest
+    difference between the recorded outputs and those of the same calls without recording.
     """
 
     run: Generation = field(default_factory=Generation)
@@ -58,9 +58,9 @@ class Seen(Sequence[Tensor]):
 
     @property
     def attention(self) -> dict[str, AttentionRecord]:
-        """The records by the module's name, in the order of the calls.
+        """The records of attention by the module's name, in the order of the calls.
 
-        A module that attends again in the same call has "name #2".
+        If a module attends twice in one call, its second record has the name "name #2".
         """
         return self.run.joined()
 
@@ -71,7 +71,7 @@ class Seen(Sequence[Tensor]):
 
     @property
     def kinds(self) -> dict[str, SeenKind]:
-        """The kind of each attention, which its shape shows unless it was told."""
+        """The kind of each attention: as given to `watch`, or else as its shape shows."""
         return {
             name: self.told.get(name.partition(" #")[0]) or self.run.kind(name) or kind_of(record)
             for name, record in self.attention.items()
@@ -104,20 +104,20 @@ class Seen(Sequence[Tensor]):
 
 @dataclass
 class Watching:
-    """A model while its calls are watched: those of itself, or of a part that is called alone."""
+    """A model whose calls are recorded; a part of it can also be called alone."""
 
     names: dict[nn.Module, str]
     seen: Seen
     observed: Observed
     known: Known = field(default_factory=dict)
-    called: nn.Module | None = None  # the module whose call is watched now
-    inputs: tuple[tuple, dict] = ((), {})  # what it was called with
-    trying: bool = False  # True during calls of a trial
-    passed: tuple[nn.Module, tuple[int, ...]] | None = None  # a softmax that is no attention
+    called: nn.Module | None = None  # the module whose call is recorded now
+    inputs: tuple[tuple, dict] = ((), {})  # the arguments of that call
+    trying: bool = False  # True while the model is called again as a test
+    passed: tuple[nn.Module, tuple[int, ...]] | None = None  # a softmax outside attention
     differences: list[Differences] = field(default_factory=list)
 
     def begin(self, module: nn.Module, args: tuple, options: dict) -> None:
-        """Find the layouts of a call before it is made, unless it is within another one."""
+        """Before an outermost call, find which axes of scores are texts, heads, queries, keys."""
         running = RUNNING.get() or []
         if self.trying or len(running) != 1 or running[0].module is not module:
             return
@@ -134,7 +134,7 @@ class Watching:
         self.observed.begin(layouts)
 
     def end(self, module: nn.Module, args: tuple, options: dict, output: object) -> None:
-        """Keep the attention of a call, and compare its output with that of the call unwatched."""
+        """Keep the attention of a call, and compare its output with that of a plain call."""
         if self.trying or module is not self.called or RUNNING.get():
             return
         self.called = None
@@ -166,12 +166,12 @@ def watch(
         seen.attention["blocks.0.attention"].weights  # (B, H, Q, K)
 
     It records nn.MultiheadAttention, scaled_dot_product_attention, flex_attention, and every
-    softmax of a product of queries and keys. `kinds` gives kinds that shapes do not show, by the
-    name of the module, and `known` the axes that an earlier watch of this model has proven, to save
-    the time. Each call is made once more without the watch. Raises ValueError after the block if
-    outputs differ, if the model was not called or attended nowhere, or if the beams that were kept
-    cannot be known; and before it for a model that is in training mode, compiled, quantized or
-    without weights.
+    softmax of a product of queries and keys. `kinds` gives, by the name of a module, the kind of
+    attention if shapes do not show it. `known` has the axes of scores that an earlier `watch` of
+    this model has proven, and saves time. Each call is made a second time without recording. Raises
+    ValueError after the block if outputs differ, if the model was not called or has no attention,
+    or if it is unknown which beams generate() kept. Raises ValueError before the block for a model
+    that is in training mode, compiled, quantized or without weights.
     """
     check_openable(model)
     name = type(model).__name__
@@ -201,7 +201,7 @@ def watch(
 def nowhere(
     name: str, passed: tuple[nn.Module, tuple[int, ...]] | None, names: Mapping[nn.Module, str]
 ) -> str:
-    """Return a sentence on a model without attention, or on its softmax outside attention."""
+    """Return an error sentence on a model without attention, and on its other softmax, if any."""
     if passed is None:
         return NOWHERE.format(name=name)
     part, shape = passed
@@ -226,14 +226,14 @@ def named(observed: Observed, names: Mapping[nn.Module, str]) -> dict[str, Atten
 
 
 def ids_of(args: tuple, options: Mapping[str, object]) -> Tensor | None:
-    """Return the ids (B, T) that a model was called with, the decoder's if it has both."""
+    """Return the ids (B, T) that a model was called with; of an encoder-decoder, the decoder's."""
     several = (options.get("decoder_input_ids"), options.get("input_ids"), *args)
     found = [part for part in several if isinstance(part, Tensor) and part.dim() == 2]
     return next((part for part in found if not part.is_floating_point()), None)
 
 
 def name_of_layer(heads: Sequence[str]) -> str:
-    """Return the name of the module that attends, or of the one around the heads' modules."""
+    """Return the name of the attending module, or of the module around the modules of its heads."""
     parts = [name.split(".") for name in heads]
     if len({*heads}) == 1:
         return heads[0]
@@ -244,9 +244,9 @@ def name_of_layer(heads: Sequence[str]) -> str:
 
 
 def kind_of(record: AttentionRecord) -> SeenKind:
-    """Return the kind of attention that a record shows by the shape and the zeros of its weights.
+    """Return the kind of attention of a record, judged by the shape and the zeros of its weights.
 
-    A sink in the softmax, as in GPT-OSS, counts as one more key, the last.
+    With a sink in the softmax, as in GPT-OSS, the weights have one more key, the last.
     """
     queries, keys = record.weights.shape[2:]
     if keys not in (queries, queries + 1):

@@ -10,5 +10,5 @@ BROWSER = Path(__file__).parent / "browser"
 
 
 def locks(open_keys: Sequence[str], *, buttons: bool) -> CanvasPicture:
-    """Return the part that locks all controls except `open_keys`, and buttons unless `buttons`."""
+    """Return the part that locks all controls except `open_keys`; `buttons` leaves buttons open."""
     return packed("locks", {"open": list(open_keys), "buttons": buttons}, height=0, folder=BROWSER)

@@ -1,4 +1,4 @@
-"""For a class: a teacher's link that opens only some pages and controls, and its QR code."""
+"""Make a teacher's link that opens only some pages and controls to a class, and its QR code."""
 
 import re
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from headlight.pages.shared.state.page import PAGES, Page
 from headlight.pages.shared.state.wings import BUTTONS, CLICKS, TOOLS, Wing
 from headlight.wings.classroom.part import locks
 
-PARAMETER = "workshop"  # the name in an address
-LONGEST = 4_000  # characters; the keys of all controls of a page take 1,700
+PARAMETER = "workshop"  # the name of the parameter in an address
+LONGEST = 4_000  # characters of a list; the keys of all controls of a page take 1,700
 NAMES = re.compile("([a-z_]{1,40})(,[a-z_]{1,40})*", re.ASCII)
 INTRO = (
     "The link opens this page with what is chosen now, on any number of devices. If you name "
@@ -37,9 +37,9 @@ NEEDS = {
 
 @dataclass(frozen=True)
 class Lesson:
-    """What is open to a class: pages by key, and controls on them; everything if none are named.
+    """The keys of the pages and of the controls that are open to a class; empty means all of them.
 
-    Controls are the keys of choices, CLICKS in pictures and BUTTONS.
+    A control is a choice, CLICKS (clicks in pictures) or BUTTONS.
     """
 
     pages: tuple[str, ...] = ()
@@ -56,9 +56,9 @@ EVERYTHING = Lesson()
 
 
 def read(text: str) -> Lesson:
-    """Read what is open: pages, and after a colon controls, both separated by commas.
+    """Return the lesson that a text names: pages, a colon and controls, with commas between names.
 
-    Raises ValueError for a text that makes no sense, or an unknown page or control.
+    Raises ValueError for a text of another form or too long, or an unknown page or control.
     """
     if len(text) > LONGEST:
         raise ValueError(f"The list of what is open may have at most {LONGEST:,} characters.")
@@ -76,13 +76,13 @@ def read(text: str) -> Lesson:
 
 
 def write(lesson: Lesson) -> str:
-    """Write what is open in the form that `read` takes; an empty text leaves everything open."""
+    """Return the text of a lesson, in the form that `read` takes; empty if everything is open."""
     controls = f":{','.join(lesson.controls)}" if lesson.controls else ""
     return ",".join(lesson.pages) + controls
 
 
 def lesson() -> Lesson:
-    """Return what the first address of this session has left open."""
+    """Return the pages and controls that are open in this session, from its first address."""
     return st.session_state.get("lesson", EVERYTHING)
 
 
@@ -92,7 +92,7 @@ def is_given() -> bool:
 
 @st.dialog("For a class", width="large")
 def ask(page: Page) -> None:
-    """Draw the link to a page's scene with its QR code, and ask what is to be open."""
+    """Draw a link to a page with its present choices and a QR code, and ask what stays open."""
     code, questions = st.columns([2, 3], gap="medium")
     with questions:
         st.caption(INTRO)
@@ -120,13 +120,13 @@ def ask(page: Page) -> None:
 
 
 def named_controls(*pages: Page) -> dict[str, str]:
-    """Return the labels, by key, of those controls of pages that the chosen model has.
+    """Return the labels of the pages' controls by key, without those that the chosen model lacks.
 
     If an earlier page has the same label for another control, the page's title follows the label.
     """
     try:
         missing = reader().missing
-    except ValueError:  # the model is not in memory
+    except ValueError:  # the chosen model is not in memory
         missing = {}
     named: dict[str, str] = {}
     for page in pages:
@@ -143,7 +143,7 @@ def named_controls(*pages: Page) -> dict[str, str]:
 
 
 def link_to(page: Page, opened: Lesson) -> str:
-    """Return the address of a page's scene for a class."""
+    """Return an address that holds a page, its present choices, and what is open to the class."""
     parameters = address.parameters(page)
     if text := write(opened):
         parameters[PARAMETER] = text
@@ -154,12 +154,12 @@ def link_to(page: Page, opened: Lesson) -> str:
 
 
 class Classroom(Wing):
-    """Keeps visitors who came by a teacher's link to the pages and controls that it names."""
+    """Limits visitors with a teacher's link to the pages and controls that the link names."""
 
     parameter = PARAMETER
 
     def restore(self, text: str) -> None:
-        """Apply what an address leaves open from now on; raises ValueError as `read` does."""
+        """Open only what the text of an address names; raises ValueError as `read` does."""
         st.session_state.lesson = read(text)
 
     def kept(self) -> str:
@@ -167,7 +167,7 @@ class Classroom(Wing):
         return write(lesson())
 
     def enter(self, page: Page) -> None:
-        """Go to the first page that is open if this one is not."""
+        """Go to the first open page if this page is not open."""
         if not self.has(page):
             st.switch_page(PAGES[lesson().pages[0]].file)
 

@@ -17,9 +17,10 @@ def question(
 ) -> CanvasPicture:
     """Return a question with a button for each option, given as its text and its description.
 
-    Options that are heads are drawn as `boards`: a label, and numbers of layers and heads. The
-    state `guess` of the part is the index of the clicked option, -1 if the answer was asked for,
-    None before that. After a guess, `said` replaces the options.
+    Options that are heads are drawn as tables: each of the `boards` has a label, and numbers of
+    layers and heads. The state `guess` of the part is the index of the clicked option, -1 after a
+    click on “Show the answer”, and None before any click. After a click, `said` replaces the
+    options.
     """
     header = {
         "asks": asks,

@@ -37,14 +37,14 @@ ROOM_FOR_NOTE = "room_for_note"
 
 
 class Guess(Wing):
-    """Asks riddles before pictures, and hides pictures that would give the answers."""
+    """Asks questions before pictures, and hides pictures that would reveal the answers."""
 
     def asks(
         self, keys: Sequence[str], ask: Callable[[], Riddle], of: About | None, what: str
     ) -> bool:
-        """Ask a riddle about a picture; return True while the picture must not be drawn.
+        """Ask a question about a picture; return True while the picture must not be drawn.
 
-        In the file of a talk, the question is stored next to the picture instead.
+        While a talk is saved, store the question with its picture for the file instead.
         """
         if not chosen(GUESS):
             return False
@@ -56,7 +56,10 @@ class Guess(Wing):
         return not is_answered(key, riddle, (of, what))
 
     def hides(self, key: str, of: About | None, draw: Callable[[], object]) -> bool:
-        """Hide a picture and return True while guessing: on a slide until no question is open."""
+        """Hide a picture while Guess first is on, and return True.
+
+        A slide shows the picture once all questions of the slide are answered.
+        """
         if not chosen(GUESS) or showing().is_for_images():
             return False
         if not showing().postpones(key, draw) and of:
@@ -64,7 +67,7 @@ class Guess(Wing):
         return True
 
     def beside_title(self, page: Page) -> None:
-        """Draw the switch of a page that has riddles."""
+        """Draw the switch of Guess first if the page has questions."""
         if page.riddles:
             choose(GUESS, on_change=begin_guessing)
 
@@ -74,7 +77,7 @@ class Guess(Wing):
             st.session_state[ROOM_FOR_NOTE] = st.empty()
 
     def after(self, page: Page) -> None:
-        """Write above a page that it asks a question, or else which pictures have one."""
+        """Write above a page that it asks a question now, or else which pictures have one."""
         room = st.session_state.pop(ROOM_FOR_NOTE, None)
         if room and any(map(is_question, drawn())):
             room.caption(ASKED_BELOW)
@@ -87,7 +90,7 @@ WING = Guess()
 
 
 def begin_guessing() -> None:
-    """Ask about the pinned row, unpin it, and bring the question into view; a callback."""
+    """Unpin the pinned row of a map, ask about that row, and scroll to the question; a callback."""
     pinned = chosen(LIT)
     put(GUESS_ROW, int(pinned[1:]) - 1 if pinned.startswith("q") else None)
     put(LIT, "")
@@ -95,10 +98,10 @@ def begin_guessing() -> None:
 
 
 def is_answered(key: str, riddle: Riddle, of: tuple[About | None, str]) -> bool:
-    """Ask a riddle in the place of the picture with this key, and return whether it is answered.
+    """Ask a question in place of the picture with this key, and return whether it is answered.
 
-    The picture's subject and title, `of`, are in the footer of a slide. The guess is the state of
-    the part that asks, and is forgotten once that part is no longer drawn.
+    `of`, the picture's subject and title, is written in the footer of a slide. The guess is the
+    state of the part that asks; Streamlit forgets it once that part is no longer drawn.
     """
     about = shown().key, showing().scene(), of[0], riddle
     name = f"{question_key(key)}-{sha256(repr(about).encode()).hexdigest()[:12]}"

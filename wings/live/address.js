@@ -1,4 +1,5 @@
-// Write the state of the live page into its address, and read it; edits are as in the app's links.
+// Write the state of the live page into its address, and read it from there. Edits have the form of
+// the app's links.
 
 import { AS_TRAINED } from "./attention.js";
 
@@ -10,14 +11,14 @@ import { AS_TRAINED } from "./attention.js";
  * @property {number} head from 0
  * @property {number} beamSize
  * @property {number[]} forced the ids with which the translation must begin
- * @property {string} typed a text that must follow them, not yet split into ids
+ * @property {string} typed a text that must follow the forced ids, not yet split into ids
  * @property {import("./attention.js").Edits} edits
  */
 
 const NUMBER = /^[1-9]\d{0,2}$/;
 const GATE = /^gate\.(encoder|decoder|cross)\.(\d{1,2})\.(\d{1,2}(?:-\d{1,2})?)\.(\d{1,3})$/;
 const CELLS = /^(open|close)\.(encoder|decoder|cross)\.(all|\d{1,2})\.(all|\d{1,2})\.(\d{1,3}(?:-\d{1,3})?)\.(\d{1,3}(?:-\d{1,3})?)$/;
-const MOST_CELLS = 5_000; // the most edited cells that an address may have, as in the app
+const MOST_CELLS = 5_000; // the most edited pairs of query and key that an address may have, as in the app
 
 /** @param {State} state */
 export function addressOf({ sentence, kind, layer, head, beamSize, forced, edits }) {

@@ -1,6 +1,6 @@
 // The arithmetic of a Transformer: matrices are Float32Arrays, row by row.
 
-const TOGETHER = 4; // outputs that are summed at once, so that each input is read once for all four
+const TOGETHER = 4; // how many outputs are computed at once, so that each input is read once for all of them
 
 /**
  * Multiply rows by a transposed matrix and add a bias: (rows, I), (O, I), (O) -> (rows, O).

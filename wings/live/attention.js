@@ -4,7 +4,7 @@
  * A visitor's changes. Layers, heads, queries and keys count from 0; null means all of them.
  * @typedef {object} Edits
  * @property {Record<string, number>} gates the factors of heads, by kind, layer and head, as "cross.0.3"
- * @property {Cell[]} cells the opened and closed cells; if a cell is in it twice, the later one counts
+ * @property {Cell[]} cells the pairs of query and key that are opened or closed; if a pair is in it twice, the later one counts
  * @property {string[]} off the masks that are off: "look-ahead" or none
  * @property {string[]} positions the sides, "encoder" and "decoder", whose positions are off
  *
@@ -14,13 +14,13 @@
 /** @type {Edits} */
 export const AS_TRAINED = { gates: {}, cells: [], off: [], positions: [] };
 
-/** Return whether some position may see a later one: then a cache would be wrong. */
+/** Return whether edits let a position see a later one; a cache would then be wrong. */
 export function opensTheFuture({ cells, off }) {
   return off.includes("look-ahead") || cells.some(({ kind, query, key, open }) => open && kind === "decoder" && key > query);
 }
 
 /**
- * Return a function of head, query and key that tells if the key is visible; null if all keys are.
+ * Return a function of head, query and key that is true if the query sees the key; null if queries see all keys.
  * @param {Edits} edits
  * @param {boolean} looksAhead true if this kind of attention has a look-ahead mask
  */

@@ -7,7 +7,7 @@ const AFTER = "With changes";
 const ENDED = "The end token: it stops here.";
 const STOPPED = "Stopped at its longest length.";
 const MANY = 22; // a map of more tokens than this may have smaller letters
-const LEVELS = 255; // the level of a weight of 1 in the grid of all heads
+const LEVELS = 255; // the grid of all heads stores weights as whole numbers from 0 to this
 
 /**
  * Make the pictures of the live page: `texts` and `maps` hold their elements, `draw` draws them.
@@ -25,7 +25,7 @@ export function drawing(mount, templates, acts) {
   function draw(state, trained, changed, config) {
     const { kind, layer, head } = state;
     const { run, source: read, request, forced } = changed ?? trained;
-    const stepped = kind === "encoder" ? 0 : layer; // a layer of the decoder
+    const stepped = kind === "encoder" ? 0 : layer; // the layer of the decoder that is shown step by step
     titles[0].textContent = `${KINDS[kind]}: all heads`;
     titles[1].textContent = `${KINDS[kind]}, layer ${layer + 1}, head ${head + 1}`;
     titles[2].textContent = `Step by step: decoder and cross-attention, layer ${stepped + 1}, head ${head + 1}`;
@@ -68,7 +68,7 @@ export function drawing(mount, templates, acts) {
   return { texts, maps: element("div", "maps", sections), draw };
 }
 
-/** Return the header of a text as chips; tokens that the `other` text lacks or has elsewhere are marked. */
+/** Return the header of a picture of a text's tokens; tokens that the `other` text lacks or has elsewhere are marked. */
 function stripOf(label, { text, tokens, chances }, other) {
   const chips = chipsOf(tokens, chances);
   if (other) {
@@ -107,7 +107,7 @@ function chipsOf(tokens, chances = null) {
   }));
 }
 
-/** Return the header of the grid of all heads of a kind. */
+/** Return the header of the grid with the maps of all heads of one kind of attention. */
 function gridOf(layers, queries, keys, heads, selected, isOff) {
   const size = queries.length * keys.length;
   const strongest = layers.flatMap((weights) =>

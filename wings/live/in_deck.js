@@ -11,7 +11,7 @@ export function show(parts, styles) {
   const app = element("div", "live");
   const close = buttonOf("control close", "×", () => dialog.close(), { "aria-label": "Close" });
   const dialog = element("dialog", "live-dialog live", [close, app], { "aria-label": "The model, on any sentence" });
-  let panel = null; // made when it is first opened: the model takes a second to load
+  let panel = null; // the panel, made when it is first opened, because the model takes a second to load
   /** Open the model on the sentence, the head and the changes of a slide. */
   function ask(scene) {
     const address = `#${new URLSearchParams(scene)}`;
@@ -19,7 +19,7 @@ export function show(parts, styles) {
     dialog.showModal();
     if (panel) panel.go(address);
     else panel = live(app, parts, styles, address, () => {});
-    /** @type {HTMLElement | null} */ (app.querySelector(".sentence"))?.focus(); // so that letters are typed there and are no keys of the talk
+    /** @type {HTMLElement | null} */ (app.querySelector(".sentence"))?.focus(); // so that typed letters go into the box and do not turn slides
   }
   showTalk(parts, styles, ask);
 }

@@ -1,8 +1,8 @@
 /**
  * Load a file of weights. A page from a web server fetches it. A page from the disk runs a script
- * that calls `headlightWeights` with the file in base64. Without addresses, the document holds it.
+ * that calls `headlightWeights` with the file in base64. Without addresses, the weights are in the document.
  * @param {{ file: string, script: string }} from
- * @param {(share: number | null) => void} tell called with the share loaded so far; null if not known
+ * @param {(share: number | null) => void} tell called with the share loaded so far, from 0 to 1; null if the size is not known
  * @returns {Promise<Uint8Array>}
  */
 export async function loadWeights({ file, script }, tell) {
@@ -32,7 +32,7 @@ function byScript(address) {
   });
 }
 
-/** Return the bytes of a text in base64. */
+/** Return the bytes that a text in base64 holds. */
 function bytesOf(text) {
   const letters = atob(text);
   const bytes = new Uint8Array(letters.length);

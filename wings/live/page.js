@@ -52,9 +52,9 @@ export function live(app, parts, styles, address, keep) {
   /** @type {Header} */
   const header = JSON.parse(document.getElementById("live").textContent);
   let state = stateOf(address, { sentence: header.sentence, ...OPENS_WITH });
-  let config = null; // of the model, once it is there
-  let trained = { name: "", run: null, source: null }; // the last answer without edits
-  let changed = null; // the last answer with edits
+  let config = null; // the model's config, once it is loaded
+  let trained = { name: "", run: null, source: null }; // the worker's last answer without edits
+  let changed = null; // the worker's last answer with edits
   let waiting = []; // requests that the worker has not begun; a newer choice replaces them
   let isBusy = false;
 
@@ -95,7 +95,7 @@ export function live(app, parts, styles, address, keep) {
     said.textContent = words.filter(Boolean).join(" ");
     bar.hidden = true;
   }
-  /** Translate another sentence, without the beginning that was chosen for the one before. */
+  /** Translate another sentence, and drop the beginning that the visitor chose for the last translation. */
   function ask(sentence) {
     if (sentence !== state.sentence) update({ sentence, forced: [], typed: "" });
   }
@@ -106,7 +106,7 @@ export function live(app, parts, styles, address, keep) {
     state = within({ ...state, ...changes });
     run();
   }
-  /** Return the state with a layer and a head that the model has. */
+  /** Return the state; a layer or head that the model lacks is replaced by the last one. */
   function within(wanted) {
     if (!config) return wanted;
     const layers = wanted.kind === "encoder" ? config.encoder_layers : config.decoder_layers;
@@ -116,7 +116,7 @@ export function live(app, parts, styles, address, keep) {
     return state.forced.length > 0 || state.typed !== "" || JSON.stringify(state.edits) !== JSON.stringify(AS_TRAINED);
   }
 
-  /** Send the worker the runs that are not known yet; draw at once if all are known. */
+  /** Request the runs whose results are not known yet from the worker; if all are known, draw at once. */
   function run() {
     keep(addressOf(state));
     if (!config) return;

@@ -23,7 +23,7 @@ from headlight.viz.modules import in_order, script
 
 HERE = Path(__file__).parent
 IN_DECK, PANEL = HERE / "in_deck.js", HERE / "panel.css"
-FILE, SCRIPT = "weights.safetensors", "weights.js"  # the files next to the page
+FILE, SCRIPT = "weights.safetensors", "weights.js"  # the weights, in two files next to the page
 EXAMPLES = (
     "The dog ate the meat because it was hungry.",
     "The animal didn't cross the street because it was too tired.",
@@ -40,8 +40,8 @@ POLICY = (
 def write_live(folder: Path, translator: Translator, more: str = "") -> None:
     """Write the live page as index.html, with the weights as a file and as a script.
 
-    A page that is opened from the disk may not read files, but may run scripts. `more` is HTML at
-    the end of the page.
+    The script is needed because a page that is opened from the disk may run scripts, but not read
+    files. `more` is HTML at the end of the page.
     """
     weights = weights_file(translator.model, translator.tokenizer)
     (folder / "index.html").write_text(document(more, file=FILE, script=SCRIPT), encoding="utf-8")
@@ -119,7 +119,7 @@ def stylesheet() -> str:
 
 
 def for_talks(translator: OwnReader) -> TalkModel:
-    """Return a translator's weights, with the scripts that run and show it in a talk's file."""
+    """Return a translator's weights, and the scripts that run and show it in the file of a talk."""
     weights = weights_file(translator.model, translator.tokenizer)
     return TalkModel(weights, IN_DECK, PANEL, header(), pictures())
 

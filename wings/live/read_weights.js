@@ -2,7 +2,7 @@
 
 const CUT = "The file of weights is cut short. Load it again.";
 const NOT_WEIGHTS = "This is not a file of weights.";
-const HEADER = 8; // bytes at the start of the file, which are the header's length
+const HEADER = 8; // how many bytes at the start of the file hold the length of its header
 const METADATA = "__metadata__";
 
 /**
@@ -48,7 +48,7 @@ function floats(halves) {
   return result;
 }
 
-/** The number that each pattern of 16 bits means as a float16 (IEEE 754). */
+/** The value of each float16 (IEEE 754), indexed by its 16 bits. */
 const HALVES = Float32Array.from({ length: 2 ** 16 }, (_, bits) => {
   const sign = bits >> 15 ? -1 : 1;
   const exponent = (bits >> 10) & 31;

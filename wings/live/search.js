@@ -19,7 +19,7 @@ const CANDIDATES = 10; // how many of the likeliest next tokens are kept for eac
  * @property {[number, number][]} candidates the likeliest ids in place of its last token, with their probabilities
  * @property {boolean} kept
  * @property {boolean} ended
- * @property {import("./transformer.js").Trace} rows the weights of the step that wrote it: (H, Q, K)
+ * @property {import("./transformer.js").Trace} rows the weights of the step that wrote its last token: (H, Q, K)
  * @property {number} start the position of the first query of `rows`
  * @property {number} queries the number of queries of `rows`
  *
@@ -105,7 +105,7 @@ function copied(cache) {
   return cache && cache.map(({ keys, values }) => ({ keys, values }));
 }
 
-/** Return the nodes from the first step to a node. */
+/** Return the nodes that lead from the first step to a node. */
 function pathTo(tree, node, length) {
   const path = [node];
   for (let step = length - 2; step >= 0; step--) path.unshift(tree[step][path[0].parent]);
@@ -128,7 +128,7 @@ function bestOf(values, count) {
 /**
  * Return the weights of a written text, by kind and layer: (H, Q, K).
  *
- * With a cache, each step has only the rows of its new positions; without one, the last has all.
+ * With a cache, each step has only the rows of its new positions; without one, the last step has all rows.
  * @param {Decoding} decoding
  * @param {number} heads
  * @returns {import("./transformer.js").Trace}
@@ -156,7 +156,7 @@ export function traceOf({ path, encoder }, heads) {
 }
 
 /**
- * Return the weights of each step when it wrote its token, by kind and layer: (H, T, K), 0 for later keys.
+ * Return the weights with which each step wrote its token, by kind and layer: (H, T, K). Keys of later steps have 0.
  * @param {Decoding} decoding
  * @param {number} heads
  * @returns {import("./transformer.js").Trace}

@@ -6,7 +6,7 @@ const SPACE = "▁"; // the vocabulary's letter for the space before a word
 const VISIBLE_SPACE = "␣";
 const SPECIAL = ["<pad>", "<unk>", "<start>", "<end>"];
 const BYTE = /^<0x([0-9A-F]{2})>$/;
-const UNFINISHED = 0x10ff00; // this plus a byte is the letter for a byte of an incomplete character
+const UNFINISHED = 0x10ff00; // a byte of an incomplete character is kept as the letter with this number plus the byte
 const WHITE = /^\p{White_Space}$/u;
 // Each letter in both cases, because only this part of the pattern ignores case; ſ counts as an s.
 const ELIDED_WORDS = "[cCdDjJlLmMnNsSſtT]|[qQ][uU]|[lL][oO][rR][sSſ][qQ][uU]|[jJ][uU][sSſ][qQ][uU]|[pP][uU][iI][sSſ][qQ][uU]|[qQ][uU][oO][iI][qQ][uU]";
@@ -49,7 +49,7 @@ export function tokenizerOf({ vocabulary, merges, bytes, whole }) {
     pieces.forEach(({ id, start, end }, at) => {
       const following = pieces[at + 1]?.start ?? typed.length;
       const piece = vocabulary[id];
-      // The space before the first word is not typed, and has the place of the first letter: empty it.
+      // The space before the first word was added and not typed: it gets an empty place in the text.
       if (piece === SPACE && !(end > start && typed.slice(start, end).every((letter) => WHITE.test(letter)))) end = start;
       while (start < end && end < following && !WHITE.test(typed[end])) end++;
       if (byteOf(piece) < 0) return tokens.push(tokenOf(id, typed, start, end));
@@ -82,7 +82,7 @@ export function tokenizerOf({ vocabulary, merges, bytes, whole }) {
       parts = [...parts.slice(0, best), joined, ...parts.slice(best + 2)];
     }
   }
-  /** Replace a word's pieces after an elided word, as in l'eau, by its one piece with a space before it. */
+  /** After an elided word, as in l'eau, replace the next word's pieces by the word's single piece that begins with a space, if there is one. */
   function wholeAfterElided(split) {
     const pieces = [];
     for (let first = 0; first < split.length; ) {
@@ -137,7 +137,7 @@ function special(id, position = 0) {
   return { id, text: SPECIAL[id], start: position, end: position };
 }
 
-/** Return the token of some characters, without the space before a word. */
+/** Return the token of some characters; its text leaves out the space before a word. */
 function tokenOf(id, letters, start, end) {
   const written = letters.slice(start, end);
   const first = written.findIndex((letter) => !WHITE.test(letter));
@@ -145,7 +145,7 @@ function tokenOf(id, letters, start, end) {
   return { id, text: written.slice(first).join(""), start: start + first, end };
 }
 
-/** Give the last tokens, if they are the bytes of a character, the character's place in the text. */
+/** If the last tokens are the bytes of one character, give each the character's place in the text. */
 function spreadOverBytes(tokens, start, end) {
   for (let at = tokens.length - 1; at >= 0; at--) {
     const token = tokens[at];

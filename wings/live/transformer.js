@@ -98,7 +98,7 @@ export function transformerOf({ config, tensors }) {
   return {
     config,
     /**
-     * Encode source ids with the end token; return each cross-attention's keys and values, and the weights.
+     * Encode source ids with the end token; return each cross-attention's keys and values, and the attention weights.
      * @param {number[]} ids empty for a model with only a decoder
      * @param {import("./attention.js").Edits} edits
      * @returns {{ memory: Cache, trace: Trace }}

@@ -1,4 +1,4 @@
-"""Offer talks a translator for their files, with the JavaScript that runs it there."""
+"""Offer the shipped translator for a talk's file, with the JavaScript that runs it there."""
 
 from headlight.model.translator import load
 from headlight.pages.shared.state.wings import TalkModel, Wing
@@ -8,7 +8,7 @@ __all__ = ["WING"]
 
 def talk_model() -> TalkModel:
     """Return the shipped translator's weights, with the scripts that run it in a talk's file."""
-    from headlight.wings.live.page import for_talks  # imports modules that no page needs
+    from headlight.wings.live.page import for_talks  # imported here because no page needs it
 
     return for_talks(load("en-fr"))
 

@@ -10,7 +10,7 @@ import { transformerOf } from "./transformer.js";
  * @property {string} text
  * @property {number} beamSize
  * @property {number[]} forced the ids with which the translation must begin
- * @property {string} typed a text that must follow them
+ * @property {string} typed a text that must follow the forced ids
  * @property {import("./attention.js").Edits} edits
  *
  * A run of the model.
@@ -45,7 +45,7 @@ export function listen(port) {
       port.postMessage({ name: data.name, error: error.message });
     }
   };
-  /** Encode only once for requests that follow each other and give the encoder the same input. */
+  /** Return the encoder's last result if a request gives it the same input as the last one, or else encode. */
   function keep(name, make) {
     if (last.name !== name) last = { name, encoded: make() };
     return last.encoded;

@@ -18,7 +18,7 @@ def panel(
     options: Sequence[str],
     asks: str = "",
 ) -> CanvasPicture:
-    """Return the panel of a room, which fetches its counts from a `path` of this server.
+    """Return the panel of a room; it fetches the counts of guesses from `path` on this server.
 
     The `number` and the `options` are those of the question; `asks` is its text if the page does
     not show it. Raises ValueError if the address is too long for a QR code.

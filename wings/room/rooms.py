@@ -8,10 +8,10 @@ from typing import Any
 
 from headlight.pages.server.open_paths import leads_here
 
-LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # without those that look alike
-LENGTH = 5  # letters of a code: too many to be guessed in a lecture
+LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # without letters and digits that look alike
+LENGTH = 5  # letters of a code: enough that nobody guesses one during a lecture
 MOST_ROOMS = 100
-MOST_PHONES = 2_000  # in a room
+MOST_PHONES = 2_000  # phones in a room
 AWAY = 15.0  # seconds without a request after which a phone is no longer counted as present
 FORGOTTEN = 6 * 3600.0  # seconds without a request from the lecturer after which a room is closed
 FULL = f"This room is full: it takes {MOST_PHONES:,} phones."
@@ -24,12 +24,12 @@ NO_OPTION = "The question has no such answer."
 
 @dataclass(frozen=True)
 class Question:
-    """What a room is asked; two questions with equal fields are the same question."""
+    """A question that a room is asked; two with equal fields are the same question."""
 
     asks: str
     options: tuple[str, ...]
     sentence: str = ""  # the sentence that the question is about
-    scene: str = ""  # tells apart scenes whose questions read the same
+    scene: str = ""  # tells apart questions of the same words on different pages or choices
 
 
 NO_QUESTION = Question("", ())
@@ -40,13 +40,13 @@ class Poll:
     """A question, and what the phones have guessed so far."""
 
     question: Question
-    number: int  # among the questions of its room
-    guesses: dict[str, int] = field(default_factory=dict)  # option by phone
-    is_closed: bool = False  # takes no more guesses, and shows them
-    right: tuple[int, ...] = ()  # the right options, once the answer is shown
+    number: int  # counts the questions of its room
+    guesses: dict[str, int] = field(default_factory=dict)  # by phone: the index of its option
+    is_closed: bool = False  # True once no more guesses are taken and all are shown
+    right: tuple[int, ...] = ()  # indices of the right options, once the answer is shown
 
     def result(self) -> dict[str, Any]:
-        """Return what everyone may know: how often each option was guessed, once that is shown."""
+        """Return data for phones and lecturer; it has counts only once the guesses are closed."""
         of_option = Counter(self.guesses.values())
         counts = [of_option[option] for option in range(len(self.question.options))]
         return {
@@ -64,41 +64,41 @@ NOTHING_ASKED = Poll(NO_QUESTION, -1)
 class Room:
     """The phones of a lecture and the question that they are asked.
 
-    The lecturer's page changes the poll in another thread than the phones' requests, so that a
-    method looks at `poll` only once.
+    The lecturer's page may replace the poll while another thread answers phones, so each method
+    reads `poll` only once.
     """
 
     code: str
-    key: str = field(default_factory=secrets.token_urlsafe, repr=False)  # the lecturer's alone
+    key: str = field(default_factory=secrets.token_urlsafe, repr=False)  # the lecturer's secret
     poll: Poll = field(default_factory=lambda: Poll(NO_QUESTION, 0))
-    seen: dict[str, float] = field(default_factory=dict)  # the time of a phone's last request
-    is_shown: bool = True  # the lecturer's screen shows the question
+    seen: dict[str, float] = field(default_factory=dict)  # the time of each phone's last request
+    is_shown: bool = True  # True if the lecturer's screen shows the question
     lecturer_seen: float = field(default_factory=time.monotonic)
 
     def pose(self, question: Question, *, again: bool = False) -> None:
-        """Ask a question; one that is asked already goes on, unless it is to be asked again."""
+        """Ask a question. If it is asked already, its guesses are kept, unless `again` is True."""
         if again or question != self.poll.question:
             self.poll = Poll(question, self.poll.number + 1)
 
     def close_guesses(self, right: tuple[int, ...] = ()) -> None:
-        """Take no more guesses, and show them; the `right` options are marked."""
+        """Refuse further guesses, show the counts of guesses, and mark the `right` options."""
         self.poll.is_closed = True
         self.poll.right = right or self.poll.right
 
     def show(self) -> None:
-        """Let phones see the question, as the lecturer's screen shows it."""
+        """Let phones show the question, because the lecturer's screen shows it."""
         self.is_shown = True
 
     def hide(self) -> None:
-        """Let phones wait: the lecturer's screen does not show the question."""
+        """Make phones wait, because the lecturer's screen does not show the question."""
         self.is_shown = False
 
     def enter(self) -> str:
-        """Return the name of a new phone; raises ValueError if the room is full."""
+        """Add a new phone and return its name; raises ValueError if the room is full."""
         if len(self.seen) >= MOST_PHONES:
             raise ValueError(FULL)
         phone = secrets.token_urlsafe()
-        self.seen[phone] = time.monotonic() - AWAY  # present once its page asks for the question
+        self.seen[phone] = time.monotonic() - AWAY  # counted as present after its next request
         return phone
 
     def guess(self, phone: str, number: int, option: int) -> None:
@@ -128,7 +128,7 @@ class Room:
         return asked | {"guess": poll.guesses.get(phone)} | poll.result()
 
     def shown_to_lecturer(self) -> dict[str, Any]:
-        """Return how many phones are in the room and have guessed, and the result."""
+        """Return how many phones are present, how many have guessed, and the result."""
         self.lecturer_seen = now = time.monotonic()
         poll = self.poll
         present = {phone for phone, last in self.seen.items() if now - last < AWAY}
@@ -140,7 +140,7 @@ ROOMS: dict[str, Room] = {}  # by code
 
 
 def open_room() -> Room:
-    """Open a room with a code of its own; raises ValueError if there are too many."""
+    """Open a room with a new code; raises ValueError if there are too many rooms."""
     for room in list(ROOMS.values()):
         if time.monotonic() - room.lecturer_seen > FORGOTTEN:
             close_room(room)
@@ -157,6 +157,6 @@ def close_room(room: Room) -> None:
 
 
 def lecturers_room(code: str, key: str) -> Room | None:
-    """Return the room with a code for the lecturer who has its key."""
+    """Return the room with this code if `key` is its lecturer's key; otherwise None."""
     room = ROOMS.get(code)
     return room if room and secrets.compare_digest(key.encode(), room.key.encode()) else None

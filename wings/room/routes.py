@@ -6,8 +6,8 @@
 /room/CODE/now         what the phone shows
 /room/CODE/guess       takes a guess: the number of the question, and the index of the option
 /room/CODE/count       the numbers for the lecturer, who sends the room's key
-/room/CODE/close       ends the guesses, and answers as `count`
-/room/CODE/leave       lets phones wait, since the lecturer's screen shows something else
+/room/CODE/close       ends the guesses, then answers like `count`
+/room/CODE/leave       makes phones wait, because the lecturer's screen shows something else
 """
 
 import json
@@ -24,11 +24,11 @@ from starlette.routing import Route
 from headlight.pages.streamlit_fixes.paths import public
 from headlight.wings.room.rooms import ROOMS, Room, lecturers_room
 
-NAME = "room"  # the first name of all paths
+NAME = "room"  # the beginning of all paths
 COOKIE = "headlight_phone"
-LECTURER = "headlight_room"  # the cookie with the code and the key, for a page that reloads
-KEY = "x-room-key"  # the header with the lecturer's key
-LONGEST = 200  # bytes of a guess
+LECTURER = "headlight_room"  # the cookie of a lecturer: the room's code and key
+KEY = "x-room-key"  # the HTTP header with the lecturer's key
+LONGEST = 200  # the most bytes of a guess
 FOLDER = Path(__file__).parent / "phone"
 HEADERS = {"cache-control": "no-store"}
 NO_ROOM = "There is no room with this code, or it has ended. Ask for the code on the screen."
@@ -42,7 +42,7 @@ def text_of(name: str) -> str:
 
 
 def page(name: str, status: int = 200, **words: str) -> HTMLResponse:
-    """Return a page of the folder, with words in the places that it names in capitals."""
+    """Return an HTML page of the folder, with words put into its places, such as {BASE}."""
     text = text_of(name)
     for place, word in ({"base": public(f"/{NAME}")} | words).items():
         text = text.replace(f"{{{place.upper()}}}", escape(word))
@@ -50,7 +50,7 @@ def page(name: str, status: int = 200, **words: str) -> HTMLResponse:
 
 
 async def ask_code(request: Request) -> Response:
-    """Ask for a code, or go to the room with the code that was typed."""
+    """Return the page that asks for a code, or redirect to the room whose code was typed."""
     typed = request.query_params.get("code", "")
     code = typed.strip().upper()
     if code in ROOMS:
@@ -59,12 +59,12 @@ async def ask_code(request: Request) -> Response:
 
 
 async def enter(request: Request) -> Response:
-    """Return the page of a phone, which has a name in the room from now on."""
+    """Return the page of a phone; a new phone gets a name in the room, as a cookie."""
     code = request.path_params["code"]
     if (room := ROOMS.get(code.upper())) is None:
         return page("code.html", 404, said=NO_ROOM)
     path = public(f"/{NAME}/{room.code}")
-    if code != room.code:  # the cookie is only for paths with the room's own code
+    if code != room.code:  # the cookie's path has the code in capitals, so the address needs it too
         return RedirectResponse(path, 303, HEADERS)
     answer = page("phone.html", code=code)
     if request.cookies.get(COOKIE) not in room.seen:
@@ -102,7 +102,7 @@ def shown(room: Room, request: Request) -> Response:
 
 
 async def guess(request: Request) -> Response:
-    """Take a phone's guess, and answer with what it shows now."""
+    """Take a phone's guess, and return what the phone shows now."""
     if (room := ROOMS.get(request.path_params["code"])) is None:
         return refused(NO_ROOM, 404)
     try:
@@ -114,7 +114,7 @@ async def guess(request: Request) -> Response:
 
 
 async def body(request: Request) -> bytes:
-    """Return what was sent; raises ValueError as soon as it is too long for a guess."""
+    """Return the body of a request; raises ValueError as soon as it is too long for a guess."""
     sent = b""
     async for part in request.stream():
         sent += part
@@ -124,7 +124,7 @@ async def body(request: Request) -> bytes:
 
 
 def read_guess(sent: bytes) -> tuple[int, int]:
-    """Return the number of the question and the index of the option; raises ValueError."""
+    """Return the number of a question and the index of an option; other data raises ValueError."""
     try:
         match json.loads(sent):
             case {"number": int(number), "option": int(option)}:
@@ -135,7 +135,7 @@ def read_guess(sent: bytes) -> tuple[int, int]:
 
 
 def to_lecturer(act: Callable[[Room], None]) -> Callable[[Request], Awaitable[Response]]:
-    """Return the answer to the lecturer's page, which acts on the room and has its numbers."""
+    """Return a handler for the lecturer's page: it acts on the room and returns its numbers."""
 
     async def answer(request: Request) -> Response:
         room = lecturers_room(request.path_params["code"], request.headers.get(KEY, ""))

@@ -1,4 +1,4 @@
-"""A room of phones that guess what Guess first asks, or what the lecturer types."""
+"""Ask a room of phones the questions of Guess first, or a question that the lecturer types."""
 
 from collections.abc import Callable, Sequence
 from hashlib import sha256
@@ -29,10 +29,10 @@ from headlight.wings.room.rooms import (
     open_room,
 )
 
-ROOM, OWN, DRAWN = "room_opened", "room_question", "room_drawn"  # names in the session
+ROOM, OWN, DRAWN = "room_opened", "room_question", "room_drawn"  # keys in the session's state
 PLACE = "room_place"
-ANSWERS = (2, 4)  # answers to a question of the lecturer's own
-LONGEST = 200  # characters of a question or of an answer
+ANSWERS = (2, 4)  # the least and most answers to the lecturer's own question
+LONGEST = 200  # the most characters of a question or of an answer
 INTRO = (
     "Phones open the room by its QR code or address, and guess what **Guess first** asks on a page "
     "or slide. They need no name, see nothing else of this app, and the room is forgotten once you "
@@ -77,7 +77,7 @@ def path_of(room: Room) -> str:
 
 
 def read_question(asks: str, answers: str) -> Question:
-    """Return a typed question with its answers, one a line; raises ValueError."""
+    """Return a typed question and its answers, one a line; raises ValueError if incomplete."""
     options = tuple(line.strip() for line in answers.splitlines() if line.strip())
     texts = (asks.strip(), *options)
     few, many = ANSWERS
@@ -92,7 +92,7 @@ def read_question(asks: str, answers: str) -> Question:
 
 @st.dialog("Ask the room", width="large", on_dismiss="rerun")
 def ask() -> None:
-    """Draw how phones enter the room, and take a question of the lecturer's own."""
+    """Draw how phones enter the room, and a form for the lecturer's own question."""
     room = own_room()
     if room is None:
         st.caption(INTRO)
@@ -140,7 +140,7 @@ def begin() -> None:
 
 
 def enter(room: Room) -> None:
-    """Take up a room that this browser opened earlier; a callback."""
+    """Return to a room that this browser opened earlier; a callback."""
     st.session_state[ROOM] = room
 
 
@@ -153,7 +153,7 @@ def end() -> None:
 
 
 def draw(room: Room, question: Question, own: bool) -> None:
-    """Draw the panel of a room, above the pictures of a slide."""
+    """Draw the panel of a room; on a slide, it is above the pictures."""
     part = panel(
         path_of(room),
         room.key,
@@ -169,13 +169,13 @@ def draw(room: Room, question: Question, own: bool) -> None:
 
 
 class RoomWing(Wing):
-    """Asks the phones of a room what the page asks, until the answer is shown."""
+    """Asks the phones of a room the page's question, until the page shows the answer."""
 
     def begin(self, page: Page) -> None:
         st.session_state[DRAWN] = False
 
     def buttons(self, page: Page) -> None:
-        """Draw the button that opens a room."""
+        """Draw the button for opening a room."""
         if allows(TOOLS) and st.button(
             "Room", key="open-room", help="Phones guess what is asked here"
         ):
@@ -184,7 +184,7 @@ class RoomWing(Wing):
     def asks(
         self, keys: Sequence[str], ask: Callable[[], Riddle], of: About | None, what: str
     ) -> bool:
-        """Ask the room what the page asks; it is told the answer once the page shows it."""
+        """Ask the room a question; mark the page's answer for the phones once the page shows it."""
         room = own_room()
         states = {is_open(key) for key in keys} - {None}
         if room is None or not states:
@@ -199,7 +199,7 @@ class RoomWing(Wing):
         return False
 
     def above(self, page: Page) -> None:
-        """Ask a question of the lecturer's own above a page."""
+        """Reserve a place above a page for the lecturer's own question."""
         st.session_state[PLACE] = st.empty() if own_room() else None
 
     def after(self, page: Page) -> None:
@@ -215,7 +215,7 @@ class RoomWing(Wing):
 
 
 def question_of(riddle: Riddle, sentence: str) -> Question:
-    """Return a riddle about a sentence as a question for phones."""
+    """Return a question of Guess first about a sentence as a question for phones."""
     scene = repr((shown().key, showing().scene(), riddle))
     digest = sha256(scene.encode()).hexdigest()[:12]
     return Question(riddle.asks, tuple(riddle.names), sentence, digest)

@@ -10,7 +10,7 @@ from headlight.wings.talks.parts import browser_text
 from headlight.wings.talks.slides import MOST_SLIDES, recognised, write_talk
 from headlight.wings.talks.turning import draw_anew
 
-KEPT = "headlight-talk"  # the name under which the browser keeps it
+KEPT = "headlight-talk"  # the name under which the browser keeps the talk
 NOT_KEPT = (
     "This browser does not let the talk be kept. Save it as a file on the page Talk before you "
     "close or reload this tab."
@@ -34,10 +34,10 @@ def keep() -> None:
 
 
 def take_up() -> None:
-    """Load the talk that the browser has kept, or that another tab has changed; a callback.
+    """Load the talk that the browser has kept or another tab has changed; a callback.
 
-    Slides that were added before the kept talk arrived come after its slides. A text that cannot be
-    read is ignored.
+    If slides were added before the kept talk arrived, they come after the kept slides. A text that
+    cannot be read is ignored.
     """
     match picked("kept"):
         case {"failed": True}:
@@ -58,8 +58,8 @@ def take_up() -> None:
     if is_first:
         st.session_state.talk = (*slides, *talk.own())[:MOST_SLIDES]
     else:
-        # Equal slides keep their names, because a click that is on its way may use them.
+        # Equal slides keep their names, because a click that has not arrived yet may use them.
         talk.change(recognised(slides, talk.own()))
-    # If the talk is the same, a slide must not be drawn anew: that would undo a click in it.
+    # If the talk is the same, do not apply the slide's choices again: that would undo a click.
     if talk.in_force() != before:
         draw_anew()

@@ -15,10 +15,10 @@ BROWSER = Path(__file__).parent / "browser"
 def browser_text(name: str, text: str | None, *, session: str, heard: bool) -> CanvasPicture:
     """Return the part that keeps a session's text in the browser, for all of its tabs.
 
-    An empty text removes the kept text; None does not change it. The part sends `text`, kept before
-    the `session` began or by another tab, with `first` True if it is the first that the session
-    gets. It sends `failed` if the browser cannot keep texts. Until the session has `heard` the kept
-    text, the part does not overwrite it.
+    An empty text removes the kept text; None does not change it. The part sends a `text` that was
+    kept before the `session` began, or by another tab; `first` is True if it is the first text for
+    this session. The part sends `failed` if the browser cannot keep texts. It does not overwrite
+    the kept text until the session has `heard` (received) it.
     """
     header = {"name": name, "text": text, "session": session, "heard": heard}
     return packed("browser_text", header, height=0, folder=BROWSER)
@@ -41,13 +41,13 @@ def slide(
 ) -> CanvasPicture:
     """Return the part that shows the words of slide `number`, from 1, of `count`, and turns slides.
 
-    `alone` means that the slide has no pictures. Marks in a title that somebody has `typed` are
-    formatting. `size`, from 0 to 1, is the pictures' share of the largest size that fits. The keys
-    of `TALK_KEYS` turn the slides; `KEYS_OF_SLIDES` work as on pages. The part sends the number of
-    the slide to turn to and a count of turns; 0 leaves the talk, and -1 opens the slide's scene on
-    its page, if it can be `live`. `asked` is the last count that the app got, so that no turn is
-    taken twice. The speaker's window shows the `notes`, and the title and pictures of the `coming`
-    slide, whose thumbnail the browser keeps under the name `kept`.
+    `alone` means that the slide has no pictures. If a person has `typed` the title, **bold** and
+    *italic* in it are formatting. `size` is the pictures' size, as a share of the largest that
+    fits. The keys of `TALK_KEYS` turn the slides; `KEYS_OF_SLIDES` work as on pages. The part sends
+    the number of the slide to turn to and the count of such requests; 0 leaves the talk, and -1, if
+    `live`, opens the slide's page with its choices. `asked` is the last count that the app got, so
+    that no request is carried out twice. The speaker's window shows the `notes`, and the title and
+    pictures of the next slide, `coming`. The browser keeps thumbnails under the name `kept`.
     """
     header = {
         "title": title,
@@ -72,9 +72,9 @@ def slide(
 class Row:
     """A slide in the list of slides.
 
-    `name` identifies it. `of` is the title of its page, `picture` the name of its first picture,
-    and `thumbnail` the key of its small picture. It `opens` if it has a scene. A title that
-    somebody has `typed` is shown without its marks.
+    `name` identifies the slide. `of` is the title of its page, `picture` the name of its first
+    picture, and `thumbnail` the key of its small picture. It `opens` if it has a page. A title that
+    a person has `typed` is shown without the marks of bold and italic.
     """
 
     name: str
@@ -96,9 +96,9 @@ def slide_list(
 ) -> CanvasPicture:
     """Return the part that lists a talk's slides; `edited` and `opened` are indices from 0.
 
-    It sends the name of a slide and what to do with it as `does`: "edit", "open", "present",
-    "duplicate", "remove", or "move" with the new index `to`. The browser keeps the small pictures
-    under the name `kept`; those whose keys are not `known` are deleted.
+    The part sends the name of a slide and an action `does`: "edit", "open", "present", "duplicate",
+    "remove", or "move" with the new index `to`. The browser keeps the small pictures under the name
+    `kept`; those whose keys are not `known` are deleted.
     """
     header = {"slides": [vars(row) for row in slides], "kept": kept, "known": list(known)}
     places = {"edited": edited, "opened": opened}
@@ -111,9 +111,9 @@ def thumbnail(
 ) -> CanvasPicture:
     """Return the part that keeps a small picture of a slide in the browser.
 
-    The browser keeps all small pictures under one `name`, this one with the key `of`. The
-    `pictures` are CSS selectors of the slide's pictures, which may appear later. Small pictures
-    whose keys are not in `slides` are deleted. Each request has its own `number`.
+    The browser keeps all small pictures under one `name`; `of` is the key of this one. `pictures`
+    are CSS selectors of the slide's pictures, which may appear later. Small pictures whose keys
+    are not in `slides` are deleted. Each request has its own `number`.
     """
     header = {"name": name, "of": of, "pictures": list(pictures)}
     header |= {"slides": list(slides), "number": number}
@@ -127,11 +127,11 @@ def stills(
     type: Literal["webp", "png"] = "webp",
     room: tuple[float, float, float] | None = None,
 ) -> CanvasPicture:
-    """Return the part that draws pictures, given by CSS selectors, as images of twice their size.
+    """Return the part that makes images of pictures, given by CSS selectors, at twice their size.
 
-    With a `room`, the width and height in pixels that a slide has for them and a factor, they are
-    first enlarged to the largest size that fits, times the factor. The part waits until the
-    pictures are drawn. Once for each `number` it sends that number and the images' data addresses
+    `room` is the width and height in pixels of a slide's area for pictures, and a factor: if given,
+    the pictures first get the largest size that fits, times the factor. The part waits until the
+    pictures are drawn. Once for each `number`, it sends that number and the images' data addresses
     by key; None for a picture that never appeared.
     """
     header = {"pictures": dict(pictures), "number": number, "type": type}

@@ -28,8 +28,8 @@ from headlight.wings.talks.stage import (
     thumbnail_key,
 )
 
-PARAMETER = "talk"  # the parameter of an address that holds the number of the slide
-TURNS = "turns_asked"  # the state's key of the number of turns taken
+PARAMETER = "talk"  # the parameter of an address with the number of the slide
+TURNS = "turns_asked"  # the state's key of the number of requests to turn that were carried out
 MODEL_GONE = "The model of this slide is no longer available: it was trained elsewhere."
 NOT_DRAWN = (
     "This slide's scene does not draw the pictures chosen for it. Open the scene from the page "
@@ -48,8 +48,8 @@ STYLE = styles.style(styles.SLIDE, Path(__file__).with_name("presenter.css"))
 def take_turn() -> None:
     """Turn to the requested slide, or leave the talk, before anything is drawn.
 
-    Values that arrive with a slide's address after the talk was left belong to the slide: the talk
-    is then left again.
+    Choices can arrive late, with a slide's address, when the talk was already left. They belong to
+    the slide, so the talk is then left a second time.
     """
     if turning.was_left() and PARAMETER in st.query_params and address.gone_to() is None:
         turning.turn_to(turning.LIVE if turning.visit() else None)
@@ -57,7 +57,7 @@ def take_turn() -> None:
     if number and turning.is_going_live():
         go_live(number)
     if number and turning.is_leaving() and not turning.begun_on():
-        turning.draw_anew()  # values sent together with Esc may belong to an earlier slide
+        turning.draw_anew()  # choices that arrive together with Esc may be from an earlier slide
         put_in_force(talk.in_force(), number)
         turning.begin_here()
     turning.take_turn()
@@ -66,7 +66,7 @@ def take_turn() -> None:
 
 
 def go_live(number: int) -> None:
-    """Apply a slide's choices to its page, where the scene can be changed, without its question."""
+    """Open the page of a slide with the slide's choices, but without its question."""
     slides = talk.in_force()
     scene = slides[number - 1]
     put_in_force(slides, number)
@@ -76,13 +76,13 @@ def go_live(number: int) -> None:
 
 
 def has_scene(slide: Slide) -> bool:
-    """Return whether the visitor can open the scene of a slide on its page."""
+    """Return whether the visitor can open a slide's page with the slide's choices."""
     page = PAGES.get(slide.page)
     return page is not None and is_open(page) and allows(TOOLS)
 
 
 def come_back() -> None:
-    """Go back to the slide whose scene is open on its page; a callback."""
+    """Go back to the slide from which the present page was opened; a callback."""
     if visit := turning.visit():
         st.session_state[talk.TOURING] = visit.touring
         turning.come_back(talk.number_of(visit.slide) or visit.number)
@@ -108,11 +108,11 @@ def asked_for() -> int | None:
 
 
 def put_in_force(slides: Sequence[Slide], number: int) -> None:
-    """Enter the page of a slide and apply the choices of the slide's scene, once per turn.
+    """Enter the page of a slide, and apply the slide's choices, once for each turn to the slide.
 
-    A slide without a page keeps the scene of the slide before it; if there is none, the first page
-    opens with its defaults. The turn is marked as done only at the end, because the next click may
-    interrupt the run anywhere.
+    A slide without a page keeps the page and choices of the slide before it; if there is none, the
+    first page opens with its defaults. The turn is marked as done only at the end, because the next
+    click may interrupt the run anywhere.
     """
     scenes = [scene for scene in slides[:number] if scene.page in PAGES]
     scene = scenes[-1] if scenes else Slide(next(iter(PAGES)))
@@ -137,19 +137,19 @@ def show_slide(number: int) -> None:
     show(words_of(slides, number, title), "slide-words", turn)
     if page := PAGES.get(scene.page):
         is_whole = draw_scene(page, scene)
-        # Not `is_new`: the run that applied the choices may have been interrupted before this line.
+        # Not `turning.is_new`: the run that applied the choices may have been stopped before here.
         if is_whole and st.session_state.get(NOTED) != scene.name:
             talk.note_drawn(number, drawn())
     st.session_state[NOTED] = st.session_state[talk.SHOWN_LAST] = scene.name
     says = talk.said_of(scene.pictures)
     if scene.lead and not scene.typed and says not in ("", title):
-        # No person has typed the title, so it follows what the pictures show now.
+        # No person has typed the title, so it describes what the pictures show now.
         st.session_state[turning.LIVE_TITLE] = says
         st.rerun()
 
 
 def words_of(slides: Sequence[Slide], number: int, title: str) -> CanvasPicture:
-    """Return the part with a slide's title and words, and the notes that only the speaker sees."""
+    """Return the part with a slide's title, words, and notes that only the speaker sees."""
     scene, *after = slides[number - 1 :]
     page = PAGES.get(after[0].page) if after else None
     coming = (
@@ -179,14 +179,14 @@ def words_of(slides: Sequence[Slide], number: int, title: str) -> CanvasPicture:
 
 
 def on_stage(scene: Slide) -> dict[str, str]:
-    """Return the names of a slide's pictures, and of its QR code if it has one, by their keys."""
+    """Return the names, by key, of a slide's pictures and of its QR code if it has one."""
     page = PAGES.get(scene.page)
     pictures = {key: page.pictures[key] for key in scene.pictures} if page else {}
     return pictures | ({QR_CODE: "QR code of this scene"} if page and scene.qr_code else {})
 
 
 def draw_scene(page: Page, scene: Slide) -> bool:
-    """Draw a page's pictures for a slide, and below them a footer that names their subject.
+    """Draw a page's pictures for a slide, and below them a footer that says what they show.
 
     Return whether the slide's own model is available.
     """
@@ -208,7 +208,7 @@ def draw_scene(page: Page, scene: Slide) -> bool:
 
 
 def draw_code(link: str) -> None:
-    """Draw the QR code of a scene, or say why there is none."""
+    """Draw the QR code of a link, or say why there is none."""
     try:
         picture = qr_code(link)
     except ValueError as error:
@@ -230,16 +230,16 @@ def footer(pictures: Sequence[str]) -> str:
 
 
 def subject(key: str) -> str:
-    """Return what a picture shows: the words of its footer, and words too long for a footer."""
+    """Return what a picture shows: the words of the footer, and words too long for a footer."""
     told = drawn()[key][0].told if drawn().get(key) else ""
     return " · ".join(filter(None, [footer([key]), writable(told)]))
 
 
 def turn() -> None:
-    """Turn to the slide that the browser has sent, or to its scene, or leave for 0; a callback."""
+    """Turn to the slide that the browser requests, open its page, or leave the talk; a callback."""
     number, turn_number = picked("slide-words")
     at, slides = turning.slide(), talk.in_force()
-    if at is None:  # a late click, after the talk was left
+    if at is None:  # a click that arrived after the talk was left
         turning.turn_to(turning.LIVE if turning.visit() else None)
     elif number == 0:
         turning.turn_to(None)
@@ -247,4 +247,4 @@ def turn() -> None:
         turning.turn_to(turning.LIVE)
     elif isinstance(number, int) and 1 <= number <= len(slides):
         turning.turn_to(number)
-    st.session_state[TURNS] = turn_number  # last: the browser sends an interrupted turn again
+    st.session_state[TURNS] = turn_number  # last: the browser repeats an interrupted request

@@ -1,7 +1,7 @@
-"""Save a talk as one file: its slides are drawn one after the other, for HTML or PowerPoint.
+"""Save a talk as one HTML or PowerPoint file, by drawing its slides one after the other.
 
-For HTML, pictures go into the file as data, and the browser only makes images of charts; for
-PowerPoint it makes images of all pictures.
+An HTML file holds the data of pictures, and images of charts, which the browser makes. For
+PowerPoint, the browser makes images of all pictures.
 """
 
 import re
@@ -40,8 +40,8 @@ from headlight.wings.talks.stage import keeping
 STYLE = Path(__file__).with_name("saving_talk.css")
 ROOM = Path(__file__).with_name("saving_pictures.css")
 STILL = re.compile("data:image/(webp|png);base64,[A-Za-z0-9+/=]+")
-LONGEST_STILL = 4_000_000  # characters of an image's data address
-# The options of pictures that need the running app, off for a file.
+LONGEST_STILL = 4_000_000  # the most characters of an image's data address
+# The options of pictures that need the running app; in a file they are off.
 ASKS = {"clickable": False, "editable": False, "linked": False, "tells": False}
 FAILED = "This slide could not be drawn when the file was saved: {reason}"
 NO_MODEL = (
@@ -57,14 +57,14 @@ Kind = Literal["html", "live", "pptx"]
 
 @dataclass
 class Saving:
-    """A talk that is being saved, with its file at the end."""
+    """A talk that is being saved; its `file` is empty until all slides are done."""
 
     slides: tuple[Slide, ...]
     kind: Kind = "html"
     done: list[DrawnSlide] = field(default_factory=list)
     stills: Mapping[str, str | None] | None = None  # the images of the slide that is being drawn
     file: bytes = b""
-    name: str = field(default_factory=token_hex)  # lets the browser download the file only once
+    name: str = field(default_factory=token_hex)  # lets the browser download each file only once
     left_out: list[int] = field(default_factory=list)  # the numbers of slides that are incomplete
 
 
@@ -79,7 +79,7 @@ def stop() -> None:
 
 
 def stop_if_left() -> None:
-    """Stop saving a talk if the visitor has gone to a page."""
+    """Stop the saving of a talk, if any, because the visitor has gone to a page."""
     if under_way():
         del st.session_state.saving_talk
 
@@ -100,14 +100,14 @@ def is_of_talk(saving: Saving) -> bool:
 
 
 def scenes(slides: Sequence[Slide]) -> list[Slide]:
-    """Return slides without the values that are filled in when they are drawn."""
+    """Return slides without `drawn`, which is filled in when a slide is drawn."""
     return [replace(each, drawn=()) for each in slides]
 
 
 def draw_next(saving: Saving) -> None:
     """Draw the first slide that is not done, keep it for the file, and rerun for the next slide.
 
-    If the talk has changed, it starts again: the browser may send its kept talk after the click.
+    If the talk has changed, start again: the browser may send its kept talk after the click.
     """
     if not is_of_talk(saving):
         saving = st.session_state.saving_talk = Saving(talk.in_force(), saving.kind)
@@ -134,7 +134,7 @@ def draw_next(saving: Saving) -> None:
 
 
 def model_maker() -> Callable[[], TalkModel] | None:
-    """Return the function that makes a model for a talk's file; None if no wing has one."""
+    """Return the function that makes the model for a talk's file; None if no wing offers one."""
     return first_known(wing.talk_model for wing in WINGS)
 
 
@@ -180,9 +180,9 @@ def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
 
 
 def live_scene(page: Page) -> dict[str, str]:
-    """Return the current scene's choices for the model inside a file, as in that model's address.
+    """Return the present choices for the model inside a file, in the form of that model's address.
 
-    They are empty for a scene of another model, or of a page that does not read the sentence.
+    They are empty if another model is chosen, or if the page does not read the sentence.
     """
     if chosen(MODEL) != MODEL.default or SENTENCE in page.unread:
         return {}
@@ -204,7 +204,7 @@ def collected(
     kept: Mapping[str, Any],
     stills: Mapping[str, str | None],
 ) -> DrawnSlide:
-    """Return a slide's words with its kept pictures, and with the images of its other pictures."""
+    """Return a slide with its kept pictures, and with the images of its other pictures."""
     pictures, missing, waiting = [], [], below_a_question(kept)
     for key, what in presenter.on_stage(scene).items():
         of = presenter.subject(key)
@@ -224,9 +224,9 @@ def collected(
 
 
 def below_a_question(kept: Mapping[str, Any]) -> set[str]:
-    """Return the keys of pictures that a page draws only after the question above is answered.
+    """Return the keys of the pictures after the first question, because they may reveal an answer.
 
-    They could reveal the answer. The scene's QR code is not among them.
+    A file shows them after the answer. Pictures with questions and the QR code are not included.
     """
     below = dropwhile(lambda key: not is_question(key), kept)
     return {key for key in below if question_key(key) not in kept} - {presenter.QR_CODE}
@@ -240,7 +240,7 @@ def for_a_file(picture: CanvasPicture) -> CanvasPicture:
 
 
 def ask_for_stills(saving: Saving, number: int, coming: Sequence[str]) -> None:
-    """Have the browser make images of pictures, for PowerPoint in their size on its slide."""
+    """Have the browser make images of pictures; for PowerPoint, in the size for the slide."""
     selectors = {key: css_class(f"on-{key}") for key in coming}
     options = {}
     if saving.kind == "pptx":
@@ -250,7 +250,7 @@ def ask_for_stills(saving: Saving, number: int, coming: Sequence[str]) -> None:
         scene = saving.slides[number - 1]
         room = room_of(scene.title, scene.words, len(coming), presenter.QR_CODE in coming)
         options = {"type": "png", "room": (*room, scene.size)}
-    key = f"stills-{number}"  # one key a slide, so that no slide gets another's images
+    key = f"stills-{number}"  # one key for each slide, so that no slide gets another's images
     show(stills(selectors, number, **options), key, partial(take_stills, key))
 
 
@@ -264,7 +264,7 @@ def take_stills(key: str) -> None:
 
 
 def taken(saving: Saving, images: Mapping[str, object]) -> dict[str, str | None]:
-    """Return the images of a slide's pictures by key, None if invalid or too large for the file."""
+    """Return the images of a slide's pictures by key; None for one that is invalid or too large."""
     earlier = (each.picture for made in saving.done for each in made.pictures)
     room = 2 * LARGEST - sum(len(each) for each in earlier if isinstance(each, str))
     kept = {}

@@ -10,33 +10,34 @@ from headlight.pages.shared.state.page import Page
 
 LARGEST_FILE = 400_000  # bytes
 MOST_SLIDES = 60
-LONGEST_TITLE = 80  # characters
-LONGEST_WORDS = 400  # characters
-LONGEST_NOTES = 2_000  # characters
-SIZES = (0.3, 1.0)  # the least and the largest size of pictures, as a share of what fits
-FORMAT = "headlight_talk"  # the field of a file that holds the version of its format
+LONGEST_TITLE = 80  # characters of a title
+LONGEST_WORDS = 400  # characters of the words on a slide
+LONGEST_NOTES = 2_000  # characters of a speaker's notes
+SIZES = (0.3, 1.0)  # smallest and largest size of pictures, as a share of the largest that fits
+FORMAT = "headlight_talk"  # the field of a file with the version of the format
 VERSION = 2
 
 
 @dataclass(frozen=True)
 class Slide:
-    """A slide: words, and pictures of a scene, which is a page with its choices.
+    """A slide: words, and pictures of its scene. A scene is a page with certain choices.
 
-    A slide without a page has only words, such as a title. `drawn` are the keys of the pictures
-    that its scene draws; empty if not known. `notes` are only for the speaker. The `lead` is the
-    title that its page gave it; the title follows it until somebody types another. The `name`
-    identifies a slide within a session, however it is changed or moved; files do not have it.
+    A slide without a page has only words, such as a title slide. `drawn` has the keys of the
+    pictures that its page draws with its choices; empty if not known. `notes` are only for the
+    speaker. `lead` is the title that the page gave the slide; `title` equals it until a person
+    types another. `name` identifies the slide within a session, even after changes and moves; files
+    do not have it.
     """
 
     page: str = ""  # the page's key
-    parameters: Mapping[str, str] = field(default_factory=dict)  # the choices, as in links
+    parameters: Mapping[str, str] = field(default_factory=dict)  # the choices as text, as in links
     title: str = ""
     words: str = ""
     pictures: tuple[str, ...] = ()
     size: float = 1.0
     drawn: tuple[str, ...] = ()
     notes: str = ""
-    qr_code: bool = False  # True to show a QR code that opens the scene in the running app
+    qr_code: bool = False  # True to show a QR code that opens its page
     lead: str = ""
     name: str = field(default_factory=token_hex, compare=False, repr=False)
 
@@ -51,7 +52,7 @@ def copied(slide: Slide) -> Slide:
 
 
 def recognised(slides: Sequence[Slide], known: Sequence[Slide]) -> tuple[Slide, ...]:
-    """Return slides from a file, those that equal a known slide with that slide's name."""
+    """Return slides from a file; a slide that equals a known one gets the name of that one."""
     left, named = list(known), []
     for slide in slides:
         same = next((other for other in left if _scene(other) == _scene(slide)), slide)
@@ -82,7 +83,7 @@ def write_talk(slides: Sequence[Slide]) -> str:
 def shortened(text: str, longest: int = LONGEST_TITLE) -> str:
     """Return a text of at most `longest` characters.
 
-    It is cut at a colon, or else at a comma in its second half, or else between two words.
+    A longer text is cut at a colon, or at a comma in its second half, or between two words.
     """
     if len(text) <= longest:
         return text
@@ -98,12 +99,12 @@ def shortened(text: str, longest: int = LONGEST_TITLE) -> str:
 
 
 def with_changes(says: str, changes: str) -> str:
-    """Return a title: the changes as in captions, followed by the page's sentence.
+    """Return a title: the changes in the words of captions, followed by the page's sentence.
 
     Many or long changes are counted, as in "3 changes"; a single long one is left out.
     """
     named = changes.split("; ")
-    more = re.match("([0-9]+) more ", named[-1])  # captions name some heads and count the rest
+    more = re.match("([0-9]+) more ", named[-1])  # captions name some heads and count the others
     count = len(named) + (int(more[1]) - 1 if more else 0)
     begins = named[0][:1].upper() + ", ".join(named)[1:]
     if count > 2 or len(begins) > LONGEST_TITLE / 2:
@@ -114,5 +115,5 @@ def with_changes(says: str, changes: str) -> str:
 
 
 def is_quoting(text: str) -> bool:
-    """Return whether a text ends within a quotation."""
+    """Return whether a quotation in a text is not yet closed."""
     return text.count("“") > text.count("”")

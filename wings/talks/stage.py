@@ -1,4 +1,4 @@
-"""Show the pictures of slides: on the screen, in a saved file, or as thumbnails."""
+"""Show the pictures of slides on the screen, or keep them for a file or a thumbnail."""
 
 import json
 import time
@@ -21,36 +21,39 @@ from headlight.wings.talks.slides import FORMAT, LONGEST_TITLE, LONGEST_WORDS, V
 from headlight.wings.talks.turning import slide
 
 OFFSTAGE = "offstage"  # the key of the hidden container for all that a slide does not show
-STAGE = "stage"  # the key of the slide's container, and the state's key of its pictures' containers
+STAGE = "stage"  # key of the slide's container; the state's key of the containers of its pictures
 KEPT = "pictures_kept"  # the state's key of the pictures that are kept for a file
-AS_IMAGES = "pictures_as_images"  # the state's key: True if the file holds pictures as images
-LATER = "later"  # the key of the functions that draw pictures after all questions are answered
-QR_CODE = "slide-qr-code"  # the key of the QR code of a slide's scene
+AS_IMAGES = "pictures_as_images"  # the state's key: True if a file gets images of pictures
+LATER = "later"  # key of the functions that draw pictures once all questions are answered
+QR_CODE = "slide-qr-code"  # the key of the QR code of a slide
 THUMBNAILS = "headlight-thumbnails"  # the name under which the browser keeps the thumbnails
 MOST_IN_THUMBNAIL = 3  # the most pictures in a slide's thumbnail
 
 
 class Stage(Showing):
-    """The way in which slides show pictures: only those chosen for the slide."""
+    """Decides how slides show pictures: only those that were chosen for the slide."""
 
     def keys(self) -> set[str]:
-        """Return the keys of the pictures that the slide shows; none on a page."""
+        """Return the keys of the pictures that the slide shows; empty if a page is shown."""
         return set(st.session_state.get(STAGE, {})) - {NOTE, SAID, LATER}
 
     def scene(self) -> int | None:
         return slide()
 
     def is_live(self) -> bool:
-        """Return False on slides and in other sites' frames: a link would offer no way back."""
+        """Return whether clicks may lead to another page.
+
+        They may not on slides and in other sites' frames, because nothing would lead back.
+        """
         page = shown()
         return slide() is None and (page is None or not alone(page))
 
     def place(self, key: str) -> AbstractContextManager:
-        """Return the picture's container on the slide, or an empty context without one."""
+        """Return the container of a picture on the slide; without one, an empty context."""
         return st.session_state.get(STAGE, {}).get(key) or nullcontext()
 
     def keeps(self, key: str, picture: Callable[[], CanvasPicture]) -> bool:
-        """Keep a slide's picture while a talk is saved; return whether it need not be drawn."""
+        """While a talk is saved, keep a slide's picture; return True if it need not be drawn."""
         if KEPT not in st.session_state or st.session_state[AS_IMAGES]:
             return False
         if key in self.keys():
@@ -61,7 +64,7 @@ class Stage(Showing):
         return bool(st.session_state.get(AS_IMAGES))
 
     def keeps_question(self, key: str, question: Question) -> bool:
-        """Keep a picture's question while a talk is saved; return whether it need not be drawn."""
+        """While a talk is saved, keep a picture's question; return True if it need not be drawn."""
         if KEPT not in st.session_state:
             return False
         if key in self.keys():
@@ -69,7 +72,7 @@ class Stage(Showing):
         return True
 
     def postpones(self, key: str, draw: Callable[[], object]) -> bool:
-        """Have `show_answers` draw a picture, and return True, if the slide shows it."""
+        """If the slide shows a picture, let `show_answers` draw it later, and return True."""
         is_shown = key in self.keys()
         if is_shown:
             st.session_state[STAGE][LATER].append(draw)
@@ -78,12 +81,12 @@ class Stage(Showing):
     def as_file(
         self, page: str, parameters: Mapping[str, str], title: str, words: str, key: str
     ) -> dict[str, Any]:
-        """Return the file of a talk of one slide that shows one picture."""
+        """Return the content of a file: a talk with one slide that shows one picture."""
         scene = Slide(page, parameters, title[:LONGEST_TITLE], words[:LONGEST_WORDS], (key,))
         return {FORMAT: VERSION, "slides": [asdict(scene)]}
 
     def as_shown(self, picture: CanvasPicture) -> CanvasPicture:
-        """Return a picture that, on a slide, does not send the step at which its player rests."""
+        """Return a picture; on a slide, its player does not send the step at which it stops."""
         if slide() is None:
             return picture
         header, _ = unpacked(picture.data)
@@ -94,7 +97,7 @@ class Stage(Showing):
 def staged(pictures: Sequence[str]) -> Iterator[None]:
     """Draw the pictures with these keys on a slide, and hide everything else that is drawn.
 
-    A QR code next to other pictures is in a corner of the slide.
+    A QR code next to other pictures is drawn in a corner of the slide.
     """
     places = {SAID: st.container(key=SAID), LATER: []}
     stage = st.container(key=STAGE, horizontal=True)
@@ -111,7 +114,7 @@ def staged(pictures: Sequence[str]) -> Iterator[None]:
 
 
 def show_answers(pictures: Sequence[str]) -> None:
-    """Draw the pictures that would tell answers, once all questions of the slide are answered."""
+    """Draw the pictures that reveal answers, if all questions of the slide are answered."""
     if not any(map(is_open, pictures)):
         for draw in st.session_state[STAGE][LATER]:
             draw()
@@ -119,9 +122,9 @@ def show_answers(pictures: Sequence[str]) -> None:
 
 @contextmanager
 def keeping(*, as_images: bool = False) -> Iterator[dict[str, Any]]:
-    """Collect pictures and their questions by key for a file instead of drawing them.
+    """In this context, collect pictures and questions by key for a file, and do not draw them.
 
-    For a file that holds pictures `as_images`, they are drawn: the browser makes the images.
+    If the file holds pictures `as_images`, they are drawn, so that the browser can make the images.
     """
     kept = st.session_state[KEPT] = {}
     st.session_state[AS_IMAGES] = as_images
@@ -134,7 +137,7 @@ def keeping(*, as_images: bool = False) -> Iterator[dict[str, Any]]:
 def clear() -> None:
     """Forget a slide's containers and kept pictures.
 
-    `staged` and `keeping` forget them too, unless the next click interrupts this.
+    `staged` and `keeping` forget them too, unless a click interrupts the run earlier.
     """
     st.session_state.pop(STAGE, None)
     clear_kept()
@@ -146,23 +149,23 @@ def clear_kept() -> None:
 
 
 def thumbnail_key(slide: Slide) -> str:
-    """Return the key of a slide's thumbnail, a hash of its scene and its pictures."""
+    """Return the key of a slide's thumbnail: a hash of its page, choices and pictures."""
     of = slide.page, sorted(slide.parameters.items()), slide.pictures
     return sha256(json.dumps(of).encode()).hexdigest()[:16]
 
 
 def ask_for_thumbnail(slide: Slide) -> None:
-    """Request a thumbnail of a slide; `take_thumbnails` takes it once its pictures are drawn."""
+    """Request a thumbnail of a slide, which `take_thumbnails` makes once its pictures are drawn."""
     if slide.pictures:
         st.session_state.thumbnail_of = slide
 
 
 def take_thumbnails(slides: Iterable[Slide]) -> None:
-    """Have the browser make the requested thumbnail, and forget those of removed slides."""
+    """Have the browser make the requested thumbnail, and delete those of removed slides."""
     if slide := st.session_state.pop("thumbnail_of", None):
         pictures = [key for key in slide.pictures if key in drawn()]
         if any(is_open(key) is False for key in pictures):
-            return  # the thumbnail would show the answer
+            return  # the thumbnail would reveal the answer
         shown = [question_key(key) for key in pictures if is_open(key)] or pictures
         shown = list(map(css_class, shown[:MOST_IN_THUMBNAIL]))
         known = [thumbnail_key(each) for each in slides]

@@ -32,11 +32,11 @@ READY = one_of(
     {"attention": "What a Transformer looks at", "five_minutes": "A Transformer in five minutes"},
     label="Ready talk",
 )
-OWN = "own"  # the name of the visitor's own talk in addresses, in place of a ready talk's name
-TOURING = "touring"  # the state's key: True if a ready talk is shown although the visitor has one
+OWN = "own"  # names the visitor's own talk in addresses, in place of a ready talk
+TOURING = "touring"  # the state's key: True to show a ready talk although the visitor has one
 LONGEST = 50  # the most changes that can be undone
 SHOWN_LAST = "slide_shown_last"  # the state's key of the name of the slide that was shown last
-FIRST = "first_pictures"  # the state's key of the pictures that a new slide of the scene would have
+FIRST = "first_pictures"  # the state's key of the pictures that a new slide of the page would have
 ADDED = "Added as slide {number}. Give it words on the page Talk."
 ASKS_FIRST = " It asks a question before it shows its picture, because “Guess first” is on."
 UPDATED = "Slide {number} shows this scene now."
@@ -53,7 +53,7 @@ def shipped(name: str = READY.default) -> tuple[Slide, ...]:
 
 
 def read(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple[str, ...]]:
-    """Return the result of `read_talk`, whose module is imported for the first talk only."""
+    """Return the result of `read_talk`; its module is imported when the first talk is read."""
     from headlight.wings.talks.talk_file import read_talk  # importing pydantic takes long
 
     return read_talk(data, kept)
@@ -80,9 +80,9 @@ def is_touring() -> bool:
 
 
 def named_ready() -> dict[str, str]:
-    """Return the parameter that names the talk in a slide's address.
+    """Return the parameter that names the talk in a slide's address, and its value.
 
-    It is empty for the first ready talk, unless the visitor also has a talk.
+    Empty for the first ready talk, unless the visitor also has a talk.
     """
     name = OWN if in_force() is own() else chosen(READY)
     return {} if name == READY.default and not own() else {READY.key: name}
@@ -97,19 +97,19 @@ def in_force() -> tuple[Slide, ...]:
 
 
 def number_of(name: str | None) -> int | None:
-    """Return the number, from 1, of a slide of the current talk; None if it is not in it."""
+    """Return the number, from 1, of a slide in the current talk; None if the talk lacks it."""
     names = [slide.name for slide in in_force()]
     return names.index(name) + 1 if name in names else None
 
 
 def goes_on_at() -> int | None:
-    """Return the number of the slide at which presenting continues; None for the first one."""
+    """Return the number of the slide that was shown last; None if none was or it is the first."""
     number = number_of(st.session_state.get(SHOWN_LAST))
     return number if number != 1 else None
 
 
 def change(slides: tuple[Slide, ...]) -> None:
-    """Replace the visitor's own slides; with none, the ready talk is shown again."""
+    """Replace the visitor's own slides; with no slides, the ready talk is shown again."""
     earlier = st.session_state.setdefault("earlier_talks", [])
     if slides != own():
         earlier.append(own())
@@ -131,7 +131,7 @@ def undo() -> None:
 
 
 def add(slide: Slide, index: int | None = None) -> bool:
-    """Insert a slide at an index, or at the end; return whether there was room, and say if not."""
+    """Insert a slide at an index, or at the end; if the talk is full, say so and return False."""
     slides = list(own())
     slides.insert(len(slides) if index is None else index, slide)
     if len(slides) > MOST_SLIDES or len(write_talk(slides).encode()) > LARGEST_FILE:
@@ -154,7 +154,7 @@ def put_at(index: int, slide: Slide) -> None:
 def open_slide(index: int) -> None:
     """Apply the choices of a slide, so that they can be changed on its page; a callback.
 
-    `follow` opens the page afterwards, because a callback cannot switch pages.
+    `follow` then opens the page, because a callback cannot switch pages.
     """
     scene = own()[index]
     others = {key: text for key, text in scene.parameters.items() if key != GUESS.key}
@@ -164,35 +164,35 @@ def open_slide(index: int) -> None:
 
 
 def note_opened(scene: Slide) -> None:
-    """Record that a slide's scene is open on its page, where the slide can be updated."""
+    """Record that a slide's page is open with its choices, so that the slide can be updated."""
     st.session_state.opened_slide = scene.name
     st.session_state.pop(FIRST, None)
 
 
 def close_on(page: Page) -> None:
-    """Forget the opened slide if another page that can make slides is shown."""
+    """Forget the slide that is open on its page if another page that can make slides is shown."""
     if (index := opened()) is not None and page.pictures and own()[index].page != page.key:
         del st.session_state.opened_slide
 
 
 def follow() -> None:
-    """Switch to the page of a slide whose scene was just opened."""
+    """Switch to the page of the slide that `open_slide` has just opened."""
     if scene := st.session_state.pop("to_scene", None):
         st.switch_page(PAGES[scene.page].file)
 
 
 def opened() -> int | None:
-    """Return the index of the slide whose scene was opened; None if none was."""
+    """Return the index of the slide that is open on its page; None if none is."""
     return index_of(st.session_state.get("opened_slide"))
 
 
 def index_of(name: str | None) -> int | None:
-    """Return the index of one of the visitor's own slides; None if it was removed."""
+    """Return the index of the visitor's own slide with this name; None if there is none."""
     return next((index for index, slide in enumerate(own()) if slide.name == name), None)
 
 
 def add_scene(page: Page) -> None:
-    """Add the page's current pictures as a new slide, which `finish` completes; a callback."""
+    """Add a slide of the page with its present choices; `finish` completes it; a callback."""
     parameters = address.parameters(page, scene=True)
     scene = Slide(page.key, parameters, pictures=first_pictures(page))
     if add(scene):
@@ -204,9 +204,9 @@ def asks_first(slide: Slide) -> bool:
 
 
 def update_scene(page: Page) -> None:
-    """Put the page's current pictures into the opened slide, which `finish` completes; a callback.
+    """Give the opened slide the page's present choices; `finish` completes it; a callback.
 
-    A title that a person has typed, pictures that a person has chosen, and the question stay.
+    A title that a person has typed, pictures that a person has chosen, and the question are kept.
     """
     if (index := opened()) is None or own()[index].page != page.key:
         return
@@ -224,8 +224,8 @@ def update_scene(page: Page) -> None:
 def finish(page: Page) -> None:
     """Give an added or updated slide the pictures that its page has drawn, and rerun the page.
 
-    If its pictures were not chosen by a person (`anew`), it gets the page's first pictures.
-    Otherwise only pictures that the page no longer draws are replaced by these.
+    If no person has chosen its pictures (`anew`), the slide gets the first pictures of the page.
+    Otherwise, it gets them only in place of pictures that the page no longer draws.
     """
     name, words, anew = st.session_state.pop("added", (None, "", False))
     pictures_drawn = _drawn_of(page, drawn())
@@ -249,7 +249,7 @@ def finish(page: Page) -> None:
         if asks_first(scene) and any(key in page.riddles for key in pictures):
             st.session_state.told += ASKS_FIRST
         of = drawn()[pictures[0]]
-        tells = asks_first(scene) and not scene.typed  # the page's title would tell the answer
+        tells = asks_first(scene) and not scene.typed  # the page's title would reveal the answer
         says = ("" if tells else said_of(pictures)) or shortened(of[1] if of else page.title)
         title = scene.title if scene.typed else says
         completed = {"title": title, "lead": says, "pictures": pictures, "drawn": pictures_drawn}
@@ -258,23 +258,23 @@ def finish(page: Page) -> None:
 
 
 def _first_of(page: Page, pictures_drawn: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the drawn pictures that a new slide of a page shows."""
+    """Return the pictures that a new slide of a page shows, of those that the page has drawn."""
     wanted = first_pictures(page)
     asked = tuple(key for key in pictures_drawn if riddle.is_open(key))
     if asked and not {*asked} & {*wanted}:
-        wanted = asked[:1]  # with Guess first, a slide asks the page's question
+        wanted = asked[:1]  # with Guess first, a slide shows the question of the page
     return tuple(key for key in wanted if key in pictures_drawn) or pictures_drawn[:1]
 
 
 def asks(key: str) -> bool:
-    """Return whether the page asks a question about a picture, answered or not."""
+    """Return whether the page has asked a question about a picture, answered or not."""
     return riddle.is_open(key) is not None
 
 
 def said_of(pictures: Sequence[str]) -> str:
-    """Return the page's sentence as a slide's title, with the changes if a text on it has some.
+    """Return the page's leading sentence as a slide's title, with the changes of the model, if any.
 
-    It is empty if the slide asks a question: the sentence might tell the answer.
+    Empty if the slide asks a question, because the sentence might reveal the answer.
     """
     if any(map(asks, pictures)):
         return ""
@@ -283,7 +283,7 @@ def said_of(pictures: Sequence[str]) -> str:
 
 
 def note_drawn(number: int, keys: Container[str]) -> None:
-    """Record which pictures the scene of one of the visitor's slides draws; make its thumbnail."""
+    """Record which pictures were drawn for one of the visitor's slides; make its thumbnail."""
     if in_force() is own() and own()[number - 1].page:
         pictures_drawn = _drawn_of(PAGES[own()[number - 1].page], keys)
         if pictures_drawn:
@@ -296,7 +296,7 @@ def _drawn_of(page: Page, keys: Container[str]) -> tuple[str, ...]:
 
 
 def _complete(number: int, **changes: Any) -> Slide:
-    """Change values of a slide that no person has chosen, without an undo step; return it."""
+    """Change values of a slide that no person has chosen; add no undo step; return the slide."""
     slides = list(own())
     slides[number - 1] = completed = replace(slides[number - 1], **changes)
     st.session_state.talk = tuple(slides)

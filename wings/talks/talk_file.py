@@ -1,6 +1,6 @@
-"""Read the file of a talk, which may contain anything.
+"""Read the file of a talk, which can come from anybody and contain anything.
 
-The module takes long to import, so it is imported only when a file is read.
+This module takes long to import, so others import it only when a file is read.
 """
 
 import json
@@ -25,7 +25,7 @@ from headlight.wings.talks.slides import (
 
 
 def whole(text: str) -> str:
-    """Return a text unchanged; raise ValueError for a lone surrogate, which browsers cannot get."""
+    """Return a text unchanged; raise ValueError for a lone surrogate, which has no encoding."""
     check_characters(text)
     return text
 
@@ -63,9 +63,9 @@ def read_talk(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple
     """Return the slides of a talk's file, and sentences on the parts of it that were left out.
 
     Slides of unknown pages, and choices and pictures that do not exist, are left out. In a talk
-    that the visitor's browser has `kept`, all choices stay, because models of the visitor's own may
-    be loaded again. Raises ValueError for a file that is not a talk, is too large or has a value of
-    a wrong type.
+    that the visitor's browser has `kept`, all choices stay, because the visitor may load a missing
+    model again. Raises ValueError for a file that is not a talk, is too large or has a value of a
+    wrong type.
     """
     slides, notes = [], []
     for number, entry in enumerate(read_file(data).slides, start=1):
@@ -87,7 +87,7 @@ def read_talk(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple
 
 
 def read_file(data: bytes) -> File:
-    """Return the contents of a talk's file; raise ValueError with a sentence on its first fault."""
+    """Return the contents of a talk's file; raise ValueError with a sentence on the first fault."""
     if len(data) > LARGEST_FILE:
         raise ValueError(f"This file is too large: a talk has at most {LARGEST_FILE // 1000} kB.")
     try:

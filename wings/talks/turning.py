@@ -8,15 +8,15 @@ import streamlit as st
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.page import PAGES, Page, shown
 
-# The state's keys of the page Decoding for texts that begin with forced tokens.
+# The state's keys of what a visitor has made on the page Decoding: texts with forced tokens.
 MADE = ("branches", "node", "applied")
-LIVE_TITLE = "live_title"  # the state's key of a slide's title after the visitor changed its scene
-LIVE = -1  # stands for a slide's number and means: open the slide's scene on its page
+LIVE_TITLE = "live_title"  # the state's key of a slide's title that follows the visitor's changes
+LIVE = -1  # in place of a slide's number: open the slide's page with its choices
 
 
 @dataclass(frozen=True)
 class Visit:
-    """A slide whose scene is open on its page: its name, and its number when that was opened."""
+    """A slide from which its page was opened: its name, and its number at that time."""
 
     slide: str
     number: int
@@ -28,7 +28,7 @@ class Origin:
     """The page on which a talk was started, with the visitor's choices and changes at that time."""
 
     page: Page
-    choices: dict[str, Any]  # by key, without those at their defaults
+    choices: dict[str, Any]  # by the choice's key, without those at their defaults
     histories: dict[str, list]  # the undo histories of the changes
     made: dict[str, Any]  # the values of the keys in `MADE`
 
@@ -39,11 +39,11 @@ def slide() -> int | None:
 
 
 def turn_to(number: int | None) -> None:
-    """Have `take_turn` show slide `number`, from 1, open its scene, or leave the talk; a callback.
+    """Request slide `number`, from 1, for `take_turn`; a callback.
 
-    `LIVE` opens the scene on its page, and None leaves the talk. It waits for `take_turn`, because
-    Streamlit may call callbacks of simultaneous clicks in the wrong order: a click on a slide would
-    then change the page to which the talk has just returned.
+    With `LIVE`, request the page of the present slide with its choices; with None, request to leave
+    the talk. Only `take_turn` carries it out, because Streamlit may call callbacks of simultaneous
+    clicks in the wrong order: a click on a slide would then change the page after the talk.
     """
     st.session_state.turning = number
 
@@ -57,14 +57,14 @@ def is_going_live() -> bool:
 
 
 def visit() -> Visit | None:
-    """Return the record of the slide whose scene is open on its page; None if none is."""
+    """Return the record of the slide from which the page was opened; None if there is none."""
     return st.session_state.get("visit")
 
 
 def take_turn() -> None:
     """Turn to the requested slide, after all callbacks and before anything is drawn.
 
-    It may have to leave a talk twice, because a browser that still shows a slide sends late values.
+    It may leave a talk twice, because a browser that still shows a slide sends choices late.
     """
     if "turning" in st.session_state:
         number = st.session_state.turning
@@ -73,14 +73,14 @@ def take_turn() -> None:
             st.session_state.left_for = begun_on()
         elif number == LIVE:
             st.session_state.setdefault("left_for", shown())
-        del st.session_state.turning  # last, because the next click may interrupt this run
+        del st.session_state.turning  # last: the next click may interrupt this run
 
 
 def turn(number: int | None) -> None:
-    """Show slide `number`, from 1; leave the talk if None; show the slide's scene if `LIVE`.
+    """Show slide `number`, from 1; leave the talk if None; open the slide's page if `LIVE`.
 
-    Slides apply their own choices. Leaving the talk restores the visitor's earlier choices; opening
-    a scene on its page does not.
+    A slide applies its own choices. Leaving the talk restores the visitor's earlier choices;
+    opening the page of a slide keeps the choices of the slide.
     """
     draw_anew()
     is_back = st.session_state.pop("coming_back", False)
@@ -94,13 +94,13 @@ def turn(number: int | None) -> None:
 
 
 def come_back(number: int) -> None:
-    """Show a slide again after its scene was open on its page, in the same talk."""
+    """Show a slide of the same talk again after its page was opened from it."""
     st.session_state.coming_back = True
     turn_to(number)
 
 
 def begin_here() -> None:
-    """Record the current page and its choices, to which leaving the talk returns."""
+    """Record the current page and choices, to restore them when the visitor leaves the talk."""
     st.session_state.origin = _here()
 
 
@@ -109,7 +109,7 @@ def was_left() -> bool:
 
 
 def begun_on() -> Page | None:
-    """Return the page on which the talk was started; None if the session has shown only slides."""
+    """Return the page on which the talk was started; None if there was no page before."""
     origin = st.session_state.get("origin")
     return origin and origin.page
 

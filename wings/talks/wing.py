@@ -1,4 +1,4 @@
-"""Add talks to every page: slides shown in its place, and tools that make slides of it."""
+"""Add talks to every page: show slides in its place, and draw tools that make slides of it."""
 
 import streamlit as st
 
@@ -15,20 +15,20 @@ __all__ = ["PAGE", "WING"]
 
 
 class Talks(Wing):
-    """The wing that shows slides in place of pages, and saves them."""
+    """Shows slides in place of pages, and saves them."""
 
     def begin(self, page: Page) -> None:
-        """Turn to the requested slide, or return to where the talk was started."""
+        """Turn to the requested slide, or return to the page on which the talk was started."""
         presenter.take_turn()
         if left_for := st.session_state.get("left_for"):
             enter(page)
             if left_for != page:
                 st.switch_page(left_for.file)
             del st.session_state.left_for
-            address.publish()  # at once, because late values with the old address are the slide's
+            address.publish()  # at once: values that come with the old address are the slide's
 
     def draws(self, page: Page) -> bool:
-        """Draw a slide in place of the page if one is shown or saved; return whether one is."""
+        """If a slide is shown or saved, draw it in place of the page, and return True."""
         kept.keep()
         stage.clear()
         if number := presenter.asked_for():
@@ -42,7 +42,7 @@ class Talks(Wing):
         return False
 
     def tools(self, page: Page) -> None:
-        """Draw the buttons for the tour, for the talk, and for making a slide of the page."""
+        """Draw the buttons for the tour, for the talk, and for a new slide of the page."""
         if not allows(TOOLS):
             return
         tour = {"on_click": talk.take_tour, "width": "stretch", "key": "tour-in-sidebar"}
@@ -74,7 +74,7 @@ class Talks(Wing):
         if page is not next(iter(PAGES.values())):
             return
         label = f"Take the tour ({len(talk.shipped(chosen(talk.READY)))} scenes)"
-        # The container is drawn even without the button: else everything below would be redrawn.
+        # Draw the container even without its button: otherwise everything below would be redrawn.
         with st.container(key="tour"):
             if allows(TOOLS) and edit_history.edits() == Edits():
                 st.button(label, on_click=talk.take_tour, key="take-the-tour")

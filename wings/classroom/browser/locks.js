@@ -8,7 +8,7 @@ import { BUTTONS, CHOICES, main, openPopover, popoverBody } from "../../../pages
  */
 
 /**
- * Close all controls of the page except those in `open`, now and whenever new ones appear.
+ * Disable all controls of the page except those in `open`, now and whenever new ones appear.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -17,14 +17,14 @@ export function draw(mount) {
   const page = main();
   function close() {
     const shut = buttons ? CHOICES : `${CHOICES}, ${BUTTONS}`;
-    // A popover's controls are outside of the page; they are open if its button is.
+    // The controls in a popover are outside of the page's element; they stay open if its button does.
     const held = openPopover()?.closest(left) ? null : popoverBody();
     for (const place of held ? [page, held] : [page])
       for (const control of place.querySelectorAll(shut)) control.inert = !control.closest(left);
   }
   close();
-  if (!open.includes("clicks")) page.style.setProperty("--saved", "none"); // hides hints to click
-  if (open.includes("edits")) page.style.setProperty("--changes", "auto"); // opens switches of heads
+  if (!open.includes("clicks")) page.style.setProperty("--saved", "none"); // hides the hints to click in pictures
+  if (open.includes("edits")) page.style.setProperty("--changes", "auto"); // lets the switches of heads be clicked
   const watch = new MutationObserver(close);
   watch.observe(document.body, { childList: true, subtree: true });
   return () => watch.disconnect();

@@ -4,16 +4,16 @@ import { boardOfHeads, moveInRows } from "../../../viz/switches/board.js";
 /**
  * @typedef {object} Header
  * @property {string} asks the question
- * @property {{ text: string, label: string }[]} options the possible guesses, in short and in words
- * @property {{ label: string, layers: number, heads: number }[]} boards the layout of options that are heads; otherwise empty
+ * @property {{ text: string, label: string }[]} options the possible guesses: the text of a button and its description
+ * @property {{ label: string, layers: number, heads: number }[]} boards for options that are heads: tables of buttons, a row for each layer; otherwise empty
  * @property {string} said words on the guess and the answer; empty before a guess
  */
 
-const TOLD = -1; // the guess of a visitor who asked for the answer
+const TOLD = -1; // sent as the guess of a visitor who asks for the answer
 
 /**
- * Ask a question, with a button for every answer, or show the result. The index of the guess is
- * this part's state, which Streamlit forgets when the part is no longer drawn.
+ * Ask a question, with a button for every answer, or show the result. The state of this part is the
+ * index of the guess; Streamlit forgets it when the part is no longer drawn.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -35,7 +35,7 @@ export function draw(mount) {
   if (hadFocus) options.querySelector("button")?.focus({ preventScroll: true });
 }
 
-/** Return a button for every option, heads on boards by layer; arrow keys move between them. */
+/** Return a button for every option; heads are in tables, a row for each layer. Arrow keys move between the buttons. */
 function buttonsOf({ asks, options, boards }, guess) {
   const buttons = options.map(({ text, label }, place) => {
     const attributes = { title: label, "aria-label": label, tabindex: place ? "-1" : "0" };

@@ -9,15 +9,15 @@ import { begin, buttonOf, element } from "../../../viz/canvas.js";
  * @property {string} asks the lecturer's own question; empty if the page asks it
  * @property {string[]} options
  * @property {number} number of the question
- * @property {number} side modules in a row of the QR code; the array has all, 1 if dark
+ * @property {number} side how many squares a row of the QR code has; the array has 1 for each dark square, else 0
  */
 
 const EVERY = 500; // milliseconds between two requests
-const LARGEST_SHARE = 100; // percent of a bar's room for the most frequent guess
+const LARGEST_SHARE = 100; // the length of the longest bar, in percent of the space for bars
 
 /**
- * Show how to enter a room, how many of its phones have guessed, and once the guesses are closed,
- * how often each option was guessed.
+ * Show how to enter a room, how many of its phones have guessed, and, once the guesses are
+ * closed, how often each option was guessed.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -65,7 +65,7 @@ export function draw(mount) {
   };
 }
 
-/** A bar for every option that was guessed, or is right, the most frequent first. */
+/** Return a bar for every option that was guessed or is right, the most frequent first. */
 function barsOf(options, { counts, right }) {
   const most = Math.max(1, ...counts);
   const places = options.map((_, place) => place).filter((place) => counts[place] || right.includes(place));
@@ -79,9 +79,9 @@ function barsOf(options, { counts, right }) {
   });
 }
 
-/** The QR code of the room's address, dark on white in every theme. */
+/** Return the QR code of the room's address, dark on white in every theme. */
 function codeOf({ address, side }, modules) {
-  const quiet = 4; // white modules around it, which readers need
+  const quiet = 4; // the width of the white margin that QR readers need, in squares
   const canvas = element("canvas", "code", "", { role: "img", "aria-label": `QR code of ${address}` });
   canvas.width = canvas.height = side + 2 * quiet;
   const context = canvas.getContext("2d");
@@ -103,7 +103,7 @@ function saveCounts({ options, code }, { counts, right }) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** A text that a spreadsheet does not take for a formula. */
+/** Return a text such that a spreadsheet does not take it for a formula. */
 function safe(text) {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }

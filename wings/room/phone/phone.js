@@ -6,7 +6,7 @@ const room = document.currentScript.dataset.room;
 const [title, sentence, options, said] = ["h1", ".sentence", ".options", ".said"].map((of) => document.querySelector(of));
 let drawn = ""; // the question whose buttons are on the page
 
-/** Request a path of the room; return the answer, or nothing if the room cannot be reached. */
+/** Request a path of the room and return the answer; throw an error if it is refused or does not come. */
 async function request(path, sent) {
   const more = sent ? { method: "POST", body: JSON.stringify(sent) } : {};
   const answer = await fetch(`${room}/${path}`, { cache: "no-store", ...more });

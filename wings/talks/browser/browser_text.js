@@ -6,14 +6,14 @@ import { isUnseen } from "../../../pages/browser/thumbnail_frame.js";
  * @property {string} name
  * @property {string | null} text the session's text; empty for none, null if the session has not set it
  * @property {string} session
- * @property {boolean} heard true if the session has got the text that was kept before it began
+ * @property {boolean} heard true if the session has received the text that the browser had kept before the session began
  */
 
-const passed = {}; // by name: the session, the last text that it gave, and the last text sent to it
+const passed = {}; // for each name of a text: the session, the last text from it, and the last text sent to it
 
 /**
- * Keep a session's text in this browser. Send the session a text that it does not have: one that was
- * kept before the session began, or one that another tab has written.
+ * Keep a session's text in this browser. Send the session a kept text that it does not have, from
+ * before the session began or from another tab.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -50,7 +50,7 @@ export function draw(mount) {
   return root.forget;
 }
 
-/** Put the text that is being typed in a slide's box into the kept talk: a page that closes cannot send it. */
+/** When the page closes, write the text that is being typed in a slide's box into the kept talk: a closing page can no longer send it. */
 function keepTyping(name) {
   const box = document.activeElement?.closest("[class*=st-key-slide-]");
   const [, place, part] = /st-key-slide-(\d+)-(title|words|notes)/.exec(box?.className ?? "") ?? [];

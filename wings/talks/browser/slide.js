@@ -8,37 +8,37 @@ import { pageOf, plainTitle, takesKey, turnButton, turning } from "../../../page
 /**
  * @typedef {object} Header
  * @property {string} title
- * @property {boolean} typed true if marks in the title are formatting; a title from a page may quote asterisks
+ * @property {boolean} typed true if a person typed the title: only then asterisks in it are formatting
  * @property {string} words the slide's words, in which **bold**, *italic* and line breaks are formatting
  * @property {number} number the number of the slide, from 1
  * @property {number} count the number of slides
- * @property {number} asked the number of the last turn that the app has taken
+ * @property {number} asked the number of the last request to turn that the app has carried out
  * @property {boolean} alone true if there are no pictures
- * @property {number} size the pictures' share of the largest size that fits
+ * @property {number} size the size of the pictures, as a share of the largest size that fits
  * @property {string} notes notes that only the speaker sees
  * @property {{ title: string, typed: boolean, pictures: string[], thumbnail: string } | null} coming the next slide, for the speaker's window
- * @property {boolean} live true if the slide's scene can be opened on its page
+ * @property {boolean} live true if the slide's page can be opened with the slide's choices
  * @property {string} kept the name under which the browser keeps thumbnails
  * @property {Record<string, string>} controls by key: the CSS selector of the control that the key clicks
  * @property {{ name: string, words: string }[]} keys all keys, for the help sheet
  */
 
-const LIVE = -1; // stands for a slide's number and means: open the slide's scene on its page
+const LIVE = -1; // sent in place of a slide's number to open the slide's page with the slide's choices
 const AGAIN = 3000; // milliseconds after which a request for a slide is sent again
 
 // `wanted` is the requested slide that has not loaded: its number, 0 to leave the talk, or LIVE. `asks`
-// is the number of the last turn. This is kept in the module, because the page may replace the element.
+// counts the requests. Both are kept in the module, because the page may replace the element.
 const turn = { wanted: undefined, asks: undefined, timer: 0, root: undefined, answer: undefined };
 
 /**
- * Write a slide's words, turn slides by keys and buttons, and fit them to the screen.
+ * Write a slide's words, turn slides by keys and buttons, and fit the slide to the screen.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, root, answer } = begin(mount);
   const { asked, ...slide } = header;
   root.forget?.();
-  // The slide that was requested last may be ahead of the slide that has loaded.
+  // Show the slide that was requested last, even if the app has only drawn an earlier one so far.
   if (turn.asks === undefined || asked > turn.asks) turn.asks = asked;
   if (turn.asks === asked) turn.wanted = undefined;
   Object.assign(turn, { root, answer });
@@ -83,7 +83,7 @@ export function draw(mount) {
   }
   function leaveFor(place) {
     cover.hidden = false;
-    document.activeElement?.blur(); // else the page that follows would have a focus ring around it
+    document.activeElement?.blur(); // otherwise the page that comes next would have a focus ring around it
     want(place);
   }
   const stopFitting = fitToScreen(root, slide);
@@ -98,7 +98,7 @@ export function draw(mount) {
   };
 }
 
-/** Return what the speaker's window shows of a slide and the next one. */
+/** Return the data of a slide and of the next one that the speaker's window shows. */
 function speakerSees(header) {
   const { coming, kept } = header;
   return {
@@ -109,7 +109,7 @@ function speakerSees(header) {
   };
 }
 
-/** Return whether this window has requested to leave the slides for a page. */
+/** Return whether this window has sent the request to leave the slides for a page. */
 function isLeft() {
   return turn.wanted <= 0;
 }
@@ -120,7 +120,7 @@ function want(slide) {
   ask();
 }
 
-/** Send the request for the wanted slide, and again until it has loaded: a message may be lost. */
+/** Send the request for a slide, and repeat it until the slide has loaded, because a message may be lost. */
 function ask() {
   turn.answer([turn.wanted, turn.asks]);
   askLater();
@@ -131,7 +131,7 @@ function askLater() {
   turn.timer = setTimeout(askAgain, AGAIN);
 }
 
-/** Send the request again, but not while the app is drawing: that would make it start over. */
+/** Send the request again, but not while the app is drawing, because that would make the app start over. */
 function askAgain() {
   if (turn.wanted === undefined || !turn.root.isConnected) return;
   if (isRunning()) askLater();

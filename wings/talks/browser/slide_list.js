@@ -7,7 +7,7 @@ import { plainTitle } from "../../../pages/browser/turning.js";
  * @typedef {object} Header
  * @property {{ name: string, title: string, typed: boolean, of: string, picture: string, thumbnail: string, opens: boolean }[]} slides
  * @property {number} edited the index of the slide that is open for editing; -1 for none
- * @property {number} opened the index of the slide whose scene is open on its page; -1 for none
+ * @property {number} opened the index of the slide that is open on its page; -1 for none
  * @property {string} kept the name under which the browser keeps small pictures
  * @property {string[]} known the keys of the small pictures that must not be deleted
  */
@@ -17,8 +17,8 @@ const CHEVRONS = { up: "M4 10l4-4 4 4", down: "M4 6l4 4 4-4" };
 /**
  * List slides, each with its small picture and its actions.
  *
- * A slide keeps its row's elements: a press on a button may first end typing in a box, which draws
- * the list again, and must still reach the button.
+ * A drawn row is kept and updated: a press on its button may first end typing in a box, and the end
+ * of typing draws the list again. The press must still reach the same button.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -46,7 +46,7 @@ export function draw(mount) {
     const there = root.list.children[place];
     if (there !== row.item) root.list.insertBefore(row.item, there ?? null);
   });
-  if (root.contains(focused)) focused.focus({ preventScroll: true }); // an element that is moved loses the focus
+  if (root.contains(focused)) focused.focus({ preventScroll: true }); // moving an element took the focus away
   if (root.edited !== edited) root.list.children[edited]?.scrollIntoView({ block: "nearest" });
   root.edited = edited;
   const again = () => draw(mount);
@@ -57,13 +57,13 @@ export function draw(mount) {
   drawMissing(root, slides, images, again);
   return () => {
     root.forget();
-    clearTimeout(root.waiting); // the limit on making a thumbnail, which nobody waits for now
+    clearTimeout(root.waiting); // a timer for a thumbnail that is no longer needed
   };
 }
 
-/** Make the row of a slide; its `update` shows the slide's present values. */
+/** Make the list's row for a slide; `update` shows the present values of the slide in it. */
 function makeRow(root) {
-  let now; // the values of the last update
+  let now; // the values that `update` was last called with
   const item = element("li", "", "", { draggable: "true" });
   const ask = (does, more = {}) => now.answer({ does, slide: now.slide.name, ...more });
   const move = (by) => {
@@ -124,7 +124,7 @@ function makeRow(root) {
     mark(root.list, null);
   };
   item.ondragover = (event) => {
-    if (!root.dragged) return; // something else than a slide is dragged, such as a file
+    if (!root.dragged) return; // something that is not a slide is dragged, such as a file
     event.preventDefault();
     mark(root.list, item, isBelow(event));
   };
@@ -143,7 +143,7 @@ function makeRow(root) {
   return { item, update };
 }
 
-/** Mark the row above or below which a dragged slide would be dropped; null marks none. */
+/** Mark the upper or lower edge of the row where a dragged slide would be dropped; with null, mark none. */
 function mark(list, one, below = false) {
   for (const item of list.children) {
     item.classList.toggle("above", item === one && !below);

@@ -12,18 +12,18 @@ import { CONTROLS, toSvg } from "../../../pages/browser/to_svg.js";
  * @property {Record<string, string>} pictures the CSS selectors of the pictures, by key
  * @property {number} number the number of the request
  * @property {"webp" | "png"} type the format of the images
- * @property {{ width: number, height: number, size: number } | null} room the room for a slide's pictures in pixels, and their share of the size that fits
+ * @property {{ width: number, height: number, size: number } | null} room the width and height in pixels for all pictures of a slide, and their size as a share of the largest that fits
  */
 
 const TWICE = 2; // an image is this many times as large as the picture on the page or slide
-const ROUNDED = 2; // pixels by which pictures may exceed their height
-const HEARD = 200; // milliseconds between two looks at the sizes of charts, which change late
-const MOST_LOOKS = 40; // the most looks at a page that keeps changing
+const ROUNDED = 2; // pixels by which rounding may make pictures too high
+const HEARD = 200; // milliseconds between two looks at the sizes of charts, because charts change size late
+const MOST_LOOKS = 40; // the largest number of looks at a page that keeps changing
 const QUALITY = 0.92; // the quality of WebP images, from 0 to 1
 
 /**
- * Make images of pictures once they have appeared, and send them to the app; send them again after
- * the connection was lost.
+ * Make images of pictures once they have appeared, and send them to the app; after a lost connection,
+ * send them again.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -45,7 +45,7 @@ export function draw(mount) {
   });
 }
 
-/** Enlarge the stage as far as its pictures fit into a room; return the zoom. */
+/** Enlarge all pictures of a slide as far as they fit into an area; return the factor. */
 async function fitted({ width, height, size }, isEnded) {
   const stage = document.querySelector(".st-key-stage");
   const { style } = document.documentElement;
@@ -64,14 +64,14 @@ async function fitted({ width, height, size }, isEnded) {
   return zoom;
 }
 
-/** Hide the controls that images do not have, so that the pictures get their room. */
+/** Hide the pictures' controls: images have none, and the pictures can use the space. */
 function withoutControls(stage) {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(`${CONTROLS} { display: none !important; }`);
   for (const { shadowRoot } of all("*", stage)) shadowRoot?.adoptedStyleSheets.push(sheet);
 }
 
-/** Wait until no picture changes its size: charts get theirs late. */
+/** Wait until no picture changes its size any more, because charts change size late. */
 async function calm(pictures) {
   let before = "";
   for (let looks = 0; looks < MOST_LOOKS; looks++) {
@@ -82,7 +82,7 @@ async function calm(pictures) {
   }
 }
 
-/** Return a picture as an image's data address, or null if the browser cannot draw it. */
+/** Return the data address of an image of a picture, or null if the browser cannot draw it. */
 async function still(picture, scale, type) {
   try {
     const canvas = await canvasOf(toSvg(picture, "", ""), scale);

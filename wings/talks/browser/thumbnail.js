@@ -9,14 +9,14 @@ import { toSvg } from "../../../pages/browser/to_svg.js";
  * @property {string} name the name under which the browser keeps all thumbnails
  * @property {string} of the key of this thumbnail, by which `slide_list` finds it
  * @property {string[]} pictures the CSS selectors of the slide's pictures
- * @property {string[]} slides the keys of all thumbnails in use: others are deleted
+ * @property {string[]} slides the keys of all thumbnails in use; all other thumbnails are deleted
  * @property {number} number the number of the request
  */
 
-const SIZE = { width: 320, height: 200 }; // the size of a thumbnail in dots
+const SIZE = { width: 320, height: 200 }; // the size of a thumbnail in pixels
 const QUALITY = 0.8; // the quality of WebP images, from 0 to 1
-const SETTLED = 400; // milliseconds after which pictures usually have their size
-const MOST_LOOKS = 40; // the most looks at a page that keeps changing
+const SETTLED = 400; // milliseconds between two looks at the pictures; their sizes are usually final by then
+const MOST_LOOKS = 40; // the largest number of looks at a page that keeps changing
 const DRAWN = ".picture:not(.save-menu), .svg-container, .vega-embed";
 const IMAGE = "data:image/";
 
@@ -75,33 +75,33 @@ export function keepOnly(name, slides, [of, image] = []) {
     if (kept.size) localStorage.setItem(name, JSON.stringify(Object.fromEntries(kept)));
     else localStorage.removeItem(name);
   } catch {
-    // The browser has no room for them, or does not allow to keep them.
+    // The browser has no space for thumbnails, or does not allow the page to keep any.
   }
 }
 
-/** Return the visible picture in an element of the page, if any. */
+/** Return the visible picture in the elements with a CSS selector, if any. */
 export function pictureIn(selector) {
   const holders = [...document.querySelectorAll(selector)];
   return holders.flatMap((holder) => all(DRAWN, holder)).find((one) => one.checkVisibility() && one.clientWidth);
 }
 
-/** Return layouts of some pictures in an image: each picture's left, top, width and height as shares of the image. */
+/** Return the possible layouts of `count` pictures in an image: each picture's left, top, width and height as shares of the image. */
 function layouts(count) {
   const places = [...Array(count).keys()];
   const row = places.map((at) => [at / count, 0, 1 / count, 1]);
   const column = places.map((at) => [0, at / count, 1, 1 / count]);
-  const first = [[0, 0, 0.5, 1], [0.5, 0, 0.5, 0.5], [0.5, 0.5, 0.5, 0.5]]; // the layout of slides
+  const first = [[0, 0, 0.5, 1], [0.5, 0, 0.5, 0.5], [0.5, 0.5, 0.5, 0.5]]; // the layout of a slide with three pictures
   return count === 3 ? [row, column, first] : [row, column];
 }
 
-/** Return the left, top, width and height at which an image fits into its place of a layout. */
+/** Return the left, top, width and height in pixels at which an image fits into its place of a layout. */
 function boxIn([left, top, wide, high], { width, height }) {
   const scale = Math.min((SIZE.width * wide) / width, (SIZE.height * high) / height);
   const size = [width * scale, height * scale];
   return [SIZE.width * (left + wide / 2) - size[0] / 2, SIZE.height * (top + high / 2) - size[1] / 2, ...size];
 }
 
-/** Draw pictures in the layout that makes them largest; return the data address of a small image. */
+/** Draw pictures into one small image, in the layout that makes them largest; return its data address. */
 async function small(pictures) {
   const canvas = element("canvas");
   Object.assign(canvas, SIZE);

@@ -20,12 +20,12 @@ from headlight.viz.maps.heatmap import attention_heatmap
 from headlight.viz.numbers import writable
 from headlight.wings.talks.parts import BROWSER
 
-LARGEST = 25_000_000  # bytes of a file; the page Talk can load files up to this size
+LARGEST = 25_000_000  # the most bytes of a file, so that the page Talk can load it
 TOO_LARGE = "Left out, because the file would be larger than {most} MB: {names}."
 TALK_ID, DECK_ID = "talk", "deck"  # the ids of the document's JSON elements
 OPENING = f'<script type="application/json" id="{TALK_ID}">'
 CLOSING = "</script>"
-PIECE = 2**17  # characters of a script element: WebKit takes a minute for one of 30 MB
+PIECE = 2**17  # characters of a script element; WebKit would take a minute to read one of 30 MB
 DECK = library.HERE / "deck" / "deck.js"
 SLIDE = BROWSER / "slide.css"
 STYLES = ("keyboard.css", "deck/colors.css", "deck/deck.css", "deck/deck_slide.css")
@@ -38,11 +38,11 @@ POLICY = (
 
 @dataclass(frozen=True)
 class Drawn:
-    """A picture of a slide: its name (`what`), its data or an image's address, and its subject.
+    """A picture of a slide: its name `what`, its data or an image's address, and its subject `of`.
 
-    A `question`, if any, is asked before the picture is shown: the part that asks it, and the
-    sentences that answer no guess and each guess. A picture that `waits` is shown once all
-    questions of its slide are answered. A `code` is the scene's QR code.
+    A `question`, if any, is asked before the picture is shown. It has the part that asks, and the
+    sentences shown without a guess and after each guess. A picture that `waits` is shown once all
+    questions of its slide are answered. `code` is True for the QR code of the slide.
     """
 
     what: str
@@ -62,9 +62,9 @@ class Drawn:
 class DrawnSlide:
     """A slide as data for a file; `missing` is a sentence on the parts that could not be drawn.
 
-    The `link` opens its scene in the running app; it is empty if there is none. The `scene` holds
-    the sentence, the head and the changes for the model inside a file. Marks in a title that
-    somebody has `typed` are formatting.
+    The `link` opens the slide's page with its choices in the running app; it may be empty. The
+    `scene` holds the sentence, the head and the changes for the model inside a file. If a person
+    has `typed` the title, its marks **bold** and *italic* are formatting.
     """
 
     title: str
@@ -83,12 +83,12 @@ class DrawnSlide:
 class Data:
     """The data of a file's pictures; equal data is stored once."""
 
-    places: dict[bytes, int] = field(default_factory=dict)  # the index in `texts`, by SHA-256
+    places: dict[bytes, int] = field(default_factory=dict)  # index in `texts`, by hash of the data
     texts: list[str] = field(default_factory=list)  # the data in base64
     parts: set[Part] = field(default_factory=set)  # the parts that draw the pictures
 
     def place(self, picture: CanvasPicture) -> int:
-        """Return the index in `texts` of a picture's data, which is added if it is not there."""
+        """Return the index in `texts` of a picture's data; add the data if it is not there."""
         digest = hashlib.sha256(picture.data).digest()
         if digest not in self.places:
             self.places[digest] = len(self.texts)
@@ -100,11 +100,11 @@ class Data:
 def file_of(
     slides: Sequence[DrawnSlide], talk: str, most: int = LARGEST, model: TalkModel | None = None
 ) -> tuple[bytes, list[int]]:
-    """Return the HTML file of a talk, and the numbers, from 1, of slides incomplete in it.
+    """Return the HTML file of a talk, and the numbers, from 1, of its incomplete slides.
 
-    The file also holds `talk`, the text that the page Talk can load. With a `model`, its slides can
-    translate any sentence. Pictures that do not fit into `most` bytes are left out, and their
-    slides say so.
+    The file also holds `talk`, the text that the page Talk can load. With a `model`, a visitor can
+    translate any sentence on its slides. Pictures that do not fit into `most` bytes are left out,
+    and their slides say so.
     """
     data, fitting = Data(), within(slides, most)
     header = {
@@ -190,7 +190,7 @@ def still_or_alive(drawn: Drawn, data: Data) -> dict[str, object]:
 
 
 def map_of(grid: CanvasPicture) -> CanvasPicture:
-    """Return an empty map for one head of a grid, whose weights the browser fills in on a click."""
+    """Return an empty map of one head; the browser fills it after a click on a head in the grid."""
     header, _ = unpacked(grid.data)
     queries, keys = header["queries"], header["keys"]
     zeros = np.zeros((len(queries), len(keys)))
@@ -203,7 +203,7 @@ def named(picture: CanvasPicture | str, name: str) -> TypeGuard[CanvasPicture]:
 
 
 def script_of(drawing: Iterable[Part], model: TalkModel | None = None) -> str:
-    """Return the one script of a file, with the code of only those parts that it needs."""
+    """Return the script of a file, with the code of only those parts that the file needs."""
     scripts = {part.script for part in drawing}
     if model:
         scripts |= {picture.part.script for picture in model.pictures}
@@ -214,7 +214,7 @@ def script_of(drawing: Iterable[Part], model: TalkModel | None = None) -> str:
 
 
 def elements_of(model: TalkModel) -> str:
-    """Return the HTML elements that hold a model's weights, and the data of its panel."""
+    """Return the HTML elements with a model's weights, and with the data for showing the model."""
     weights = base64.b64encode(model.weights).decode("ascii")
     pieces = (weights[at : at + PIECE] for at in range(0, len(weights), PIECE))
     return "".join(
@@ -236,6 +236,6 @@ def style_sheet(more: Path | None = None) -> str:
 
 
 def talk_in(data: bytes) -> bytes:
-    """Return the talk's text from an HTML file that `file_of` wrote; other data unchanged."""
+    """Return the talk's text from an HTML file of `file_of`; return any other file unchanged."""
     _, opening, rest = data.partition(OPENING.encode())
     return rest.partition(CLOSING.encode())[0] if opening else data

@@ -24,22 +24,22 @@ from headlight.viz.numbers import writable
 from headlight.wings.talks.deck.file import LARGEST, Drawn, DrawnSlide, within
 from headlight.wings.talks.deck.template import HEIGHT, WIDTH, Box, darken, emu, widen
 
-EDGE = 40  # pixels left and right of words; images have a margin of their own
+EDGE = 40  # pixels left and right of words; images have their own margin
 TITLE_SIZE, WORDS_SIZE, FOOTER_SIZE = 38, 25, 16  # sizes of letters in pixels
 ALONE_SIZES = 64, 34  # the sizes of title and words on a slide without pictures
-LONG_TITLE_SIZE = 44  # the size of a title, such as a question, of more than two lines there
+LONG_TITLE_SIZE = 44  # without pictures, the size of a title of more than two lines
 LINE = 1.25  # the height of a line, as a multiple of the size of letters
 WIDE = 0.52  # the average width of a letter, as a share of its size
 BOTTOM = 674  # pixels from the top of a slide to the lower end of its pictures
 MOST_OF_WORDS = 280  # the largest height of words in pixels
-AROUND = 8  # pixels of margin that an image has, left and right together, or above and below
+AROUND = 8  # pixels of an image's margins: left plus right, or above plus below
 CODE = 176, 194  # the width and height in pixels of a scene's QR code with its address
-NOTE = 40  # pixels for a sentence on what is missing
-TWICE = 2  # dots of an image per pixel
-LAYOUTS = 0, 5  # layouts of python-pptx's template: only words, and a title above pictures
+NOTE = 40  # the height in pixels of a sentence on missing pictures
+TWICE = 2  # dots of an image for each pixel of the slide
+LAYOUTS = 0, 5  # python-pptx's layouts for only words, and for a title above pictures
 # Characters that XML cannot hold, and those that some XML readers reject.
 FORBIDDEN = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-MARKS = re.compile(r"\*\*(?=\S)([^\n]*?\S)\*\*|\*(?=[^\s*])([^\n*]*?[^\s*])\*")  # as in turning.js
+MARKS = re.compile(r"\*\*(?=\S)([^\n]*?\S)\*\*|\*(?=[^\s*])([^\n*]*?[^\s*])\*")  # bold or italic
 LIVE = "Open this scene live"
 UNREADABLE = "The picture “{what}” could not be drawn when the file was saved."
 
@@ -47,11 +47,11 @@ UNREADABLE = "The picture “{what}” could not be drawn when the file was save
 def powerpoint_of(
     slides: Sequence[DrawnSlide], *, dark: bool = False, most: int = LARGEST
 ) -> tuple[bytes, list[int]]:
-    """Return a talk as PPTX, and the numbers, from 1, of slides incomplete in it.
+    """Return a talk as PPTX, and the numbers, from 1, of its incomplete slides.
 
-    Pictures must be data addresses of PNG images. One that is not, or that does not fit into `most`
-    bytes for all, is left out, and its slide says so. A question has a slide of its own before the
-    slide with its picture.
+    Pictures must be data addresses of PNG images. Other pictures, and those beyond a total of
+    `most` bytes, are left out, and their slides say so. A question is on a separate slide
+    before the slide with its picture.
     """
     file = pptx.Presentation()
     widen(file)
@@ -66,7 +66,7 @@ def powerpoint_of(
         asked = [drawn.question for drawn in slide.pictures if drawn.question]
         for question, _ in asked:
             add(file, question_of(question, slide), marked=False)
-        answers = " ".join(verdicts[0] for _, verdicts in asked)  # the answer without a guess
+        answers = " ".join(verdicts[0] for _, verdicts in asked)  # the sentence without a guess
         title = (slide.typed and slide.title) or answers or slide.title
         if not add(file, replace(slide, title=title, typed=slide.typed and title == slide.title)):
             left_out.append(number)
@@ -76,7 +76,7 @@ def powerpoint_of(
 
 
 def add(file: Presentation, slide: DrawnSlide, *, marked: bool = True) -> bool:
-    """Add a slide with its notes; return whether it is complete. For `marked` see `write`."""
+    """Add a slide and its notes; return whether it is complete. `marked` is passed to `write`."""
     alone = not slide.pictures and not slide.missing
     made = file.slides.add_slide(file.slide_layouts[LAYOUTS[not alone]])
     if slide.notes and (frame := made.notes_slide.notes_text_frame):
@@ -85,7 +85,7 @@ def add(file: Presentation, slide: DrawnSlide, *, marked: bool = True) -> bool:
 
 
 def question_of(question: CanvasPicture, slide: DrawnSlide) -> DrawnSlide:
-    """Return a slide that asks a question: in its title, or below the slide's own title."""
+    """Return a slide that asks a question, as its title or below the title of `slide`."""
     header, _ = unpacked(question.data)
     options = "   ".join(filter(None, (option["text"] for option in header["options"])))
     words = MARKS.sub(lambda match: match[1] or match[2], slide.words)
@@ -95,7 +95,7 @@ def question_of(question: CanvasPicture, slide: DrawnSlide) -> DrawnSlide:
 
 
 def write_alone(made: Slide, slide: DrawnSlide, marked: bool) -> bool:
-    """Write a slide without pictures, and return True; for `marked` see `write`."""
+    """Write a slide without pictures, and return True. `marked` is passed to `write`."""
     title, words = ALONE_SIZES
     title = LONG_TITLE_SIZE if lines_of(slide.title, title) > 2 else title
     heading, below = placeholder(made, 0), placeholder(made, 1)
@@ -145,9 +145,9 @@ def write_with_pictures(made: Slide, slide: DrawnSlide) -> bool:
 
 
 def places(title: str, words: str, beside: bool = False) -> tuple[Box, Box, Box]:
-    """Return the boxes of title, words and pictures; `beside` leaves room for a QR code."""
+    """Return the boxes of title, words and pictures; if `beside`, leave room for a QR code."""
     width = WIDTH - beside * (CODE[0] + 16)
-    lines = min(2, lines_of(title, TITLE_SIZE * 1.08, width))  # bold letters are wider
+    lines = min(2, lines_of(title, TITLE_SIZE * 1.08, width))  # bold letters are 8% wider
     heading = Box(EDGE, 18, width - 2 * EDGE, lines * TITLE_SIZE * LINE + 6)
     top = heading.top + heading.height + 4
     high = min(MOST_OF_WORDS, lines_of(words, WORDS_SIZE, width) * WORDS_SIZE * LINE)
@@ -157,7 +157,7 @@ def places(title: str, words: str, beside: bool = False) -> tuple[Box, Box, Box]
 
 
 def shares(room: Box, count: int) -> list[Box]:
-    """Return a column for each picture; of three, two share the second column as in the app."""
+    """Return a box for each picture, in columns; of three, two share the second column."""
     width, half = room.width / (2 if count == 3 else max(1, count)), room.height / 2
     columns = [replace(room, left=room.left + at * width, width=width) for at in range(count)]
     if count == 3:
@@ -166,9 +166,9 @@ def shares(room: Box, count: int) -> list[Box]:
 
 
 def room_of(title: str, words: str, pictures: int, code: bool = False) -> tuple[float, float]:
-    """Return the width and the height in pixels that a slide's pictures have together.
+    """Return the width and the height in pixels for all pictures of a slide together.
 
-    A QR `code` among several pictures is in the corner and takes none of this room.
+    A QR `code` next to other pictures is in the corner, outside of this space.
     """
     beside = code and pictures > 1
     *_, room = places(title, words, beside)
@@ -176,13 +176,13 @@ def room_of(title: str, words: str, pictures: int, code: bool = False) -> tuple[
 
 
 def lines_of(text: str, size: float, width: float = WIDTH) -> int:
-    """Return about how many lines a text takes in a width, in letters of a size in pixels."""
+    """Estimate how many lines a text takes, given the width and the size of letters in pixels."""
     a_line = (width - 2 * EDGE) / (size * WIDE)
     return sum(max(1, ceil(len(line) / a_line)) for line in text.splitlines()) or 1
 
 
 def placeholder(made: Slide, number: int) -> Shape:
-    """Return a placeholder for text; number 0 is the title's."""
+    """Return a slide's placeholder for text; number 0 is for the title."""
     return cast(Shape, made.placeholders[number])
 
 
@@ -199,9 +199,9 @@ def write(
     anchor: MSO_ANCHOR = MSO_ANCHOR.TOP,
     marked: bool = True,
 ) -> None:
-    """Write a text into a frame, in letters of a size in pixels, or smaller if it does not fit.
+    """Write a text into a frame in letters of `size` pixels, or smaller if it does not fit.
 
-    If it is `marked`, the marks **bold** and *italic* become formatting.
+    If the text is `marked`, **bold** and *italic* in it become formatting.
     """
     frame.word_wrap, frame.vertical_anchor = True, anchor
     frame.auto_size = MSO_AUTO_SIZE.TEXT_TO_FIT_SHAPE
@@ -214,7 +214,7 @@ def write(
 
 
 def add_runs(paragraph: _Paragraph, text: str, *, marked: bool, **fonts: bool) -> None:
-    """Add a text to a paragraph; if it is `marked`, its marks become bold and italic letters."""
+    """Add a text to a paragraph; if `marked`, **bold** and *italic* in it become formatting."""
     match = MARKS.search(text) if marked else None
     before = text[: match.start()] if match else text
     if before:
@@ -249,7 +249,7 @@ def put_picture(made: Slide, drawn: Drawn, holder: Box, *, middle: bool) -> bool
 
 
 def write_link(made: Slide, link: str) -> None:
-    """Write the link to a slide's scene into the slide's lower right corner."""
+    """Into the lower right corner of a slide, write a link that opens its page in the app."""
     frame = text_box(made, Box(WIDTH - EDGE - 220, BOTTOM, 220, HEIGHT - BOTTOM - 4))
     write(frame, "", FOOTER_SIZE, anchor=MSO_ANCHOR.MIDDLE)
     (paragraph,) = frame.paragraphs

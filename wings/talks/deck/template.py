@@ -1,4 +1,4 @@
-"""Change python-pptx's template to 16 by 9 and, if wanted, to dark; measure boxes on its slides."""
+"""Stretch python-pptx's template to 16 by 9, darken it if requested, and place boxes on slides."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pptx.util import Emu
 
 WIDTH, HEIGHT = 1280, 720  # pixels of a slide; an inch has 96
 PIXEL = 9525  # the format's own units (EMU) in a pixel
-DARK = RGBColor(0x17, 0x16, 0x14)  # the background of pictures in the dark theme
+DARK = RGBColor(0x17, 0x16, 0x14)  # the background of the app's pictures in the dark theme
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def widen(file: Presentation) -> None:
     high = emu(HEIGHT) / (file.slide_height or emu(HEIGHT))
     for holder in (file.slide_master, *file.slide_layouts):
         for shape in holder.shapes:
-            if shape.element.spPr.find(qn("a:xfrm")) is not None:  # None: placed by the master
+            if shape.element.spPr.find(qn("a:xfrm")) is not None:  # otherwise the master places it
                 shape.left = Emu(round(shape.left * wide))
                 shape.width = Emu(round(shape.width * wide))
                 shape.top = Emu(round(shape.top * high))

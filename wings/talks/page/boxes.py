@@ -1,4 +1,4 @@
-"""Draw the list of a talk's slides, act on them, and draw the boxes that edit one."""
+"""Draw the list of a talk's slides and the boxes that edit one; carry out clicks in the list."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -41,23 +41,26 @@ NOT_DRAWN = (
 REMOVED = "Slide {number} was removed. “Undo” brings it back."
 BACK, UNDONE = "Slide {number} is back.", "Slide {number} is as it was before."
 LIST = "slides"  # the key of the list of slides
-MOST_LARGE = 3  # a slide with more pictures than this shows them small
+MOST_LARGE = 3  # a slide draws more pictures than this small
 
 
 def change(name: str, **changes: object) -> None:
-    """Change values of the slide with this name; do nothing if it was removed."""
+    """Change values of the slide with this name; do nothing if there is no such slide."""
     if (index := talk.index_of(name)) is not None:
         talk.put_at(index, replace(talk.own()[index], **changes))
 
 
 def offered(page: Page, slide: Slide) -> dict[str, str]:
-    """Return the names, by key, of the pictures that a slide can show: those its scene draws."""
+    """Return the names, by key, of the pictures that a visitor can choose for a slide.
+
+    These are the pictures that its page draws with its choices; if not known, all of the page.
+    """
     there = {*slide.drawn, *slide.pictures} if slide.drawn else page.pictures
     return {key: words for key, words in page.pictures.items() if key in there}
 
 
 def boxes(index: int, slide: Slide) -> None:
-    """Draw the boxes that edit a slide, which has this index from 0."""
+    """Draw the input boxes that edit the slide with this index, from 0."""
 
     def box(widget: Widget, label: str, name: str, **more: object) -> None:
         def changed(value: Any) -> None:
@@ -79,7 +82,7 @@ def boxes(index: int, slide: Slide) -> None:
 
 
 def guess_first(index: int, slide: Slide) -> None:
-    """Draw the switch that lets a slide ask about its picture before it shows the picture."""
+    """Draw the switch by which a slide asks about its picture before it shows the picture."""
 
     def changed(on: bool) -> None:
         others = {key: text for key, text in slide.parameters.items() if key != GUESS.key}
@@ -88,7 +91,7 @@ def guess_first(index: int, slide: Slide) -> None:
         asks = row | {GUESS.key: GUESS.write(on)} if on else {}
         title = slide.title
         if title in ("", slide.lead):
-            title = "" if on else slide.lead  # the page's title may tell the answer
+            title = "" if on else slide.lead  # the page's title may reveal the answer
         change(slide.name, parameters=others | asks, title=title)
 
     page, key = PAGES[slide.page], f"slide-{index}-guess"
@@ -103,7 +106,7 @@ def guess_first(index: int, slide: Slide) -> None:
 
 
 def pictures(index: int, slide: Slide, box: Callable[..., None]) -> None:
-    """Draw the boxes for a slide's pictures, their size, a QR code, and a question before them."""
+    """Draw the input boxes for a slide's pictures, their size, a QR code and a question."""
     page = PAGES[slide.page]
     names = offered(page, slide)
     box(st.multiselect, "Pictures", "pictures", options=names, format_func=names.get)
@@ -132,7 +135,7 @@ def edit(index: int) -> None:
 
 
 def undo() -> None:
-    """Undo the last change of the talk; the same slide stays open for editing; a callback."""
+    """Undo the last change of the talk, and keep the same slide open for editing; a callback."""
     at, slides = edited(), talk.own()
     name = "" if at is None else slides[at].name
     talk.undo()
@@ -145,7 +148,7 @@ def undo() -> None:
 
 
 def row_of(slide: Slide) -> Row:
-    """Return the row of a slide in the list."""
+    """Return the row for a slide in the list of slides."""
     page = PAGES.get(slide.page)
     of = page.title if page else "Only words"
     shown = [page.pictures[key] for key in slide.pictures] if page else []
@@ -181,7 +184,7 @@ def take() -> None:
 
 
 def do(what: str, index: int, to: object = None) -> None:
-    """Apply an action to the slide at an index; ignore an action that is unknown or impossible."""
+    """Apply an action to the slide at an index; ignore an unknown or impossible action."""
     slide, at, order = talk.own()[index], edited() or 0, list(range(len(talk.own())))
     match what:
         case "edit":

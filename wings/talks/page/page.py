@@ -1,4 +1,4 @@
-"""The page Talk: make a list of scenes with words, present it, save it and load it."""
+"""The page Talk: make a list of slides, present it, save it and load it."""
 
 from functools import partial
 
@@ -108,7 +108,8 @@ def tools() -> None:
             st.button("Remove all slides", on_click=remove_all)
         st.button("Undo", key="undo-talk", on_click=undo, disabled=not talk.can_undo())
     with st.container(horizontal=True):
-        # Given as functions, not as bytes: browsers request bytes at once, even of removed buttons.
+        # A function makes the file on a click. Browsers would request bytes at once, even those of
+        # removed buttons.
         file = partial(write_talk, talk.in_force()), f"{file_name()}.json", "application/json"
         st.download_button("Save as a file", *file, on_click="ignore")
         for label, kind, words in (
