@@ -1,0 +1,45 @@
+"""The worksheet of a session."""
+
+import streamlit as st
+
+from headlight.pages.shared import address
+from headlight.pages.shared.state.page import PAGES
+from headlight.wings.exercises.progress import Progress
+from headlight.wings.exercises.worksheet import Worksheet, in_link
+
+PROGRESS = "exercises_progress"
+GO = "exercises_go"  # the page to go to
+
+
+def progress() -> Progress | None:
+    return st.session_state.get(PROGRESS)
+
+
+def open_worksheet(worksheet: Worksheet, name: str | None = None, number: int = 0) -> None:
+    """Take up a worksheet at a task; one that is open already keeps its answers.
+
+    Without a `name` in addresses the worksheet is packed into them, if there is room.
+    """
+    if name is None:
+        try:
+            name = in_link(worksheet)
+        except ValueError:
+            name = ""
+    current = progress()
+    if current is None or current.worksheet != worksheet:
+        st.session_state[PROGRESS] = current = Progress(worksheet, name)
+    current.number = number
+
+
+def begin_task(number: int) -> None:
+    """Put the scene of a task in force; a callback. `enter` then goes to its page."""
+    if (current := progress()) is None:
+        return
+    current.number = number
+    address.apply(current.task.parameters, PAGES[current.task.page])
+    st.session_state[GO] = current.task.page
+
+
+def leave() -> None:
+    """Close the worksheet; a callback."""
+    st.session_state.pop(PROGRESS, None)
