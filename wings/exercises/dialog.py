@@ -63,10 +63,14 @@ def list_tasks(current: Progress) -> None:
     for number, task in enumerate(current.worksheet.tasks):
         mark = "✓" if number in current.answers else "○"
         label = f"{mark} {number + 1}. {plain(task.title)}"
-        st.button(label, on_click=begin_task, args=[number], key=f"task-{number}", type="tertiary")
+        if st.button(
+            label, on_click=begin_task, args=[number], key=f"task-{number}", type="tertiary"
+        ):
+            st.rerun()  # closes the dialog
     text = current.hand_in()
     st.download_button("Hand in", text, "exercises.txt", "text/plain", on_click="ignore")
-    st.button("Close the worksheet", on_click=leave)
+    if st.button("Close the worksheet", on_click=leave):
+        st.rerun()
 
 
 def plain(text: str) -> str:
@@ -79,7 +83,7 @@ def choose_worksheet() -> None:
     for name in ready():
         worksheet = from_link(name)
         label = f"Start: {worksheet.title} ({len(worksheet.tasks)} tasks)"
-        st.button(label, on_click=start, args=[worksheet, name], key=f"start-{name}")
+        offer(label, worksheet, name)
     file = st.file_uploader("A worksheet's file", type="json")
     if file is not None:
         try:
@@ -88,7 +92,13 @@ def choose_worksheet() -> None:
             st.error(plain(str(error)))
         else:
             st.text(f"{worksheet.title}: {len(worksheet.tasks)} tasks")
-            st.button("Start this worksheet", on_click=start, args=[worksheet, None])
+            offer("Start this worksheet", worksheet)
+
+
+def offer(label: str, worksheet: Worksheet, name: str | None = None) -> None:
+    """Draw a button that opens a worksheet at its first task."""
+    if st.button(label, on_click=start, args=[worksheet, name]):
+        st.rerun()  # closes the dialog
 
 
 def start(worksheet: Worksheet, name: str | None) -> None:
@@ -129,7 +139,7 @@ def make_task(page: Page) -> None:
             st.download_button(
                 "Save the worksheet", write(worksheet), "worksheet.json", on_click="ignore"
             )
-            st.button("Try it", on_click=start, args=[worksheet, None])
+            offer("Try it", worksheet)
             st.button("Remove the last task", on_click=remove_last)
 
 

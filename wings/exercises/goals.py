@@ -14,6 +14,7 @@ from headlight.pages.shared.runs.arrays import tokens_of, weights_of
 from headlight.pages.shared.runs.heads import head_roles
 from headlight.pages.shared.runs.run import ModelRun, decoded
 from headlight.pages.shared.show.captions import site_words
+from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.choices import (
     AS_TRAINED,
     EDITS,
@@ -149,8 +150,9 @@ def tokens(scene: Scene, of: Mapping[str, str]) -> float:
 
 
 def pieces(scene: Scene, of: Mapping[str, str]) -> float:
-    """Return the largest number of tokens that one word is split into."""
-    return max(Counter(token.word for token in read_tokens(scene)).values(), default=0)
+    """Return the largest number of tokens that one word is split into, without punctuation."""
+    words = [token.word for token in read_tokens(scene) if any(map(str.isalnum, token.text))]
+    return max(Counter(words).values(), default=0)
 
 
 def choice(scene: Scene, of: Mapping[str, str]) -> str:
@@ -237,7 +239,7 @@ def measured(goal: Goal, scene: Scene) -> Result:
     except ValueError as error:
         return Result(False, str(error))
     reached = COMPARED[measure.kind][goal.compare](value, goal.value)
-    words = measure.words.format(**goal.of)
+    words = capital(measure.words.format(**goal.of))
     if "kind" in goal.of:
         words += f" in {site_words(*head_of(scene, goal.of))}"
     return Result(reached, f"{words}: {said(value)}; wanted: {goal.compare} {said(goal.value)}")
@@ -246,4 +248,4 @@ def measured(goal: Goal, scene: Scene) -> Result:
 def said(value: float | str) -> str:
     if isinstance(value, str):
         return f"“{value}”"
-    return str(value) if value == int(value) and abs(value) >= 1 else number_text(value)
+    return f"{value:g}" if value == int(value) else number_text(value)

@@ -51,6 +51,20 @@ class Progress:
             self.tries[self.number] += is_new and not is_first
         return results
 
+    def kept(self) -> str | None:
+        """Return what the browser's tab keeps; None as long as nothing was solved."""
+        return json.dumps([self.worksheet.digest, self.answers]) if self.answers else None
+
+    def take_up(self, kept: str) -> None:
+        """Take up the answers that the tab has kept, if they are of this worksheet."""
+        try:
+            digest, answers = json.loads(kept)
+            read = {int(number): dict(choices) for number, choices in answers.items()}
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            return
+        if digest == self.worksheet.digest and {*read} <= {*range(len(self.worksheet.tasks))}:
+            self.answers = read | self.answers
+
     def hand_in(self) -> str:
         """Return the tasks, tries and answers as a text that ends with its checksum."""
         lines = [f"Headlight worksheet {self.worksheet.digest}: {self.worksheet.title}"]

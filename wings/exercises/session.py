@@ -2,12 +2,15 @@
 
 import streamlit as st
 
+from headlight.pages.browser.parts import kept_text
 from headlight.pages.shared import address
+from headlight.pages.shared.show.pictures import picked, show
 from headlight.pages.shared.state.page import PAGES
 from headlight.wings.exercises.progress import Progress
 from headlight.wings.exercises.worksheet import Worksheet, in_link
 
 PROGRESS = "exercises_progress"
+KEPT = "headlight-exercises"  # the name under which the tab keeps the answers
 GO = "exercises_go"  # the page to go to
 
 
@@ -38,6 +41,19 @@ def begin_task(number: int) -> None:
     current.number = number
     address.apply(current.task.parameters, PAGES[current.task.page])
     st.session_state[GO] = current.task.page
+
+
+def keep() -> None:
+    """Have the browser's tab keep the answers, and take up those that it has kept."""
+    if current := progress():
+        show(kept_text(KEPT, current.kept()), KEPT, take_up)
+
+
+def take_up() -> None:
+    """Take up the answers that the tab has kept; a callback."""
+    kept, current = picked(KEPT), progress()
+    if current and isinstance(kept, str):
+        current.take_up(kept)
 
 
 def leave() -> None:

@@ -7,7 +7,14 @@ from headlight.pages.shared.state.wings import TOOLS, Wing, allows
 from headlight.wings.exercises.dialog import ask
 from headlight.wings.exercises.goals import scene_of
 from headlight.wings.exercises.progress import Progress
-from headlight.wings.exercises.session import GO, begin_task, leave, open_worksheet, progress
+from headlight.wings.exercises.session import (
+    GO,
+    begin_task,
+    keep,
+    leave,
+    open_worksheet,
+    progress,
+)
 from headlight.wings.exercises.worksheet import from_link
 
 __all__ = ["WING"]
@@ -56,7 +63,7 @@ def measure(page: Page, current: Progress) -> None:
         st.text(str(error))
         return
     if current.is_solved:
-        st.success(DONE)
+        st.markdown(f"**{DONE}**")
     for result in results:
         st.text(f"{'✓' if result.reached else '○'} {result.words}")
 
@@ -103,6 +110,7 @@ class Exercises(Wing):
 
     def above(self, page: Page) -> None:
         if progress():
+            keep()
             draw_task(page)
 
 
