@@ -84,7 +84,4 @@ def test_a_scene_is_made_a_task_and_a_file_with_hostile_words_is_text(page, serv
     expect(task(page)).to_contain_text(f"{HTML}: {HTML}")
     assert page.evaluate("window.hit ?? null") is None
     assert "exercises=" in page.url
-    assert (
-        json.loads(ready()["first_steps"].read_text(encoding="utf-8"))["headlight_worksheet"] == 1
-    )
     assert page.errors == []
