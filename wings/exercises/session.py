@@ -5,13 +5,13 @@ import streamlit as st
 from headlight.pages.browser.parts import kept_text
 from headlight.pages.shared import address
 from headlight.pages.shared.show.pictures import picked, show
-from headlight.pages.shared.state.page import PAGES
+from headlight.pages.shared.state.page import PAGES, Page
 from headlight.wings.exercises.progress import Progress
 from headlight.wings.exercises.worksheet import Worksheet, in_link
 
 PROGRESS = "exercises_progress"
 KEPT = "headlight-exercises"  # the name under which the tab keeps the answers
-GO = "exercises_go"  # the page to go to
+BEGUN = "exercises_begun"  # true until the scene of the task is open
 
 
 def progress() -> Progress | None:
@@ -35,12 +35,22 @@ def open_worksheet(worksheet: Worksheet, name: str | None = None, number: int = 
 
 
 def begin_task(number: int) -> None:
-    """Put the scene of a task in force; a callback. `enter` then goes to its page."""
-    if (current := progress()) is None:
-        return
-    current.number = number
-    address.apply(current.task.parameters, PAGES[current.task.page])
-    st.session_state[GO] = current.task.page
+    """Take a task in hand; a callback. `go` then opens its scene."""
+    if current := progress():
+        current.number = number
+        st.session_state[BEGUN] = True
+
+
+def go(page: Page) -> None:
+    """Open the scene of a task that has just begun, on its page.
+
+    A callback cannot switch pages, and the page on which it runs may have fewer layers to choose.
+    """
+    current = progress()
+    if st.session_state.pop(BEGUN, False) and current:
+        address.apply(current.task.parameters, PAGES[current.task.page])
+        if page.key != current.task.page:
+            st.switch_page(PAGES[current.task.page].file)
 
 
 def keep() -> None:

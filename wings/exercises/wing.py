@@ -8,8 +8,8 @@ from headlight.wings.exercises.dialog import ask
 from headlight.wings.exercises.goals import scene_of
 from headlight.wings.exercises.progress import Progress
 from headlight.wings.exercises.session import (
-    GO,
     begin_task,
+    go,
     keep,
     leave,
     open_worksheet,
@@ -101,8 +101,7 @@ class Exercises(Wing):
 
     def enter(self, page: Page) -> None:
         """Go to the page of a task that has just begun."""
-        if (key := st.session_state.pop(GO, None)) and key != page.key:
-            st.switch_page(PAGES[key].file)
+        go(page)
 
     def buttons(self, page: Page) -> None:
         if (allows(TOOLS) or progress()) and st.button("Exercises", key="exercises"):

@@ -28,6 +28,13 @@ def test_an_address_opens_a_task_and_its_scene():
     assert "Exercise 4 of 12" in words(app)
 
 
+def test_a_task_on_another_page_begins_with_its_own_layer():
+    app = open_page("masks", exercises="first_steps.6")
+    assert "Exercise 6 of 12" in words(app)
+    assert app.session_state["layer"] == 3
+    assert "0.776; wanted: under 0.1" in words(app)
+
+
 def test_a_link_with_a_scene_keeps_it():
     app = open_page("attention", exercises="first_steps.1", sentence="The encyclopaedia is new.")
     assert "Done." in words(app)
