@@ -23,6 +23,7 @@ PARTS = (
     "headlight.wings.room.wing",
     "headlight.wings.talks.wing",
     "headlight.wings.classroom.wing",
+    "headlight.wings.exercises.wing",
     "headlight.wings.live.wing",
     "headlight.pages.parts.models.page",
     "headlight.pages.parts.model.page",

@@ -1,0 +1,86 @@
+"""What a pupil has done: tries, answers, and the text that is handed in."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import headlight.pages.parts.pages  # noqa: F401 - lists the pages
+from headlight.pages.shared.state.page import PAGES
+from headlight.wings.exercises.goals import scene_from
+from headlight.wings.exercises.progress import Progress, checksum, verify
+from headlight.wings.exercises.worksheet import Worksheet, from_link
+from tests.pages.sessions import session
+
+SOLUTIONS = json.loads(Path(__file__).with_name("solutions.json").read_text(encoding="utf-8"))
+SHEET = from_link("first_steps")
+
+
+@pytest.fixture
+def progress():
+    """A pupil who has tried twice and solved the first task, and tried the second one."""
+    with session("a pupil"):
+        progress = Progress(SHEET, "first_steps")
+        for number, sentences in enumerate(
+            (
+                ["The cat sleeps.", "The cat.", "The cat.", "A cat.", "The encyclopaedia is new."],
+                ["The dog sees the cat.", "The dog sees."],
+            )
+        ):
+            progress.number = number
+            for sentence in sentences:
+                progress.take(scene_from(PAGES["attention"], {"sentence": sentence}))
+        yield progress
+
+
+def test_scenes_that_miss_the_goals_are_counted_once_each(progress):
+    assert progress.tries == {0: 3, 1: 1}
+    assert progress.answers == {0: {"sentence": "The encyclopaedia is new."}}
+    assert not progress.is_solved
+    progress.number = 0
+    assert progress.is_solved
+
+
+def test_what_is_handed_in_is_measured_again(progress):
+    lines = verify(progress.hand_in(), SHEET)
+    assert lines[0] == "1. Tokens: done, 3 tries"
+    assert lines[1] == "2. Word order: open, 1 tries"
+    assert len(lines) == 12
+
+
+def test_a_text_that_was_changed_or_is_of_another_worksheet_is_refused(progress):
+    text = progress.hand_in()
+    with pytest.raises(ValueError, match="checksum"):
+        verify(text.replace("3 tries", "1 tries"), SHEET)
+    other = Worksheet("Another", SHEET.tasks[:1])
+    with pytest.raises(ValueError, match="another worksheet"):
+        verify(text, other)
+    for nonsense in ("", "Checksum: ", "Headlight worksheet", "x" * 500_000):
+        with pytest.raises(ValueError, match=r"handed in from here|checksum"):
+            verify(nonsense, SHEET)
+
+
+def test_an_answer_made_up_with_its_checksum_is_found_out(progress):
+    body = progress.hand_in().rpartition("Checksum: ")[0]
+    for answer in ('{"sentence": "The cat sleeps."}', '["x"]', '{"model": "nothing"}'):
+        forged = body.replace('{"sentence": "The encyclopaedia is new."}', answer)
+        if answer[0] == "[":
+            with pytest.raises(ValueError, match="handed in from here"):
+                verify(f"{forged}Checksum: {checksum(forged)}", SHEET)
+            continue
+        line = verify(f"{forged}Checksum: {checksum(forged)}", SHEET)[0]
+        assert "not reached here" in line or "cannot be measured" in line
+
+
+def test_a_tab_gives_back_what_it_has_kept(progress):
+    kept = progress.kept()
+    again = Progress(SHEET, "first_steps")
+    assert again.kept() is None
+    again.take_up(kept)
+    assert again.answers == progress.answers
+    other = Progress(Worksheet("Another", SHEET.tasks[:1]), "")
+    other.take_up(kept)
+    assert other.answers == {}
+    for nonsense in ("", "1", "[1, 2]", "[" * 5_000, json.dumps([SHEET.digest, {"99": {}}])):
+        again.take_up(nonsense)
+    assert again.answers == progress.answers

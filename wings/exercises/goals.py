@@ -1,0 +1,251 @@
+"""Goals of tasks: numbers and texts that the app measures in what a page shows."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.edits import Edits, HeadAddress, read_edits
+from headlight.model.insight.roles import ROLES
+from headlight.model.library.pieces import Piece, as_pieces
+from headlight.pages.shared.address import now, read_parameters, shape_for, write_parameters
+from headlight.pages.shared.runs.arrays import tokens_of, weights_of
+from headlight.pages.shared.runs.heads import head_roles
+from headlight.pages.shared.runs.run import ModelRun, decoded
+from headlight.pages.shared.show.captions import site_words
+from headlight.pages.shared.show.words import capital
+from headlight.pages.shared.state.choices import (
+    AS_TRAINED,
+    EDITS,
+    HEAD,
+    LAYER,
+    MODEL,
+    SECOND,
+    SENTENCE,
+)
+from headlight.pages.shared.state.page import Page
+from headlight.viz.numbers import number_text
+
+NUMBER, TEXT = "number", "text"
+NO_HEAD = "Choose a single head, not a mean or a maximum."
+NO_TOKEN = "The text has no token “{token}”."
+NO_SUCH_HEAD = "This model has no such head."
+NO_ROLE = "This role is not tested in this kind of attention."
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a page shows: the model's run, the chosen head, and the choices as links write them."""
+
+    run: ModelRun
+    head: HeadAddress | None
+    choices: Mapping[str, str]
+
+
+def scene_of(page: Page) -> Scene:
+    """Return what a page shows now; raises ValueError if its model is gone."""
+    values = {choice.key: now(choice) for choice in page.linked}
+    return scene_from(page, write_parameters(page.linked, values, whole=True))
+
+
+def scene_from(page: Page, parameters: Mapping[str, str]) -> Scene:
+    """Return what a page shows with the choices of a link; raises ValueError without its model."""
+    shape = shape_for(parameters)
+    values, _ = read_parameters(parameters, page.linked, shape)
+    edits = Edits() if values[AS_TRAINED.key] else read_edits(values[EDITS.key], shape)
+    texts = values[SENTENCE.key], values[SECOND.key]
+    run = ModelRun(texts[0], second=texts[1], edits=edits, model=values[MODEL.key])
+    layer, head = values[LAYER.key], values[HEAD.key]
+    single = isinstance(layer, int) and isinstance(head, int)
+    address = (values[page.kind.key], layer, head) if single else None
+    return Scene(run, address, dict(parameters))
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is measured, of what, how it is compared, and with what value."""
+
+    measure: str
+    compare: str
+    value: float | str
+    of: Mapping[str, str] = field(default_factory=dict)
+
+
+def weight(scene: Scene, of: Mapping[str, str]) -> float:
+    """Return the weight of a head, the chosen one or that of a goal, from one token to another."""
+    kind, layer, head = head_of(scene, of)
+    trace = scene.run.trace()
+    queries, keys = tokens_of(trace, kind)
+    query, key = index_of(queries, of["query"]), index_of(keys, of["key"])
+    return float(weights_of(trace, kind)[layer][head, query, key])
+
+
+def head_of(scene: Scene, of: Mapping[str, str]) -> HeadAddress:
+    """Return the head of a goal, which counts from 1, or the chosen head; raises ValueError."""
+    if "kind" not in of:
+        if scene.head is None:
+            raise ValueError(NO_HEAD)
+        return scene.head
+    layer, head = int(of["layer"]) - 1, int(of["head"]) - 1
+    for kind, (layers, heads) in scene.run.reader.shape.kinds.items():
+        if kind == of["kind"] and 0 <= layer < layers and 0 <= head < heads:
+            return kind, layer, head
+    raise ValueError(NO_SUCH_HEAD)
+
+
+def index_of(tokens: list[str], token: str) -> int:
+    try:
+        return [each.strip() for each in tokens].index(token)
+    except ValueError:
+        raise ValueError(NO_TOKEN.format(token=token)) from None
+
+
+def text(scene: Scene, of: Mapping[str, str]) -> str:
+    """Return the text that the model writes, by the strategy that the page has chosen."""
+    return decoded(scene.run, strategy_of(scene)).writing.text
+
+
+def strategy_of(scene: Scene) -> Strategy:
+    choices = scene.choices
+    options = {
+        name: type(default)(choices[name])
+        for name, default in vars(Strategy()).items()
+        if name in choices
+    }
+    return Strategy(**options)
+
+
+def log_probability(scene: Scene, of: Mapping[str, str]) -> float:
+    """Return the log-probability of the text that the model writes, in nats."""
+    return decoded(scene.run, strategy_of(scene)).writing.score
+
+
+def heads_off(scene: Scene, of: Mapping[str, str]) -> float:
+    return sum(gate == 0 for gate in scene.run.edits.gates.values())
+
+
+def closed_cells(scene: Scene, of: Mapping[str, str]) -> float:
+    return sum(not cell.opened for cell in scene.run.edits.cells)
+
+
+def role(scene: Scene, of: Mapping[str, str]) -> float:
+    """Return the score of the chosen head in the test of a role, from 0 to 1."""
+    kind, layer, head = head_of(scene, {})
+    run = scene.run
+    scores = head_roles(run.model, run.loading, 0, run.edits).scores
+    if of["role"] not in scores or kind not in scores[of["role"]]:
+        raise ValueError(NO_ROLE)
+    return float(scores[of["role"]][kind][layer, head])
+
+
+def read_tokens(scene: Scene) -> list[Piece]:
+    trace = scene.run.tokens()
+    tokens = as_pieces(trace.source_tokens or trace.target_tokens)
+    return [token for token in tokens if not token.is_special and not token.is_padding]
+
+
+def tokens(scene: Scene, of: Mapping[str, str]) -> float:
+    return len(read_tokens(scene))
+
+
+def pieces(scene: Scene, of: Mapping[str, str]) -> float:
+    """Return the largest number of tokens that one word is split into, without punctuation."""
+    words = [token.word for token in read_tokens(scene) if any(map(str.isalnum, token.text))]
+    return max(Counter(words).values(), default=0)
+
+
+def choice(scene: Scene, of: Mapping[str, str]) -> str:
+    return scene.choices.get(of["choice"], "")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A quantity that a goal can have: its words, its arguments, and the function that takes it."""
+
+    words: str
+    kind: str
+    take: Callable[[Scene, Mapping[str, str]], Any]
+    needs: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
+
+
+OF_HEAD = ("kind", "layer", "head")
+MEASURES = {
+    "weight": Measure(
+        "the weight from “{query}” to “{key}”", NUMBER, weight, ("query", "key"), OF_HEAD
+    ),
+    "role": Measure("the chosen head's score as a {role} head", NUMBER, role, ("role",)),
+    "heads off": Measure("the number of heads switched off", NUMBER, heads_off),
+    "closed cells": Measure("the number of cells closed by hand", NUMBER, closed_cells),
+    "tokens": Measure("the number of tokens", NUMBER, tokens),
+    "pieces": Measure("the largest number of tokens in one word", NUMBER, pieces),
+    "log-probability": Measure("the text's log-probability in nats", NUMBER, log_probability),
+    "text": Measure("the text that the model writes", TEXT, text),
+    "choice": Measure("the choice “{choice}”", TEXT, choice, ("choice",)),
+}
+COMPARED: dict[str, dict[str, Callable[[Any, Any], bool]]] = {
+    NUMBER: {
+        "under": lambda number, value: number < value,
+        "over": lambda number, value: number > value,
+        "at most": lambda number, value: number <= value,
+        "at least": lambda number, value: number >= value,
+    },
+    TEXT: {
+        "is": lambda text, value: text.strip() == value,
+        "is not": lambda text, value: text.strip() != value,
+        "has": lambda text, value: value in text,
+        "lacks": lambda text, value: value not in text,
+    },
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """Whether a goal is reached, and how far it is, in a sentence."""
+
+    reached: bool
+    words: str
+
+
+def check(goal: Goal) -> None:
+    """Raise ValueError with a sentence for a goal that makes no sense in any model."""
+    measure = MEASURES.get(goal.measure)
+    if measure is None:
+        raise ValueError(f"{goal.measure} cannot be measured; take {', '.join(MEASURES)}.")
+    if goal.compare not in COMPARED[measure.kind]:
+        ways = ", ".join(COMPARED[measure.kind])
+        raise ValueError(f"{goal.measure} is compared by {ways}, not by {goal.compare}.")
+    if isinstance(goal.value, str) != (measure.kind == TEXT):
+        raise ValueError(f"{goal.measure} is compared with a {measure.kind}.")
+    if missing := set(measure.needs) - set(goal.of):
+        raise ValueError(f"{goal.measure} needs {min(missing)}.")
+    if unknown := set(goal.of) - {*measure.needs, *measure.takes}:
+        raise ValueError(f"{goal.measure} takes no {min(unknown)}.")
+    if given := set(measure.takes) & set(goal.of):
+        if given != set(measure.takes):
+            raise ValueError(f"{goal.measure} takes all of {', '.join(measure.takes)} or none.")
+        if not (goal.of["layer"].isdecimal() and goal.of["head"].isdecimal()):
+            raise ValueError("Layers and heads are numbers from 1.")
+    if "role" in goal.of and goal.of["role"] not in ROLES:
+        raise ValueError(f"There is no role {goal.of['role']}; take {', '.join(ROLES)}.")
+
+
+def measured(goal: Goal, scene: Scene) -> Result:
+    """Measure a goal in a scene; what cannot be measured there is a sentence, and not reached."""
+    measure = MEASURES[goal.measure]
+    try:
+        value = measure.take(scene, goal.of)
+    except ValueError as error:
+        return Result(False, str(error))
+    reached = COMPARED[measure.kind][goal.compare](value, goal.value)
+    words = capital(measure.words.format(**goal.of))
+    if "kind" in goal.of:
+        words += f" in {site_words(*head_of(scene, goal.of))}"
+    return Result(reached, f"{words}: {said(value)}; wanted: {goal.compare} {said(goal.value)}")
+
+
+def said(value: float | str) -> str:
+    if isinstance(value, str):
+        return f"“{value}”"
+    return f"{value:g}" if value == int(value) else number_text(value)

@@ -1,0 +1,122 @@
+"""What a pupil has done of a worksheet: in the session, and as a text to hand in."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from headlight.pages.shared.state.page import PAGES
+from headlight.wings.exercises.goals import Result, Scene, measured, scene_from
+from headlight.wings.exercises.worksheet import Task, Worksheet
+
+LONGEST_HANDED_IN = 400_000  # characters
+CHECKSUM = "Checksum: "
+ANSWER = re.compile(r"(\d+)\. (.*): (done|open), (\d+) tries(?:, (\{.*\}))?")
+NO_HAND_IN = "This is no text that was handed in from here."
+CHANGED = "The checksum does not fit: the text was changed after it was made."
+OTHER_SHEET = "This was handed in for another worksheet: open that one first."
+
+
+@dataclass
+class Progress:
+    """A worksheet, its name in addresses, the task in hand from 0, and what was done so far."""
+
+    worksheet: Worksheet
+    name: str
+    number: int = 0
+    answers: dict[int, dict[str, str]] = field(default_factory=dict)  # choices by solved task
+    tries: Counter[int] = field(default_factory=Counter)  # scenes that did not reach the goals
+    last: tuple = ()  # the task and the choices that were measured last
+
+    @property
+    def task(self) -> Task:
+        return self.worksheet.tasks[self.number]
+
+    @property
+    def is_solved(self) -> bool:
+        return self.number in self.answers
+
+    def take(self, scene: Scene) -> list[Result]:
+        """Measure a scene against the goals of the task in hand, and keep it as its answer."""
+        results = [measured(goal, scene) for goal in self.task.goals]
+        this = self.number, sorted(scene.choices.items())
+        is_new, is_first = this != self.last, self.last[:1] != (self.number,)
+        self.last = this
+        if not self.is_solved:
+            if all(result.reached for result in results):
+                self.answers[self.number] = dict(scene.choices)
+            # The scene in which a task begins is not tried by anybody.
+            self.tries[self.number] += is_new and not is_first
+        return results
+
+    def kept(self) -> str | None:
+        """Return what the browser's tab keeps; None as long as nothing was solved."""
+        return json.dumps([self.worksheet.digest, self.answers]) if self.answers else None
+
+    def take_up(self, kept: str) -> None:
+        """Take up the answers that the tab has kept, if they are of this worksheet."""
+        try:
+            digest, answers = json.loads(kept)
+            read = {int(number): dict(choices) for number, choices in answers.items()}
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            return
+        if digest == self.worksheet.digest and {*read} <= {*range(len(self.worksheet.tasks))}:
+            self.answers = read | self.answers
+
+    def hand_in(self) -> str:
+        """Return the tasks, tries and answers as a text that ends with its checksum."""
+        lines = [f"Headlight worksheet {self.worksheet.digest}: {self.worksheet.title}"]
+        for number, task in enumerate(self.worksheet.tasks):
+            line = f"{number + 1}. {task.title}: {'done' if number in self.answers else 'open'}"
+            line += f", {self.tries[number]} tries"
+            if number in self.answers:
+                line += f", {json.dumps(self.answers[number], ensure_ascii=False)}"
+            lines.append(line)
+        text = "\n".join(lines) + "\n"
+        return f"{text}{CHECKSUM}{checksum(text)}\n"
+
+
+def checksum(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:16]
+
+
+def verify(text: str, worksheet: Worksheet) -> list[str]:
+    """Return a sentence for each task of a text that was handed in; raises ValueError.
+
+    The answers are measured again. The checksum shows that nobody changed the text by accident; it
+    shows neither who solved the tasks nor that nobody helped.
+    """
+    text = text.strip().replace("\r\n", "\n") + "\n"
+    body, _, given = text.rpartition(CHECKSUM)
+    if len(text) > LONGEST_HANDED_IN or not body.startswith("Headlight worksheet "):
+        raise ValueError(NO_HAND_IN)
+    if given.strip() != checksum(body):
+        raise ValueError(CHANGED)
+    if not body.startswith(f"Headlight worksheet {worksheet.digest}: "):
+        raise ValueError(OTHER_SHEET)
+    matches = [ANSWER.fullmatch(line) for line in body.splitlines()[1:]]
+    if len(matches) != len(worksheet.tasks) or not all(matches):
+        raise ValueError(NO_HAND_IN)
+    return [
+        f"{number}. {task.title}: {verdict(task, match[5])}, {match[4]} tries"
+        for number, (task, match) in enumerate(zip(worksheet.tasks, matches, strict=True), start=1)
+        if match
+    ]
+
+
+def verdict(task: Task, answer: str | None) -> str:
+    """Return in words whether an answer, choices as JSON, reaches the goals of a task."""
+    if answer is None:
+        return "open"
+    try:
+        choices = json.loads(answer)
+        if not isinstance(choices, Mapping):
+            raise ValueError(NO_HAND_IN)
+        scene = scene_from(PAGES[task.page], {str(key): str(text) for key, text in choices.items()})
+        results = [measured(goal, scene) for goal in task.goals]
+    except (ValueError, RecursionError) as error:
+        return f"cannot be measured here ({error})"
+    missed = [result.words for result in results if not result.reached]
+    return f"not reached here ({'; '.join(missed)})" if missed else "done"
