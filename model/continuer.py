@@ -97,7 +97,7 @@ class Continuer(OwnReader):
     def objective(
         self, trace: Trace, site: Site | None = None, query: int | None = None
     ) -> Objective:
-        """Return the objective: all tokens of the text, or only the token after a query."""
+        """Return the objective: the log-probability of all tokens, or of the one after a query."""
         following = read_of(trace)[1:]
         rows, what = range(len(following)), "the prompt"
         if site is not None and query is not None and query in rows:

@@ -26,8 +26,8 @@ Parts = dict[tuple[Site, str] | str, Tensor]
 class RecordedPrefixes(TransformerPrefixes):
     """The prefixes of a batch that also keep the record of the encoder and of every step.
 
-    Each text has its own edits; `batch_of` must be equal for all of them. Steps that recompute
-    earlier positions are not kept.
+    Each text has its own edits; `batch_of` must return the same key for all these edits. Steps that
+    recompute earlier positions are not kept.
     """
 
     def __init__(self, model: Transformer, source_ids: Tensor, edits: Sequence[RunEdits]) -> None:
@@ -53,16 +53,17 @@ class RecordedPrefixes(TransformerPrefixes):
             step = parts_of(trace)
             keys = [part for part in step if part[0].kind == "cross" and part[1] != "query"]
             memory: Parts = {part: step.pop(part) for part in keys}
-            self.memory_parts = self.memory_parts or memory  # the same keys at every step
+            # cross-attention has the same keys and values at every step
+            self.memory_parts = self.memory_parts or memory
             results = {"outputs": trace.outputs["decoder"], "logits": trace.logits}
             self.steps.append(newest(step) | results)
         return log_probabilities
 
     def record(self, batch: Sequence[Decoded], traces: Sequence[Trace]) -> None:
-        """Complete the trace of each text, which already has its tokens, by the run that wrote it.
+        """Add the activations of the run that wrote each text to the text's trace.
 
-        Its attention, last states and logits equal those of one run over all its tokens with its
-        edits.
+        Each trace already has its tokens. Its attention, last states and logits equal those of one
+        run over all these tokens with the text's edits.
         """
         if not self.steps:
             return
@@ -95,7 +96,7 @@ def parts_of(trace: Trace) -> dict[tuple[Site, str], Tensor]:
 
 
 def rows_of(parts: Parts, rows: Sequence[int]) -> Parts:
-    """Select rows of the tensors of a step: for each text of a batch, the row of its prefix."""
+    """Return the tensors of a step with one row for each text of a batch: the row of its prefix."""
     if rows == tuple(range(len(parts["logits"]))):
         return parts
     index = torch.tensor(rows, device=parts["logits"].device)
@@ -103,7 +104,7 @@ def rows_of(parts: Parts, rows: Sequence[int]) -> Parts:
 
 
 def own(parts: Parts, text: int, length: int) -> Parts:
-    """Return copies of one text's row and positions, so that the memory of others can be freed."""
+    """Return copies of one text's row and positions, so that the whole tensors can be freed."""
     return {
         name: part if len(part) == 1 else part[text : text + 1, ..., :length, :].clone()
         for name, part in parts.items()

@@ -121,11 +121,13 @@ class Decoded:
     """The ids that a decoding chose, without start and end token, and their log-probabilities."""
 
     ids: list[int]
-    log_probability: float  # of the ids, and of the end token if it was reached
+    log_probability: float  # the log-probability of the ids, and of the end token if it was reached
     end: int | None  # the end token; None if the length limit ended the text
-    log_probabilities: list[float]  # of each token, with the end token if it was reached
+    # the log-probability of each token, with the end token if it was reached
+    log_probabilities: list[float]
     rows: list[int]  # for each token, the index of the prefix that it extends
-    stopped: bool = False  # the last token completed a text that the model must stop at
+    # True if the last token completed a stop string of the model's configuration
+    stopped: bool = False
 
     @property
     def finished(self) -> bool:
@@ -179,8 +181,8 @@ def decode(
 def room_to_write(begun: int, most: int, longest: int | None) -> int:
     """Return how many tokens may be written after a prompt of `begun` tokens.
 
-    `most` is the number of tokens that the model takes, prompt included; `longest` is the limit
-    that was asked for, LONGEST by default. Raises ValueError if there is no room.
+    `most` is the number of tokens that the model takes, prompt included; `longest` is the caller's
+    limit, LONGEST by default. Raises ValueError if there is no room.
     """
     if begun >= most:
         raise ValueError(

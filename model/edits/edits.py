@@ -73,7 +73,7 @@ class ByAddress(Mapping[Address, Value]):
         return repr(self._values)
 
     def __reduce__(self) -> tuple:
-        # Caches that compare by value, such as Streamlit's, pickle the object: plain values.
+        # Streamlit's cache compares objects by their pickles, so only the plain values are pickled.
         return ByAddress, (self._values,)
 
 
@@ -93,7 +93,8 @@ class Edits:
     """
 
     off: Sequence[str] = ()  # names of the model's own masks that are switched off
-    masks: Mapping[MaskAddress, Setting] = ByAddress({})  # added to the model's own masks
+    # the masks that are added to the model's own, with their numbers
+    masks: Mapping[MaskAddress, Setting] = ByAddress({})
     cells: Sequence[CellEdit] = ()
     gates: Mapping[HeadAddress, float] = ByAddress({})
     together: Together = "all"  # how several masks combine; see `TOGETHER`

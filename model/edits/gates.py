@@ -56,7 +56,7 @@ def read_gates(texts: Sequence[str], shape: Shape) -> Gates:
 
 
 def gate_words(gates: Gates, kinds: Mapping[Kind, str], briefly: bool) -> list[str]:
-    """Return gates in words, such as '1 head off' with `briefly`, or else with the heads' names."""
+    """Return gates in words: heads by name, or with `briefly` their number, as in '1 head off'."""
     changed = {address: gate for address, gate in gates.items() if gate != 1}
     if briefly:
         off = sum(gate == 0 for gate in changed.values())

@@ -25,7 +25,8 @@ EXTRA = {mask.name: mask for mask in MASKS if not mask.trained}
 
 
 NamedMask = tuple[str, Setting]  # the name of a mask, with its numbers
-Layers = int | Literal["all", "odd", "even"]  # a layer from 0; odd and even count from 1, as shown
+# one layer, from 0; or all layers that are odd or even when counted from 1, as on screen
+Layers = int | Literal["all", "odd", "even"]
 Together = Literal["all", "any", "only"]
 TOGETHER: dict[Together, str] = {
     "all": "see what every mask leaves",
@@ -92,7 +93,7 @@ def opened_cells(off: Collection[str], masks: Masks, together: Together, cells: 
 
 
 def lowered_scores(masks: Masks, heads: int, cells: Cells) -> Tensor | None:
-    """Return what the added masks add to the scores (H, Q, K), at most 0; None if they add none."""
+    """Return the numbers (H, Q, K), at most 0, that the added masks add to the scores, or None."""
     lowered = [
         mask.lowered(cells, heads, *setting)
         for mask, setting in added_at(masks, cells.site)

@@ -12,7 +12,7 @@ from headlight.model.transformer.attention import Edit
 from headlight.model.transformer.trace import RunEdits, Site
 
 MOST_SCALE = 1_000_000  # the largest factor on scores
-MOST_NUMBERS = 2**30  # numbers in a tensor: 16 heads on 8,192 tokens
+MOST_NUMBERS = 2**30  # the most numbers in a tensor: enough for 16 heads on 8,192 tokens
 
 
 def check_edits(edits: RunEdits | None, shape: Shape, missing: Mapping[Ability, str]) -> None:
@@ -53,7 +53,7 @@ def layers_of(shape: Shape) -> str:
 def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
     """Raise ValueError for gates, a scale, cells, weights or a bias that do not fit a site."""
     scale, gate = edit.scale, edit.gate
-    if scale is not None and not abs(scale) <= MOST_SCALE:  # also refuses NaN
+    if scale is not None and not abs(scale) <= MOST_SCALE:  # unlike `>`, this also refuses NaN
         raise ValueError(f"The scale of {site} has to be a number up to {MOST_SCALE:,}.")
     if gate is not None and not (
         gate.shape == (heads,) and bool(((gate >= 0) & (gate <= 1)).all())  # all() is False for NaN

@@ -31,9 +31,9 @@ def head_removals(
     """Yield, site by site, how an objective changes without each head: (H,), in nats.
 
     By default, the objective is the reader's own for the trace. Each run over the trace's tokens
-    lacks one head, in addition to `edits`. The heads of a layer are measured in one batch, a row
-    for each; what is computed before their gates is the same for all, and computed for one row.
-    Raises ValueError if the trace has no objective.
+    lacks one head, in addition to `edits`. The heads of a layer are measured in one batch with a
+    row for each head. Everything before their gates is the same in all rows, so it is computed for
+    one row only. Raises ValueError if the trace has no objective.
     """
     objective, shape = objective or reader.objective(trace), reader.shape
     if objective is None:

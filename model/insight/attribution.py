@@ -26,7 +26,8 @@ class Attribution(ByShape):
     keys: Mapping[Site, Tensor]  # (H, K): what a head adds through each key
     weights: Mapping[Site, Tensor]  # (H, K): the attention weights of the row
     feed_forwards: Tensor  # (layers,)
-    biases: float  # of the output projections, the last norm and the output layer together
+    # the sum of what the biases of output projections, last norm and output layer add
+    biases: float
     difference: float
 
     @property
@@ -107,8 +108,8 @@ class ScoreSum:
     between the scores of two keys; then every number is a difference.
     """
 
-    query: tuple[Part, ...]  # N parts, in the order of computation
-    key: tuple[Part, ...]  # M parts
+    query: tuple[Part, ...]  # the N parts of the query, in the order of computation
+    key: tuple[Part, ...]  # the M parts of the key, in the order of computation
     pairs: Tensor  # (N, M): what each pair adds to the score
     bias: float  # what the key's distance or an edit adds to the score
     score: float

@@ -75,9 +75,9 @@ def bytes_at(sizes: Iterable[CacheSize], positions: int) -> int:
 
 
 def keep_sinks(sums: Tensor, budget: int) -> Tensor:
-    """Return which keys (H, K) to keep: the text's first ones and the last ones, `budget` in all.
+    """Return which keys (H, K) to keep: the first and the last keys of the text, `budget` in all.
 
-    At most half of them, and at most MOST_SINKS, are first ones. If a layer's own window has
+    At most half of them, and at most MOST_SINKS, are first keys. If a layer's own window has
     dropped a first key, no other key takes its place.
     """
     sinks = min(MOST_SINKS, budget // 2)
@@ -86,7 +86,7 @@ def keep_sinks(sums: Tensor, budget: int) -> Tensor:
 
 
 def keep_heaviest(sums: Tensor, budget: int) -> Tensor:
-    """Return which keys (H, K) to keep: half of them the last ones, half those of largest `sums`.
+    """Return which keys (H, K) to keep: half are the last keys, half have the largest `sums`.
 
     `sums` (H, K) are the summed weights of each key, -inf for keys that were evicted.
     """
@@ -127,7 +127,7 @@ class Eviction(Further):
 
     def at(self, first_query: int, first_key: int = 0) -> Edit:
         self.edit = self.whole.at(first_query, first_key)
-        return self  # itself and not a copy, so that all steps add to the same sums
+        return self  # the same object and not a copy, so that all steps add to the same sums
 
     def mask(self, scores: Tensor, visible: Tensor | None) -> Tensor:
         masked_scores = super().mask(scores, visible)

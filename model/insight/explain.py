@@ -33,8 +33,8 @@ class Explanation:
     """How much one query takes from each key, in five ways, each (K,); NOTES has their limits.
 
     `gradient_times_attention` and `removals` are in the unit of the objective; `weights` and
-    `rollout` are shares of 1; `value_norms` are lengths in the residual stream. One is None if it
-    was not asked for, or if it needs an objective or an output projection that is missing.
+    `rollout` are shares of 1; `value_norms` are lengths in the residual stream. A field is None if
+    it was not asked for, or if it needs an objective or an output projection that is missing.
     """
 
     weights: Tensor
@@ -121,7 +121,8 @@ def rollout(trace: Trace, site: Site) -> Tensor:
 def rolled_out(trace: Trace, kind: Kind, layers: int | None = None) -> Tensor:
     """Return the rollout (T, T) of the first `layers` layers of a kind, or of all layers."""
     sites = sorted(site for site in {*trace.attention, *trace.overview} if site.kind == kind)
-    weights = [trace.site_weights(site).mean(dim=0) for site in sites[:layers]]  # each (T, T)
+    # the mean weights of each layer: (T, T)
+    weights = [trace.site_weights(site).mean(dim=0) for site in sites[:layers]]
     mixed = torch.eye(len(weights[0]), device=weights[0].device)
     for layer in weights:
         mixed = mixed_half(layer) @ mixed

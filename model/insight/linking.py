@@ -9,7 +9,7 @@ import numpy as np
 from headlight.model.insight.doubt import ENGLISH, words
 from headlight.model.library.pieces import Piece, is_of_a_word, whole_words
 
-LEAST = 0.2  # the smallest share of a token's attention that is a clear link
+LEAST = 0.2  # the smallest share of a token's attention that counts as a clear link
 PRONOUNS = words("it he she they him her them his its their")
 # Words that name nothing, such as articles, auxiliary verbs and conjunctions.
 FUNCTION_WORDS = (
@@ -54,7 +54,7 @@ class Linked(NamedTuple):
 
     sentences: int  # the number of all sentences
     hits: np.ndarray  # (layers, H) the number of sentences that each head links
-    chance: float  # the number if a head picked another word at random
+    chance: float  # the number of sentences if a head picked another word at random
 
 
 def words_of(line: Sequence[Piece]) -> list[Word]:

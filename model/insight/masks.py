@@ -19,7 +19,7 @@ Method = Literal["-inf", "large negative", "zero after"]
 LARGE_NEGATIVE = -1e9
 BY_NAME = {mask.name: mask for mask in MASKS}
 CELLS_AT_ONCE = 2**22
-REACH_WITHIN = 256  # reach is counted on this many tokens of a text at most
+REACH_WITHIN = 256  # the reach of a mask is counted on at most this many tokens of a text
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,8 @@ def most_kept(last_query: Tensor) -> int:
     """
     steps = len(last_query)
     seen = last_query >= 0
-    # In a prefix, a key may be seen only by queries before its own: it counts from their last one.
+    # Queries before a key's own step may see the key, as in a prefix. If no later query does, the
+    # key counts as computed at the step of the last of them.
     written = torch.minimum(torch.arange(steps), last_query)[seen]
     change = torch.zeros(steps + 1, dtype=torch.long)
     change.index_add_(0, written, torch.ones_like(written))

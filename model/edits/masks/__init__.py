@@ -54,12 +54,15 @@ class Mask:
     positions: Callable[..., tuple[int, ...]] | None = None
     trained: bool = False
     kinds: Sequence[Kind] = KINDS
-    needs: Sequence[str] = ()  # abilities of a reader that it needs, by the names of `missing`
+    # the abilities that a model needs for this mask, named as in `Reader.missing`
+    needs: Sequence[str] = ()
     lowest: Setting = ()  # the smallest value of each number that a link may set
     offered: Sequence[Setting] = ()  # the settings in the menu of a page
-    borders: bool = False  # True if it takes a list of numbers, each larger than the one before
-    click: str = ""  # tells the visitor what a click on a token does, if clicks set the numbers
-    words: str = ""  # follow a kind of attention, as in 'encoder sees ...'; {} for each number
+    # True if the mask takes a list of numbers, each larger than the one before
+    borders: bool = False
+    click: str = ""  # a sentence on what a click on a token does, if clicks set the numbers
+    # words that follow a kind of attention, as in 'encoder sees ...'; numbers replace {}
+    words: str = ""
     help: str = ""
     source: str = ""
 
