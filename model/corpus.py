@@ -37,7 +37,7 @@ class CorpusLine(NamedTuple):
 
 @dataclass
 class Window:
-    """Consecutive lines of a file, which one process counts together and whose counts are saved."""
+    """Consecutive lines of a file that are counted together and whose counts are saved together."""
 
     number: int
     lines: list[CorpusLine] = field(default_factory=list)

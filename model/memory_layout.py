@@ -18,7 +18,7 @@ class FusedAttention(MultiHeadAttention):
     """The same self-attention as another one, with query, key and value computed in one product."""
 
     def __init__(self, plain: MultiHeadAttention) -> None:
-        nn.Module.__init__(self)  # not that of MultiHeadAttention, which would make new weights
+        nn.Module.__init__(self)  # not MultiHeadAttention.__init__, which would make new weights
         self.site, self.heads, self.width = plain.site, plain.heads, plain.width
         parts = self.query, self.key, self.value = plain.query, plain.key, plain.value
         self.output = plain.output
@@ -71,7 +71,7 @@ def pack(model: Transformer) -> Transformer:
 
 
 def set_weight(layer: nn.Linear, weight: Tensor) -> None:
-    """Replace a layer's weight by a buffer, no parameter, with a copy stored column by column."""
+    """Replace a layer's weight parameter by a buffer: a copy stored column by column."""
     del layer.weight
     layer.register_buffer("weight", by_columns(weight), persistent=False)
 

@@ -38,7 +38,7 @@ class OwnReader(Reader):
 
     @property
     def max_tokens(self) -> int:
-        """The most tokens of a text that the model can read, next to one special token."""
+        """The most tokens of a text that the model can read, besides one special token."""
         return self.model.config.max_positions - 1
 
     def is_cut(self, text: str, second: str | None = None) -> bool:

@@ -34,13 +34,15 @@ CUT = "The model reads at most {most} tokens; the rest of this {what} is cut off
 
 
 class Reader(Protocol):
-    """A model with its tokenizer; calls leave nothing in it, so threads may share it."""
+    """A model with its tokenizer; calls do not change it, so threads may share it."""
 
     title: str
     model: Any  # the network, whose class depends on the kind of reader
-    attached: Any = None  # what records a network that runs in somebody else's code, if it does
+    # the recorder of a network that runs in somebody else's code; None for our own
+    attached: Any = None
     shape: Shape
-    missing: Mapping[Ability, str]  # what it cannot do, each with a sentence that says why
+    # the abilities that the model lacks, each with a sentence that says why
+    missing: Mapping[Ability, str]
     example: str = ""  # a text to begin with, for a model that does not read English
 
     def __repr__(self) -> str:
@@ -182,7 +184,7 @@ class Reader(Protocol):
         return None
 
     def streamed(self, trace: Trace, edits: RunEdits) -> Trace:
-        """Return a trace with the residual stream: from another run with `edits`, if it lacks it.
+        """Return a trace with the residual stream; if it lacks the stream, run again with `edits`.
 
         Raises ValueError if the model does not show its stream.
         """
@@ -237,10 +239,10 @@ class Reader(Protocol):
     ) -> Decoding:
         """Write a text of at most `longest` tokens with every step recorded.
 
-        The text begins with the `forced` ids. `options` are further ones of this model's
-        `write_text`. Raises ValueError if the model does not write, has nothing to read or no room
-        to write, or cannot write these ids, and for edits of parts that it lacks; warns if the text
-        that it reads is cut.
+        The text begins with the `forced` ids. `options` are passed to this model's `write_text`.
+        Raises ValueError if the model does not write, has nothing to read or no room to write, or
+        cannot write these ids, and for edits of parts that it lacks; warns if the text that it
+        reads is cut.
         """
         request = Request(text, pad_to=pad_to, edits=edits)
         return self.write_request(request, strategy, longest=longest, forced=forced, **options)

@@ -36,7 +36,8 @@ class Shape:
 
     kinds: Mapping[Kind, tuple[int, int]]  # the number of layers, and of heads in each layer
     max_positions: int  # the most tokens of a text, special ones included
-    groups: Mapping[Kind, int] = field(default_factory=dict)  # how many heads share keys and values
+    # how many heads share each key and value
+    groups: Mapping[Kind, int] = field(default_factory=dict)
 
     def layers(self, kind: Kind) -> int:
         """Return the number of layers with a kind of attention; 0 if there is no such kind."""

@@ -30,9 +30,10 @@ class Snapshots:
 
     steps: list[int]
     sentences: list[str]
-    source_tokens: list[list[str]]  # for each sentence
-    target_tokens: list[list[str]]  # for each sentence
-    weights: list[dict[Kind, Tensor]]  # for each sentence, by kind: (steps, layers, H, Q, K)
+    source_tokens: list[list[str]]  # the source tokens of each sentence
+    target_tokens: list[list[str]]  # the target tokens of each sentence
+    # the weights of each sentence, by kind of attention: (steps, layers, H, Q, K)
+    weights: list[dict[Kind, Tensor]]
 
     def tokens(self, sentence: int, kind: Kind) -> tuple[list[str], list[str]]:
         """Return the query tokens and the key tokens of one kind of attention."""

@@ -1,6 +1,6 @@
 """The residual stream, and all that is read from it, as sums over the parts of a model.
 
-With the scales of its norms held fixed at those of one run, a norm is linear. Then the logits, the
+A norm is linear if its scales are held fixed at those of one run. If all norms are, the logits, the
 inputs of a block, and each of its queries and keys are sums over the parts that wrote before.
 Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
 """
@@ -70,7 +70,7 @@ class FrozenNorm:
         return self.scales[:, None] * plain + self.bias
 
     def directions(self, read: Tensor, row: int) -> Tensor:
-        """Return the direction of a row of states whose product is that of `read` with the outputs.
+        """Return the vector whose product with states[row] is that of `read` with outputs[row].
 
         Both are (d_model,); the norm's bias is left out.
         """
@@ -204,7 +204,7 @@ def through_norm(parts: Parts, held: FrozenNorm) -> Parts:
 
 
 def hold(norm: nn.LayerNorm, states: Tensor, outputs: Tensor) -> FrozenNorm:
-    """Return a norm with the scale of a run that mapped states to outputs, (d_model,) each."""
+    """Return a norm with the scale with which it mapped `states` to `outputs`, both (d_model,)."""
     both = precise(states)[None], precise(outputs)[None]
     return freeze(*both, precise(norm.weight), precise(norm.bias), centered=True)
 

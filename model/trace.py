@@ -96,7 +96,7 @@ class Trace(Activations):
         """Return the kind of a site; raises ValueError if only other sites are recorded."""
         recorded = {*self.attention, *self.overview}
         if recorded and site not in recorded:
-            last = dict(sorted(recorded))  # the last layer of each kind
+            last = dict(sorted(recorded))  # the last recorded layer of each kind
             there = ", ".join(f"{kind} 0 to {layer}" for kind, layer in last.items())
             raise ValueError(f"This trace has no {site!r}; it has the sites {there}.")
         return site.kind

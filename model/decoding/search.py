@@ -126,7 +126,7 @@ class Decoded:
     # the log-probability of each token, with the end token if it was reached
     log_probabilities: list[float]
     rows: list[int]  # for each token, the index of the prefix that it extends
-    # True if the last token completed a stop string of the model's configuration
+    # True if `stop` ended the text at its last token; see `search`
     stopped: bool = False
 
     @property

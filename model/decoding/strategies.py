@@ -80,7 +80,7 @@ class Strategy:
         looks_at = self.method.options
         if "beam_size" in looks_at and self.beam_size < 1:
             raise ValueError("The beam size must be at least 1.")
-        # unlike `<= 0`, this also refuses NaN
+        # `not ... > 0` also refuses NaN, which `... <= 0` would let pass
         if "temperature" in looks_at and not self.temperature > 0:
             raise ValueError("The temperature must be above 0; instead of 0, decode greedily.")
         if "top_k" in looks_at and self.top_k < 0:

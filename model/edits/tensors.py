@@ -53,7 +53,7 @@ def layers_of(shape: Shape) -> str:
 def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
     """Raise ValueError for gates, a scale, cells, weights or a bias that do not fit a site."""
     scale, gate = edit.scale, edit.gate
-    if scale is not None and not abs(scale) <= MOST_SCALE:  # unlike `>`, this also refuses NaN
+    if scale is not None and not abs(scale) <= MOST_SCALE:  # `not <=` also refuses NaN
         raise ValueError(f"The scale of {site} has to be a number up to {MOST_SCALE:,}.")
     if gate is not None and not (
         gate.shape == (heads,) and bool(((gate >= 0) & (gate <= 1)).all())  # all() is False for NaN

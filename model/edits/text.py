@@ -10,7 +10,7 @@ Span = tuple[int, int]  # the first and the last number of a span, from 0
 
 
 def rectangles(cells: set[tuple[int, int]]) -> Iterator[tuple[Span, Span]]:
-    """Yield rectangles (a span of queries, a span of keys) that cover exactly these cells."""
+    """Yield rectangles (a span of queries, a span of keys) that cover just these (query, key)."""
     open_since: dict[Span, int] = {}
     for query in sorted({at for row, _ in cells for at in (row, row + 1)}):
         row = set(spans(sorted(key for other, key in cells if other == query)))

@@ -129,8 +129,8 @@ def most_kept(last_query: Tensor) -> int:
     """
     steps = len(last_query)
     seen = last_query >= 0
-    # Queries before a key's own step may see the key, as in a prefix. If no later query does, the
-    # key counts as computed at the step of the last of them.
+    # In a prefix, earlier queries see later keys. If only earlier queries see a key, the key counts
+    # from the step of the last of these queries.
     written = torch.minimum(torch.arange(steps), last_query)[seen]
     change = torch.zeros(steps + 1, dtype=torch.long)
     change.index_add_(0, written, torch.ones_like(written))

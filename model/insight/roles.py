@@ -30,11 +30,11 @@ class Role:
     """A role of heads, its test, and the kinds of attention that have it."""
 
     title: str
-    definition: str  # a sentence that says what the score is
+    definition: str  # a text that says what the score is
     source: str
-    chance: str  # a sentence on the score that a head without the role reaches
+    chance: str  # a text on the score that a head without the role reaches
     kinds: tuple[Kind, ...]
-    elsewhere: str  # a sentence on why the other kinds of attention have no heads with this role
+    elsewhere: str  # a text on why the other kinds of attention have no heads with this role
 
 
 ROLES = {

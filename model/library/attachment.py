@@ -51,7 +51,8 @@ NO_PROJECTIONS: Mapping[Ability, str] = {
     ),
 }
 CROSS = ("encoder_attn", "encdecattention", "crossattention", "cross_attn", "cross_attention")
-TEXTS, SOURCE, TARGET = 2, 37, 23  # the trial batch: its texts, and tokens of each
+# the trial batch: how many texts, and how many source and target tokens in each
+TEXTS, SOURCE, TARGET = 2, 37, 23
 
 
 class PartlyRecordedError(LoadingError):
@@ -70,12 +71,17 @@ class Attachment:
     """A model's attention: its sites, layers and heads, and how exactly they are recorded."""
 
     sites: AttentionSites
-    kinds: Mapping[Kind, tuple[int, int]]  # the layers of each kind, and the heads of a layer
-    parity: Parity = Parity(math.nan, math.nan)  # NaN until it is measured
-    writes: bool = True  # True if writing step by step agrees with the whole text
-    decoder: DecoderModules | MaybeNone = None  # None unless its stream is known to be a sum
-    groups: Mapping[Kind, int] = field(default_factory=dict)  # how many heads share keys and values
-    rotary: Mapping[Site, Rotary] = field(default_factory=dict)  # sites with rotary positions
+    # the number of layers of each kind of attention, and of heads in a layer
+    kinds: Mapping[Kind, tuple[int, int]]
+    # the measured differences from the library; NaN until they are measured
+    parity: Parity = Parity(math.nan, math.nan)
+    writes: bool = True  # True if writing step by step gives the same as reading the whole text
+    # the modules whose outputs sum to the decoder's stream; None if unknown
+    decoder: DecoderModules | MaybeNone = None
+    # how many heads share each key and value
+    groups: Mapping[Kind, int] = field(default_factory=dict)
+    # the rotary positions of each site that has them
+    rotary: Mapping[Site, Rotary] = field(default_factory=dict)
     moves: bool = False  # True if tokens can be moved to other positions
     reference: str = "transformers' own classes"  # what `parity` compares with
 
@@ -168,7 +174,7 @@ def is_causal(trace: Trace, site: Site) -> bool:
 
 
 def is_rotated(model: nn.Module) -> bool:
-    """Return whether a model has rotary positions, as the names of its parts tell."""
+    """Return whether a model has rotary positions, judged by the names of its parts."""
     names = (name for part in model.modules() for name in (type(part).__name__, *vars(part)))
     return any(word in name.lower() for name in names for word in ("rotary", "rope"))
 
@@ -198,7 +204,7 @@ class CodeAttachment(Attachment):
 
     sites: CodeSites
     projections: bool = False  # True if the output projections are known
-    outputs: int = 0  # the width of the outputs of a module that was given in memory
+    outputs: int = 0  # the width of the outputs of a module that was passed as an object
 
     @property
     def missing(self) -> Mapping[Ability, str]:
@@ -251,7 +257,7 @@ def try_out(model: PreTrainedModel, name: str) -> Observed:
             call(model, inputs)
     except IncompleteError:
         raise
-    except Exception as error:  # of any kind: other inputs, other shapes
+    except Exception as error:  # any error: the model may need other inputs or other shapes
         raise LoadingError(
             f"{name} is of the type {model.config.model_type}, which cannot read a text of "
             f"{SOURCE} tokens: {error} Choose another model."

@@ -32,7 +32,8 @@ from headlight.model.stream import (
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Run, Site
 
-MEMORIES = ("key_value_states", "encoder_hidden_states")  # arguments that hold an encoder's output
+# the names of arguments that hold an encoder's output
+MEMORIES = ("key_value_states", "encoder_hidden_states")
 
 
 class End(NamedTuple):

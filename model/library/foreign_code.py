@@ -47,7 +47,7 @@ HALF = (
 
 
 class IncompleteError(ValueError):
-    """Some attention of a model has no place in the maps of its layers.
+    """Raised if some attention of a model has no place in the maps of its layers.
 
     `numbers` are the numbers of its records in the order of the call, and `why` is the end of a
     sentence that gives the reason.
@@ -70,8 +70,8 @@ class CodeSites:
     modules: Mapping[nn.Module, Sequence[Site]]
     layouts: Mapping[Site, Layout]
     missing: Mapping[Ability, str] = field(default_factory=lambda: MISSING)
-    most: int = 1  # the most times that one module attends in a single call of it
-    rotated: bool = False  # see `AttentionSites`
+    most: int = 1  # the most times that one module attends in a single call of this module
+    rotated: bool = False  # True if rotary positions have turned the recorded queries and keys
     joined: Joined = field(default_factory=dict)
 
     @property
@@ -132,7 +132,7 @@ class CodeSites:
 
 
 def plain(edit: Edit) -> AttentionEdit | None:
-    """Return the `AttentionEdit` that other edits of an analysis wrap, or None."""
+    """Return the `AttentionEdit` inside the edits that wrap it; None if there is none."""
     while isinstance(edit, Further):
         edit = edit.edit
     return edit if isinstance(edit, AttentionEdit) else None
@@ -147,7 +147,8 @@ class CodeCall:
 
     watch: Watch
     layout_of: Callable[[Site, Tensor], Layout]
-    limit: int | None = None  # the most times that one module may attend in a call of it
+    # the most times that one module may attend in a single call of this module
+    limit: int | None = None
     most: int = 0  # the most times that one module has attended so far
     passed: tuple[nn.Module, tuple[int, ...]] | None = (
         None  # a softmax outside attention: its module, and the shape of its input
@@ -222,7 +223,8 @@ class CodeCall:
         stages = Stages.of(given, given_map, layout, origin).edited(edit)
         if stages.changed:
             empty = stages.masked_scores.isneginf().all(dim=-1, keepdim=True)
-            filled = stages.masked_scores.masked_fill(empty, 0.0)  # a softmax of -inf only is NaN
+            # the softmax of a row with only -inf would be NaN
+            filled = stages.masked_scores.masked_fill(empty, 0.0)
             weights = softmax(running.as_given(filled, given, layout, outside=-torch.inf))
             weights = running.as_map(weights, layout).masked_fill(empty, 0.0)
         else:
@@ -233,14 +235,14 @@ class CodeCall:
             weights = running.as_given(replaced, given, layout, outside=0.0)
             weights = running.as_map(weights, layout)
         kept = weights
-        if weights[..., :1].isnan().any():  # the softmax of a query that sees no key
+        if weights[..., :1].isnan().any():  # NaN is the softmax of a query that sees no key
             empty = stages.masked_scores.isneginf().all(dim=-1, keepdim=True)
             kept = weights.masked_fill(empty, 0.0)
         self.waiting = record = from_position_0(stages.record(kept), first[1])
         own, mixes = plain(edit), replaces_steps(edit)
 
         def mix(used: Tensor, value: Tensor, summed: Tensor) -> Tensor | None:
-            """Record values and heads, if their axes are known; return an edit's own heads."""
+            """Record values and heads, if their axes are known; return an edit's new heads."""
             same = used.shape[-2:] == given.shape[-2:] and given_map.numel() == given.numel()
             if not same or self.waiting is not record:
                 return None
@@ -265,6 +267,6 @@ class CodeCall:
 def in_maps(
     function: Callable[[Tensor], Tensor], layout: Layout, parts: Projected
 ) -> Callable[[Tensor], Tensor]:
-    """Return a function of scores in the model's own axes as one of scores (B, H, Q, K)."""
+    """Turn a function of scores in the model's own axes into one of scores (B, H, Q, K)."""
     shape = *parts.query.shape[:-1], parts.key.size(-2)
     return lambda scores: layout.maps(function(layout.given(scores, shape)))

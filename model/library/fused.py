@@ -36,7 +36,7 @@ class Projected(NamedTuple):
     query: Tensor  # (B, H, Q, D)
     key: Tensor  # (B, key heads, K, D)
     value: Tensor  # (B, key heads, K, D)
-    visible: Tensor | None  # broadcasts to (B, H, Q, K)
+    visible: Tensor | None  # bool, broadcasts to (B, H, Q, K): True where a query may see a key
     bias: Tensor | None
     scale: float
     added: Callable[[Tensor], Tensor] | None = None

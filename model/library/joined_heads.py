@@ -17,13 +17,13 @@ from headlight.model.library.flow import Heads
 from headlight.model.transformer.trace import Activations, AttentionRecord, Run, Site
 
 STAGES = ("query", "key", "value", "scores", "masked_scores", "weights", "heads")
-Joined = Mapping[Site, Sequence[Site]]  # of each layer, the sites of its heads in their order
+Joined = Mapping[Site, Sequence[Site]]  # for each layer, the sites of its heads in order
 
 
 def read_the_same(heads: Sequence[Heads]) -> bool:
-    """Return whether heads come from modules, in one outer module, that were given one input.
+    """Return whether heads come from modules in one outer module that were given the same input.
 
-    The input is the same tensors of states, not equal ones.
+    The inputs must be the same tensor objects; equal numbers are not enough.
     """
     shared = 0
     for outer in zip(*(head.path for head in heads), strict=False):

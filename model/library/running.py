@@ -25,7 +25,8 @@ class Running:
     module: nn.Module
     inputs: tuple[Any, ...]
     options: dict[str, Any] = field(default_factory=dict)
-    attended: int = 0  # how often it has attended; in a trial, with the modules that it calls
+    # how often the module has attended; in a trial, the modules that it calls count too
+    attended: int = 0
 
     @property
     def states(self) -> list[Tensor]:

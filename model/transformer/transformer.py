@@ -103,7 +103,7 @@ class Transformer(nn.Module):
         """
         sides = (self.encoder.embedding, self.decoder.embedding)
         tables = [*(side.tokens.weight for side in sides), self.output.weight]
-        for table in dict.fromkeys(tables):  # once for each tensor: tied tables are the same one
+        for table in dict.fromkeys(tables):  # tied tables are the same tensor, which is filled once
             nn.init.normal_(table, std=self.config.d_model**-0.5, generator=generator)
         for side in sides:
             side.positions.draw_weights(generator)
