@@ -170,13 +170,13 @@ class Reader(Protocol):
     ) -> Objective | None:
         """Return the objective on which the effect of a change is measured, if there is one.
 
-        If the change concerns one query of a site, and the model writes, this is the token after
+        If the change concerns one query of a decoder, and the model writes, this is the token after
         that query.
         """
         return None
 
     def configured_masks(self, site: Site) -> tuple[NamedMask, ...]:
-        """Return the masks that the model's configuration names for a site, except padding."""
+        """Return the masks that the configuration gives to an attention block, except padding."""
         return (("look-ahead", ()),) if site.kind == "decoder" else ()
 
     def heads_to_stream(self, site: Site) -> Tensor | MaybeNone:
@@ -200,7 +200,7 @@ class Reader(Protocol):
         raise ValueError(self.missing["write"])
 
     def rotary(self, site: Site) -> Rotary | None:
-        """Return how a site rotates queries and keys by their positions; None if it does not."""
+        """Return an attention block's rotary positions; None if it has none."""
         return None
 
     def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:

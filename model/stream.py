@@ -32,13 +32,13 @@ ROUNDING = {torch.float32: 1e-4, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 
 
 def block_of(site: Site) -> Block:
-    """Return the sublayer that the attention at a site is in."""
+    """Return the sublayer that an attention block is in."""
     side = "encoder" if site.kind == "encoder" else "decoder"
     return Block(side, site.layer, "cross" if site.kind == "cross" else "self")
 
 
 def attention_at(model: Transformer, site: Site) -> MultiHeadAttention:
-    """Return the attention module of a site in this project's own model."""
+    """Return the module of an attention block in this project's own model."""
     layers: Any = model.encoder.layers if site.kind == "encoder" else model.decoder.layers
     layer = layers[site.layer]
     if site.kind == "encoder":
@@ -164,7 +164,7 @@ Linear = Callable[[Tensor], Tensor]  # takes vectors (N, D) and returns (N, othe
 
 
 class ScoreAddress(NamedTuple):
-    """Which score is meant: its site, head, query and key; all indices count from 0."""
+    """Which score is meant: its attention block, head, query and key; indices count from 0."""
 
     site: Site
     head: int
@@ -210,7 +210,7 @@ def hold(norm: nn.LayerNorm, states: Tensor, outputs: Tensor) -> FrozenNorm:
 
 
 def written(parts: Parts, site: Site, heads: Tensor, to_stream: Tensor, bias: Tensor) -> Parts:
-    """Add what the heads (H, D) of a site write to the parts; see `Reader.heads_to_stream`."""
+    """Add to `parts` what an attention block's heads (H, D) write; see `Reader.heads_to_stream`."""
     vectors = torch.einsum("hd,hdo->ho", precise(heads), precise(to_stream))
     names = (Part("head", *site, head) for head in range(len(vectors)))
     more = dict(zip(names, vectors, strict=True))

@@ -242,7 +242,8 @@ def train(options: argparse.Namespace) -> None:
     length = {"initial": done, "total": settings.steps, "unit": "step", "smoothing": 0.02}
     bar = tqdm(batches, disable=not is_first, **length)
     for step, (epoch, is_last, batch) in enumerate(bar, start=done + 1):
-        # The seed of dropout depends on the step, so that a resumed training draws the same.
+        # The seed of dropout depends on the step, so that a resumed training draws the same
+        # numbers.
         torch.manual_seed(random.Random(f"{settings.seed} {step} {rank()}").getrandbits(63))
         loss = train_step(model, optimizers, share(batch), step, settings)
         if not is_first:

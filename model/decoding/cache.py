@@ -11,7 +11,7 @@ from headlight.model.transformer.trace import Site
 
 
 class CacheSize(NamedTuple):
-    """The size of one text's cached keys and values at a site, measured on the tensors."""
+    """The size of one text's cached keys and values in an attention block, by their tensors."""
 
     keys: int  # the number of positions in the cache
     heads: int  # the number of heads that have their own keys and values

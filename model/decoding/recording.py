@@ -87,7 +87,7 @@ class RecordedPrefixes(TransformerPrefixes):
 
 
 def parts_of(trace: Trace) -> dict[tuple[Site, str], Tensor]:
-    """Return the recorded query, key and value of each site of a trace."""
+    """Return the query, key and value that a trace has of each attention block."""
     return {
         (site, name): getattr(record, name)
         for site, record in trace.attention.items()

@@ -18,7 +18,7 @@ from headlight.model.transformer.decode import Ends, Step, Texts
 from headlight.model.transformer.trace import Run, RunEdits, Site
 from headlight.model.transformer.transformer import Transformer
 
-Part = TypeVar("Part")  # the key of a recorded tensor, such as its site
+Part = TypeVar("Part")  # the key of a recorded tensor, such as its attention block
 LONGEST = 64  # tokens written after a prompt by default
 NEVER_WRITTEN = (PAD_ID, UNKNOWN_ID, START_ID)
 NOT_A_NUMBER = (
@@ -248,7 +248,7 @@ class Steps:
 
     def __init__(self, prefixes: Prefixes, ends: Ends, record: list[Expansion] | None) -> None:
         self.prefixes, self.ends, self.record = prefixes, ends, record
-        # Makes the Expansion of the last step from its candidates, which are not known yet.
+        # Makes the Expansion of the last step once the candidates of this step are known.
         self.expanded: Callable[..., Expansion] | None = None
 
     def __call__(self, texts: Texts) -> Tensor:
@@ -293,7 +293,7 @@ def texts_of(texts: Texts, ended: bool, stopped: bool = False) -> list[Decoded]:
 def newest(parts: Mapping[Part, Tensor]) -> dict[Part, Tensor]:
     """Return the last query's row of each tensor: (R, H, Q, K) -> (R, H, 1, K).
 
-    The rows of the earlier queries, such as a prompt's, would fill the memory.
+    The rows of earlier queries, such as a prompt's, are dropped: they would fill the memory.
     """
     last = {name: rows[:, :, -1:] for name, rows in parts.items()}
     return {name: part if parts[name].size(2) == 1 else part.clone() for name, part in last.items()}

@@ -242,7 +242,7 @@ class Decoding:
 
     @cached_property
     def tree(self) -> Tree:
-        """Every text that was considered at every step, best first."""
+        """The texts that were considered at each step, best first."""
         tree = Tree()
         prefixes: Sequence[int | None] = [None]  # the index of each row's node in the previous step
         read: list[list[Token]] = [self.begun]  # the tokens that each row has read

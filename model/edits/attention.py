@@ -14,7 +14,7 @@ from headlight.model.transformer.trace import ByShape
 
 @dataclass(frozen=True, repr=False)
 class AttentionEdit(Edit, ByShape):
-    """The changes at one site; a field that is None changes nothing.
+    """The changes in one attention block; a field that is None changes nothing.
 
     Cells, biases and weights are given for one text, from its first token on. Decoding cuts them
     for shorter texts; for longer ones, cells and biases are padded with False and 0.
@@ -116,7 +116,7 @@ class Further(Edit):
 
 @dataclass
 class Closed(Further):
-    """An edit that adds closed cells to another edit; they can differ within a batch."""
+    """An edit that closes cells in addition to another edit; texts of a batch can differ."""
 
     cells: Tensor  # (B, H or 1, Q, K) bool
 

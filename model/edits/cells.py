@@ -69,8 +69,8 @@ def with_cells(
 ) -> tuple[Tensor, Tensor]:
     """Apply cell edits to closed and opened cells (Q, K); return them as (H, Q, K) if heads differ.
 
-    Edits beyond these positions, which were made on a longer sentence, and edits of heads that the
-    site lacks have no effect.
+    Edits have no effect beyond these positions, as after a longer sentence, or on heads that do not
+    exist.
     """
     here = [
         cell

@@ -143,7 +143,7 @@ class Edits:
     def at_site(
         self, site: Site, heads: int, positions: int, target_length: int | None = None
     ) -> AttentionEdit:
-        """Return the edit of one site; see `at_sites`."""
+        """Return the edit of one attention block; see `at_sites`."""
         cells = all_cells(site, positions, target_length)
         closed = closed_cells(self.masks, self.together, cells)
         opened = opened_cells(self.off, self.masks, self.together, cells)

@@ -26,7 +26,7 @@ Gates = Mapping[HeadAddress, float]
 
 
 def gate_at(gates: Gates, site: Site, heads: int) -> Tensor:
-    """Return the gates of a site's heads (H,); gates of heads that the site lacks are ignored."""
+    """Return the gates of an attention block's heads (H,); gates of other heads are ignored."""
     gate = torch.ones(heads)
     for (kind, layer, head), value in gates.items():
         if (kind, layer) == site and head in range(heads):

@@ -51,7 +51,7 @@ Masks = Mapping[MaskAddress, Setting]
 
 
 def added_at(masks: Masks, site: Site) -> list[tuple[Mask, Setting]]:
-    """Return the masks that were added at a site, with their numbers."""
+    """Return the masks that were added to an attention block, with their numbers."""
     return [
         (EXTRA[address.name], setting)
         for address, setting in masks.items()
@@ -72,10 +72,10 @@ def closed_cells(masks: Masks, together: Together, cells: Cells) -> Tensor:
 
 
 def opened_cells(off: Collection[str], masks: Masks, together: Together, cells: Cells) -> Tensor:
-    """Return the cells (Q, K) that edits open although one of the site's own masks closes them.
+    """Return the cells (Q, K) that edits open although a mask of the model closes them.
 
-    Switching a mask off opens the cells that none of the site's other masks closes. Some added
-    masks open cells, too.
+    Switching a mask off opens the cells that no other mask of the attention block closes. Some
+    added masks open cells, too.
     """
     added = added_at(masks, cells.site)
     off = {*off, "look-ahead"} if together == "only" and added else {*off}

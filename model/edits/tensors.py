@@ -39,7 +39,7 @@ def check_edits(edits: RunEdits | None, shape: Shape, missing: Mapping[Ability, 
 
 
 def check_sites(sites: Collection[Site] | None, shape: Shape) -> None:
-    """Raise ValueError for a site that a model of this shape lacks."""
+    """Raise ValueError for an attention block that a model of this shape lacks."""
     for site in sites or ():
         if site not in shape.sites:
             raise ValueError(f"This model has no {site!r}; it has the sites {layers_of(shape)}.")
@@ -51,7 +51,7 @@ def layers_of(shape: Shape) -> str:
 
 
 def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
-    """Raise ValueError for gates, a scale, cells, weights or a bias that do not fit a site."""
+    """Raise ValueError for gates, a scale, cells, weights or a bias of wrong size or value."""
     scale, gate = edit.scale, edit.gate
     if scale is not None and not abs(scale) <= MOST_SCALE:  # `not <=` also refuses NaN
         raise ValueError(f"The scale of {site} has to be a number up to {MOST_SCALE:,}.")
@@ -103,7 +103,7 @@ def batch_of(edits: RunEdits) -> Hashable | None:
 
 
 def can_differ(edit: Edit) -> bool:
-    """Return whether an edit of a site can differ from text to text of a batch."""
+    """Return whether an attention block's edit can differ from text to text of a batch."""
     return isinstance(edit, AttentionEdit) and edit.scale is None and edit.weights is None
 
 
@@ -121,7 +121,7 @@ def stacked(edits: Sequence[RunEdits]) -> RunEdits:
 
 
 def stacked_at(edits: Sequence[AttentionEdit]) -> AttentionEdit:
-    """Join the edits of each text at a site into one, with gates (B, H) and cells (B, H, Q, K)."""
+    """Join the texts' edits of an attention block, with gates (B, H) and cells (B, H, Q, K)."""
     gates = [edit.gate for edit in edits]
     kept = next((torch.ones_like(gate) for gate in gates if gate is not None), None)
     return AttentionEdit(

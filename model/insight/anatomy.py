@@ -42,7 +42,7 @@ class TracedRun(Protocol):
         ...
 
     def record(self, site: Site) -> AttentionRecord:
-        """Return the record of a site, from the trace or from an equal run with more detail."""
+        """Return an attention block's record, from the trace or an equal run with more detail."""
         ...
 
 
@@ -98,7 +98,7 @@ class Weight(Generic[SomeRun]):
 
     @property
     def gates(self) -> Tensor:
-        """The gates of the site's heads (1, H); 1 for a head that is neither off nor faded."""
+        """The gates of the block's heads (1, H); 1 for a head that is neither off nor faded."""
         heads = self.record.weights.size(1)
         gate = self.edit.gate
         return torch.ones(1, heads) if gate is None else gate.float().expand(1, heads)
@@ -213,7 +213,7 @@ def take_apart(weight: Weight) -> Anatomy:
 
 
 def read_at(trace: Trace, site: Site) -> tuple[Tensor | MaybeNone, Tensor | MaybeNone]:
-    """Return the states that give a site's queries (1, Q, d_model), and its keys (1, K, d_model).
+    """Return the states that give a block's queries (1, Q, d_model), and its keys (1, K, d_model).
 
     States that were not recorded are None.
     """

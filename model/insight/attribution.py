@@ -43,7 +43,7 @@ class RowTrace(Trace):
     row: int = 0
 
     def record(self, site: Site, record: AttentionRecord) -> None:
-        """Keep the values of a decoder site, and the scores, weights and heads of the row."""
+        """Keep a decoder block's values, and the scores, weights and heads of the row."""
         if site.kind == "encoder":
             return
         rows = slice(self.row, self.row + 1)

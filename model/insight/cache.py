@@ -111,7 +111,7 @@ POLICIES: dict[str, Callable[[Tensor, int], Tensor]] = {
 
 @dataclass
 class Eviction(Further):
-    """An edit that evicts keys of a site while one text is decoded.
+    """An edit that evicts keys of an attention block while one text is decoded.
 
     After each step, every head keeps at most `budget` keys, chosen by the `policy`; the next step
     adds its own key. The heads of a `group` share their keys, so they evict the same ones.

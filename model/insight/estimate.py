@@ -46,7 +46,7 @@ class Gap(NamedTuple):
 
 @dataclass
 class Looks(Trace):
-    """A trace that keeps the weights of every site and nothing else."""
+    """A trace that keeps the weights of every attention block and nothing else."""
 
     looks: dict[Site, Tensor] = field(default_factory=dict)  # (H, Q, K)
 

@@ -83,8 +83,8 @@ def leading_query(weights: np.ndarray, line: Sequence[Piece]) -> int | None:
     """Return the token of an English line that a head's `weights` (Q, K) link most clearly.
 
     Only tokens of pronouns are considered, or of content words in a line without pronouns. A token
-    is linked if it looks most at another word, which is a content word. Returns None if no token is
-    linked, or if the strongest link is below `LEAST`.
+    is linked if it looks most at another word, and that is a content word. Returns None if no token
+    is linked, or if the strongest link is below `LEAST`.
     """
     both = words_of(line)
     sums = on_words(weights, both)  # (Q, W)

@@ -63,7 +63,7 @@ def own_mask(trace: Trace, sites: Sequence[Site], configured: Sequence[NamedMask
 
 
 def unpadded(trace: Trace, site: Site) -> Tensor:
-    """Return which cells (Q, K) of a site have a query and a key that are no padding."""
+    """Return which cells (Q, K) of an attention block have neither query nor key as padding."""
     query, key = (
         torch.tensor([not token.is_padding for token in tokens])
         for tokens in (trace.query_tokens(site), trace.key_tokens(site))
@@ -154,7 +154,7 @@ def reach(layers: Iterable[Tensor]) -> int:
 def masked_softmax(scores: Tensor, visible: Tensor, method: Method) -> Tensor:
     """Return the softmax of scores (..., Q, K) with cells blocked by one of three methods.
 
-    `attend` uses "-inf". "large negative" adds -1e9 to blocked scores, as much code does: a row
+    `attend` uses "-inf". "large negative" adds -1e9 to blocked scores, as many programs do: a row
     that is wholly blocked then spreads its weight over the blocked keys. "zero after" takes the
     softmax over all keys and sets blocked weights to 0: the rows no longer sum to 1.
     """

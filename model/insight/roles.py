@@ -153,7 +153,7 @@ def first_place(tokens: Sequence[Token], ids: Sequence[int]) -> int:
 
 
 def score(reader: Reader, trace: Trace, role: str, site: Site, ids: Sequence[int]) -> Tensor:
-    """Return the score of each head of a site in one test (H,), for ids that were read twice."""
+    """Return each head's score (H,) of one test in an attention block; `ids` were read twice."""
     count = len(ids)
     first = first_place(trace.key_tokens(site), ids)
     if role == "copying":
@@ -176,7 +176,7 @@ def copied(values: Tensor, to_stream: Tensor, unembedding: Tensor, ids: Sequence
     Source: the output-value circuit of Elhage et al. (2021), "copying", without the norms.
     """
     own = unembedding[list(ids)].float()  # (N, d_model)
-    # A logit minus the mean logit is the product with its token's row minus the mean row.
+    # The product with a token's row minus the mean row is the token's logit minus the mean logit.
     own = own - unembedding.float().mean(dim=0)
     handed_on = values.float() @ to_stream.float()  # (H, N, d_model)
     return ((handed_on * own).sum(dim=-1) > 0).float().mean(dim=-1)

@@ -1,6 +1,6 @@
 """Scores of rows of attention weights, one number per row, for heads' badges and the Atlas page.
 
-A score takes rows and returns a number for each row, and whether it is defined for that row. Any
+A score takes rows, and returns a number for each row and whether this number is defined. Any
 leading dimensions are allowed: layers, sentences, heads. A pattern is a score, with the threshold
 from which on a head gets a badge.
 """
@@ -99,7 +99,7 @@ def weight_on(sort: str, *, of_others: bool = False) -> Score:
         sorted_keys = rows.keys[sort]
         leaves_out = of_others and rows.kind != "cross"
         chosen = rows.choice & ~sorted_keys if leaves_out else rows.choice
-        # The score is not defined for a sentence without such a key.
+        # The score is not defined for a sentence without a key of the group.
         exists = sorted_keys.any(dim=-1, keepdim=True)
         weights = sorted_keys.to(rows.weights)[..., None]  # (..., K, 1)
         return (rows.weights @ weights)[..., 0], chosen & exists

@@ -1,7 +1,7 @@
 """Attach to a model of the transformers library, and find the modules in which it attends.
 
 `set_attn_implementation` only warns if a model, or some layers of a hybrid, do not get attention by
-its name. So the model is called with the library's own attention and with ours.
+its name. So the outputs with the library's own attention are compared with the outputs with ours.
 
 A model with its own attention code is watched where it calls torch. It reads a trial batch whose
 source and target have different lengths, so that the shape of weights shows the kind of attention.
@@ -68,7 +68,7 @@ class PartlyRecordedError(LoadingError):
 
 @dataclass(frozen=True)
 class Attachment:
-    """A model's attention: its sites, layers and heads, and how exactly they are recorded."""
+    """A model's attention blocks (sites), layers and heads, and how exactly they are recorded."""
 
     sites: AttentionSites
     # the number of layers of each kind of attention, and of heads in a layer
@@ -80,7 +80,7 @@ class Attachment:
     decoder: DecoderModules | MaybeNone = None
     # how many heads share each key and value
     groups: Mapping[Kind, int] = field(default_factory=dict)
-    # the rotary positions of each site that has them
+    # the rotary positions of each attention block that has them
     rotary: Mapping[Site, Rotary] = field(default_factory=dict)
     moves: bool = False  # True if tokens can be moved to other positions
     reference: str = "transformers' own classes"  # what `parity` compares with
@@ -95,7 +95,7 @@ class Attachment:
         return watching(run, self.sites, first_query=first_query)
 
     def heads_to_stream(self, model: nn.Module, site: Site) -> Tensor | MaybeNone:
-        """Return a site's output projection, split by heads; see `heads_to_stream`."""
+        """Return an attention block's output projection, split by heads."""
         module = next(part for part, sites in self.sites.modules.items() if site in sites)
         return heads_to_stream(model, module, self.kinds[site.kind][1])
 

@@ -31,7 +31,7 @@ NAME = "headlight"  # the library treats names with "sdpa", "flex" or "flash" in
 
 @dataclass(frozen=True)
 class AttentionSites:
-    """The modules of a model that attend, and their sites.
+    """The modules of a model that attend, and their sites (the attention blocks they compute).
 
     A module that several layers share, as in ALBERT, has several sites, in the order of its calls.
     """
@@ -45,10 +45,11 @@ class Watch:
     """The record and the edits of one watched call of a model, or of one generation."""
 
     run: Run
-    site_of: Callable[[nn.Module], Site]  # returns the site of a module's next call
+    # returns the attention block that a module's next call computes
+    site_of: Callable[[nn.Module], Site]
     rotated: bool = False
     first_query: int = 0  # the position of the first query of the first call
-    # the number of queries of each site so far
+    # the number of queries of each attention block so far
     queries: Counter[Site] = field(default_factory=Counter)
 
     def positions(self, site: Site, queries: int, keys: int) -> tuple[int, int]:

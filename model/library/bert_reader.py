@@ -124,7 +124,7 @@ class BertReader(PieceReader):
         self.shape = shape_of(model.config)
 
     def tokenized(self, request: Request) -> Trace:
-        """Return a trace with only its tokens, which are Pieces; see `read` for the errors.
+        """Return a trace with only its tokens; see `read` for the errors.
 
         The tokens are Pieces. After a run, all sites of the trace are the encoder's, and its logits
         have the rows of `AnswerReader.rows`.

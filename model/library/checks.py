@@ -21,7 +21,7 @@ PANIC = "PanicException"  # the class of a panic in Rust: it is no Exception, an
 
 
 def check_openable(model: object) -> None:
-    """Raise ValueError, with a message that says what to do, if a model cannot be watched."""
+    """Raise ValueError, with a message that says what to do, if a model cannot be recorded."""
     name = type(model).__name__
     if not isinstance(model, nn.Module):
         raise ValueError(f"{name} is not a torch.nn.Module: give the model itself.")

@@ -28,7 +28,7 @@ def expected_layers(config: PreTrainedConfig) -> Counter[Kind]:
 
 
 def configured_masks(config: PreTrainedConfig, site: Site) -> tuple[NamedMask, ...]:
-    """Return the masks of a site by its model's configuration, except for padding.
+    """Return the masks that the configuration gives to an attention block, except padding.
 
     A decoder's layers have the look-ahead mask, and some also have a window or blocks.
     """

@@ -69,7 +69,7 @@ class DecoderModules:
         return self.positions if type(self.positions) is nn.Embedding else None
 
     def residual(self, captured: Captured, before: Sequence[Tensor]) -> dict[Block, ResidualRecord]:
-        """Return the stream at every block; `before` holds it (T, d_model) before each layer.
+        """Return the stream at every block; `before` is the stream (T, d_model) before each layer.
 
         Each tensor of a record is (1, T, d_model). In a layer whose blocks run side by side, each
         block reads the stream from before the first block.

@@ -82,7 +82,7 @@ class CapturedRun:
         return query, key
 
     def call_again(self, score: ScoreAddress, factor: float = 1.0) -> tuple[End, End]:
-        """Call the attention module of a score's site on its recorded input, times a factor."""
+        """Call the attention module that computed a score on its recorded input, times a factor."""
         module = self.attached.decoder.attending[score.site]
         args, options = self.captured.calls[module]
 

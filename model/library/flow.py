@@ -71,9 +71,9 @@ class Mixing:
 
 @dataclass(frozen=True)
 class Heads:
-    """The origin of heads: the site that computed them, and the modules that ran, innermost last.
+    """The origin of heads: their attention block, and the modules that ran, innermost last.
 
-    The site is None in a trial.
+    The attention block, `site`, is None in a trial.
     """
 
     site: Site | None

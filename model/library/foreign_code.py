@@ -1,8 +1,8 @@
 """Attention of models that compute it in their own code, recorded and edited.
 
 DeBERTa, XLNet, Bloom, Falcon and GPT-J do not accept another attention function, and neither does a
-module that somebody wrote themselves. `meeting.py` meets their attention at the functions of torch
-that they call; here it is computed, with edits, and recorded.
+module that somebody wrote themselves. `meeting.py` intercepts the functions of torch that they
+call; this file computes their attention, with edits, and records it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class IncompleteError(ValueError):
 
 @dataclass(frozen=True)
 class CodeSites:
-    """The modules of a model that attend in their own code, and their sites.
+    """The modules of a model that attend in their own code, and their attention blocks (sites).
 
     A module that attends several times has several sites, in the order of its calls. This object
     keeps no state of a call. If modules are one head each, `joined` has the sites of the heads of
@@ -76,7 +76,7 @@ class CodeSites:
 
     @property
     def sites(self) -> list[Site]:
-        """The sites of all layers; heads that are joined have one site together."""
+        """The attention blocks of all layers; heads that are joined are one attention block."""
         return [*self.joined] or [site for several in self.modules.values() for site in several]
 
     @contextmanager
@@ -142,7 +142,7 @@ def plain(edit: Edit) -> AttentionEdit | None:
 class CodeCall:
     """The record and the edits of one call of a model, or of one generation.
 
-    `layout_of` returns the layout of a site's scores.
+    `layout_of` returns the layout of an attention block's scores.
     """
 
     watch: Watch
@@ -153,8 +153,8 @@ class CodeCall:
     passed: tuple[nn.Module, tuple[int, ...]] | None = (
         None  # a softmax outside attention: its module, and the shape of its input
     )
-    site: Site | None = None  # the site of the last module that attended
-    waiting: AttentionRecord | None = None  # the record of `site`, until its values are known
+    site: Site | None = None  # the attention block of the last module that attended
+    waiting: AttentionRecord | None = None  # the record of `site`, until the values are known
     joined: list[Sequence[Site]] = field(
         default_factory=list
     )  # the heads of each layer that was joined
@@ -166,7 +166,7 @@ class CodeCall:
             self.joined.append(sites)
 
     def begin(self, running: Running) -> tuple[Site, Edit]:
-        """Go on to the next site of a module; return it, and its edit."""
+        """Go on to the next attention block of a module; return its site and its edit."""
         self.keep()
         running.attended += 1
         self.most = max(self.most, running.attended)
@@ -176,7 +176,7 @@ class CodeCall:
         return site, self.watch.run.edits.get(site, UNCHANGED)
 
     def keep(self) -> None:
-        """Record the last site, if its record is still waiting for the values."""
+        """Record the last attention block, if its record is still waiting for the values."""
         waiting, self.waiting = self.waiting, None
         if waiting is not None and self.site is not None:
             turned = self.watch.rotated and self.site.kind != "cross" and waiting.bias is None

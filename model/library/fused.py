@@ -1,4 +1,4 @@
-"""Attention that torch computes in one call, and the same step by step.
+"""Computes step by step the attention that torch computes in one call.
 
 `scaled_dot_product_attention` and `flex_attention` take queries, keys and values.
 `multi_head_attention_forward`, which nn.MultiheadAttention and nn.Transformer call, also projects

@@ -1,7 +1,8 @@
 """Layers whose heads are modules of their own, each with its own queries, keys and values.
 
-Such modules are given the same states, and their outputs are joined over their features. Each of
-them has a site of its own during a call; outside, they are the heads of one site.
+Such modules are given the same states, and their outputs are joined over their features. During a
+call, each of them counts as an attention block (a site); after it, they are the heads of one
+attention block.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ COMPILING = ("torch._dynamo", "torch.nn.attention.flex_attention")
 class Meets(Protocol):
     """The object that computes attention in place of torch: a `CodeCall`, or a trial."""
 
-    site: Site | None  # the site of the last module that attended
+    site: Site | None  # the attention block of the last module that attended
     # a softmax outside attention: its module, and the shape of its input
     passed: tuple[nn.Module, tuple[int, ...]] | None
 

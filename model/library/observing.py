@@ -1,4 +1,4 @@
-"""Records the attention of a model's call in order, in any of its modules, and finds its sites."""
+"""Records the attention of a model's call in any of its modules, and finds the attention blocks."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Observed:
         return Site("encoder", len(self.modules) - 1)
 
     def layout_of(self, site: Site, part: Tensor) -> Layout:
-        """Return the layout of a site's scores; `part` has their shape, maybe without keys."""
+        """Return the layout of a block's scores; `part` has their shape, maybe without keys."""
         if self.proven is None:
             self.layouts[site] = Layout.assumed(part, self.rows)
         else:
@@ -124,7 +124,7 @@ def find_sites(
     target: int,
     told: Mapping[nn.Module, Kind] = {},
 ) -> tuple[CodeSites, dict[Kind, tuple[int, int]]]:
-    """Return the sites of a model, and the number of layers and heads of each kind.
+    """Return a model's attention blocks, and the number of layers and heads of each kind.
 
     The trial had `source` and `target` tokens, two different numbers. A model that is not
     `two_sided` reads the source only, and is a decoder if no query sees a later key. `told` has the

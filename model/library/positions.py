@@ -85,7 +85,7 @@ def find_rotary(
     sites: Mapping[nn.Module, Sequence[Site]],
     records: Mapping[Site, AttentionRecord],
 ) -> dict[Site, Rotary]:
-    """Return the rotary positions of the sites at which they are known."""
+    """Return the rotary positions of the attention blocks for which they are known."""
     buffers = [each for name, each in model.named_buffers() if name.endswith("inv_freq")]
     known = {}
     for module, call in captured.items():

@@ -77,7 +77,7 @@ def leave(module: nn.Module, inputs: tuple[Any, ...], output: object) -> None:
 
 
 def first_keys(queries: int, length: int, device: torch.device) -> Tensor:
-    """Return the first key of each query's block, (queries, 1); it may be negative."""
+    """Return the first key that each query's block sees: (queries, 1); it may be negative."""
     return (torch.arange(queries, device=device)[:, None] // length - 1) * length
 
 

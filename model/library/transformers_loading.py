@@ -54,8 +54,8 @@ def load_transformers_reader(
 ) -> TransformersReader:
     """Load a model by its name on the Hugging Face Hub, or from a folder; onto the GPU if any.
 
-    It has the head that it was saved with. `progress` is called with the bytes downloaded. Raises
-    LoadingError with a message that says what to do.
+    The model has the head that it was saved with. `progress` is called with the bytes downloaded.
+    Raises LoadingError with a message that says what to do.
     """
     name, device = str(name), best_device()
     config = read_config(name)

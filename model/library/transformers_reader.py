@@ -192,7 +192,7 @@ class TransformersReader(PieceReader):
         return configured_masks(self.model.config, site)
 
     def rotary(self, site: Site) -> Rotary | None:
-        """Return how a site turns queries and keys; None if it does not, or if it is not known."""
+        """Return an attention block's rotary positions; None if it has none or they are unknown."""
         return self.attached.rotary.get(site)
 
     def heads_to_stream(self, site: Site) -> Tensor | None:

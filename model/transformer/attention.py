@@ -16,7 +16,7 @@ from headlight.model.transformer.trace import AttentionRecord, Run, Site
 
 
 class Edit:
-    """The steps of attention at one site; subclasses override some to change the attention."""
+    """The steps of attention in one block; subclasses override some to change the attention."""
 
     scale: float | None = None  # the factor on query · key; None means 1 / sqrt(D)
     batch = 1  # the number of rows of a batch, if the edit has its own changes for each row

@@ -10,7 +10,7 @@ class KeyValueCache:
 
     def __init__(self) -> None:
         self.length = 0  # the number of target positions decoded so far
-        # each site's key and value, (B, H, K, D) each
+        # the key and the value of each attention block, (B, H, K, D) each
         self.entries: dict[Site, tuple[Tensor, Tensor]] = {}
 
     def select(self, rows: Tensor) -> None:

@@ -13,7 +13,7 @@ Setting = tuple[int, ...]  # the numbers that a mask takes, such as a width
 
 
 class Cells(NamedTuple):
-    """The cells of a site: the positions of queries and keys, from 0, that broadcast to (Q, K)."""
+    """The cells of an attention matrix: positions of queries and keys that broadcast to (Q, K)."""
 
     site: Site
     query: Tensor  # (Q, 1)
@@ -26,7 +26,7 @@ class Cells(NamedTuple):
 
 
 def all_cells(site: Site, positions: int, unpadded: int | None = None) -> Cells:
-    """Return the cells of a site with as many queries as keys; by default without padding."""
+    """Return all cells of a square attention matrix; by default, no token is padding."""
     every = torch.arange(positions)
     return Cells(site, every[:, None], every, positions if unpadded is None else unpadded)
 
