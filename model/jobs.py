@@ -156,7 +156,7 @@ class Job(Generic[Result]):
         raise NotImplementedError
 
     def close(self) -> None:
-        """Release what only further work needs; called when the job has ended for good."""
+        """Release what the work needed; called when the job has ended for good."""
 
     def explain(self, error: BaseException) -> str:
         """Return a sentence on why the job failed, from the error."""

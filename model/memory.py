@@ -1,8 +1,8 @@
 """The memory of this computer: checks that a model fits in, and keeps a process from growing.
 
-Counting a corpus runs batches of ever new shapes. For each shape torch compiles kernels of half a
-megabyte, and keeps 1,024 of them in each of two caches. Freed blocks between used ones are not
-returned to the system by themselves.
+Counting a corpus runs batches of more and more different shapes. For each shape torch compiles
+kernels of half a megabyte, and keeps 1,024 of them in each of two caches. Freed blocks between used
+ones are not returned to the system by themselves.
 """
 
 import ctypes

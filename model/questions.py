@@ -40,7 +40,7 @@ class Objective:
     def of(
         cls, what: str, ids: Mapping[int, int], texts: Sequence[str], each: str = "token"
     ) -> Objective:
-        """Return the objective `what`: the log-probability of `ids`, each by its row, or scores."""
+        """Return the objective called `what`: each row's log-probability of its id, or scores."""
         described = what if each == "score" else f"the log-probability of {what}"
         return cls(tuple(ids), tuple(ids.values()), described, tuple(texts), each)
 

@@ -275,7 +275,7 @@ class Reader(Protocol):
     def write_together(
         self, texts: Sequence[Request], strategy: Strategy = Strategy(), **options: Any
     ) -> Iterator[Decoding]:
-        """Yield what `write` returns for each of several texts, for which `batch_of` is equal."""
+        """Yield what `write` returns for each of several texts; their `batch_of` must be equal."""
         if "write" in self.missing:
             raise ValueError(self.missing["write"])
         for text in texts:

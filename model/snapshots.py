@@ -65,7 +65,7 @@ class Snapshots:
 def record_snapshots(
     translators: Sequence[Translator], steps: list[int], sentences: list[str]
 ) -> Snapshots:
-    """Trace each sentence with the model of each step; the last model translates it first."""
+    """Trace each sentence, which the last step's model translates, with the model of each step."""
     translations = [translators[-1].translate(sentence) for sentence in sentences]
     traces = [
         [translator.trace(sentence, translation) for translator in translators]

@@ -53,7 +53,7 @@ def output_maps(attention: MultiHeadAttention) -> Tensor:
 
 @dataclass(frozen=True)
 class FrozenNorm:
-    """A norm with the scales of one run held fixed, which makes it a linear map plus a bias.
+    """A norm whose scales are held fixed at those of one run: a linear map plus a bias.
 
     Row t of the outputs is scales[t] * gain * states[t] + bias, where a `centered` norm subtracts
     its mean from states[t] first.
@@ -160,7 +160,8 @@ MEMORY = Part("memory")  # an encoder's output, if its own parts are not known
 
 # The vector that each part wrote, BIASES included; the vectors sum to the state of the stream.
 Parts = Mapping[Part, Tensor]
-Linear = Callable[[Tensor], Tensor]  # takes vectors (N, D) and returns (N, other D)
+# takes vectors (N, D) and returns vectors (N, E) of another width
+Linear = Callable[[Tensor], Tensor]
 
 
 class ScoreAddress(NamedTuple):
@@ -181,7 +182,7 @@ class HeadsTrace(Trace):
 
     @classmethod
     def behind(cls, score: ScoreAddress) -> "HeadsTrace":
-        """Return a trace that keeps the tokens of a score's query and key."""
+        """Return a trace that keeps the heads' outputs at the tokens of a score's query and key."""
         if score.site.kind == "cross":
             return cls(tokens={"decoder": [score.query], "encoder": [score.key]})
         return cls(tokens={block_of(score.site).side: [score.query, score.key]})

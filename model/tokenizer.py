@@ -15,8 +15,8 @@ from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 
 from headlight.model.tokens import BYTES, SPECIAL_TOKENS, Token, check_characters
 
-SPACE = "▁"  # stands for the space before a word in the vocabulary's pieces
-VISIBLE_SPACE = "␣"  # shown for a token that is only spaces
+SPACE = "▁"  # the sign for the space before a word in the vocabulary's pieces
+VISIBLE_SPACE = "␣"  # the sign shown for a token that is only spaces
 
 # An elided French word, such as l', which no space follows.
 ELIDED = re.compile(
@@ -252,7 +252,8 @@ def spread_over_bytes(tokens: list[Token], start: int, end: int) -> None:
     """Give the last tokens, which are bytes of one character, the span start:end."""
     for position in reversed(range(len(tokens))):
         token = tokens[position]
-        if token.id < len(SPECIAL_TOKENS):  # a special token among the bytes, which has no text
+        # a special token among the bytes has no text: its span stays empty
+        if token.id < len(SPECIAL_TOKENS):
             at = min(token.start, start)
             tokens[position] = replace(token, start=at, end=at)
         elif token.is_byte and token.end > start:

@@ -93,7 +93,7 @@ def make_tokenizer(options: argparse.Namespace, pairs: Pairs) -> Tokenizer:
 def epochs(
     pairs: Sequence[EncodedPair], settings: Settings
 ) -> Iterator[tuple[int, bool, list[EncodedPair]]]:
-    """Yield batches without end: the epoch, whether the batch is its last one, and the pairs."""
+    """Yield batches without end: the epoch, whether it ends with this batch, and the pairs."""
     for epoch in itertools.count():
         shuffle = settings.seed * 1_000 + epoch
         batches = data.bucketed_pairs(pairs, settings.batch_tokens, shuffle)

@@ -39,7 +39,7 @@ class RecordedPrefixes(TransformerPrefixes):
         super().__init__(model, source_ids, stacked(edits), encoded=self.encoded)
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
-        """Keep these rows (R,), in this order, and append one of the ids (R,) to each."""
+        """Keep these `rows` (R,), in this order, and append to each row its id in `ids` (R,)."""
         self.edits_of_rows = [self.edits_of_rows[row] for row in rows.tolist()]
         if len(rows) < len(self.ids):
             self.edits = stacked(self.edits_of_rows)

@@ -50,7 +50,7 @@ class Prefixes(Protocol):
         ...
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
-        """Keep these rows (R,), in this order, and append one of the ids (R,) to each.
+        """Keep these `rows` (R,), in this order, and append to each row its id in `ids` (R,).
 
         The same row may be kept several times, or not at all.
         """
@@ -105,7 +105,7 @@ class TransformerPrefixes:
         return {} if self.cache is None else sizes_of(self.cache)
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
-        """Keep these rows (R,), in this order, and append one of the ids (R,) to each."""
+        """Keep these `rows` (R,), in this order, and append to each row its id in `ids` (R,)."""
         if rows.tolist() != list(range(len(self.ids))):
             self.ids = self.ids[rows]
             if len(self.memory) > 1:
@@ -123,11 +123,9 @@ class Decoded:
     ids: list[int]
     log_probability: float  # the log-probability of the ids, and of the end token if it was reached
     end: int | None  # the end token; None if the length limit ended the text
-    # the log-probability of each token, with the end token if it was reached
-    log_probabilities: list[float]
+    log_probabilities: list[float]  # the log-probability of each token, and of a reached end token
     rows: list[int]  # for each token, the index of the prefix that it extends
-    # True if `stop` ended the text at its last token; see `search`
-    stopped: bool = False
+    stopped: bool = False  # True if `stop` ended the text at its last token; see `search`
 
     @property
     def finished(self) -> bool:
@@ -144,8 +142,8 @@ class Expansion:
     """One step of a decoding: R prefixes, the model's predictions, and C candidates to go on with.
 
     A candidate is a prefix and its next token. Candidates are ordered from best to worst. The kept
-    ones, except those with an end token, are the prefixes of the next step, in the same order.
-    Weights and masked scores are those of the newest query.
+    ones, except those with an end token, are the prefixes of the next step, in the same order. The
+    weights and masked scores are of the newest query.
     """
 
     weights: dict[Site, Tensor]  # (R, H, 1, K)
@@ -270,7 +268,7 @@ class Steps:
         return log_probabilities
 
     def note(self, candidates: Texts, kept: Sequence[int] | None = None) -> None:
-        """Record the candidates of the last step, if that is not done yet.
+        """Record the candidates of the last step, unless they were recorded before.
 
         `kept` has the indices of the kept candidates; by default all are kept.
         """

@@ -111,7 +111,7 @@ class DecodingStep:
         return best
 
     def candidate(self, index: int) -> Candidate:
-        """Return the candidate with this id, its token as it would appear after the text so far."""
+        """Return the candidate with this id, and its token as it would follow the text so far."""
         drawn = None if self.drawn_from is None else self.drawn_from[index].item()
         _, token = self.append(self.text, self.read, index)
         likelier = int((self.log_probabilities > self.log_probabilities[index]).sum())
@@ -191,7 +191,7 @@ class Decoding:
 
     @cached_property
     def path(self) -> list[int]:
-        """The path to the text: at each step, the index of its node in the tree."""
+        """The path to the text: for each step, the index in the tree of the text's node."""
         written = [token.id for token in self.writing.target_tokens]
         ends = self.tree[len(written) - 1] if written else []
         paths = [

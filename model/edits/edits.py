@@ -119,7 +119,7 @@ class Edits:
     def after_stroke(
         self, stroke: Sequence[CellEdit], site: Site, head: int, visible: Tensor
     ) -> Edits:
-        """Return the edits after a stroke over a head's mask; see `after_stroke` in cells.py."""
+        """Return the edits after a visitor drew over a head's mask; see `cells.after_stroke`."""
         return replace(self, cells=after_stroke(self.cells, stroke, site, head, visible))
 
     def at_sites(

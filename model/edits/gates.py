@@ -21,7 +21,8 @@ from headlight.model.transformer.trace import Kind, Site
 
 MOST_NAMED = 6  # the most heads, or spans of heads in a layer, that a description names
 
-HeadAddress = tuple[Kind, int, int]  # kind, layer and head, from 0
+# the kind of attention, the layer and the head; both count from 0
+HeadAddress = tuple[Kind, int, int]
 Gates = Mapping[HeadAddress, float]
 
 

@@ -153,7 +153,7 @@ def checked_mask(address: MaskAddress, setting: Setting) -> tuple[MaskAddress, S
 
 
 def read_setting(mask: Mask, numbers: Sequence[str], most: int) -> Setting:
-    """Return texts as the numbers of a mask; raises ValueError for numbers it does not take."""
+    """Return texts as the numbers of a mask; raises ValueError for wrong ones."""
     fits = len(numbers) >= len(mask.lowest) if mask.borders else len(numbers) == len(mask.lowest)
     if not fits:
         raise ValueError(f"{mask.title} does not take these numbers: {', '.join(numbers)}")
@@ -189,7 +189,7 @@ def mask_words(
 
 
 def layer_words(layers: Layers) -> str:
-    """Return the words after a kind that say which layers have a mask; "" for all layers."""
+    """Return words on the layers that have a mask, such as ', layer 2,'; "" for all layers."""
     if layers == "all":
         return ""
     return f", layer {layers + 1}," if isinstance(layers, int) else f", {layers} layers,"

@@ -18,8 +18,8 @@ MOST_NUMBERS = 2**30  # the most numbers in a tensor: enough for 16 heads on 8,1
 def check_edits(edits: RunEdits | None, shape: Shape, missing: Mapping[Ability, str]) -> None:
     """Raise ValueError for edits of parts that a model of this shape lacks, or of wrong sizes.
 
-    `missing` is the reader's: it may say why the model cannot move positions. Cells may be given
-    for a longer or a shorter text; see `fit_cells`.
+    `missing` is that of the reader, and may say why the model cannot move positions. Cells may be
+    given for a longer or a shorter text; see `fit_cells`.
     """
     sides = [side for side in SELF if shape.layers(side)]
     taken = dict.fromkeys(shape.sites, Edit) | dict.fromkeys(sides, PositionEdit)
@@ -108,7 +108,7 @@ def can_differ(edit: Edit) -> bool:
 
 
 def stacked(edits: Sequence[RunEdits]) -> RunEdits:
-    """Join the edits of texts, for which `batch_of` is equal, into the edits of one batch."""
+    """Join the edits of several texts into those of one batch; their `batch_of` must be equal."""
     if all(each is edits[0] for each in edits) or not any(edits):
         return edits[0]
     places = dict.fromkeys(place for each in edits for place in each)

@@ -160,7 +160,7 @@ class Anatomy:
 
     @property
     def total(self) -> float:
-        """The denominator of the softmax: the sum of the exponentials, with that of the sink."""
+        """The denominator of the softmax: the sum of the exponentials, including the sink's."""
         sink = 0.0 if self.sink is None else math.exp(self.sink - self.highest)
         return self.exponentials.sum().item() + sink
 

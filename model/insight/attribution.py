@@ -18,7 +18,8 @@ from headlight.model.transformer.trace import AttentionRecord, ByShape, RunEdits
 class Attribution(ByShape):
     """What each part of a model adds to the logit of one token minus that of another, in nats.
 
-    All parts sum to `difference`, which the model computed. The keys of a head sum to the head.
+    All parts sum to `difference`, which the model computed. The numbers of a head's keys sum to the
+    number of the head.
     """
 
     embedding: float

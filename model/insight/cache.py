@@ -21,7 +21,8 @@ from headlight.model.reader import Reader
 from headlight.model.transformer.attention import UNCHANGED, Edit
 from headlight.model.transformer.trace import Kind, RunEdits, Site
 
-ABSENT, READ, CLOSED, COMPUTED, DROPPED = range(5)  # the states of a position at a step
+# the states that a position in the cache can have at a step
+ABSENT, READ, CLOSED, COMPUTED, DROPPED = range(5)
 MOST_SINKS = 4
 
 

@@ -1,4 +1,4 @@
-"""Estimates the effects of heads and cells by one backward pass, and how far off this is."""
+"""Estimates the effects of heads and cells by one backward pass, and how wrong this is."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -175,7 +175,7 @@ def removed(
     objective: Objective,
     logits: Tensor,
 ) -> tuple[float, float]:
-    """Return the change of an objective without a head: the true one, and one linear in the logits.
+    """Return the true change of an objective without a head, and the change linear in the logits.
 
     `logits` (N, V) are those of the objective's rows before the removal.
     """
@@ -217,7 +217,7 @@ def asked(reader: Reader, trace: Trace, objective: Objective | None) -> Objectiv
 
 @contextmanager
 def differentiating() -> Iterator[None]:
-    """A context with gradients; it raises ValueError if the model does not support them."""
+    """A context with gradients; it raises ValueError if the model does not support gradients."""
     try:
         with torch.inference_mode(False), torch.enable_grad():
             yield

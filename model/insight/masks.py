@@ -1,4 +1,4 @@
-"""The masks that a model's layers had in a run, and what computing a mask's cells would cost."""
+"""The masks that a model's layers had in a run, and the cost of computing only a mask's cells."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class OwnMask:
 
 
 def own_masks(reader: Reader, trace: Trace) -> list[OwnMask]:
-    """Return the masks of all layers in a run, each with the layers that share it."""
+    """Return the different masks of a run, each with the layers that have this mask."""
     groups: dict[tuple, list[Site]] = {}
     for site in reader.shape.sites:
         looks = site.kind, trace.visible(site).numpy(force=True).tobytes()
@@ -44,7 +44,7 @@ def own_masks(reader: Reader, trace: Trace) -> list[OwnMask]:
 
 
 def own_mask(trace: Trace, sites: Sequence[Site], configured: Sequence[NamedMask]) -> OwnMask:
-    """Compare the mask that some layers had with their configuration, except at padding."""
+    """Compare the mask that some layers had with their configured mask, except at padding."""
     site = sites[0]
     visible = trace.visible(site).cpu()
     queries, keys = map(torch.arange, visible.shape)

@@ -175,7 +175,7 @@ class Pattern:
     threshold: float
     score: Score
     source: str
-    lowest: float = 0.0  # the lowest score that a row can have
+    lowest: float = 0.0  # the lowest score that a row can have by this pattern
 
 
 CLARK = "Clark et al. 2019, What Does BERT Look At?"

@@ -94,7 +94,7 @@ class AnswerReader:
 
     @property
     def scores(self) -> int:
-        """The number of scores that a head of scores gives."""
+        """The number of scores, if the model's output head gives scores."""
         return max(1, len(self.classes))
 
     def name(self, index: int) -> str:
@@ -106,7 +106,7 @@ class AnswerReader:
         return "The score" if self.scores == 1 else f"The score “{self.name(row)}”"
 
     def label(self, trace: Trace, row: int, index: int) -> str:
-        """Return the text of an answer in a row of logits.
+        """Return the text of one possible answer in a row of logits.
 
         It is a token of the vocabulary, a class, whether a text has a label, or a position with its
         token: 5: Paris.

@@ -87,7 +87,7 @@ class Attachment:
 
     @property
     def missing(self) -> Mapping[Ability, str]:
-        """The abilities that models attached in this way lack, each with a sentence why."""
+        """The abilities that this model lacks, each with a sentence that says why."""
         return {}
 
     def watching(self, run: Run, *, first_query: int = 0) -> AbstractContextManager[None]:
@@ -153,7 +153,7 @@ def attach(
 def decoder_of(
     model: PreTrainedModel, inputs: Mapping[str, Tensor], sites: AttentionSites, trace: Trace
 ) -> DecoderModules | None:
-    """Return the modules whose outputs sum to the decoder's stream, or None; see `find_modules`."""
+    """Return the modules whose outputs sum to the decoder's stream; None if they are unknown."""
     attending = {site: module for module, several in sites.modules.items() for site in several}
     records = {site: record for site, record in trace.attention.items() if site.kind != "encoder"}
     return find_modules(model, inputs, {site: attending[site] for site in records}, records)
@@ -190,7 +190,7 @@ def kinds_of(trace: Trace) -> dict[Kind, tuple[int, int]]:
 
 
 def groups_of(trace: Trace) -> dict[Kind, int]:
-    """Return how many heads share keys and values, for each kind whose layers all agree."""
+    """Return how many heads share each key and value, by kind, if all layers of a kind agree."""
     sizes: dict[Kind, set[int]] = defaultdict(set)
     for site, record in trace.attention.items():
         heads = record.weights.size(1)

@@ -1,4 +1,4 @@
-"""Calling a model of the transformers library on the tokens of traces, under edits."""
+"""Calls a model of the transformers library on the tokens of traces, with edits."""
 
 from __future__ import annotations
 

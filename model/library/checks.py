@@ -167,5 +167,5 @@ def check_numbers(trace: Trace) -> None:
 
 
 def are_numbers(numbers: Tensor) -> bool:
-    """Return whether all numbers are finite, without copying them."""
+    """Return whether all numbers of a tensor are finite, without copying the tensor."""
     return not numbers.numel() or bool((numbers.max() - numbers.min()).isfinite())

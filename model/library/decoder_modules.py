@@ -43,7 +43,7 @@ class BlockModules(NamedTuple):
 class DecoderModules:
     """The modules that add to a pre-norm decoder's stream, and those that read it.
 
-    They keep the hook `capture`, which does nothing in a thread that is not capturing.
+    They keep the hook `capture`, which does nothing in threads that are not `capturing`.
     """
 
     # the modules of each block, in the order in which they add to the stream

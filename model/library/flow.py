@@ -44,7 +44,7 @@ class Scores:
     and a last axis for their features. `queries` are the axes that only the query has, counted from
     the end: several if heads share a key, none if not known. `scale` is None if the scores are not
     proportional to the product. `unmasked` are the scores without a mask; None if they have no
-    mask. `lost` is True after a step that is not known, which may have masked them.
+    mask. `lost` is True after an unknown step, because it may have masked the scores.
     """
 
     query: Tensor

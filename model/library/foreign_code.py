@@ -157,7 +157,7 @@ class CodeCall:
     waiting: AttentionRecord | None = None  # the record of `site`, until the values are known
     joined: list[Sequence[Site]] = field(
         default_factory=list
-    )  # the heads of each layer that was joined
+    )  # for each layer whose heads were joined, these heads
 
     def join(self, heads: Sequence[Heads]) -> None:
         """Note that the outputs of these heads are joined over their features."""
@@ -258,7 +258,7 @@ class CodeCall:
             sizes = *given.shape[:-1], result.size(-1)
             return layout.given(result, sizes).reshape(summed.shape)
 
-        # a head is linear in its weights, so weights times the gate are the gated head
+        # a head is linear in its weights, so weights times the gate give the gated head
         gate = None if own is None else own.gate
         gated = weights if gate is None else weights * gate.to(weights)[..., None, None]
         return running.as_given(gated, given, layout, outside=0.0), Mixing(mix)

@@ -118,7 +118,7 @@ class GenerationPrefixes:
         }
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
-        """Continue with these rows, in this order, and append one of ids (R,) to each."""
+        """Keep these `rows` (R,), in this order, and append to each row its id in `ids` (R,)."""
         count = len(self.ids)
         if rows.tolist() != list(range(count)):
             self.ids = self.ids[rows]

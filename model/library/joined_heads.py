@@ -66,7 +66,7 @@ def join_heads(records: Sequence[AttentionRecord]) -> AttentionRecord:
 
 @dataclass(kw_only=True, repr=False)
 class ByHead(Activations):
-    """A record of heads, which records each layer in another trace when all its heads are known."""
+    """A trace of single heads, which passes on each layer to another trace once it is complete."""
 
     trace: Activations
     joined: Joined

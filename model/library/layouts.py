@@ -110,7 +110,7 @@ def possible(shape: Sequence[int], queries: Sequence[int], rows: int) -> Iterato
 def fitting(
     layouts: Sequence[Layout], tries: Sequence[Sequence[Changes]], known: bool
 ) -> list[Layout]:
-    """Return the layouts that explain all `tries`, each of which changed one input at tokens.
+    """Return the layouts that explain all `tries`; each try changed one input at some tokens.
 
     Under a layout that fits, a changed token changes its key for several queries, and the same for
     all heads. If it is not `known` that the scores are a product, it must also change its query for

@@ -53,7 +53,7 @@ class LibraryRun(NamedTuple):
 
     @property
     def read(self) -> Tensor:
-        """The ids (1, T) that the decoder reads, or the only ids."""
+        """The ids (1, T) that the decoder reads; without a decoder, the encoder's ids."""
         return self.inputs.get("decoder_input_ids", self.inputs["input_ids"])
 
     def sizes(self, kind: Kind) -> tuple[int, int]:
@@ -192,7 +192,7 @@ def difference(ours: Tensor, theirs: Tensor) -> float:
 
 
 def steps_agree(attached: Watchable, model: PreTrainedModel, whole: Whole, count: int) -> bool:
-    """Return whether steps after the first `count` tokens of a text agree with the whole text.
+    """Return whether reading a text step by step after `count` tokens equals reading it whole.
 
     The steps are computed as when the model writes; see `Writer.decode`.
     """

@@ -108,11 +108,11 @@ class AttentionMode(TorchFunctionMode):
         return self.flow.call(function, args, kwargs)
 
     def heads(self) -> Heads:
-        """Return the origin of the heads that the last attention computes."""
+        """Return the origin of the heads that the last attention computed."""
         return Heads(self.call.site, (*self.running,))
 
     def followed(self, heads: Tensor) -> Tensor:
-        """Return heads, and follow them from here on."""
+        """Return the output of heads, after recording its origin in the flow."""
         self.flow.origins[heads] = self.heads()
         return heads
 

@@ -75,8 +75,8 @@ class PieceTokenizer(Vocabulary):
     def shortened(self, *texts: str) -> tuple[str, ...]:
         """Return two texts, shortened if they are much longer than the model can read.
 
-        A shortened text still has one word too many. Without this, the library would cut very long
-        texts into parts, and make all pairs of the parts.
+        A shortened text is still one word too long. If the texts were not shortened, the library
+        would cut very long ones into parts and make all pairs of parts.
         """
         for text in texts:
             check_characters(text)

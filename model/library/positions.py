@@ -128,7 +128,7 @@ def let_move(model: nn.Module, table: nn.Embedding | None) -> bool:
 
 
 def moved(edit: PositionEdit, positions: Tensor) -> Tensor:
-    """Return the positions to which an edit moves the tokens at some positions."""
+    """Return the positions to which an edit moves the tokens at these `positions`."""
     places = torch.tensor(edit.positions(0, int(positions.max()) + 1), device=positions.device)
     return places[positions]
 

@@ -1,4 +1,4 @@
-"""Loading models of the transformers library so that attention can be recorded and edited."""
+"""Loads models of the transformers library so that attention can be recorded and edited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing by models of the transformers library, with every step and its attention.
+"""Lets models of the transformers library write, and records every step and its attention.
 
 The model keeps its own key-value cache.
 """
@@ -56,7 +56,7 @@ class Writer:
 
     @property
     def end_ids(self) -> list[int]:
-        """The ids that end the model's texts, the usual one first; only ids that it knows."""
+        """The ids that end the model's texts, the usual one first, without unknown ids."""
         settings = getattr(self.model, "generation_config", None)
         ids = getattr(settings, "eos_token_id", None)
         named = ids if isinstance(ids, list) else [ids]

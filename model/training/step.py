@@ -91,7 +91,7 @@ def train_step(
     model.zero_grad()
     loss.backward()
     loss = loss.detach()
-    if processes() > 1:  # the sums over processes are the whole batch's loss and gradients
+    if processes() > 1:  # summed over all processes, these are the whole batch's loss and gradients
         gradients = [weight.grad for weight in model.parameters() if weight.grad is not None]
         for tensor in (loss, *gradients):
             distributed.all_reduce(tensor)

@@ -108,7 +108,7 @@ def beam(
     with the candidates, the likeliest first, and the indices of those that are kept.
     Source: "Attention Is All You Need", section 6.1.
     """
-    # Even if all texts can end in all ways, `width` candidates are left that do not end.
+    # Even if each text ends in every possible way, `width` candidates are left that do not end.
     enough = width * max(2, 1 + len(ends.ids))
     finished: list[Texts] = []
     while len(texts.ids) and texts.ids.size(1) < longest:

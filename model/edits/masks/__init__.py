@@ -67,6 +67,6 @@ class Mask:
     source: str = ""
 
     def describe(self, setting: Setting) -> str:
-        """Return the words for a setting of this mask, which follow a kind of attention."""
+        """Return this mask's words for a setting, such as 'sees one in 2 keys, by seed 1'."""
         numbers = setting if not self.borders else [", ".join(map(str, setting))]
         return self.words.format(*numbers)
