@@ -79,7 +79,7 @@ class Continuer(OwnReader):
         longest: int | None = None,
         forced: Sequence[int] = (),
     ) -> Decoding:
-        """Continue a prompt, which is never padded; see `Reader.write`."""
+        """Continue a prompt, without padding; see `Reader.write`."""
         begun = self.read(text.text)
         limit = room_to_write(len(begun), self.model.config.max_positions, longest)
         record: list[Expansion] = []

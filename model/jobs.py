@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 Result = TypeVar("Result")
 Status = Literal["waiting", "running", "paused", "stopped", "finished", "failed"]
 ACTIVE = ("waiting", "running")
-# with it, a thread gets a third of the time that a normal thread gets on the same core
+# a thread with this niceness gets a third of the time of a normal thread on the same core
 NICENESS = 5
 
 
@@ -147,7 +147,7 @@ class Job(Generic[Result]):
         self.wanted: Status | None = None  # the status that a visitor asked for while the job runs
         self._thread: threading.Thread | None = None
         self._idle = threading.Event()
-        # The seconds that the job ran before its last pause, and the time at which it last began to
+        # The seconds that the job ran before its last pause, and the time when it last began to
         # run.
         self._seconds, self._began = 0.0, 0.0
 

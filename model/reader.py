@@ -170,8 +170,8 @@ class Reader(Protocol):
     ) -> Objective | None:
         """Return the objective on which the effect of a change is measured, if there is one.
 
-        If the change concerns one query of a decoder, and the model writes, this is the token after
-        that query.
+        If the change concerns one query of a decoder, and the model writes, the objective is the
+        token after that query.
         """
         return None
 

@@ -18,8 +18,8 @@ from headlight.model.transformer.masks import look_ahead_mask
 from headlight.model.transformer.trace import RunEdits, Site
 from headlight.model.transformer.transformer import Transformer
 
-# The query, key and value (R, H, T, D) of each site, and the "outputs" (R, T, d_model) and "logits"
-# (R, T, V) of the decoder, the "memory" (B, S, d_model) of the encoder.
+# The query, key and value (R, H, T, D) of each attention block, and the "outputs" (R, T, d_model)
+# and "logits" (R, T, V) of the decoder, the "memory" (B, S, d_model) of the encoder.
 Parts = dict[tuple[Site, str] | str, Tensor]
 
 

@@ -67,7 +67,7 @@ def after_stroke(
 def with_cells(
     cells: Sequence[CellEdit], site: Site, heads: int, closed: Tensor, opened: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Apply cell edits to closed and opened cells (Q, K); return them as (H, Q, K) if heads differ.
+    """Add cell edits to the closed and the opened cells (Q, K); return (H, Q, K) if heads differ.
 
     Edits have no effect beyond these positions, as after a longer sentence, or on heads that do not
     exist.

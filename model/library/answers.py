@@ -21,7 +21,7 @@ class NamedIds(Protocol):
     """A vocabulary that gives the text of an id."""
 
     def piece(self, index: int) -> Piece:
-        """Return the piece of an id, as in a text of only this token."""
+        """Return the piece of an id, as it is in a text of only this token."""
         ...
 
 
@@ -109,7 +109,7 @@ class AnswerReader:
         """Return the text of one possible answer in a row of logits.
 
         It is a token of the vocabulary, a class, whether a text has a label, or a position with its
-        token: 5: Paris.
+        token, such as '5: Paris'.
         """
         if self.head in ("class", "tags"):
             return self.name(index)
@@ -201,7 +201,7 @@ class Answering:
         return self.answers.questions(trace)
 
     def label(self, trace: Trace, question: Question, index: int) -> str:
-        """Return the text of an answer to a question, such as a token, a class, or 5: Paris."""
+        """Return the text of an answer to a question, such as a token, a class, or '5: Paris'."""
         return self.answers.label(trace, question.row, index)
 
     def objective(

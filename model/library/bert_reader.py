@@ -81,7 +81,7 @@ class WordPieces(PieceTokenizer):
         return text, Piece(index, self.name(index), 0, 0, role=self.role(index))
 
     def with_spans(self, encoding: tokenizers.Encoding, texts: Sequence[str]) -> list[Piece]:
-        """Return the pieces of an encoding, with their words counted over both texts."""
+        """Return the pieces of an encoding; their words are numbered through both texts."""
         pieces: list[Piece] = []
         word, before = -1, None
         for index, text, (start, end), segment, number, sequence in zip(

@@ -93,7 +93,7 @@ def holding() -> Iterator[Held]:
 
 
 def hold(norm: nn.Module, inputs: tuple[Tensor, ...], outputs: Tensor) -> Tensor | None:
-    """Compute a norm with the scales of the first call if this thread is `holding`; a hook."""
+    """Compute a norm with the scales of its first call if this thread is `holding`; a hook."""
     held = HELD.get()
     if held is None:
         return None

@@ -66,7 +66,7 @@ FIXED = Layout((0, 1, 2, 3))  # the layout of nn.MultiheadAttention
 
 
 class Changes(NamedTuple):
-    """The cells of scores that a change of the input changes, and those that no mask hides."""
+    """The cells of scores that change with the input, and the cells that no mask hides."""
 
     changed: Tensor
     seen: Tensor

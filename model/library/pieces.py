@@ -254,7 +254,7 @@ def written_by(
     ids: Sequence[int],
     before: Sequence[Any] = (),
 ) -> tuple[str, list[Piece]]:
-    """Return the text of ids that follow other tokens, and each id as a piece of it.
+    """Return the text of ids that follow other tokens, and the piece of each id.
 
     `append` returns a text with one more id, and that id's piece.
     """

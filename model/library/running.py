@@ -52,7 +52,7 @@ class Running:
         return layout.maps(given)
 
     def as_given(self, cells: Tensor, given: Tensor, layout: Layout, outside: float) -> Tensor:
-        """Return (B, H, Q, K) in the shape of `given`; the inverse of `as_map`."""
+        """Return a map (B, H, Q, K) in the shape of `given`; the inverse of `as_map`."""
         if self.is_in_blocks(given):
             return split_blocks(cells, given.size(-2), outside)
         return layout.given(cells, given.shape)

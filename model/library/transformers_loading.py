@@ -178,7 +178,7 @@ def known_tokens(model: PreTrainedModel) -> int | None:
     """Return the number of tokens that a model has embeddings for; None if unknown."""
     try:
         return getattr(model.get_input_embeddings(), "num_embeddings", None)
-    except (AttributeError, NotImplementedError):  # the embeddings are no table
+    except (AttributeError, NotImplementedError):  # raised if the model's embeddings are no table
         return None
 
 

@@ -43,7 +43,7 @@ class Writer:
         self.model = model
         self.tokens = tokens
         self.attached = attached
-        settings: Any = getattr(model, "generation_config", None)  # only models that write have it
+        settings: Any = getattr(model, "generation_config", None)  # only models that write have one
         self.stop_strings: list[str] | str = getattr(settings, "stop_strings", None) or []
         self.heals = bool(getattr(settings, "token_healing", None))
         # the library heals by writing one token: with healing on, that call would heal again

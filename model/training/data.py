@@ -19,7 +19,7 @@ Pairs = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Batch:
-    """The padded ids of some pairs."""
+    """A batch of sentence pairs, as padded ids."""
 
     source_ids: Tensor  # (B, S) what the encoder reads
     target_ids: Tensor  # (B, T) what the decoder reads
