@@ -288,7 +288,7 @@ def keep_in_the_background() -> None:
     """Limit this thread to one core and a lower priority: visitors wait for other threads."""
     others = torch.get_num_threads()
     torch.set_num_threads(1)
-    # torch also gives this number to all threads that start later; a short thread sets it back.
+    # torch gives this limit to all threads that start later; a short thread lifts it for them.
     restore = threading.Thread(target=torch.set_num_threads, args=(others,))
     restore.start()
     restore.join()

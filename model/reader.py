@@ -50,7 +50,7 @@ class Reader(Protocol):
 
     def show(self, text: str = "") -> object:
         """Open the app on this model, in this process; see `headlight.show`."""
-        from headlight import notebook  # imported here, because it also imports the pages
+        from headlight import notebook  # imported here, because this module imports the pages
 
         return notebook.show(self, text)
 

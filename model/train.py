@@ -284,7 +284,7 @@ def main() -> None:
         kind = "nccl" if torch.cuda.is_available() else "gloo"
         if kind == "nccl":
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-        # A day, because the other processes wait while the first one scores and saves.
+        # The time limit is a day, because processes wait while the first one scores and saves.
         distributed.init_process_group(kind, timeout=timedelta(days=1))
     train(options)
     if processes() > 1:

@@ -148,11 +148,11 @@ class Expansion:
 
     weights: dict[Site, Tensor]  # (R, H, 1, K)
     masked_scores: dict[Site, Tensor]  # (R, H, 1, K)
-    log_probabilities: Tensor  # (R, V) of each prefix's next token
+    log_probabilities: Tensor  # (R, V) the log-probabilities of each prefix's next token
     cached: dict[Site, CacheSize]  # the size of the cache after this step, for one prefix
     rows: Tensor  # (C,) the prefix that a candidate extends
-    ids: Tensor  # (C,) the token it adds
-    totals: Tensor  # (C,) the log-probability of all its tokens
+    ids: Tensor  # (C,) the token that a candidate adds
+    totals: Tensor  # (C,) the log-probability of all tokens of a candidate
     kept: Set[int]  # the indices of the candidates that were kept, as prefixes or finished texts
     ended: Set[int] = frozenset()  # the indices of the candidates that end their text
 

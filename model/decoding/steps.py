@@ -83,9 +83,9 @@ class DecodingStep:
     read: list[Token]  # the tokens read: the start token or the prompt first, and the query last
     text: str  # the text written before this step
     token: Token  # the token written at this step
-    log_probabilities: Tensor  # (V,) of the next token
-    weights: dict[Site, Tensor]  # (H, K) of the newest query
-    visible: dict[Site, Tensor]  # (H, K) bool, the keys its mask let it see
+    log_probabilities: Tensor  # (V,) the log-probabilities of the next token
+    weights: dict[Site, Tensor]  # (H, K) the weights of the newest query
+    visible: dict[Site, Tensor]  # (H, K) bool: True for the keys that the newest query could see
     cached: dict[Site, CacheSize]  # the cache after this step; empty if each step recomputes all
     strategy: Strategy
     append: Append

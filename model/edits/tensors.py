@@ -56,7 +56,7 @@ def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
     if scale is not None and not abs(scale) <= MOST_SCALE:  # `not <=` also refuses NaN
         raise ValueError(f"The scale of {site} has to be a number up to {MOST_SCALE:,}.")
     if gate is not None and not (
-        gate.shape == (heads,) and bool(((gate >= 0) & (gate <= 1)).all())  # False for NaN, too
+        gate.shape == (heads,) and bool(((gate >= 0) & (gate <= 1)).all())  # False for NaN
     ):
         raise ValueError(f"The gate of {site} has to be a tensor of {heads} numbers from 0 to 1.")
     for what, kind, given in (

@@ -91,8 +91,8 @@ class Similarity:
 
     words: tuple[str, ...]  # (W,), as typed; a word may be there twice
     tokens: tuple[tuple[Token, ...], ...]  # (W,), the tokens of each word
-    embeddings: Tensor  # (W, W), of the token embeddings, without positions
-    outputs: Tensor  # (W, W), of the encoder's outputs
+    embeddings: Tensor  # (W, W), similarities of the token embeddings, without positions
+    outputs: Tensor  # (W, W), similarities of the encoder's outputs
 
 
 @torch.inference_mode()

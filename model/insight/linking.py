@@ -30,7 +30,7 @@ class Word(NamedTuple):
     """A word of a line without punctuation around it, or a token that is no word."""
 
     text: str
-    pieces: tuple[int, ...]  # the positions of its tokens in the line
+    pieces: tuple[int, ...]  # the positions of the word's tokens in the line
     is_written: bool  # True for a word, False for punctuation or a special token
 
     @property

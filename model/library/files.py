@@ -219,7 +219,7 @@ def read_tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenize
         if normalizer := getattr(getattr(tokenizer, "backend_tokenizer", None), "normalizer", None):
             check_growth(json.loads(normalizer.__getstate__()))
         return tokenizer
-    except Exception as error:  # the libraries that read it have no narrower class for their errors
+    except Exception as error:  # tokenizer libraries have no narrower class for their errors
         raise LoadingError(
             f"The tokenizer in {folder} cannot be read: {first_line(error)}"
         ) from error

@@ -58,7 +58,7 @@ class Running:
         return layout.given(cells, given.shape)
 
 
-# The modules that are running in this thread, the innermost last; None if it is not watched.
+# The modules that are running in this thread, the innermost last; None if no call is watched.
 RUNNING: ContextVar[list[Running] | None] = ContextVar("running modules", default=None)
 
 

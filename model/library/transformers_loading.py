@@ -64,7 +64,8 @@ def load_transformers_reader(
     check_memory(count_numbers(folder), name, device, dtype)
     tokenizer = read_tokenizer(folder, config)
     if getattr(config, "attention_type", None) == "block_sparse":
-        config.attention_type = "original_full"  # BigBird itself reads short texts in this way
+        # BigBird itself reads short texts with full attention
+        config.attention_type = "original_full"
     head = saved_head(config)
     model = load_pretrained(folder, config, head, name, device, dtype)
     tokens = PieceTokenizer(tokenizer, longest_text(model), known_tokens(model))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Side = Literal["encoder", "decoder"]
-MaybeNone = Any  # None in models that do not show this part; a reader's `missing` says so
+MaybeNone = Any  # None if a model does not show this part; its reader's `missing` says so
 
 
 class Site(NamedTuple):
