@@ -111,7 +111,7 @@ class DecodingStep:
         return best
 
     def candidate(self, index: int) -> Candidate:
-        """Return the candidate with this id, and its token as it would follow the text so far."""
+        """Return the candidate with this id, with its token as it would follow the text so far."""
         drawn = None if self.drawn_from is None else self.drawn_from[index].item()
         _, token = self.append(self.text, self.read, index)
         likelier = int((self.log_probabilities > self.log_probabilities[index]).sum())
